@@ -1,0 +1,141 @@
+"""The one frozen description of a network that the cycle model and the RTL share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .errors import InvalidInput, require_range
+from .topology import Topology
+
+HEADER_COUNT_BITS = 4
+"""Width of the field of a table row that counts its header flits: at most 15."""
+
+
+def bits_for(largest: int) -> int:
+    """Bits that hold every number from 0 to ``largest``."""
+    return largest.bit_length()
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkConfig:
+    """Everything that is fixed when a network is built; docs/router.md says what each part does.
+
+    topology
+        The nodes and links.
+    vcs
+        Virtual channels per link, 1 to 8.
+    depth
+        Flits that an input buffer holds per VC, 1 to 16. A credit takes two cycles to come back,
+        so depth 2 is the least that keeps a link busy.
+    flit_width
+        Bits of data in a flit and in a word of memory, 16 to 64.
+    message_words
+        Words of message memory in each node.
+    table_words
+        Words of table memory in each node; a row takes one or more of them.
+    steps
+        The largest step number that a row may carry.
+    """
+
+    topology: Topology
+    vcs: int = 1
+    depth: int = 2
+    flit_width: int = 32
+    message_words: int = 256
+    table_words: int = 64
+    steps: int = 15
+
+    def __post_init__(self) -> None:
+        require_range("vcs", self.vcs, 1, 8)
+        require_range("depth", self.depth, 1, 16)
+        require_range("flit width", self.flit_width, 16, 64)
+        require_range("message words", self.message_words, 2, 1 << 16)
+        require_range("table words", self.table_words, 2, 1 << 16)
+        require_range("steps", self.steps, 1, (1 << 12) - 1)
+        if self.topology.ports > 63:
+            raise InvalidInput.of("ports per node", "at most 63", self.topology.ports)
+        self._require_flit_width("a route segment", self.slot_bits)
+        self._require_flit_width(
+            "the delivery (port, step, address)",
+            self.port_bits + self.step_bits + self.address_bits,
+        )
+        self._require_flit_width("the message length", self.length_bits)
+
+    def _require_flit_width(self, what: str, bits: int) -> None:
+        if bits > self.flit_width:
+            raise InvalidInput.of(
+                "flit width", f"at least {bits}, which {what} takes here", self.flit_width
+            )
+
+    @property
+    def deliver_code(self) -> int:
+        """The port code in a header that means "leave the network here"."""
+        return self.topology.ports
+
+    @property
+    def port_bits(self) -> int:
+        """Width of a port code: 0 (used up), 1 to P-1 (links), P (deliver)."""
+        return bits_for(self.deliver_code)
+
+    @property
+    def hop_bits(self) -> int:
+        """Width of a route segment's count of hops after this one."""
+        return bits_for(self.topology.longest_run - 1)
+
+    @property
+    def vc_bits(self) -> int:
+        """Width of a VC number in a header; 0 where there is one VC."""
+        return bits_for(self.vcs - 1)
+
+    @property
+    def slot_bits(self) -> int:
+        """Width of one route segment in a header: port code, hops after this one, VC."""
+        return self.port_bits + self.hop_bits + self.vc_bits
+
+    @property
+    def step_bits(self) -> int:
+        """Width of a step number."""
+        return bits_for(self.steps)
+
+    @property
+    def address_bits(self) -> int:
+        """Width of an address in the message memory."""
+        return bits_for(self.message_words - 1)
+
+    @property
+    def length_bits(self) -> int:
+        """Width of a message length in words, 0 to ``message_words``."""
+        return bits_for(self.message_words)
+
+    @property
+    def control_fields(self) -> tuple[tuple[str, int], ...]:
+        """Fields of a table row's control words and their widths, in the order they are packed."""
+        return (
+            ("step", self.step_bits),
+            ("header_flits", HEADER_COUNT_BITS),
+            ("source_address", self.address_bits),
+            ("length", self.length_bits),
+        )
+
+    @property
+    def control_words(self) -> int:
+        """Words that the control fields of a table row take."""
+        return pack_positions(self.control_fields, self.flit_width)[-1][0] + 1
+
+
+def pack_positions(
+    fields: tuple[tuple[str, int], ...], word_width: int
+) -> tuple[tuple[int, int], ...]:
+    """Where each (name, width) field goes: (word, lowest bit), low bits first, none straddling.
+
+    >>> pack_positions((("a", 10), ("b", 4), ("c", 6)), 16)
+    ((0, 0), (0, 10), (1, 0))
+    """
+    positions = []
+    word = used = 0
+    for _, width in fields:
+        if used + width > word_width:
+            word, used = word + 1, 0
+        positions.append((word, used))
+        used += width
+    return tuple(positions)

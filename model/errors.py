@@ -1,0 +1,24 @@
+"""How a value that a user gave is refused: one line with the parameter, what is allowed, the value."""
+
+from __future__ import annotations
+
+
+class InvalidInput(ValueError):
+    """A value from outside (an option, a file, a parameter) that cannot be used.
+
+    The message is one line. The command line prints it and exits with status 2.
+    """
+
+    @classmethod
+    def of(cls, parameter: str, allowed: str, value: object) -> InvalidInput:
+        """Refuse ``value`` for ``parameter``: "depth must be 1 to 16, not 0"."""
+        return cls(f"{parameter} must be {allowed}, not {value}")
+
+
+def require_range(parameter: str, value: int, low: int, high: int | None = None) -> None:
+    """Raise :class:`InvalidInput` unless ``low <= value <= high`` (no upper limit for None)."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidInput.of(parameter, "an integer", repr(value))
+    if value < low or (high is not None and value > high):
+        allowed = f"at least {low}" if high is None else f"{low} to {high}"
+        raise InvalidInput.of(parameter, allowed, value)

@@ -1,0 +1,148 @@
+"""Programs: the injection tables that make a network carry out a schedule.
+
+A row is a *put*: in a step, copy ``length`` words from an address of this node to an address of the node
+at the end of a route. The encoding into table words and header flits is that of docs/router.md,
+sections 1 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .config import HEADER_COUNT_BITS, NetworkConfig, pack_positions
+from .errors import InvalidInput
+
+
+class Segment(NamedTuple):
+    """One straight part of a route: leave by ``port`` for ``hops`` hops, on virtual channel ``vc``."""
+
+    port: int
+    hops: int
+    vc: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """One put. Addresses and length count words; the length may be 0 (a packet of its header alone)."""
+
+    step: int
+    route: tuple[Segment, ...]
+    source_address: int
+    target_address: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """The tables of every node of a network, and what they assume of it.
+
+    ``rows[node]`` are in order of step; ``receives[node]`` are the steps in which the node receives, ascending.
+    ``port_model`` is the schedule's; with "half-duplex" the hardware flags a send and a
+    receive in one step.
+    """
+
+    config: NetworkConfig
+    port_model: str
+    rows: tuple[tuple[Row, ...], ...]
+    receives: tuple[tuple[int, ...], ...]
+
+    @property
+    def steps(self) -> int:
+        """The last step in which anything is sent or received; 0 where nothing is."""
+        sends = (row.step for rows in self.rows for row in rows)
+        receives = (step for steps in self.receives for step in steps)
+        return max((*sends, *receives), default=0)
+
+
+def encode_header(
+    config: NetworkConfig, route: Iterable[Segment], step: int, target_address: int
+) -> list[int]:
+    """Header flits of a packet, as they enter the network (docs/router.md, section 1)."""
+    reach = 1 << config.hop_bits
+    groups: list[tuple[int, int]] = []
+    for port, hops, vc in route:
+        while hops > 0:
+            run = min(hops, reach)
+            more_place, vc_place = config.port_bits, config.port_bits + config.hop_bits
+            slot = port | (run - 1) << more_place | vc << vc_place
+            groups.append((slot, config.slot_bits))
+            hops -= run
+    delivery = config.deliver_code
+    delivery |= step << config.port_bits
+    delivery |= target_address << (config.port_bits + config.step_bits)
+    groups.append((delivery, config.port_bits + config.step_bits + config.address_bits))
+    return _pack(groups, config.flit_width)
+
+
+def encode_table(config: NetworkConfig, rows: Iterable[Row]) -> list[int]:
+    """Words of one node's table, end mark included (docs/router.md, section 4)."""
+    words: list[int] = []
+    widths = [width for _, width in config.control_fields]
+    for row in rows:
+        header = encode_header(config, row.route, row.step, row.target_address)
+        values = (row.step, len(header), row.source_address, row.length)
+        words += _pack(list(zip(values, widths, strict=True)), config.flit_width)
+        words += header
+    return [*words, 0]
+
+
+def encode_expected(config: NetworkConfig, receives: Iterable[int]) -> list[int]:
+    """The steps in which a node receives as a bit mask over step numbers, cut into words."""
+    mask = sum(1 << step for step in receives)
+    words = -(-(1 << config.step_bits) // config.flit_width)
+    return [mask >> (i * config.flit_width) & ((1 << config.flit_width) - 1) for i in range(words)]
+
+
+def _pack(groups: list[tuple[int, int]], word_width: int) -> list[int]:
+    """Pack (value, width) groups into words by :func:`pack_positions`."""
+    positions = pack_positions(tuple(("", width) for _, width in groups), word_width)
+    words = [0] * (positions[-1][0] + 1)
+    for (value, _), (word, low) in zip(groups, positions, strict=True):
+        words[word] |= value << low
+    return words
+
+
+def check_limits(program: Program) -> None:
+    """Raise :class:`InvalidInput` for the first row that the program's network cannot hold or carry out."""
+    config = program.config
+    for node, rows in enumerate(program.rows):
+        for place, row in enumerate(rows):
+            _check_row(config, f"node {node}, row {place}", row)
+        words = len(encode_table(config, rows))
+        if words > config.table_words:
+            raise InvalidInput.of(
+                f"table of node {node}", f"at most {config.table_words} words long", words
+            )
+    for node, steps in enumerate(program.receives):
+        for step in steps:
+            if not 1 <= step <= config.steps:
+                raise InvalidInput.of(f"receives of node {node}", f"1 to {config.steps}", step)
+
+
+def _check_row(config: NetworkConfig, where: str, row: Row) -> None:
+    """Raise :class:`InvalidInput` if ``config`` cannot carry out ``row``."""
+    if not 1 <= row.step <= config.steps:
+        raise InvalidInput.of(f"{where}: step", f"1 to {config.steps}", row.step)
+    for name, address in (("source", row.source_address), ("target", row.target_address)):
+        if address + row.length > config.message_words:
+            raise InvalidInput.of(
+                f"{where}: {name} address + length",
+                f"at most {config.message_words} (the message memory)",
+                address + row.length,
+            )
+    for segment in row.route:
+        if not 1 <= segment.port < config.topology.ports:
+            raise InvalidInput.of(
+                f"{where}: port", f"1 to {config.topology.ports - 1}", segment.port
+            )
+        if not 0 <= segment.vc < config.vcs:
+            raise InvalidInput.of(f"{where}: vc", f"0 to {config.vcs - 1}", segment.vc)
+    header_flits = len(encode_header(config, row.route, row.step, row.target_address))
+    if not row.route or header_flits >= 1 << HEADER_COUNT_BITS:
+        raise InvalidInput.of(
+            f"{where}: route",
+            f"1 to {(1 << HEADER_COUNT_BITS) - 1} header flits long",
+            header_flits if row.route else 0,
+        )
