@@ -1,0 +1,36 @@
+"""Files are written whole or not at all, and a file that cannot be written is one line."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from .errors import InvalidInput
+
+
+def write_atomically(path: str | Path, text: str) -> None:
+    """Write ``text`` to ``path`` as UTF-8: beside it first, then renamed over it.
+
+    Whoever reads ``path`` meanwhile, or after an interruption, finds the old file or the new one.
+    Raises :class:`InvalidInput` naming the folder or the file where that cannot be done.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InvalidInput.of(f"output file {path}", "a file", "a folder")
+    if not path.parent.is_dir():
+        state = "a file" if path.parent.exists() else "missing"
+        raise InvalidInput.of(f"output folder {path.parent}", "an existing folder", state)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.replace(path)
+    except PermissionError as error:
+        raise InvalidInput.of(f"output folder {path.parent}", "writable", "read-only") from error
+    except OSError as error:
+        refusal = f"refused ({error.strerror})"
+        raise InvalidInput.of(f"output file {path}", "writable", refusal) from error
+    finally:
+        # An interruption leaves by here too; after the rename there is nothing to remove.
+        with contextlib.suppress(OSError):
+            beside.unlink()

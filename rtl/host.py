@@ -1,0 +1,75 @@
+"""The port through which a host loads tables and messages and reads what came of them (docs/router.md, section 6)."""
+
+import enum
+
+from amaranth.lib.wiring import In, Out, Signature
+
+from ..model.config import NetworkConfig, bits_for
+
+
+class HostSpace(enum.IntEnum):
+    """What a host address means."""
+
+    MESSAGE = 0
+    TABLE = 1
+    EXPECTED = 2
+    STATUS = 3
+
+
+class StatusWord(enum.IntEnum):
+    """Addresses in the status space; the words of ``arrived`` follow from ARRIVED on."""
+
+    FLAGS = 0
+    STEP = 1
+    SENDER_STATE = 2
+    STALLED_FLITS = 3
+    ARRIVED = 4
+
+
+class Flag(enum.IntEnum):
+    """Bit numbers of a node's sticky flags."""
+
+    OVERFLOW = 0
+    CREDIT_UNDERFLOW = 1
+    CREDIT_OVERFLOW = 2
+    BAD_ROUTE = 3
+    UNEXPECTED_RECEIVE = 4
+    SEND_AND_RECEIVE = 5
+    BAD_ROW = 6
+    BAD_WRITE = 7
+
+
+def mask_words(config: NetworkConfig) -> int:
+    """Words that hold one bit per step number."""
+    return -(-(1 << config.step_bits) // config.flit_width)
+
+
+def host_address_bits(config: NetworkConfig) -> int:
+    """Width of a host address: enough for every space."""
+    status_words = StatusWord.ARRIVED + mask_words(config)
+    return bits_for(max(config.message_words, config.table_words, status_words) - 1)
+
+
+def node_bits(config: NetworkConfig) -> int:
+    """Width of a node number on a wire."""
+    return max(1, bits_for(config.topology.nodes - 1))
+
+
+class HostPort(Signature):
+    """One word at one address of one node per cycle, read or written.
+
+    Writes take effect at the end of the cycle, in reset only. ``read_data`` is the word (of the message or the status
+    space) whose address was shown in the last cycle; messages are read in reset only.
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(
+            {
+                "node": Out(node_bits(config)),
+                "space": Out(2),
+                "address": Out(host_address_bits(config)),
+                "write": Out(1),
+                "write_data": Out(config.flit_width),
+                "read_data": In(config.flit_width),
+            }
+        )

@@ -1,0 +1,49 @@
+"""What travels between routers: flits, header fields, links. Layouts of docs/router.md, sections 1 and 2."""
+
+from amaranth.lib import data
+from amaranth.lib.wiring import In, Out, Signature
+
+from ..model.config import NetworkConfig
+
+
+def flit_layout(config: NetworkConfig) -> data.StructLayout:
+    """A flit: ``flit_width`` bits of data, and the marks of a packet's first and last flits."""
+    return data.StructLayout({"data": config.flit_width, "head": 1, "tail": 1})
+
+
+def slot_layout(config: NetworkConfig) -> data.StructLayout:
+    """The lowest slot of a header flit: one route segment."""
+    return data.StructLayout(
+        {"port": config.port_bits, "more": config.hop_bits, "vc": config.vc_bits}
+    )
+
+
+def delivery_layout(config: NetworkConfig) -> data.StructLayout:
+    """The delivery in the header flit that leaves by port 0."""
+    return data.StructLayout(
+        {"port": config.port_bits, "step": config.step_bits, "address": config.address_bits}
+    )
+
+
+class Link(Signature):
+    """A directed link: forwards at most one flit a cycle, and a credit per VC the other way.
+
+    ``valid`` has one bit per VC, of which at most one is set. ``credit`` has one bit per VC: a flit has left that VC's
+    buffer at the far end in this cycle.
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(
+            {
+                "valid": Out(config.vcs),
+                "flit": Out(flit_layout(config)),
+                "credit": In(config.vcs),
+            }
+        )
+
+
+class Ejection(Signature):
+    """The way out of the network at a node: as a link, but every flit is taken, so without credits."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__({"valid": Out(config.vcs), "flit": Out(flit_layout(config))})

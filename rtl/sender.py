@@ -1,0 +1,219 @@
+"""The sending half of the network interface: reads the table, injects packets (docs/router.md, section 4)."""
+
+import enum
+
+from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal
+from amaranth.lib import data
+from amaranth.lib.wiring import Component, In, Out
+
+from ..model.config import NetworkConfig, pack_positions
+from .link import Link, slot_layout
+from .output_port import CreditCounter
+
+
+class SenderState(enum.Enum):
+    """What the sender is doing; the host reads the value."""
+
+    CONTROL = 0
+    READY = 1
+    HEADER = 2
+    PAYLOAD = 3
+    ENDED = 4
+    FAILED = 5
+
+
+class Sender(Component):
+    """Carries out the rows of the table, one after the other.
+
+    Attributes
+    ----------
+    table_address, table_word : Out, In
+        The table memory: the word at the address that was shown in the last cycle.
+    message_address, message_word : Out, In
+        The message memory, likewise.
+    step : In
+        The node's step.
+    hold : In(1)
+        Begin no row.
+    link : Out(Link)
+        Into port 0 of the router.
+    begins : Out(1)
+        A row begins: its first header flit is injected in this cycle.
+    over : Out(1)
+        Nothing is left to send in this step.
+    ended : Out(1)
+        Nothing is left to send.
+    stalled : Out(1)
+        The flit injected in this cycle has waited for a credit.
+    bad_row, credit_underflow, credit_overflow : Out(1)
+        What must never happen.
+    state : Out(SenderState)
+        For the host.
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        self._config = config
+        super().__init__(
+            {
+                "table_address": Out(range(config.table_words)),
+                "table_word": In(config.flit_width),
+                "message_address": Out(config.address_bits),
+                "message_word": In(config.flit_width),
+                "step": In(config.step_bits),
+                "hold": In(1),
+                "link": Out(Link(config)),
+                "begins": Out(1),
+                "over": Out(1),
+                "ended": Out(1),
+                "stalled": Out(1),
+                "bad_row": Out(1),
+                "credit_underflow": Out(1),
+                "credit_overflow": Out(1),
+                "state": Out(3),
+            }
+        )
+
+    def elaborate(self, _platform: object) -> Module:
+        """The state machine, with the row's fields counting down as the packet leaves."""
+        config = self._config
+        m = Module()
+        row = Signal(data.StructLayout(dict(config.control_fields)))
+        place = Signal(range(config.table_words))
+        next_place = Signal.like(place)
+        vc = Signal(config.vcs)
+        wanted, injected = Signal(), Signal()
+        m.d.comb += [
+            next_place.eq(place),
+            # The first word is shown in the first cycle after reset.
+            self.table_address.eq(Mux(ResetSignal(), 0, next_place)),
+        ]
+        m.d.sync += place.eq(next_place)
+        self._elaborate_injection(m, vc, wanted, injected)
+        with m.FSM():
+            with m.State(SenderState.CONTROL.name):
+                self._elaborate_control(m, row, place, next_place)
+            with m.State(SenderState.READY.name):
+                self._elaborate_ready(m, row, vc, wanted)
+                with m.If(injected):
+                    m.d.comb += self.begins.eq(1)
+                    self._header_flit_left(m, row, place, next_place)
+            with m.State(SenderState.HEADER.name):
+                m.d.comb += self.state.eq(SenderState.HEADER.value)
+                self._offer_header_flit(m, row, wanted)
+                with m.If(injected):
+                    self._header_flit_left(m, row, place, next_place)
+            with m.State(SenderState.PAYLOAD.name):
+                self._elaborate_payload(m, row, wanted, injected)
+            with m.State(SenderState.ENDED.name):
+                m.d.comb += [
+                    self.state.eq(SenderState.ENDED.value),
+                    self.over.eq(1),
+                    self.ended.eq(1),
+                ]
+            with m.State(SenderState.FAILED.name):
+                m.d.comb += self.state.eq(SenderState.FAILED.value)
+        m.d.comb += self.message_address.eq(row.source_address)
+        with m.If(injected & ~self.link.flit.head):
+            m.d.comb += self.message_address.eq(row.source_address + 1)
+        return m
+
+    def _elaborate_control(self, m: Module, row, place, next_place) -> None:
+        """Read the control words into the row's fields; a first word of step 0 ends the table."""
+        config = self._config
+        word = Signal(range(config.control_words))
+        positions = pack_positions(config.control_fields, config.flit_width)
+        for (name, width), (index, low) in zip(config.control_fields, positions, strict=True):
+            with m.If(word == index):
+                m.d.sync += row[name].eq(self.table_word[low : low + width])
+        with m.If((word == 0) & (self.table_word[: config.step_bits] == 0)):
+            m.next = SenderState.ENDED.name
+        with m.Else():
+            m.d.comb += next_place.eq(place + 1)
+            m.d.sync += word.eq(word + 1)
+            with m.If(word == config.control_words - 1):
+                m.d.sync += word.eq(0)
+                m.next = SenderState.READY.name
+
+    def _elaborate_ready(self, m: Module, row, vc, wanted) -> None:
+        """Wait for the row's step; refuse a row that the network cannot carry out."""
+        config = self._config
+        slot = Signal(slot_layout(config))
+        m.d.comb += slot.eq(self.table_word[: config.slot_bits])
+        one_hot = Cat(slot.vc == number for number in range(config.vcs))
+        bad = (
+            (row.header_flits == 0)
+            | (row.source_address + row.length > config.message_words)
+            | (slot.port == 0)
+            | (slot.port >= config.topology.ports)
+            | ~one_hot.any()
+            | (row.step < self.step)
+        )
+        m.d.comb += [
+            self.state.eq(SenderState.READY.value),
+            self.over.eq(row.step > self.step),
+            vc.eq(one_hot),
+        ]
+        with m.If(~self.hold):
+            with m.If(bad):
+                m.d.comb += self.bad_row.eq(1)
+                m.next = SenderState.FAILED.name
+            with m.Elif(row.step == self.step):
+                self._offer_header_flit(m, row, wanted)
+
+    def _offer_header_flit(self, m: Module, row, wanted) -> None:
+        """Try to inject the header flit that the table shows."""
+        m.d.comb += [
+            wanted.eq(1),
+            self.link.flit.data.eq(self.table_word),
+            self.link.flit.head.eq(1),
+            self.link.flit.tail.eq((row.header_flits == 1) & (row.length == 0)),
+        ]
+
+    def _header_flit_left(self, m: Module, row, place, next_place) -> None:
+        """Go on to the next header flit, to the payload, or to the next row."""
+        m.d.comb += next_place.eq(place + 1)
+        m.d.sync += row.header_flits.eq(row.header_flits - 1)
+        with m.If(row.header_flits != 1):
+            m.next = SenderState.HEADER.name
+        with m.Elif(row.length != 0):
+            m.next = SenderState.PAYLOAD.name
+        with m.Else():
+            m.next = SenderState.CONTROL.name
+
+    def _elaborate_payload(self, m: Module, row, wanted, injected) -> None:
+        """Inject the words of the message; the last one is the tail."""
+        m.d.comb += [
+            self.state.eq(SenderState.PAYLOAD.value),
+            wanted.eq(1),
+            self.link.flit.data.eq(self.message_word),
+            self.link.flit.tail.eq(row.length == 1),
+        ]
+        with m.If(injected):
+            m.d.sync += [
+                row.source_address.eq(row.source_address + 1),
+                row.length.eq(row.length - 1),
+            ]
+            with m.If(row.length == 1):
+                m.next = SenderState.CONTROL.name
+
+    def _elaborate_injection(self, m: Module, vc, wanted, injected) -> None:
+        """A wanted flit is injected if its VC has a credit; ``vc`` is the first flit's or the kept one."""
+        kept_vc, waited = Signal.like(vc), Signal()
+        counters = [CreditCounter(self._config) for _ in range(self._config.vcs)]
+        for number, counter in enumerate(counters):
+            m.submodules[f"credits_{number}"] = counter
+            m.d.comb += [
+                counter.spend.eq(self.link.valid[number]),
+                counter.earn.eq(self.link.credit[number]),
+            ]
+        m.d.comb += [
+            vc.eq(kept_vc),
+            injected.eq(wanted & (vc & Cat(counter.available for counter in counters)).any()),
+            self.link.valid.eq(Mux(injected, vc, 0)),
+            self.stalled.eq(injected & waited),
+            self.credit_underflow.eq(Cat(counter.underflow for counter in counters).any()),
+            self.credit_overflow.eq(Cat(counter.overflow for counter in counters).any()),
+        ]
+        m.d.sync += waited.eq(wanted & ~injected)
+        with m.If(injected):
+            m.d.sync += kept_vc.eq(vc)

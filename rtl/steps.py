@@ -1,0 +1,89 @@
+"""The step of a node: what must have arrived, when the step is over (docs/router.md, section 4, "Steps")."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib.wiring import Component, In, Out
+
+from ..model.config import NetworkConfig
+
+
+class StepKeeper(Component):
+    """Counts a node's steps, by itself or by the network's barrier.
+
+    Attributes
+    ----------
+    expected : In(2**step_bits)
+        One bit per step number: something arrives in that step.
+    arrival, arrival_step : In
+        The tail of a packet of that step is here.
+    sender_over, sender_ended, begins : In(1)
+        From the sender.
+    flagged : In(1)
+        The node has seen what must never happen: its steps end no more.
+    barrier : In(1)
+        Steps are counted by ``advance``; otherwise by the node itself.
+    advance : In(1)
+        The barrier's pulse.
+    half_duplex : In(1)
+        A step with a receive must have no send.
+    step : Out
+        The step, from 1.
+    arrived : Out(2**step_bits)
+        One bit per step number: a packet of that step has come.
+    over, finished : Out(1)
+        The node has done its part of this step; of the program.
+    unexpected_receive, send_and_receive : Out(1)
+        What must never happen.
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        steps = 1 << config.step_bits
+        super().__init__(
+            {
+                "expected": In(steps),
+                "arrival": In(1),
+                "arrival_step": In(config.step_bits),
+                "sender_over": In(1),
+                "sender_ended": In(1),
+                "begins": In(1),
+                "flagged": In(1),
+                "barrier": In(1),
+                "advance": In(1),
+                "half_duplex": In(1),
+                "step": Out(config.step_bits, init=1),
+                "arrived": Out(steps),
+                "over": Out(1),
+                "finished": Out(1),
+                "unexpected_receive": Out(1),
+                "send_and_receive": Out(1),
+            }
+        )
+
+    def elaborate(self, _platform: object) -> Module:
+        """Bit masks over the step numbers, and the counter."""
+        m = Module()
+        awaited = Signal()
+        m.d.comb += [
+            awaited.eq(self.expected.bit_select(self.step, 1)),
+            self.over.eq(
+                ~self.flagged
+                & self.sender_over
+                & (~awaited | self.arrived.bit_select(self.step, 1))
+            ),
+            self.finished.eq(
+                ~self.flagged & self.sender_ended & ~(self.expected & ~self.arrived).any()
+            ),
+            self.send_and_receive.eq(self.half_duplex & self.begins & awaited),
+        ]
+        with m.If(self.arrival):
+            step = self.arrival_step
+            m.d.sync += self.arrived.bit_select(step, 1).eq(1)
+            m.d.comb += self.unexpected_receive.eq(
+                ~self.expected.bit_select(step, 1)
+                | self.arrived.bit_select(step, 1)
+                | (self.barrier & (step != self.step))
+            )
+        with m.If(self.barrier):
+            m.d.sync += self.step.eq(self.step + self.advance)
+        with m.Else():
+            m.d.sync += self.step.eq(self.step + (self.over & ~self.finished))
+        return m

@@ -1,0 +1,121 @@
+"""A tile: the router and the network interface of one node, the module that a network is made of."""
+
+from amaranth.hdl import Cat, Format, Module, Mux, Print
+from amaranth.lib.wiring import Component, In, Out, Signature
+
+from ..model.config import NetworkConfig
+from .host import HostPort, node_bits
+from .interface import NetworkInterface
+from .link import Link
+from .router import Router
+
+CYCLE_BITS = 32
+"""Width of the cycle counter."""
+
+
+def tile_signature(config: NetworkConfig, *, trace: bool) -> Signature:
+    """The ports of a :class:`Tile`."""
+    ports = config.topology.ports
+    members = {
+        "node": In(node_bits(config)),
+        "linked": In(ports),
+        "inputs": In(Link(config)).array(ports - 1),
+        "outputs": Out(Link(config)).array(ports - 1),
+        "barrier": In(1),
+        "half_duplex": In(1),
+        "advance": In(1),
+        "host": In(HostPort(config)),
+        "over": Out(1),
+        "finished": Out(1),
+        "flagged": Out(1),
+    }
+    if trace:
+        members["cycle"] = In(CYCLE_BITS)
+    return Signature(members)
+
+
+class Tile(Component):
+    """One node's hardware. All tiles of a network are the same module; ``node`` and ``linked`` tell them apart.
+
+    Attributes
+    ----------
+    node : In
+        The node's number; constant.
+    linked : In(ports)
+        Ports that lead somewhere, bit 0 set; constant.
+    inputs, outputs : array of Link
+        Port 1 at index 0, and so on: port 0 is inside.
+    barrier, half_duplex, advance, host, over, finished, flagged
+        As for :class:`NetworkInterface`.
+    cycle : In(32)
+        Only with ``trace``: the cycle number that is printed with each flit that leaves a port.
+    """
+
+    def __init__(self, config: NetworkConfig, *, trace: bool = False) -> None:
+        self._config = config
+        self._trace = trace
+        super().__init__(tile_signature(config, trace=trace))
+
+    def elaborate(self, _platform: object) -> Module:
+        """Router and interface, joined at port 0."""
+        m = Module()
+        m.submodules.router = router = Router(self._config)
+        m.submodules.interface = interface = NetworkInterface(self._config)
+        self._connect(m, interface.injection, router.inputs[0])
+        m.d.comb += [
+            interface.ejection.valid.eq(router.outputs[0].valid),
+            interface.ejection.flit.eq(router.outputs[0].flit),
+        ]
+        for index in range(self._config.topology.ports - 1):
+            self._connect(m, self.inputs[index], router.inputs[index + 1])
+            self._connect(m, router.outputs[index + 1], self.outputs[index])
+        m.d.comb += [
+            router.linked.eq(self.linked),
+            interface.router_stalls.eq(router.stalls),
+            interface.router_flags.eq(
+                Cat(
+                    router.overflow,
+                    router.credit_underflow,
+                    router.credit_overflow,
+                    router.bad_route,
+                )
+            ),
+        ]
+        self._elaborate_interface(m, interface)
+        if self._trace:
+            self._elaborate_trace(m, router)
+        return m
+
+    def _connect(self, m: Module, source, sink) -> None:
+        """A link: flits from ``source`` to ``sink``, credits back."""
+        m.d.comb += [
+            sink.valid.eq(source.valid),
+            sink.flit.eq(source.flit),
+            source.credit.eq(sink.credit),
+        ]
+
+    def _elaborate_interface(self, m: Module, interface: NetworkInterface) -> None:
+        """The interface's wires to the network and the host."""
+        for name in ("node", "barrier", "half_duplex", "advance"):
+            m.d.comb += getattr(interface, name).eq(getattr(self, name))
+        for name in ("over", "finished", "flagged"):
+            m.d.comb += getattr(self, name).eq(getattr(interface, name))
+        for name in ("node", "space", "address", "write", "write_data"):
+            m.d.comb += getattr(interface.host, name).eq(getattr(self.host, name))
+        m.d.comb += self.host.read_data.eq(interface.host.read_data)
+
+    def _elaborate_trace(self, m: Module, router: Router) -> None:
+        """Print every flit that leaves an output port, all numbers decimal (docs/router.md, section 7)."""
+        for port, output in enumerate(router.outputs):
+            vc = sum(Mux(output.valid[number], number, 0) for number in range(self._config.vcs))
+            line = Format(
+                "{:d} {:d} {:d} {:d} {:d} {:d}\n",
+                self.cycle,
+                self.node,
+                port,
+                vc,
+                Cat(output.flit.head, output.flit.tail),
+                output.flit.data,
+            )
+            with m.If(output.valid.any()):
+                m.d.sync += Print(line, end="")

@@ -1,0 +1,116 @@
+"""The cocotb bench: loads programs through the design's own ports, runs them, reads what came of them.
+
+It runs inside the simulator's process, once for all jobs of a folder. Python is woken for each word that is loaded or read, but not during a
+run: the tables are executed and the trace is printed by the design itself.
+
+Signals are driven and read at the falling edge, when nothing else moves.
+"""
+
+import ctypes
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import numpy as np
+import numpy.typing as npt
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, First, RisingEdge, Timer
+
+from eyecast.rtl.host import HostSpace
+from eyecast.sim.job import JOBS_VARIABLE, TRACE_FILE, Job, JobResult
+
+CLOCK_PERIOD = 2
+"""In time units of the simulator."""
+
+
+@cocotb.test()
+async def run_jobs(dut: Any) -> None:
+    """Carry out every job in the folder, in order of name."""
+    Clock(dut.clk, CLOCK_PERIOD, unit="step").start()
+    folder = Path(os.environ[JOBS_VARIABLE])
+    for job_folder in sorted(path for path in folder.iterdir() if path.is_dir()):
+        job = Job.load(job_folder / Job.FILE)
+        await _load(dut, job)
+        with _standard_output_to(job_folder / TRACE_FILE):
+            done = await _run(dut, job)
+        result = JobResult(
+            done=done,
+            cycles=int(dut.cycle.value),
+            status=await _read(dut, job.nodes, HostSpace.STATUS, job.status_words),
+            messages=await _read_messages(dut, job),
+        )
+        result.save(job_folder / JobResult.FILE)
+
+
+async def _load(dut: Any, job: Job) -> None:
+    """Hold the network in reset and write the job's words."""
+    await FallingEdge(dut.clk)
+    dut.rst.value = 1
+    dut.barrier.value = int(job.barrier)
+    dut.half_duplex.value = int(job.half_duplex)
+    host = _host(dut)
+    for node, space, address, word in job.writes.tolist():
+        host["node"].value = node
+        host["space"].value = space
+        host["address"].value = address
+        host["write_data"].value = word
+        host["write"].value = 1
+        await FallingEdge(dut.clk)
+    host["write"].value = 0
+    # One cycle more in reset: the first table word is read in the last one.
+    await FallingEdge(dut.clk)
+
+
+async def _run(dut: Any, job: Job) -> bool:
+    """Release reset and wait for done, a flag, or the watchdog. True if all nodes finished."""
+    dut.rst.value = 0
+    watchdog = Timer(job.cycle_limit * CLOCK_PERIOD, unit="step")
+    await First(RisingEdge(dut.done), RisingEdge(dut.error), watchdog)
+    await FallingEdge(dut.clk)
+    return bool(dut.done.value)
+
+
+async def _read_messages(dut: Any, job: Job) -> npt.NDArray[np.uint64]:
+    """Hold the network in reset again and read every node's message memory."""
+    dut.rst.value = 1
+    return await _read(dut, job.nodes, HostSpace.MESSAGE, job.read_words)
+
+
+async def _read(dut: Any, nodes: int, space: HostSpace, words: int) -> npt.NDArray[np.uint64]:
+    """The first ``words`` words of a space of every node: shape (nodes, words)."""
+    host = _host(dut)
+    host["space"].value = space
+    values = np.zeros(nodes * words, dtype=np.uint64)
+    for index in range(nodes * words):
+        host["node"].value = index // words
+        host["address"].value = index % words
+        await FallingEdge(dut.clk)
+        values[index] = int(host["read_data"].value)
+    return values.reshape(nodes, words)
+
+
+def _host(dut: Any) -> dict[str, Any]:
+    """The signals of the host port by name."""
+    names = ("node", "space", "address", "write", "write_data", "read_data")
+    return {name: getattr(dut, f"host__{name}") for name in names}
+
+
+@contextmanager
+def _standard_output_to(path: Path) -> Iterator[None]:
+    """What the simulator's C++ prints goes to ``path`` meanwhile: the trace, and nothing else."""
+    c_library = ctypes.CDLL(None)
+    sys.stdout.flush()
+    c_library.fflush(None)
+    kept = os.dup(1)
+    with path.open("wb") as file:
+        os.dup2(file.fileno(), 1)
+        try:
+            yield
+        finally:
+            c_library.fflush(None)
+            os.dup2(kept, 1)
+            os.close(kept)

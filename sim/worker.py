@@ -1,0 +1,29 @@
+"""A process of its own that runs the simulator under cocotb's runner, so that it can be stopped as a whole."""
+
+import sys
+from pathlib import Path
+
+from cocotb_tools.runner import get_results, get_runner
+
+from eyecast.sim.verilog import TOP_MODULE
+
+
+def main() -> int:
+    """``worker BUILD_FOLDER RUN_FOLDER WAVES``; exit status 0 if the bench passed."""
+    build_folder, run_folder, waves = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] == "waves"
+    results = get_runner("verilator").test(
+        test_module="eyecast.sim.bench",
+        hdl_toplevel=TOP_MODULE,
+        hdl_toplevel_lang="verilog",
+        build_dir=build_folder,
+        test_dir=run_folder,
+        results_xml=str(run_folder / "results.xml"),
+        waves=waves,
+        log_file=run_folder / "simulator.log",
+    )
+    _, failed = get_results(results)
+    return min(failed, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
