@@ -6,8 +6,8 @@ It is the hardware's specification in a form that runs::
     Topology ─► lines up and down ─────┼─► cycle_loop.simulate ──► Run: cycles, memory, trace, flags
     memory before the run ─────────────┘
 
-This module turns a program into arrays and the arrays after the run into a :class:`Run`; what happens
-in a cycle is in :mod:`eyecast.model.cycle_loop`.
+This module turns a program into arrays, and the arrays after the run into a :class:`Run`. What
+happens in a cycle is in ``cycle_loop``, with ``cycle_router`` and ``cycle_interface``.
 """
 
 from __future__ import annotations
@@ -19,24 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .config import HEADER_COUNT_BITS, NetworkConfig
-from .cycle_loop import (
-    AWAKE,
-    CONTROL,
-    CYCLE,
-    FINISHED,
-    NEVER,
-    NO_ROUTE,
-    NODES_PER_BLOCK,
-    NOT_OVER,
-    ROWS,
-    RUNNING,
-    UNFINISHED,
-    Lists,
-    Network,
-    Registers,
-    Rows,
-    simulate,
-)
+from .cycle_loop import FINISHED, TRACE_FULL, simulate
+from .cycle_state import CYCLE, ROWS, Network, Rows, empty_lists, reset_registers
 from .errors import InvalidInput, require_range
 from .program import Program, Row, encode_header
 from .topology import NO_LINK, Topology
@@ -105,9 +89,10 @@ def run(
 ) -> Run:
     """Run ``program`` from reset until all nodes are finished.
 
-    ``memory`` is what the message memories hold before the run, shape (nodes, message words); it is
-    not changed. ``timing`` is "barrier" or "self-timed" (docs/router.md, section 4). A run that is
-    not finished by ``cycle_limit``, :func:`cycle_limit` of the program where it is None, is given up.
+    ``memory`` is what the message memories hold before the run, shape (nodes, message words); it
+    is not changed. ``timing`` is "barrier" or "self-timed" (docs/router.md, section 4). A run that
+    is not finished by ``cycle_limit`` is given up; None means :func:`cycle_limit` of the program.
+    ``record_trace`` False saves the time and room that a trace takes.
 
     The program may be wrong in any way that its table can express; the flags tell. Raises
     :class:`InvalidInput` for what no table or memory of the network can hold.
@@ -118,16 +103,16 @@ def run(
     _require_memory(config, memory)
     network = _network(program, barrier=timing == "barrier", record_trace=record_trace)
     limit = _limit(program, cycle_limit)
-    registers = _registers(network, memory)
-    lists = _lists(network)
+    registers = reset_registers(network, memory)
+    lists = empty_lists(network)
     # Room for a cycle's rows at the least: one flit may leave by every output.
     rows_per_chunk = max(_TRACE_CHUNK_ROWS, len(network.downstream)) if record_trace else 0
     chunks = []
-    ended = RUNNING
-    while ended == RUNNING:
+    ended = TRACE_FULL
+    while ended == TRACE_FULL:
         chunk = Trace.empty(rows_per_chunk)
         registers.total[ROWS] = 0
-        ended = simulate(network, registers, lists, Rows(*chunk.columns), limit)
+        ended = simulate(network, registers, lists, _rows(chunk), limit)
         chunks.append(chunk.first_rows(int(registers.total[ROWS])))
     return Run(
         finished=ended == FINISHED,
@@ -145,27 +130,34 @@ def run(
 def cycle_limit(program: Program) -> int:
     """Cycles in which ``program``, if it can finish at all, is finished for certain.
 
-    In every cycle before the last a flit moves, a control word is read, or the steps of some nodes
-    rise, because a network in which nothing changes never changes again. So there are no more cycles
-    than such events, as if all of them came one after another. After the event that a step waits for
-    there are at most two cycles (seen, and the barrier's register).
+    In every cycle before the last a flit moves, a control word is read or the step of some node
+    rises, because a network in which nothing changes never changes again. So the cycles are no
+    more than these events, as if all came one after another, and, for each step, one cycle in
+    which it is seen to be over and one for the barrier's register.
     """
     config = program.config
+    reach = 1 << config.hop_bits
     events = 0
     for row in chain.from_iterable(program.rows):
-        hops = sum(max(segment.hops, 0) for segment in row.route)
-        headers = len(encode_header(config, row.route, row.step, row.target_address))
-        events += config.control_words + (headers + row.length) * (hops + 2)
-    rises = config.topology.nodes * (program.steps + 1)
-    return events + rises + 2 * (program.steps + 1)
+        hops = sum(segment.hops for segment in row.route)
+        most_header_flits = 1 + sum(-(-segment.hops // reach) for segment in row.route)
+        # A flit is injected, crosses the links, and is delivered.
+        events += config.control_words + (most_header_flits + row.length) * (hops + 2)
+    steps = program.steps + 1
+    return events + config.topology.nodes * steps + 2 * steps
 
 
 def _limit(program: Program, given: int | None) -> int:
-    """The cycle limit of a run for which ``given`` was asked."""
+    """Resolve the cycle limit that a run was given."""
     if given is None:
         return cycle_limit(program)
-    require_range("cycle limit", given, 0, np.iinfo(np.int64).max)
+    require_range("cycle limit", given, 0, int(np.iinfo(np.int64).max))
     return given
+
+
+def _rows(trace: Trace) -> Rows:
+    """Name the columns of ``trace`` as the compiled loop does."""
+    return Rows(trace.cycle, trace.node, trace.port, trace.vc, trace.kind, trace.data)
 
 
 def _require_memory(config: NetworkConfig, memory: npt.NDArray[np.uint64]) -> None:
@@ -182,26 +174,27 @@ def _require_memory(config: NetworkConfig, memory: npt.NDArray[np.uint64]) -> No
         )
 
 
-def _require_encodable(config: NetworkConfig, node: int, rows: tuple[Row, ...]) -> None:
-    """Raise :class:`InvalidInput` for the first field of a row that its bits cannot hold."""
-    for place, row in enumerate(rows):
-        fields = [
-            ("step", row.step, config.step_bits),
-            ("source address", row.source_address, config.address_bits),
-            ("target address", row.target_address, config.address_bits),
-            ("length", row.length, config.length_bits),
-        ]
-        fields += [("port", segment.port, config.port_bits) for segment in row.route]
-        fields += [("vc", segment.vc, config.vc_bits) for segment in row.route]
-        for name, value, bits in fields:
-            require_range(f"node {node}, row {place}: {name}", value, 0, (1 << bits) - 1)
-        header_flits = len(encode_header(config, row.route, row.step, row.target_address))
-        most = (1 << HEADER_COUNT_BITS) - 1
-        require_range(f"node {node}, row {place}: header flits", header_flits, 1, most)
+def _encode(config: NetworkConfig, where: str, row: Row) -> list[int]:
+    """Header flits of ``row``; :class:`InvalidInput` for a field that its bits cannot hold."""
+    fields = [
+        ("step", row.step, config.step_bits),
+        ("source address", row.source_address, config.address_bits),
+        ("target address", row.target_address, config.address_bits),
+        ("length", row.length, config.length_bits),
+    ]
+    for segment in row.route:
+        fields.append(("port", segment.port, config.port_bits))
+        fields.append(("vc", segment.vc, config.vc_bits))
+        require_range(f"{where}: hops", segment.hops, 0)
+    for name, value, bits in fields:
+        require_range(f"{where}: {name}", value, 0, (1 << bits) - 1)
+    header = encode_header(config, row.route, row.step, row.target_address)
+    require_range(f"{where}: header flits", len(header), 1, (1 << HEADER_COUNT_BITS) - 1)
+    return header
 
 
 def _upstream(topology: Topology) -> npt.NDArray[np.int64]:
-    """The output line that feeds each input line: ``Network.upstream``, flat."""
+    """``Network.upstream``: the output line that feeds each input line."""
     upstream = np.full(topology.neighbor.size, NO_LINK, dtype=np.int64)
     outputs = np.flatnonzero(topology.neighbor.ravel() != NO_LINK)
     upstream[_downstream(topology)[outputs]] = outputs
@@ -210,7 +203,7 @@ def _upstream(topology: Topology) -> npt.NDArray[np.int64]:
 
 
 def _downstream(topology: Topology) -> npt.NDArray[np.int64]:
-    """The input line to which each output line leads: ``Network.downstream``, flat."""
+    """``Network.downstream``: the input line to which each output line leads."""
     neighbor, peer = (
         table.ravel().astype(np.int64) for table in (topology.neighbor, topology.peer)
     )
@@ -221,8 +214,11 @@ def _network(program: Program, *, barrier: bool, record_trace: bool) -> Network:
     """Everything that is fixed during a run."""
     config = program.config
     topology = config.topology
-    for node, rows in enumerate(program.rows):
-        _require_encodable(config, node, rows)
+    headers = [
+        _encode(config, f"node {node}, row {place}", row)
+        for node, rows in enumerate(program.rows)
+        for place, row in enumerate(rows)
+    ]
     expected = np.zeros((topology.nodes, 1 << config.step_bits), dtype=np.bool_)
     for node, steps in enumerate(program.receives):
         for step in steps:
@@ -230,7 +226,6 @@ def _network(program: Program, *, barrier: bool, record_trace: bool) -> Network:
             require_range(f"receives of node {node}", step, 0, largest)
             expected[node, step] = True
     every_row = list(chain.from_iterable(program.rows))
-    headers = [encode_header(config, row.route, row.step, row.target_address) for row in every_row]
     return Network(
         ports=topology.ports,
         vcs=config.vcs,
@@ -260,64 +255,3 @@ def _network(program: Program, *, barrier: bool, record_trace: bool) -> Network:
 def _bounds(lengths: list[int]) -> npt.NDArray[np.int64]:
     """Where lists of these lengths start, put end to end, and where the last one ends."""
     return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-
-
-def _registers(network: Network, memory: npt.NDArray[np.uint64]) -> Registers:
-    """The registers after reset."""
-    nodes, steps = network.expected.shape
-    lines = nodes * network.ports
-    channels = lines * network.vcs
-    total = np.zeros(ROWS + 1, dtype=np.int64)
-    total[[NOT_OVER, UNFINISHED, AWAKE]] = nodes
-    return Registers(
-        data=np.zeros((channels, network.depth), dtype=np.uint64),
-        kind=np.zeros((channels, network.depth), dtype=np.int8),
-        first=np.zeros(channels, dtype=np.int8),
-        count=np.zeros(channels, dtype=np.int8),
-        at_front_since=np.zeros(channels, dtype=np.int64),
-        route_port=np.full(channels, NO_ROUTE, dtype=np.int8),
-        route_vc=np.full(channels, NO_ROUTE, dtype=np.int8),
-        held=np.zeros(channels, dtype=np.bool_),
-        credits=np.full(channels, network.depth, dtype=np.int8),
-        vc_turn=np.zeros(lines, dtype=np.int8),
-        input_turn=np.zeros(lines, dtype=np.int8),
-        router_flits=np.zeros(nodes, dtype=np.int32),
-        block_routers=np.zeros(-(-nodes // NODES_PER_BLOCK), dtype=np.int32),
-        sender=np.full(nodes, CONTROL, dtype=np.int8),
-        row=network.first_row[:-1].copy(),
-        place=np.zeros(nodes, dtype=np.int64),
-        waiting=np.zeros(nodes, dtype=np.bool_),
-        step=np.ones(nodes, dtype=np.int64),
-        over=np.zeros(nodes, dtype=np.bool_),
-        finished=np.zeros(nodes, dtype=np.bool_),
-        arrived=np.zeros((nodes, steps), dtype=np.bool_),
-        missing=network.expected.sum(axis=1, dtype=np.int64),
-        receive_address=np.zeros(nodes * network.vcs, dtype=np.int64),
-        receive_step=np.zeros(nodes * network.vcs, dtype=np.int64),
-        memory=memory.copy(),
-        written_cycle=np.full(nodes, NEVER, dtype=np.int64),
-        written_address=np.zeros(nodes, dtype=np.int64),
-        written_over=np.zeros(nodes, dtype=np.uint64),
-        flags=np.zeros(nodes, dtype=np.uint8),
-        stalled_flits=np.zeros(nodes, dtype=np.int64),
-        step_end=np.zeros(steps, dtype=np.int64),
-        awake=np.ones(nodes, dtype=np.bool_),
-        total=total,
-    )
-
-
-def _lists(network: Network) -> Lists:
-    """Empty lists, as long as a cycle can make them; every node is awake."""
-    nodes = len(network.expected)
-    outputs = nodes * network.ports
-    return Lists(
-        awake_nodes=np.arange(nodes, dtype=np.int64),
-        entering=np.zeros((nodes, 3), dtype=np.int64),
-        entering_data=np.zeros(nodes, dtype=np.uint64),
-        moves=np.zeros((outputs, 5), dtype=np.int64),
-        drops=np.zeros((outputs * network.vcs, 3), dtype=np.int64),
-        choice_port=np.zeros(network.ports, dtype=np.int64),
-        choice_vc=np.zeros(network.ports, dtype=np.int64),
-        choice_output_vc=np.zeros(network.ports, dtype=np.int64),
-        winner=np.zeros(network.ports, dtype=np.int64),
-    )

@@ -40,8 +40,8 @@ What the papers leave open, and what holds here:
   the source: sends of different submeshes stay in their submeshes, and of the two sends of a second
   step one stays in the left half and the other in the right half of its submesh. The same holds
   for y first. Counted for every source for k <= 5, both ways.
-* The example of 1998, section 2, sends from (0, 0) of an 8x8 mesh to (5, 1), (1, 5) and (5, 5), at a
-  TCD of 79. Algorithm 1 sends to (5, 2), (1, 5) and (5, 5), also at 79, as in 3-D, section 2.
+* The example of 1998, section 2, sends from (0, 0) of an 8x8 mesh to (5, 1), (1, 5) and (5, 5), at
+  a TCD of 79. Algorithm 1 sends to (5, 2), (1, 5) and (5, 5), also at 79, as in 3-D, section 2.
 
 Theorem 2 of 1998 says that no broadcast in 2k steps from the same source has a smaller TCD. This is
 wrong away from the eyes: mirroring the 4x4 mesh in its diagonal turns the broadcast from (0, 1),
@@ -197,8 +197,8 @@ def source_excess(k: int, u: int, v: int) -> int:
 
     ``u`` and ``v`` lead from eye 1 towards the corner of its submesh, left and up. The six regions
     differ in the signs of u and v and in whether u > a_(k-1)/2, where the second send of the source
-    goes to the upper-left eye. The paper bounds u and v by 2^(k-1) - 1 - a_k/2, which leaves out the
-    outermost row and column, at 2^(k-1) - 1/2 - a_k/2; they belong to the same regions.
+    goes to the upper-left eye. The paper bounds u and v by 2^(k-1) - 1 - a_k/2, which leaves out
+    the outermost row and column, at 2^(k-1) - 1/2 - a_k/2; they belong to the same regions.
     """
     inner = eye_square_side(k - 1)
     along_x = 2 * max(u, 0) if 2 * u <= inner else u + abs(u - inner)

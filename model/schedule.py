@@ -69,8 +69,8 @@ class Schedule:
     which the collective begins or ends, None where every node is one.
 
     Raises :class:`InvalidInput` if the shapes do not fit together. Whether the sends carry out the
-    collective is what :meth:`check` proves; the measures of links are meaningful only where the paths
-    follow links, as it requires.
+    collective is what :meth:`check` proves; the measures of links mean something only where all
+    paths follow links, as it requires.
     """
 
     topology: Topology

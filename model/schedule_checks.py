@@ -40,7 +40,8 @@ class ScheduleError(InvalidInput):
 def check_schedule(schedule: Schedule) -> None:
     """Raise :class:`ScheduleError` for the first rule that ``schedule`` breaks; in this order.
 
-    1. steps, nodes, VCs and blocks exist (:func:`check_ranges`);
+    1. steps, nodes, VCs and blocks exist, and a broadcast's root owns its blocks
+       (:func:`check_ranges`);
     2. each path leads over links from its source to its target (:func:`check_paths`);
     3. no node sends a block before it has got it, no node is left out, and none is reached twice
        in a broadcast (:func:`check_blocks`);
@@ -55,8 +56,8 @@ def check_schedule(schedule: Schedule) -> None:
 
 
 def check_ranges(schedule: Schedule) -> None:
-    """Require steps, nodes, VCs and blocks that there are."""
-    blocks = schedule.blocks
+    """Require steps, nodes, VCs and blocks that there are, and the root as a broadcast's owner."""
+    blocks, root = schedule.blocks, schedule.root
     last = schedule.topology.nodes - 1
     every = np.arange(schedule.sends)
     path_sends = np.repeat(every, np.diff(schedule.path_offsets))
@@ -74,10 +75,19 @@ def check_ranges(schedule: Schedule) -> None:
             complaint = f"{name} must be {low} to {high}, not {values[place]}"
             raise _broken(schedule, int(sends[place]), complaint)
     owed = np.fromiter(chain.from_iterable(nodes or () for nodes in blocks.owed), np.int64)
-    for name, nodes in (("owner", blocks.owner), ("node that is owed a block", owed)):
+    roots = np.array([] if root is None else [root], np.int64)
+    for name, nodes in (
+        ("root", roots),
+        ("owner", blocks.owner),
+        ("node that is owed a block", owed),
+    ):
         outside = nodes[(nodes < 0) | (nodes > last)]
         if outside.size:
             raise ScheduleError(f"{name} must be 0 to {last}, not {outside[0]}")
+    if schedule.collective == "broadcast" and root is not None:
+        others = blocks.owner[blocks.owner != root]
+        if others.size:
+            raise ScheduleError(f"owner must be the root {root} in a broadcast, not {others[0]}")
 
 
 def check_paths(schedule: Schedule) -> None:
@@ -134,7 +144,7 @@ def check_blocks(schedule: Schedule) -> None:
 
 
 def _owed_pairs(schedule: Schedule) -> IntArray:
-    """Return the (node, block) pairs that the collective owes, each as ``node * blocks + block``."""
+    """Return the (node, block) pairs that the collective owes, as ``node * blocks + block``."""
     owed = schedule.blocks.owed
     count = len(owed)
     everyone = np.flatnonzero([nodes is None for nodes in owed])

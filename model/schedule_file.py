@@ -79,7 +79,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     root: _Number | None
     steps: _Count
     tcd: _Count
-    blocks: list[_Block]
+    blocks: Annotated[list[_Block], msgspec.Meta(min_length=1)]
     sends: list[_Send]
 
 
@@ -275,8 +275,7 @@ def _require_below(
 
 
 def _place_first(error: msgspec.DecodeError, within: str = "") -> str:
-    """Put the place in front of the complaint: "sends[0].step: expected int >= 1"."""
+    """Put the place in front of the complaint: "sends[0].step: Expected int >= 1"."""
     complaint, _, place = str(error).replace("`", "").partition(" - at $")
     place = f"{within}{place}".removeprefix(".")
-    complaint = complaint[:1].lower() + complaint[1:]
     return f"{place}: {complaint}" if place else complaint

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -46,8 +46,8 @@ class Flit(NamedTuple):
     data: int
 
     def __str__(self) -> str:
-        """The row as it stands in a file."""
-        return "%d,%d,%d,%d,%s,%x" % (*self[:4], KINDS[self.kind], self.data)
+        """Write the row as it stands in a file."""
+        return f"{self.cycle},{self.node},{self.port},{self.vc},{KINDS[self.kind]},{self.data:x}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,19 +76,25 @@ class Trace:
         return map(Flit, *(column.tolist() for column in self.columns))
 
     @property
-    def columns(self) -> tuple[npt.NDArray[np.integer], ...]:
+    def columns(self) -> tuple[npt.NDArray[Any], ...]:
         """The six columns, in the order of :data:`COLUMNS`."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
     @classmethod
     def empty(cls, rows: int = 0) -> Trace:
-        """A trace of ``rows`` rows of zeros."""
-        types = (np.int64, np.int32, np.int16, np.int16, np.int8, np.uint64)
-        return cls(*(np.zeros(rows, dtype=dtype) for dtype in types))
+        """Make a trace of ``rows`` rows of zeros."""
+        return cls(
+            cycle=np.zeros(rows, dtype=np.int64),
+            node=np.zeros(rows, dtype=np.int32),
+            port=np.zeros(rows, dtype=np.int16),
+            vc=np.zeros(rows, dtype=np.int16),
+            kind=np.zeros(rows, dtype=np.int8),
+            data=np.zeros(rows, dtype=np.uint64),
+        )
 
     @classmethod
     def from_flits(cls, flits: list[Flit]) -> Trace:
-        """The trace of ``flits``, sorted; it need not be in order."""
+        """Make the trace of ``flits``, which come in any order."""
         trace = cls.empty(len(flits))
         for column, values in zip(trace.columns, zip(*flits, strict=True), strict=False):
             column[:] = np.array(values, dtype=column.dtype)
@@ -96,16 +102,16 @@ class Trace:
 
     @classmethod
     def join(cls, traces: list[Trace]) -> Trace:
-        """The rows of one or more traces, one after another."""
+        """Put the rows of one or more traces one after another."""
         columns = zip(*(trace.columns for trace in traces), strict=True)
         return cls(*(np.concatenate(column) for column in columns))
 
     def first_rows(self, rows: int) -> Trace:
-        """The first ``rows`` rows."""
+        """Return the first ``rows`` rows, not copied."""
         return Trace(*(column[:rows] for column in self.columns))
 
     def sort(self) -> Trace:
-        """The same rows in order of (cycle, node, port)."""
+        """Return the same rows in order of (cycle, node, port)."""
         order = np.lexsort((self.port, self.node, self.cycle))
         return Trace(*(column[order] for column in self.columns))
 
@@ -145,7 +151,10 @@ class Trace:
                 numbers, valid = _numbers(body, start, width, 16 if name == "data" else 10)
                 valid &= numbers <= np.uint64(np.iinfo(column.dtype).max)
                 column[:] = numbers.astype(column.dtype)
-            _require(path, name, valid, body, start, width)
+            if not valid.all():
+                line = int(np.argmin(valid))
+                text = body[start[line] : start[line] + min(width[line], 40)].tobytes()
+                raise _bad_field(f"{path}, line {line + 2}", name, text)
         _require_order(path, trace)
         return trace
 
@@ -191,7 +200,7 @@ def _kinds(
     starts: npt.NDArray[np.int64],
     widths: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.int8]:
-    """The kinds of flit that fields name, -1 where one names none."""
+    """Kinds of flit that fields name, -1 where one names none."""
     values = np.full(len(starts), -1, dtype=np.int8)
     for kind, name in enumerate(KINDS):
         same = np.flatnonzero(widths == len(name))
@@ -201,25 +210,12 @@ def _kinds(
     return values
 
 
-def _require(
-    path: Path,
-    column: str,
-    valid: npt.NDArray[np.bool_],
-    body: npt.NDArray[np.uint8],
-    starts: npt.NDArray[np.int64],
-    widths: npt.NDArray[np.int64],
-) -> None:
-    """Raise :class:`InvalidInput` for the first field that is not valid."""
-    if valid.all():
-        return
-    line = int(np.argmin(valid))
-    text = body[starts[line] : starts[line] + min(widths[line], 40)].tobytes()
+def _bad_field(where: str, column: str, text: bytes) -> InvalidInput:
+    """Say what a field must be."""
     allowed = {"kind": "head, body, tail or single", "data": "a hex number of at most 64 bits"}
-    raise InvalidInput.of(
-        f"{path}, line {line + 2}: {column}",
-        allowed.get(column, "a whole number in its range"),
-        repr(text.decode("ascii", "replace")),
-    )
+    default = "a whole number in its range"
+    found = repr(text.decode("ascii", "replace"))
+    return InvalidInput.of(f"{where}: {column}", allowed.get(column, default), found)
 
 
 def _require_order(path: Path, trace: Trace) -> None:
@@ -237,7 +233,7 @@ def _require_order(path: Path, trace: Trace) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """Where two traces first differ: row ``index``, and what each has there (None: it has ended)."""
+    """Where two traces first differ: row ``index``, and what each has there, None past its end."""
 
     index: int
     first: Flit | None
@@ -245,7 +241,7 @@ class Difference:
     traces: tuple[Trace, Trace]
 
     def describe(self, names: tuple[str, str] = ("first", "second"), around: int = 3) -> str:
-        """The rows from ``around`` before the difference to ``around`` after it, side by side."""
+        """Show both traces side by side from ``around`` rows before the difference to as many after."""
         rows = range(
             max(self.index - around, 0),
             min(self.index + around + 1, max(len(trace) for trace in self.traces)),
@@ -262,7 +258,7 @@ class Difference:
 
 
 def first_difference(first: Trace, second: Trace) -> Difference | None:
-    """The first row in which two traces differ in any column; None where they are equal."""
+    """Find the first row in which two traces differ in any column; None where they are equal."""
     rows = min(len(first), len(second))
     same = np.ones(rows, dtype=bool)
     for one, other in zip(first.columns, second.columns, strict=True):

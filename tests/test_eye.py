@@ -1,0 +1,263 @@
+"""The eye broadcast against the figures of Cang & Wu and against Algorithm 1 taken literally."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from eyecast.model.bounds import least_broadcast_steps, least_broadcast_tcd
+from eyecast.model.errors import InvalidInput
+from eyecast.model.eye import (
+    corner_tcd,
+    corner_tcd_recursive,
+    eye_broadcast,
+    eye_line,
+    eye_square_side,
+    eye_square_side_recursive,
+    eye_tcd,
+    eye_tcd_recursive,
+    source_tcd,
+)
+from eyecast.model.routes import dimension_order
+from eyecast.model.schedule import Schedule
+from eyecast.model.topology import mesh
+
+Node = tuple[int, int]
+
+
+def square(k: int, source: Node = (0, 0)) -> Schedule:
+    """The eye broadcast in a 2^k x 2^k mesh."""
+    topology = mesh((2**k, 2**k))
+    return eye_broadcast(topology, topology.node_at(source), 16)
+
+
+def every_node(k: int) -> list[Node]:
+    return [(x, y) for y in range(2**k) for x in range(2**k)]
+
+
+def distance(a: Node, b: Node) -> int:
+    return abs(a[0] - b[0]) + abs(a[1] - b[1])
+
+
+@cache
+def eyes(k: int) -> tuple[Node, ...]:
+    """Upper-left, upper-right, lower-left, lower-right eye, straight from Definition 2."""
+    half = 2**k // 2
+    corners = [(0, 0), (half, 0), (0, half), (half, half)]
+    if k == 1:
+        return tuple(corners)
+    center = 2**k - 1
+
+    def off_center(node: Node) -> int:
+        return distance((2 * node[0], 2 * node[1]), (center, center))
+
+    inner = ([(x + dx, y + dy) for x, y in eyes(k - 1)] for dx, dy in corners)
+    return tuple(min(submesh, key=off_center) for submesh in inner)
+
+
+def sends_by_definition(k: int, source: Node, step: int = 1) -> set[tuple[int, Node, Node]]:
+    """(step, source, target) of each send of Algorithm 1, one submesh after the other."""
+    if k == 0:
+        return set()
+    last, half = 2**k - 1, 2**k // 2
+
+    def turn(node: Node) -> Node:
+        x, y = node
+        return (last - x if source[0] >= half else x, last - y if source[1] >= half else y)
+
+    start = turn(source)
+    _, second, third, fourth = eyes(k)
+    if k > 1:
+        x, y = eyes(k - 1)[0]
+        third = min(third, (x, y + half), key=lambda eye: distance(start, eye))
+    first_two = [(step, start, second), (step + 1, start, third), (step + 1, second, fourth)]
+    sends = {(s, turn(a), turn(b)) for s, a, b in first_two}
+    for node in (source, turn(second), turn(third), turn(fourth)):
+        dx, dy = node[0] // half * half, node[1] // half * half
+        inner = sends_by_definition(k - 1, (node[0] - dx, node[1] - dy), step + 2)
+        sends |= {(s, (a + dx, b + dy), (c + dx, d + dy)) for s, (a, b), (c, d) in inner}
+    return sends
+
+
+@pytest.mark.parametrize("k", range(5))
+def test_sends_are_those_of_algorithm_1(k: int) -> None:
+    for source in every_node(k):
+        schedule = square(k, source)
+        ends = (
+            schedule.topology.coordinates(n).tolist() for n in (schedule.source, schedule.target)
+        )
+        sends = zip(schedule.step.tolist(), *(map(tuple, nodes) for nodes in ends), strict=True)
+        assert set(sends) == sends_by_definition(k, source)
+        assert schedule.sends == 4**k - 1
+
+
+@pytest.mark.parametrize("k", range(5))
+def test_every_source_is_proved(k: int) -> None:
+    for source in every_node(k):
+        schedule = square(k, source)
+        schedule.check()
+        assert schedule.steps == 2 * k == least_broadcast_steps(4**k)
+        assert schedule.tcd >= least_broadcast_tcd(4**k)
+        assert schedule.largest_link_load == min(k, 1)
+
+
+@pytest.mark.parametrize("k", [5, 6])
+def test_drawn_sources_are_proved(k: int) -> None:
+    for source in np.random.default_rng(k).integers(0, 2**k, (40, 2)).tolist():
+        square(k, tuple(source)).check()
+
+
+@pytest.mark.parametrize("k", range(6))
+def test_y_first_shares_no_link_either(k: int) -> None:
+    side = 2**k
+    for source in every_node(k):
+        schedule = square(k, source)
+        swapped = [node // side + node % side * side for node in (schedule.source, schedule.target)]
+        offsets, nodes = dimension_order(schedule.topology, *swapped)
+        nodes = nodes // side + nodes % side * side
+        replace(schedule, path_offsets=offsets, path_nodes=nodes).check()
+        schedule.check()
+
+
+@pytest.mark.parametrize("k", range(7))
+def test_counted_tcd_is_the_formula_for_every_source(k: int) -> None:
+    """1998, Eqs. 4 and 5; Theorem 1: nothing is below the eyes."""
+    counted = {source: square(k, source).tcd for source in every_node(k)}
+    assert counted == {(x, y): source_tcd(k, x, y) for x, y in counted}
+    least = {source for source, tcd in counted.items() if tcd == min(counted.values())}
+    line = eye_line(k)
+    assert least == {(x, y) for x in line for y in line}
+    assert min(counted.values()) == eye_tcd(k) == eye_tcd_recursive(k)
+    assert counted[0, 0] == corner_tcd(k) == corner_tcd_recursive(k)
+
+
+def test_figures_of_the_papers() -> None:
+    """1998, section 2 and after Eqs. 9 and 10; 3-D, after Eqs. 1 and 3."""
+    assert [eye_tcd(k) for k in range(1, 7)] == [3, 15, 69, 291, 1197, 4851]
+    assert [corner_tcd(k) for k in (2, 3, 4)] == [18, 79, 318]
+    assert [eye_square_side(k) for k in range(1, 6)] == [1, 1, 3, 5, 11]
+    assert [square(2, source).tcd for source in ((0, 0), (1, 0), (0, 1), (1, 1))] == [
+        18,
+        17,
+        16,
+        15,
+    ]
+    assert square(3, (2, 2)).tcd == 69
+
+
+def test_recursions_are_the_closed_forms() -> None:
+    for k in range(41):
+        assert eye_square_side(k) == eye_square_side_recursive(k)
+        assert eye_tcd(k) == eye_tcd_recursive(k)
+        assert corner_tcd(k) == corner_tcd_recursive(k)
+
+
+def test_eyes_are_where_definition_2_puts_them() -> None:
+    """3-D, section 2.1 gives the coordinates for k = 1, 2, 3."""
+    assert [eye_line(k) for k in (1, 2, 3)] == [(0, 1), (1, 2), (2, 5)]
+    for k in range(1, 9):
+        low, high = eye_line(k)
+        assert eyes(k) == ((low, low), (high, low), (low, high), (high, high))
+        assert high - low == eye_square_side(k)
+
+
+def test_each_node_is_an_eye_of_exactly_one_mesh() -> None:
+    """1998, section 3: each node is an eye of exactly one submesh, the whole mesh included.
+
+    Of the largest, that is: an eye is one of its submeshes, too. From an eye, each level
+    therefore adds the eyes of its submeshes.
+    """
+    schedule = square(4, (5, 5))
+    reached = {(5, 5)}
+    for level in range(4, 0, -1):
+        now = schedule.target[(schedule.step + 1) // 2 == 5 - level]
+        reached |= set(map(tuple, schedule.topology.coordinates(now).tolist()))
+        side = 2**level
+        corners = [(x, y) for x in range(0, 16, side) for y in range(0, 16, side)]
+        assert reached == {(x + dx, y + dy) for x, y in eyes(level) for dx, dy in corners}
+
+
+def test_first_steps_from_the_corner_of_8x8() -> None:
+    """3-D, section 2: the first step is 7 links long, the second 6 + 3, and the rest makes it 79.
+
+    1998, section 2, goes to (5, 1) instead of (5, 2) first, which comes to 79 as well: 6 + (6 + 4)
+    and the same rest.
+    """
+    schedule = square(3)
+    targets = schedule.topology.coordinates(schedule.target[:3]).tolist()
+    assert schedule.step[:4].tolist() == [1, 2, 2, 3]
+    assert targets == [[5, 2], [1, 5], [5, 5]]
+    assert schedule.distances[:3].tolist() == [7, 6, 3]
+    local = (corner_tcd(2), eye_tcd(2), eye_tcd(2), eye_tcd(2))
+    assert schedule.tcd == 7 + 6 + 3 + sum(local) == 6 + 6 + 4 + sum(local) == 79
+
+
+def test_theorem_2_is_wrong_away_from_the_eyes() -> None:
+    """Mirrored in the diagonal, the broadcast from (0, 1) is one from (1, 0), and it costs less."""
+    ours, other = square(2, (1, 0)), square(2, (0, 1))
+
+    def mirrored(nodes: np.ndarray) -> np.ndarray:
+        return nodes // 4 + nodes % 4 * 4
+
+    better = replace(
+        other,
+        root=ours.root,
+        blocks=ours.blocks,
+        source=mirrored(other.source),
+        target=mirrored(other.target),
+        path_nodes=mirrored(other.path_nodes),
+    )
+    better.check()
+    assert (better.root, better.steps, better.tcd, ours.tcd) == (1, 4, 16, 17)
+
+
+@pytest.mark.parametrize("source", [(0, 0), (341, 341), (1023, 511)])
+def test_a_million_nodes(source: Node) -> None:
+    schedule = square(10, source)
+    schedule.check()
+    assert (schedule.steps, schedule.sends) == (20, 2**20 - 1)
+    assert schedule.tcd == source_tcd(10, *source)
+    assert schedule.path_nodes.dtype == schedule.target.dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    ("dims", "shown", "nearest"),
+    [
+        ((6, 6), "6x6", "8x8"),
+        ((8, 4), "8x4", "8x8"),
+        ((5, 5), "5x5", "4x4"),
+        ((1, 2), "1x2", "2x2"),
+        ((16,), "16", "4x4"),
+        ((4, 4, 4), "4x4x4", "8x8"),
+    ],
+)
+def test_other_meshes_are_refused(dims: tuple[int, ...], shown: str, nearest: str) -> None:
+    message = (
+        "mesh must be 2^k x 2^k for the eye broadcast (1x1, 2x2, 4x4, 8x8, ...), "
+        f"not {shown}; the nearest mesh that works is {nearest}"
+    )
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        eye_broadcast(mesh(dims), 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "words", "message"),
+    [
+        (0, 0, "flits must be at least 1, not 0"),
+        (16, 1, "source must be 0 to 15, not 16"),
+        (-1, 1, "source must be 0 to 15, not -1"),
+    ],
+)
+def test_bad_parameters_are_refused(source: int, words: int, message: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        eye_broadcast(mesh((4, 4)), source, words)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "steps"), [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (64, 6), (65, 7)]
+)
+def test_least_steps(nodes: int, steps: int) -> None:
+    assert least_broadcast_steps(nodes) == steps

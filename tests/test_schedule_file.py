@@ -1,0 +1,247 @@
+"""Schedule files: there and back, and one line for each way in which a file can be wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from eyecast.model.errors import InvalidInput
+from eyecast.model.eye import eye_broadcast
+from eyecast.model.schedule import Blocks, Schedule
+from eyecast.model.schedule_file import read_schedule, schedule_json, write_schedule
+from eyecast.model.topology import mesh
+
+Edit = Callable[[dict[str, Any]], object]
+
+
+def same(one: Schedule, other: Schedule) -> bool:
+    """Whether two schedules say the same, field by field."""
+    names = {field.name for field in fields(Schedule)} - {"topology", "blocks"}
+    return (
+        all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+        and np.array_equal(one.topology.neighbor, other.topology.neighbor)
+        and one.topology.dims == other.topology.dims
+        and one.blocks.owed == other.blocks.owed
+        and np.array_equal(one.blocks.owner, other.blocks.owner)
+        and np.array_equal(one.blocks.words, other.blocks.words)
+    )
+
+
+@pytest.mark.parametrize("side", [1, 2, 4, 8])
+def test_there_and_back(side: int, tmp_path: Path) -> None:
+    schedule = eye_broadcast(mesh((side, side)), side * side // 2, 16)
+    write_schedule(schedule, tmp_path / "schedule.json")
+    back = read_schedule(tmp_path / "schedule.json")
+    assert same(back, schedule)
+    back.check()
+
+
+def test_every_kind_of_value_there_and_back(tmp_path: Path) -> None:
+    schedule = replace(
+        eye_broadcast(mesh((2, 2)), 1, 1),
+        collective="scatter",
+        algorithm='a "name"\nwith ü',
+        port_model="all-port",
+        root=None,
+        blocks=Blocks(np.array([0, 1, 3]), (None, (), (2, 3)), np.array([1, 7, 2**31 - 1])),
+        vcs=np.array([0, 255, 3]),
+        block_offsets=np.array([0, 2, 3, 4]),
+        block_ids=np.array([0, 2, 1, 1]),
+    )
+    write_schedule(schedule, tmp_path / "schedule.json")
+    assert same(read_schedule(tmp_path / "schedule.json"), schedule)
+
+
+def test_the_file_is_as_the_format_says() -> None:
+    file = json.loads(schedule_json(eye_broadcast(mesh((8, 8)), 0, 16)))
+    sends = file.pop("sends")
+    assert file == {
+        "format": "eyecast-schedule",
+        "version": 1,
+        "topology": {"kind": "mesh", "dims": [8, 8], "faulty_nodes": [], "faulty_links": []},
+        "collective": "broadcast",
+        "algorithm": "eye",
+        "port_model": "half-duplex",
+        "root": 0,
+        "steps": 6,
+        "tcd": 79,
+        "blocks": [{"owner": 0, "owed": None, "words": 16}],
+    }
+    assert len(sends) == 63
+    assert sends[0] == {
+        "step": 1,
+        "source": 0,
+        "target": 21,
+        "path": [0, 1, 2, 3, 4, 5, 13, 21],
+        "vcs": [0, 0, 0, 0, 0, 0, 0],
+        "blocks": [0],
+    }
+
+
+def set_key(*keys: str | int, to: object) -> Edit:
+    """An edit that sets a value deep in the file."""
+
+    def edit(file: dict[str, Any]) -> None:
+        place: Any = file
+        for key in keys[:-1]:
+            place = place[key]
+        place[keys[-1]] = to
+
+    return edit
+
+
+def drop(*keys: str | int) -> Edit:
+    """An edit that removes a value deep in the file."""
+
+    def edit(file: dict[str, Any]) -> None:
+        place: Any = file
+        for key in keys[:-1]:
+            place = place[key]
+        del place[keys[-1]]
+
+    return edit
+
+
+WRONG = [
+    (
+        set_key("format", to="eyecast-program"),
+        "format must be eyecast-schedule, not eyecast-program",
+    ),
+    (set_key("version", to=2), "version must be 1, not 2"),
+    (set_key("version", to="1"), "version: Expected int, got str"),
+    (drop("format"), "Object missing required field format"),
+    (drop("steps"), "Object missing required field steps"),
+    (drop("sends", 3, "vcs"), "sends[3]: Object missing required field vcs"),
+    (set_key("colour", to=1), "Object contains unknown field colour"),
+    (set_key("sends", 0, "colour", to=1), "sends[0]: Object contains unknown field colour"),
+    (set_key("steps", to=5), "steps must be 4, as counted over the sends, not 5"),
+    (set_key("tcd", to=19), "tcd must be 18, as counted over the sends, not 19"),
+    (set_key("tcd", to=-1), "tcd: Expected int >= 0"),
+    (set_key("tcd", to=1.5), "tcd: Expected int, got float"),
+    (set_key("root", to=16), "root must be 0 to 15, not 16"),
+    (set_key("root", to=True), "root: Expected int | null, got bool"),
+    (
+        set_key("port_model", to="duplex"),
+        "port model must be half-duplex, exchange, full-duplex, all-port, not duplex",
+    ),
+    (set_key("blocks", 0, "owner", to=16), "nodes of blocks[0] must be 0 to 15, not 16"),
+    (set_key("blocks", 0, "owed", to=[3, 16]), "nodes of blocks[0] must be 0 to 15, not 16"),
+    (set_key("blocks", 0, "owed", to="all"), "blocks[0].owed: Expected array | null, got str"),
+    (set_key("blocks", 0, "words", to=0), "blocks[0].words: Expected int >= 1"),
+    (set_key("blocks", to=[]), "blocks: Expected array of length >= 1"),
+    (set_key("sends", 2, "step", to=0), "sends[2].step: Expected int >= 1"),
+    (set_key("sends", 2, "step", to=2**20 + 1), "sends[2].step: Expected int <= 1048576"),
+    (set_key("sends", 2, "source", to=16), "sends[2].source must be 0 to 15, not 16"),
+    (set_key("sends", 2, "target", to=-1), "sends[2].target: Expected int >= 0"),
+    (set_key("sends", 2, "target", to=10**30), "sends[2].target: Expected int <= 2147483647"),
+    (set_key("sends", 2, "target", to=99), "sends[2].target must be 0 to 15, not 99"),
+    (set_key("sends", 2, "path", 1, to=99), "sends[2].path must be 0 to 15, not 99"),
+    (set_key("sends", 2, "path", 1, to="10"), "sends[2].path[1]: Expected int, got str"),
+    (set_key("sends", 2, "path", to=[6]), "sends[2].path: Expected array of length >= 2"),
+    (set_key("sends", 2, "vcs", to=[-1]), "sends[2].vcs[0]: Expected int >= 0"),
+    (set_key("sends", 2, "vcs", to=[256]), "sends[2].vcs[0]: Expected int <= 255"),
+    (
+        set_key("sends", 2, "vcs", to=[0, 0]),
+        "sends[2].vcs must be 1 long, a VC for each link of its path, not 2",
+    ),
+    (set_key("sends", 2, "blocks", to=[0, 1]), "sends[2].blocks must be 0 to 0, not 1"),
+    (set_key("sends", 2, "blocks", to=[]), "sends[2].blocks: Expected array of length >= 1"),
+    (
+        set_key("topology", "kind", to="torus"),
+        "topology.kind must be mesh in this version, not torus",
+    ),
+    (
+        set_key("topology", to={"kind": "hypercube", "dimension": 7}),
+        "topology.kind must be mesh in this version, not hypercube",
+    ),
+    (set_key("topology", to=[4, 4]), "topology: Expected object, got array"),
+    (drop("topology", "kind"), "topology.kind must be mesh in this version, not None"),
+    (drop("topology", "dims"), "topology: Object missing required field dims"),
+    (set_key("topology", "dims", to="4x4"), "topology.dims: Expected array, got str"),
+    (set_key("topology", "dims", to=[4, 0]), "side of mesh 4x0 must be at least 1, not 0"),
+    (set_key("topology", "dims", to=[]), "mesh must be sides such as 8x8, not without sides"),
+    (
+        set_key("topology", "dims", to=[2**20, 2**20]),
+        "nodes of mesh 1048576x1048576 must be at most 268435456, not 1099511627776",
+    ),
+    (
+        set_key("topology", "faulty_nodes", to=[3]),
+        "topology must be without faulty nodes and links in this version",
+    ),
+    (
+        set_key("topology", "faulty_links", to=[[0, 1]]),
+        "topology must be without faulty nodes and links in this version",
+    ),
+    (
+        set_key("topology", "host", to=True),
+        "topology: Object contains unknown field host",
+    ),
+]
+
+
+@pytest.mark.parametrize(("edit", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_a_wrong_value_is_one_line(edit: Edit, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "schedule.json"
+    file = json.loads(schedule_json(eye_broadcast(mesh((4, 4)), 0, 16)))
+    edit(file)
+    path.write_text(json.dumps(file))
+    with pytest.raises(InvalidInput) as caught:
+        read_schedule(path)
+    assert str(caught.value) == f"{path}: {message}"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "Input data was truncated"),
+        (b'{"format": "eyecast-sched', "Input data was truncated"),
+        (b"not JSON", "JSON is malformed: invalid character (byte 4)"),
+        (b"\xff\xfe\x00", "JSON is malformed: invalid character (byte 0)"),
+        (b'{"format": "eyecast-\xff", "version": 1}', "must be UTF-8: invalid start byte"),
+        (b"[]", "Expected object, got array"),
+        (b'{"sends": ' + b"[" * 100_000, "must be JSON that nests less deeply"),
+    ],
+)
+def test_a_foreign_file_is_one_line(content: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "schedule.json"
+    path.write_bytes(content)
+    with pytest.raises(InvalidInput) as caught:
+        read_schedule(path)
+    assert str(caught.value) == f"{path}: {message}"
+
+
+def test_every_truncation_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "schedule.json"
+    whole = schedule_json(eye_broadcast(mesh((2, 2)), 0, 16))
+    for length in range(len(whole) - 1):
+        path.write_text(whole[:length])
+        with pytest.raises(InvalidInput, match=r"truncated|malformed"):
+            read_schedule(path)
+
+
+def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.json"
+    with pytest.raises(InvalidInput) as caught:
+        read_schedule(missing)
+    assert str(caught.value) == f"{missing}: cannot be read: No such file or directory"
+    with pytest.raises(InvalidInput) as caught:
+        read_schedule(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: cannot be read: Is a directory"
+
+
+def test_nothing_is_written_where_it_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"^output folder "):
+        write_schedule(eye_broadcast(mesh((2, 2)), 0, 1), tmp_path / "missing" / "schedule.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_million_nodes_there_and_back(tmp_path: Path) -> None:
+    schedule = eye_broadcast(mesh((1024, 1024)), 0, 16)
+    write_schedule(schedule, tmp_path / "schedule.json")
+    assert same(read_schedule(tmp_path / "schedule.json"), schedule)
