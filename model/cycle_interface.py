@@ -35,7 +35,6 @@ from .cycle_state import (
     inlined,
     note,
     set_flag,
-    take_credit,
     wake,
 )
 from .trace import HEAD_MARK, TAIL_MARK
@@ -92,7 +91,7 @@ def inject(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
     if now.credits[counter] == 0:
         now.waiting[node] = True
         return False
-    take_credit(now, lists, node, counter)
+    now.credits[counter] -= 1
     if now.waiting[node]:
         now.stalled_flits[node] += 1
         now.waiting[node] = False

@@ -6,6 +6,9 @@
                              │
                              ▼
                   move, push, pop         the registers at its end
+
+The flag ``credit_underflow`` is never set here: only what has a credit is granted. ``overflow`` and
+``credit_overflow`` would show that the credits had been miscounted.
 """
 
 # ruff: noqa: PLR0917 - Numba's functions take their registers by position.
@@ -35,7 +38,6 @@ from .cycle_state import (
     inlined,
     note,
     set_flag,
-    take_credit,
     wake,
 )
 from .trace import HEAD_MARK, TAIL_MARK
@@ -153,7 +155,7 @@ def pop(net: Network, now: Registers, lists: Lists, node: Int, port: Int, vc: In
     now.router_flits[node] -= 1
     if now.router_flits[node] == 0:
         now.block_routers[node // NODES_PER_BLOCK] -= 1
-    feeder = net.upstream[line]
+    feeder = np.int64(net.upstream[line])
     counter = feeder * net.vcs + vc
     if now.credits[counter] == net.depth:
         set_flag(now, lists, feeder // net.ports, CREDIT_OVERFLOW)
@@ -207,5 +209,5 @@ def move(net: Network, now: Registers, lists: Lists, trace: Rows, entry: Int) ->
     if output == 0:
         receiver(net, now, lists, node, output_vc, kind, word)
     else:
-        take_credit(now, lists, node, output_channel)
+        now.credits[output_channel] -= 1
         push(net, now, lists, net.downstream[output_line], output_vc, word, kind)

@@ -5,8 +5,8 @@ it::
 
     line = node * ports + port          channel = line * vcs + vc
 
-Input and output ports share the numbering: ``buffered[channel]`` belongs to the input buffer there and
-``held[channel]`` to the output VC. The names are those of docs/router.md.
+Input and output ports share the numbering: ``buffered[channel]`` belongs to the input buffer there
+and ``held[channel]`` to the output VC. The names are those of docs/router.md.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NODES_PER_BLOCK = 64
 """Routers are looked through in blocks, so that an idle network costs next to nothing."""
 
 CYCLE, ADVANCE, NOT_OVER, UNFINISHED, AWAKE, ENTERING, MOVES, DROPS, ROWS = range(9)
-"""Places in ``Registers.total``; the last four count entries in the lists of :class:`Lists`."""
+"""Places in ``Registers.total``; the last five count entries in lists."""
 
 
 class Network(NamedTuple):
@@ -253,12 +253,3 @@ def note(  # noqa: PLR0917 - Numba's functions take everything by position.
     entries[entry, 1] = second
     entries[entry, 2] = third
     total[which] = entry + 1
-
-
-@inlined
-def take_credit(now: Registers, lists: Lists, node: Int, counter: Int) -> None:
-    """Lower a credit counter of ``node``: a flit leaves for that VC."""
-    if now.credits[counter] == 0:
-        set_flag(now, lists, node, CREDIT_UNDERFLOW)
-    else:
-        now.credits[counter] -= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from pathlib import Path
 
@@ -25,9 +26,10 @@ def write_atomically(path: str | Path, text: str) -> None:
     try:
         beside.write_text(text, encoding="utf-8", newline="\n")
         beside.replace(path)
-    except PermissionError as error:
-        raise InvalidInput.of(f"output folder {path.parent}", "writable", "read-only") from error
     except OSError as error:
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            folder = f"output folder {path.parent}"
+            raise InvalidInput.of(folder, "writable", "read-only") from error
         refusal = f"refused ({error.strerror})"
         raise InvalidInput.of(f"output file {path}", "writable", refusal) from error
     finally:

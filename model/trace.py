@@ -241,7 +241,7 @@ class Difference:
     traces: tuple[Trace, Trace]
 
     def describe(self, names: tuple[str, str] = ("first", "second"), around: int = 3) -> str:
-        """Show both traces side by side from ``around`` rows before the difference to as many after."""
+        """Show the rows of both traces, side by side, up to ``around`` before and after."""
         rows = range(
             max(self.index - around, 0),
             min(self.index + around + 1, max(len(trace) for trace in self.traces)),

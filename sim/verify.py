@@ -1,0 +1,190 @@
+"""The whole way: a schedule, its program, the cycle model and the hardware, and whether all of them agree."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..model.compiler import compile_schedule
+from ..model.config import NetworkConfig
+from ..model.cycle_model import Run, run
+from ..model.payload import Payload
+from ..model.program import Program
+from ..model.schedule import Schedule
+from ..model.trace import KINDS, TAIL_MARK, Difference, Trace, first_difference
+from .build import build_simulator
+from .simulator import HardwareRun, prepare, simulate
+
+WATCHDOG_FACTOR = 2
+WATCHDOG_SLACK = 100
+
+
+@dataclass(frozen=True)
+class Case:
+    """One schedule to carry out, and what the cycle model says will happen."""
+
+    schedule: Schedule
+    program: Program
+    payload: Payload
+    timing: str
+    predicted: Run
+
+    @classmethod
+    def of(cls, schedule: Schedule, config: NetworkConfig, *, timing: str, seed: int) -> "Case":
+        """Check, compile and predict ``schedule``, with a payload drawn from ``seed``.
+
+        Raises :class:`.ScheduleError` or :class:`.InvalidInput` for a schedule that is wrong or does not fit.
+        """
+        schedule.check()
+        program = compile_schedule(schedule, config)
+        payload = Payload.random(schedule.blocks, config, seed)
+        predicted = run(program, payload.memory(config), timing=timing)
+        return cls(schedule, program, payload, timing, predicted)
+
+    @property
+    def watchdog(self) -> int:
+        """Cycles after which the hardware is taken to hang."""
+        return WATCHDOG_FACTOR * self.predicted.cycles + WATCHDOG_SLACK
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the table: what was predicted, what was measured on the hardware, and whether that is right."""
+
+    name: str
+    predicted: object
+    measured: object
+    agrees: bool
+
+
+@dataclass(frozen=True)
+class Verification:
+    """A case, what the hardware did with it, and the comparison."""
+
+    case: Case
+    measured: HardwareRun
+    checks: tuple[Check, ...]
+    difference: Difference | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every line of the table is right."""
+        return all(check.agrees for check in self.checks)
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as JSON values."""
+        return {
+            "agrees": self.agrees,
+            "timing": self.case.timing,
+            "root": self.case.schedule.root,
+            "checks": [
+                {"name": c.name, "predicted": c.predicted, "measured": c.measured, "agrees": c.agrees}
+                for c in self.checks
+            ],
+            "first_difference": None if self.difference is None else self.difference.describe(),
+            "waiting": waiting(self.case.program, self.measured),
+        }
+
+
+def verify(
+    cases: Sequence[Case],
+    *,
+    waves_file: Path | None = None,
+    on_build: Callable[[], None] = lambda: None,
+    verilog: Callable[[NetworkConfig], str] | None = None,
+) -> Iterator[Verification]:
+    """Carry out ``cases``, all on one network, on the hardware, and compare each as it ends.
+
+    See :func:`build_simulator` for ``on_build`` and ``verilog``, :func:`simulate` for ``waves_file``.
+    """
+    config = cases[0].program.config
+    simulator = build_simulator(
+        config, waves=waves_file is not None, on_build=on_build, verilog=verilog
+    )
+    jobs = [
+        prepare(
+            case.program,
+            case.payload.loads(),
+            timing=case.timing,
+            read_words=len(case.payload.words),
+            cycle_limit=case.watchdog,
+        )
+        for case in cases
+    ]
+    results = simulate(simulator, jobs, waves_file=waves_file)
+    for case, measured in zip(cases, results, strict=True):
+        yield compare(case, measured)
+
+
+def compare(case: Case, measured: HardwareRun) -> Verification:
+    """Hold what the hardware did against what was predicted."""
+    predicted, schedule = case.predicted, case.schedule
+    nodes = schedule.topology.nodes
+    difference = first_difference(predicted.trace, measured.trace)
+    words = len(case.payload.words)
+    delivered = int(case.payload.delivered(measured.messages).sum())
+    same_words = bool((measured.messages == predicted.memory[:, :words]).all())
+    rows, measured_rows = len(predicted.trace), len(measured.trace)
+    flags = sorted({name for node in range(nodes) for name in measured.flag_names(node)})
+    checks = (
+        Check("nodes delivered", nodes, delivered, delivered == nodes and same_words),
+        _equal("steps", schedule.steps, count_steps(measured.trace, case.program.config)),
+        Check(
+            "cycles",
+            predicted.cycles,
+            measured.cycles if measured.done else "not finished",
+            measured.done and predicted.finished and predicted.cycles == measured.cycles,
+        ),
+        _equal("TCD", schedule.tcd, count_distance(measured.trace)),
+        _equal(
+            "stalled flits", int(predicted.stalled_flits.sum()), int(measured.stalled_flits.sum())
+        ),
+        Check("trace rows", rows, measured_rows, difference is None),
+        Check(
+            "error flags",
+            "none",
+            ", ".join(flags) or "none",
+            bool((measured.flags == 0).all() and (predicted.flags == 0).all()),
+        ),
+    )
+    return Verification(case, measured, checks, difference)
+
+
+def _equal(name: str, predicted: int, measured: int) -> Check:
+    return Check(name, predicted, measured, predicted == measured)
+
+
+def count_distance(trace: Trace) -> int:
+    """TCD as counted on the wires: every packet has one tail, and it crosses every link of the path."""
+    return int(((trace.port != 0) & (trace.kind & TAIL_MARK != 0)).sum())
+
+
+def count_steps(trace: Trace, config: NetworkConfig) -> int:
+    """Steps as counted in the headers that were delivered."""
+    heads = trace.data[(trace.port == 0) & (trace.kind == KINDS.index("head"))]
+    mask = np.uint64((1 << config.step_bits) - 1)
+    return int(np.unique(heads >> np.uint64(config.port_bits) & mask).size)
+
+
+def waiting(program: Program, measured: HardwareRun) -> list[str]:
+    """One line for each node that has not finished: what it still waits for. Empty for a run that is done."""
+    if measured.done:
+        return []
+    lines = []
+    for node, (rows, receives) in enumerate(zip(program.rows, program.receives, strict=True)):
+        missing = [step for step in receives if not measured.arrived[node, step]]
+        state = measured.sender_state_name(node)
+        flags = measured.flag_names(node)
+        if not missing and state == "ended" and not flags:
+            continue
+        parts = [f"node {node} is in step {measured.step[node]}"]
+        if missing:
+            parts.append(f"waits for a receive in step {', '.join(map(str, missing))}")
+        if state != "ended":
+            parts.append(f"has rows to send (sender in {state}, {len(rows)} rows in its table)")
+        if flags:
+            parts.append(f"has set {', '.join(flags)}")
+        lines.append(", ".join(parts))
+    return lines

@@ -1,0 +1,196 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from eyecast.model.errors import InvalidInput
+from eyecast.model.files import write_atomically
+from eyecast.model.trace import HEAD_MARK, KINDS, TAIL_MARK, Flit, Trace, first_difference
+
+HEADER = "cycle,node,port,vc,kind,data\n"
+FLITS = [
+    Flit(2, 0, 1, 0, 1, 0x2C),
+    Flit(2, 1, 0, 1, 3, 0),
+    Flit(3, 0, 1, 0, 0, (1 << 64) - 1),
+    Flit(3, 0, 2, 7, 2, 0xABC),
+]
+FILE = (
+    HEADER + "2,0,1,0,head,2c\n2,1,0,1,single,0\n3,0,1,0,body,ffffffffffffffff\n3,0,2,7,tail,abc\n"
+)
+
+
+def test_kinds_are_the_two_marks() -> None:
+    assert KINDS[0] == "body"
+    assert KINDS[HEAD_MARK] == "head"
+    assert KINDS[TAIL_MARK] == "tail"
+    assert KINDS[HEAD_MARK | TAIL_MARK] == "single"
+
+
+def test_flits_are_sorted_by_cycle_node_and_port() -> None:
+    trace = Trace.from_flits([FLITS[3], FLITS[1], FLITS[2], FLITS[0]])
+    assert list(trace) == FLITS
+    assert [trace[row] for row in range(4)] == FLITS
+    assert [column.dtype for column in trace.columns] == [
+        np.int64, np.int32, np.int16, np.int16, np.int8, np.uint64,
+    ]  # fmt: skip
+
+
+def test_file_is_as_documented(tmp_path: Path) -> None:
+    path = tmp_path / "trace.csv"
+    Trace.from_flits(FLITS).write_csv(path)
+    assert path.read_text() == FILE
+    assert list(tmp_path.iterdir()) == [path]
+    assert list(Trace.read_csv(path)) == FLITS
+
+
+def test_empty_trace_is_a_header(tmp_path: Path) -> None:
+    path = tmp_path / "trace.csv"
+    Trace.empty().write_csv(path)
+    assert path.read_text() == HEADER
+    assert len(Trace.read_csv(path)) == 0
+
+
+def test_random_trace_survives_its_file(tmp_path: Path) -> None:
+    random = np.random.default_rng(7)
+    rows = 5000
+    trace = Trace(
+        cycle=np.cumsum(random.integers(1, 1 << 40, rows)),
+        node=random.integers(0, 1 << 31, rows, dtype=np.int32),
+        port=random.integers(0, 64, rows, dtype=np.int16),
+        vc=random.integers(0, 8, rows, dtype=np.int16),
+        kind=random.integers(0, 4, rows, dtype=np.int8),
+        data=random.integers(0, 1 << 64, rows, dtype=np.uint64)
+        >> random.integers(0, 64, rows, dtype=np.uint64),
+    )
+    trace.write_csv(tmp_path / "trace.csv")
+    assert first_difference(trace, Trace.read_csv(tmp_path / "trace.csv")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("", 1, "must be cycle,node,port,vc,kind,data, not ''"),
+        ("cycle,node,port\n", 1, "must be cycle,node,port,vc,kind,data, not 'cycle,node,port'"),
+        (HEADER + "1,0,0,0,head\n", 2, "a row must be 6 fields and a line feed"),
+        (HEADER + "1,0,0,0,head,1,1\n", 2, "a row must be 6 fields and a line feed"),
+        (HEADER + "1,0,0,0,head,1\n2,0,0,0,tail,1", 3, "a row must be 6 fields and a line feed"),
+        (HEADER + "1,0,0,0,head,1\n\n", 3, "a row must be 6 fields and a line feed"),
+        (HEADER + "1,0,0,0,Head,1\n", 2, "kind must be head, body, tail or single, not 'Head'"),
+        (HEADER + "1,0,0,0,,1\n", 2, "kind must be head, body, tail or single, not ''"),
+        (HEADER + "1,0,0,0,head,1\nx,0,0,0,head,1\n", 3, "cycle must be a whole number in its range, not 'x'"),
+        (HEADER + "1,-1,0,0,head,1\n", 2, "node must be a whole number in its range, not '-1'"),
+        (HEADER + "1,2147483648,0,0,head,1\n", 2, "node must be a whole number in its range, not '2147483648'"),
+        (HEADER + "1,0,,0,head,1\n", 2, "port must be a whole number in its range, not ''"),
+        (HEADER + "1,0,0,1.0,head,1\n", 2, "vc must be a whole number in its range, not '1.0'"),
+        (HEADER + "9223372036854775808,0,0,0,head,1\n", 2, "cycle must be a whole number in its range, not '9223372036854775808'"),
+        (HEADER + "1,0,0,0,head,0x1\n", 2, "data must be a hex number of at most 64 bits, not '0x1'"),
+        (HEADER + "1,0,0,0,head,A\n", 2, "data must be a hex number of at most 64 bits, not 'A'"),
+        (HEADER + "1,0,0,0,head,1\r\n", 2, r"data must be a hex number of at most 64 bits, not '1\r'"),
+        (HEADER + f"1,0,0,0,head,{1 << 64:x}\n", 2, "data must be a hex number of at most 64 bits, not '10000000000000000'"),
+        (HEADER + "2,0,0,0,head,1\n1,0,0,0,tail,1\n", 3, "rows must be sorted by cycle, node and port"),
+        (HEADER + "1,1,0,0,head,1\n1,0,1,0,tail,1\n", 3, "rows must be sorted by cycle, node and port"),
+        (HEADER + "1,0,1,0,head,1\n1,0,1,1,tail,1\n", 3, "rows must be sorted by cycle, node and port"),
+    ],
+)  # fmt: skip
+def test_bad_file_is_one_line(tmp_path: Path, text: str, line: int, problem: str) -> None:
+    path = tmp_path / "trace.csv"
+    path.write_bytes(text.encode())
+    with pytest.raises(InvalidInput) as refusal:
+        Trace.read_csv(path)
+    before = f"{path}, line {line}"
+    assert str(refusal.value) in (f"{before}: {problem}", f"{before} {problem}")
+
+
+def test_missing_file_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "trace.csv"
+    with pytest.raises(InvalidInput) as refusal:
+        Trace.read_csv(path)
+    assert str(refusal.value) == f"trace {path} must be readable, not No such file or directory"
+
+
+def test_equal_traces_have_no_difference() -> None:
+    assert first_difference(Trace.from_flits(FLITS), Trace.from_flits(FLITS)) is None
+    assert first_difference(Trace.empty(), Trace.empty()) is None
+
+
+@pytest.mark.parametrize("column", range(6))
+def test_difference_in_any_column_is_found(column: int) -> None:
+    changed = list(FLITS)
+    values = list(changed[2])
+    values[column] ^= 1
+    changed[2] = Flit(*values)
+    one, other = Trace.empty(4), Trace.empty(4)
+    for trace, flits in ((one, FLITS), (other, changed)):
+        for place, values_of_column in enumerate(zip(*flits, strict=True)):
+            trace.columns[place][:] = np.array(values_of_column, trace.columns[place].dtype)
+    difference = first_difference(one, other)
+    assert difference is not None
+    assert (difference.index, difference.first, difference.second) == (2, FLITS[2], changed[2])
+
+
+def test_large_data_is_compared_exactly() -> None:
+    one = Trace.from_flits([Flit(0, 0, 0, 0, 0, (1 << 63) + 1)])
+    other = Trace.from_flits([Flit(0, 0, 0, 0, 0, 1 << 63)])
+    assert first_difference(one, other) is not None
+
+
+def test_end_of_the_shorter_trace_is_a_difference() -> None:
+    difference = first_difference(Trace.from_flits(FLITS[:3]), Trace.from_flits(FLITS))
+    assert difference is not None
+    assert (difference.index, difference.first, difference.second) == (3, None, FLITS[3])
+
+
+def test_difference_is_described_with_its_surroundings() -> None:
+    changed = [FLITS[0], FLITS[1]._replace(data=5), FLITS[2], FLITS[3]]
+    difference = first_difference(Trace.from_flits(FLITS[:2]), Trace.from_flits(changed))
+    assert difference is not None
+    assert difference.describe(("model", "hardware"), around=1).splitlines() == [
+        "row  model             hardware",
+        "  0  2,0,1,0,head,2c   2,0,1,0,head,2c",
+        " >1  2,1,0,1,single,0  2,1,0,1,single,5",
+        "  2  -                 3,0,1,0,body,ffffffffffffffff",
+    ]
+
+
+def test_file_is_replaced_whole(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text("old and longer")
+    write_atomically(path, "new\n")
+    assert path.read_bytes() == b"new\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("error", "problem"),
+    [
+        (PermissionError(13, "Permission denied"), "output folder {0} must be writable, not read-only"),
+        (OSError(30, "Read-only file system"), "output folder {0} must be writable, not read-only"),
+        (OSError(28, "No space left on device"), "output file {0}/out.txt must be writable, not refused (No space left on device)"),
+    ],
+)  # fmt: skip
+def test_refused_write_is_one_line_and_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, problem: str
+) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text("old")
+
+    def refuse(self: Path, target: Path) -> None:
+        raise error
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(InvalidInput) as refusal:
+        write_atomically(path, "new")
+    assert str(refusal.value) == problem.format(tmp_path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_output_place_that_cannot_be_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path, problem in [
+        (tmp_path, f"output file {tmp_path} must be a file, not a folder"),
+        (tmp_path / "no" / "x", f"output folder {tmp_path}/no must be an existing folder, not missing"),
+        (tmp_path / "file" / "x", f"output folder {tmp_path}/file must be an existing folder, not a file"),
+    ]:  # fmt: skip
+        with pytest.raises(InvalidInput) as refusal:
+            write_atomically(path, "")
+        assert str(refusal.value) == problem
