@@ -1,1 +1,1 @@
-"""Floor 1: topologies, schedules, programs, the cycle model and traces. No hardware, no simulator."""
+"""Floor 1: topologies, schedules, programs, the cycle model, traces. No hardware, no simulator."""

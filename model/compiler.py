@@ -1,7 +1,8 @@
 """From a schedule to the injection tables of a network.
 
-Block b lies at the same address in every node's message memory: the blocks one after the other, in the
-order of the schedule's list. A send becomes one put, so the blocks that it carries must lie side by side.
+Block b lies at the same address in every node's message memory: the blocks one after the other, in
+the order of the schedule's list. A send becomes one put, so the blocks that it carries must lie
+side by side.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def compile_schedule(schedule: Schedule, config: NetworkConfig) -> Program:
 
 
 def block_addresses(blocks: Blocks) -> npt.NDArray[np.int64]:
-    """Where each block begins in the message memories, and where the last one ends: shape (blocks + 1,)."""
+    """Where each block begins in message memory, and the last one ends: shape (blocks + 1,)."""
     return np.concatenate(([0], np.cumsum(blocks.words, dtype=np.int64)))
 
 
@@ -66,9 +67,7 @@ def _route(schedule: Schedule, send: int) -> tuple[Segment, ...]:
     return tuple(Segment(int(ports[a]), b - a, int(vcs[a])) for a, b in pairwise(bounds))
 
 
-def _put(
-    schedule: Schedule, send: int, addresses: npt.NDArray[np.int64]
-) -> tuple[int, int]:
+def _put(schedule: Schedule, send: int, addresses: npt.NDArray[np.int64]) -> tuple[int, int]:
     """Address and length in words of the blocks that a send carries."""
     begin, end = schedule.block_offsets[send], schedule.block_offsets[send + 1]
     blocks = np.sort(schedule.block_ids[begin:end])

@@ -36,10 +36,12 @@ FINISHED, LIMIT, TRACE_FULL = range(3)
 """Why :func:`simulate` returned."""
 
 _PARTS = ("trace", "cycle_state", "cycle_interface", "cycle_router")
-SOURCES = zlib.crc32(
+_SOURCES = zlib.crc32(
     b"".join(Path(__file__).with_name(f"{part}.py").read_bytes() for part in _PARTS)
 )
-"""Numba's cache looks for changes in this file only, but at the values of default arguments too."""
+# Numba's cache looks for changes in this file only, but at the names of its arguments' types too:
+# so a change in any of the parts is noticed.
+Network.__name__ = f"Network_{_SOURCES:08x}"
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""How a value that a user gave is refused: one line with the parameter, what is allowed, the value."""
+"""How a value from a user is refused: one line: the parameter, what is allowed, the value."""
 
 from __future__ import annotations
 

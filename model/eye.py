@@ -87,6 +87,13 @@ def eye_line(k: int) -> tuple[int, int]:
     return ((2 << k) + _sign(k) - 3) // 6, ((4 << k) - _sign(k) - 3) // 6
 
 
+def eyes(topology: Topology) -> tuple[int, ...]:
+    """Return the eyes of a 2^k x 2^k mesh, eye 1 first; those of 1x1 and 2x2 once each."""
+    low, high = eye_line(_levels(topology))
+    corners = ((low, low), (high, low), (low, high), (high, high))
+    return tuple(dict.fromkeys(topology.node_at(corner) for corner in corners))
+
+
 def _sign(k: int) -> int:
     """Return (-1)^k."""
     return 1 - 2 * (k % 2)

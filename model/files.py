@@ -11,7 +11,12 @@ from .errors import InvalidInput
 
 
 def write_atomically(path: str | Path, text: str) -> None:
-    """Write ``text`` to ``path`` as UTF-8: beside it first, then renamed over it.
+    """Write ``text`` to ``path`` as UTF-8, as :func:`write_bytes_atomically` does."""
+    write_bytes_atomically(path, text.encode())
+
+
+def write_bytes_atomically(path: str | Path, content: bytes) -> None:
+    """Write ``content`` to ``path``: beside it first, then renamed over it.
 
     Whoever reads ``path`` meanwhile, or after an interruption, finds the old file or the new one.
     Raises :class:`InvalidInput` naming the folder or the file where that cannot be done.
@@ -24,7 +29,7 @@ def write_atomically(path: str | Path, text: str) -> None:
         raise InvalidInput.of(f"output folder {path.parent}", "an existing folder", state)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.write_bytes(content)
         beside.replace(path)
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

@@ -1,4 +1,4 @@
-"""What is in the blocks of a schedule when it is carried out: random words, so that no two look alike."""
+"""What is in the blocks of a schedule when it is carried out: random words, no two alike."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .schedule import Blocks
 class Payload:
     """The words of every block, and where they lie.
 
-    ``addresses`` has shape (blocks + 1,): where each block begins and the last one ends, the same in every node.
-    ``words`` has shape (addresses[-1],), uint64: the blocks one after the other.
+    ``addresses`` has shape (blocks + 1,): where each block begins and the last one ends, the same
+    in every node. ``words`` has shape (addresses[-1],), uint64: the blocks one after the other.
     """
 
     blocks: Blocks
@@ -42,8 +42,8 @@ class Payload:
         ]
 
     def memory(self, config: NetworkConfig) -> npt.NDArray[np.uint64]:
-        """The message memories before the start, shape (nodes, message words): 0 but for the loads."""
-        memory = np.zeros((config.topology.nodes, config.message_words), dtype=np.uint64)
+        """The message memories before the start, (nodes, message words): 0 but for the loads."""
+        memory = empty_memory(config)
         for node, address, words in self.loads():
             memory[node, address : address + len(words)] = words
         return memory
@@ -62,3 +62,8 @@ class Payload:
 
     def _block(self, block: int) -> npt.NDArray[np.uint64]:
         return self.words[self.addresses[block] : self.addresses[block + 1]]
+
+
+def empty_memory(config: NetworkConfig) -> npt.NDArray[np.uint64]:
+    """Message memories that hold 0 everywhere, shape (nodes, message words)."""
+    return np.zeros((config.topology.nodes, config.message_words), dtype=np.uint64)

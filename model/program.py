@@ -1,8 +1,8 @@
 """Programs: the injection tables that make a network carry out a schedule.
 
-A row is a *put*: in a step, copy ``length`` words from an address of this node to an address of the node
-at the end of a route. The encoding into table words and header flits is that of docs/router.md,
-sections 1 and 4.
+A row is a *put*: in a step, copy ``length`` words from an address of this node to an address of the
+node at the end of a route. The encoding into table words and header flits is that of
+docs/router.md, sections 1 and 4.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .errors import InvalidInput
 
 
 class Segment(NamedTuple):
-    """One straight part of a route: leave by ``port`` for ``hops`` hops, on virtual channel ``vc``."""
+    """One straight part of a route: leave by ``port`` for ``hops`` hops, on VC ``vc``."""
 
     port: int
     hops: int
@@ -25,7 +25,7 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """One put. Addresses and length count words; the length may be 0 (a packet of its header alone)."""
+    """One put. Addresses and length count words; length 0 is a packet of its header alone."""
 
     step: int
     route: tuple[Segment, ...]
@@ -38,9 +38,9 @@ class Row:
 class Program:
     """The tables of every node of a network, and what they assume of it.
 
-    ``rows[node]`` are in order of step; ``receives[node]`` are the steps in which the node receives, ascending.
-    ``port_model`` is the schedule's; with "half-duplex" the hardware flags a send and a
-    receive in one step.
+    ``rows[node]`` are in order of step; ``receives[node]`` are the steps in which the node
+    receives, ascending. ``port_model`` is the schedule's; with "half-duplex" the hardware flags a
+    send and a receive in one step.
     """
 
     config: NetworkConfig
@@ -62,13 +62,11 @@ def encode_header(
     """Header flits of a packet, as they enter the network (docs/router.md, section 1)."""
     reach = 1 << config.hop_bits
     groups: list[tuple[int, int]] = []
+    more_place, vc_place = config.port_bits, config.port_bits + config.hop_bits
     for port, hops, vc in route:
-        while hops > 0:
-            run = min(hops, reach)
-            more_place, vc_place = config.port_bits, config.port_bits + config.hop_bits
-            slot = port | (run - 1) << more_place | vc << vc_place
-            groups.append((slot, config.slot_bits))
-            hops -= run
+        for begin in range(0, hops, reach):
+            more = min(reach, hops - begin) - 1
+            groups.append((port | more << more_place | vc << vc_place, config.slot_bits))
     delivery = config.deliver_code
     delivery |= step << config.port_bits
     delivery |= target_address << (config.port_bits + config.step_bits)
@@ -105,7 +103,7 @@ def _pack(groups: list[tuple[int, int]], word_width: int) -> list[int]:
 
 
 def check_limits(program: Program) -> None:
-    """Raise :class:`InvalidInput` for the first row that the program's network cannot hold or carry out."""
+    """Raise :class:`InvalidInput` for the first row that the network cannot hold or carry out."""
     config = program.config
     for node, rows in enumerate(program.rows):
         for place, row in enumerate(rows):

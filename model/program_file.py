@@ -3,9 +3,10 @@
 ::
 
     {"format": "eyecast-program", "version": 1,
-     "network": {"topology": {"kind": "mesh", "dims": [2, 1], "faulty_nodes": [], "faulty_links": []},
-                 "vcs": 1, "depth": 2, "flit_width": 32, "message_words": 256, "table_words": 64,
-                 "steps": 15},
+     "network": {"topology": {"kind": "mesh", "dims": [2, 1], "faulty_nodes": [],
+                              "faulty_links": []},
+                 "vcs": 1, "depth": 2, "flit_width": 32, "message_words": 256,
+                 "table_words": 64, "steps": 15},
      "port_model": "half-duplex",
      "nodes": [{"rows": [{"step": 1, "route": [[1, 1, 0]], "source_address": 0, "target_address": 0,
                           "length": 4}], "receives": []},

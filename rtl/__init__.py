@@ -1,1 +1,1 @@
-"""Floor 2: the router, the network interface and the network in Amaranth, written to docs/router.md."""
+"""Floor 2: router, network interface and network in Amaranth, written to docs/router.md."""

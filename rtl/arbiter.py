@@ -22,6 +22,7 @@ class RoundRobinArbiter(Component):
         The chosen one, one-hot; 0 where there is no request. Combinational.
     accept : In(1)
         The choice is carried out: at the end of the cycle the turn goes to the requester after it.
+
     """
 
     def __init__(self, inputs: int) -> None:
@@ -30,7 +31,7 @@ class RoundRobinArbiter(Component):
         super().__init__({"requests": In(inputs), "grant": Out(inputs), "accept": In(1)})
 
     def elaborate(self, _platform: object) -> Module:
-        """A mask of the requesters from the turn on; the lowest masked request wins, else the lowest."""
+        """A mask of those from the turn on; the lowest masked request wins, else the lowest."""
         m = Module()
         from_turn = Signal(self._inputs, init=-1)
         masked = Signal(self._inputs)

@@ -9,7 +9,7 @@ from .link import flit_layout
 
 
 class FlitBuffer(Component):
-    """``depth`` flits, first in, first out; a flit written in one cycle is at the front in the next.
+    """``depth`` flits, first in, first out; one written in a cycle is at the front in the next.
 
     Attributes
     ----------
@@ -21,6 +21,7 @@ class FlitBuffer(Component):
         The front flit leaves in this cycle. Only where ``front_valid``.
     overflow : Out(1)
         A flit arrives and the buffer is full. The flit is lost.
+
     """
 
     def __init__(self, config: NetworkConfig) -> None:

@@ -1,4 +1,4 @@
-"""The port through which a host loads tables and messages and reads what came of them (docs/router.md, section 6)."""
+"""The port by which a host loads and reads a network (docs/router.md, section 6)."""
 
 import enum
 
@@ -58,8 +58,9 @@ def node_bits(config: NetworkConfig) -> int:
 class HostPort(Signature):
     """One word at one address of one node per cycle, read or written.
 
-    Writes take effect at the end of the cycle, in reset only. ``read_data`` is the word (of the message or the status
-    space) whose address was shown in the last cycle; messages are read in reset only.
+    Writes take effect at the end of the cycle, in reset only. ``read_data`` is the word (of the
+    message or the status space) whose address was shown in the last cycle; messages are read in
+    reset only.
     """
 
     def __init__(self, config: NetworkConfig) -> None:

@@ -1,4 +1,4 @@
-"""An input port of the router: buffers, requests, and the choice among VCs (docs/router.md, section 3)."""
+"""An input port of the router: buffers, requests, choice among VCs (docs/router.md, section 3)."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data
@@ -40,6 +40,7 @@ class InputChannel(Component):
         The flit that leaves in this cycle did not leave when it first could have.
     overflow, bad_route : Out(1)
         What must never happen.
+
     """
 
     def __init__(self, config: NetworkConfig, *, port: int, vc: int) -> None:
@@ -172,6 +173,7 @@ class InputPort(Component):
         The output port takes the flit.
     stalled, overflow, bad_route : Out(1)
         As for :class:`InputChannel`, of any VC.
+
     """
 
     def __init__(self, config: NetworkConfig, *, port: int) -> None:

@@ -1,4 +1,4 @@
-"""The network interface of a node: memories, sender, receiver, steps, flags (docs/router.md, sections 4 and 6).
+"""The network interface of a node (docs/router.md, sections 4 and 6).
 
 ::
 
@@ -40,6 +40,7 @@ class NetworkInterface(Component):
         Loads and reads.
     over, finished, flagged : Out(1)
         The node's part of the step is done; of the program; a flag is set.
+
     """
 
     def __init__(self, config: NetworkConfig) -> None:
@@ -152,7 +153,7 @@ class NetworkInterface(Component):
         ]
 
     def _elaborate_message(self, m: Module, sender, receiver, selected: Signal):
-        """The message memory: the network's while it runs, the host's in reset. Returns the word read."""
+        """The message memory, the host's in reset and else the network's. Gives the word read."""
         config = self._config
         m.submodules.message = message = Memory(
             shape=config.flit_width, depth=config.message_words, init=[]

@@ -1,4 +1,4 @@
-"""What travels between routers: flits, header fields, links. Layouts of docs/router.md, sections 1 and 2."""
+"""What travels between routers: flits, header fields, links (docs/router.md, sections 1 and 2)."""
 
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out, Signature
@@ -28,8 +28,8 @@ def delivery_layout(config: NetworkConfig) -> data.StructLayout:
 class Link(Signature):
     """A directed link: forwards at most one flit a cycle, and a credit per VC the other way.
 
-    ``valid`` has one bit per VC, of which at most one is set. ``credit`` has one bit per VC: a flit has left that VC's
-    buffer at the far end in this cycle.
+    ``valid`` has one bit per VC, of which at most one is set. ``credit`` has one bit per VC: a flit
+    has left that VC's buffer at the far end in this cycle.
     """
 
     def __init__(self, config: NetworkConfig) -> None:
@@ -43,7 +43,7 @@ class Link(Signature):
 
 
 class Ejection(Signature):
-    """The way out of the network at a node: as a link, but every flit is taken, so without credits."""
+    """The way out of the network at a node: a link without credits, for every flit is taken."""
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__({"valid": Out(config.vcs), "flit": Out(flit_layout(config))})

@@ -18,6 +18,20 @@ TILE_MODULE = "eyecast_tile"
 """Verilog module that :class:`Network` instantiates where the tile is converted once, by itself."""
 
 
+def network_signature(config: NetworkConfig) -> Signature:
+    """The ports of a :class:`Network`."""
+    return Signature(
+        {
+            "barrier": In(1),
+            "half_duplex": In(1),
+            "host": In(HostPort(config)),
+            "done": Out(1),
+            "error": Out(1),
+            "cycle": Out(CYCLE_BITS),
+        }
+    )
+
+
 class Network(Component):
     """All nodes and links of a topology.
 
@@ -28,8 +42,9 @@ class Network(Component):
     trace
         Print every flit that leaves a router.
     tile_by_name
-        Instantiate the module ``TILE_MODULE`` for each tile instead of elaborating each anew: Amaranth shares no modules, and one
-        module for all tiles makes the Verilog, and what a simulator makes of it, smaller by the number of nodes.
+        Instantiate the module ``TILE_MODULE`` for each tile instead of elaborating each anew:
+        Amaranth shares no modules, and one module for all tiles makes the Verilog, and what a
+        simulator makes of it, smaller by the number of nodes.
 
     Attributes
     ----------
@@ -45,6 +60,7 @@ class Network(Component):
         Some node has a flag set.
     cycle : Out(32)
         Cycles since reset; stands still when all nodes are finished.
+
     """
 
     def __init__(
@@ -53,16 +69,7 @@ class Network(Component):
         self._config = config
         self._trace = trace
         self._tile_by_name = tile_by_name
-        super().__init__(
-            {
-                "barrier": In(1),
-                "half_duplex": In(1),
-                "host": In(HostPort(config)),
-                "done": Out(1),
-                "error": Out(1),
-                "cycle": Out(CYCLE_BITS),
-            }
-        )
+        super().__init__(network_signature(config))
 
     def elaborate(self, _platform: object) -> Module:
         """Tiles, links, barrier, host port."""

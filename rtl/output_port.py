@@ -20,6 +20,7 @@ class CreditCounter(Component):
         A flit leaves for it; a credit comes back.
     underflow, overflow : Out(1)
         A flit leaves without a credit; a credit comes back and none was out. The count stays.
+
     """
 
     def __init__(self, config: NetworkConfig) -> None:
@@ -65,6 +66,7 @@ class OutputPort(Component):
         Per VC: no packet holds it; it has a credit.
     credit_underflow, credit_overflow : Out(1)
         What must never happen.
+
     """
 
     def __init__(self, config: NetworkConfig, *, port: int) -> None:

@@ -20,6 +20,7 @@ class Receiver(Component):
         The tail of a packet of that step is here.
     bad_write : Out(1)
         A payload flit beyond the message memory; it is not written.
+
     """
 
     def __init__(self, config: NetworkConfig) -> None:

@@ -32,6 +32,7 @@ class Router(Component):
         Per input port: the flit that leaves it in this cycle has waited.
     overflow, credit_underflow, credit_overflow, bad_route : Out(1)
         What must never happen, in the cycle in which it does.
+
     """
 
     def __init__(self, config: NetworkConfig) -> None:

@@ -1,4 +1,4 @@
-"""The sending half of the network interface: reads the table, injects packets (docs/router.md, section 4)."""
+"""The sending half of the network interface (docs/router.md, section 4, "Table" and "Sender")."""
 
 import enum
 
@@ -49,6 +49,7 @@ class Sender(Component):
         What must never happen.
     state : Out(SenderState)
         For the host.
+
     """
 
     def __init__(self, config: NetworkConfig) -> None:
@@ -197,7 +198,7 @@ class Sender(Component):
                 m.next = SenderState.CONTROL.name
 
     def _elaborate_injection(self, m: Module, vc, wanted, injected) -> None:
-        """A wanted flit is injected if its VC has a credit; ``vc`` is the first flit's or the kept one."""
+        """A wanted flit is injected if its VC, the first flit's or the kept one, has a credit."""
         kept_vc, waited = Signal.like(vc), Signal()
         counters = [CreditCounter(self._config) for _ in range(self._config.vcs)]
         for number, counter in enumerate(counters):

@@ -1,4 +1,4 @@
-"""The step of a node: what must have arrived, when the step is over (docs/router.md, section 4, "Steps")."""
+"""A node's step: when it is over, when the next begins (docs/router.md, section 4, "Steps")."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib.wiring import Component, In, Out
@@ -33,6 +33,7 @@ class StepKeeper(Component):
         The node has done its part of this step; of the program.
     unexpected_receive, send_and_receive : Out(1)
         What must never happen.
+
     """
 
     def __init__(self, config: NetworkConfig) -> None:

@@ -1,4 +1,4 @@
-"""A tile: the router and the network interface of one node, the module that a network is made of."""
+"""A tile: router and network interface of one node, the module that a network is made of."""
 
 from amaranth.hdl import Cat, Format, Module, Mux, Print
 from amaranth.lib.wiring import Component, In, Out, Signature
@@ -35,7 +35,9 @@ def tile_signature(config: NetworkConfig, *, trace: bool) -> Signature:
 
 
 class Tile(Component):
-    """One node's hardware. All tiles of a network are the same module; ``node`` and ``linked`` tell them apart.
+    """One node's hardware.
+
+    All tiles of a network are the same module; ``node`` and ``linked`` tell them apart.
 
     Attributes
     ----------
@@ -49,6 +51,7 @@ class Tile(Component):
         As for :class:`NetworkInterface`.
     cycle : In(32)
         Only with ``trace``: the cycle number that is printed with each flit that leaves a port.
+
     """
 
     def __init__(self, config: NetworkConfig, *, trace: bool = False) -> None:
@@ -105,7 +108,7 @@ class Tile(Component):
         m.d.comb += self.host.read_data.eq(interface.host.read_data)
 
     def _elaborate_trace(self, m: Module, router: Router) -> None:
-        """Print every flit that leaves an output port, all numbers decimal (docs/router.md, section 7)."""
+        """Print every flit that leaves an output port, in decimal (docs/router.md, section 7)."""
         for port, output in enumerate(router.outputs):
             vc = sum(Mux(output.valid[number], number, 0) for number in range(self._config.vcs))
             line = Format(

@@ -1,1 +1,1 @@
-"""Floor 3: Verilog and Verilator builds kept in a cache, the cocotb bench, comparison with the model."""
+"""Floor 3: Verilog, Verilator builds and their cache, the cocotb bench, the comparison."""

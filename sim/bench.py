@@ -1,7 +1,8 @@
-"""The cocotb bench: loads programs through the design's own ports, runs them, reads what came of them.
+"""The cocotb bench: loads programs through the design's own ports, runs them, reads the outcome.
 
-It runs inside the simulator's process, once for all jobs of a folder. Python is woken for each word that is loaded or read, but not during a
-run: the tables are executed and the trace is printed by the design itself.
+It runs inside the simulator's process, once for all jobs of a folder. Python is woken for each word
+that is loaded or read, but not during a run: the tables are executed and the trace is printed by
+the design itself.
 
 Signals are driven and read at the falling edge, when nothing else moves.
 """
@@ -19,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, First, RisingEdge, Timer
-
 from eyecast.rtl.host import HostSpace
 from eyecast.sim.job import JOBS_VARIABLE, TRACE_FILE, Job, JobResult
 

@@ -1,4 +1,4 @@
-"""The simulator of a network: Verilator builds it once per configuration and sources, and it is kept."""
+"""The simulator of a network: built by Verilator once per configuration and sources, and kept."""
 
 import json
 import os
@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from cocotb_tools.runner import get_runner
 
 from ..model.config import NetworkConfig
 from ..model.program_file import network_to_json
@@ -23,8 +25,8 @@ BUILT_FROM = ("rtl/*.py", "model/config.py", "model/topology.py", "sim/verilog.p
 
 VERILATOR_OPTIONS = [
     "--hierarchical",
-    # cocotb asks for every signal to be public. Only the ports of the top need to be (PUBLIC_FILE says
-    # so); making the rest public costs minutes of compilation and most of the speed.
+    # cocotb asks for every signal to be public. Only the ports of the top need to be (PUBLIC_FILE
+    # says so); making the rest public costs minutes of compilation and most of the speed.
     "--no-public-flat-rw",
     "-O3",
     "--x-assign",
@@ -50,8 +52,9 @@ def build_simulator(
 ) -> Path:
     """The folder of the compiled simulator of a tracing network; built if it is not in the cache.
 
-    ``waves`` builds one that can record a VCD file. ``verilog`` makes the text to build from instead of
-    the network's own, which is how tests put a fault into the hardware. ``on_build`` is called if it has to be built.
+    ``waves`` builds one that can record a VCD file. ``verilog`` makes the text to build from
+    instead of the network's own, which is how tests put a fault into the hardware. ``on_build`` is
+    called if it has to be built.
     """
     variables = environment()
     parts = [
@@ -84,12 +87,8 @@ def _public_ports(config: NetworkConfig) -> str:
     return "\n".join(["`verilator_config", *lines, ""])
 
 
-def _verilate(
-    sources: list[Path], folder: Path, variables: Mapping[str, str], waves: bool
-) -> None:
+def _verilate(sources: list[Path], folder: Path, variables: Mapping[str, str], waves: bool) -> None:
     """Run Verilator and the compiler by cocotb's runner, with their output in a log."""
-    from cocotb_tools.runner import get_runner
-
     with tempfile.NamedTemporaryFile("w", suffix=".log", delete=False) as log:
         log_path = Path(log.name)
     with _environment(variables):
@@ -105,7 +104,9 @@ def _verilate(
                 always=True,
             )
         except (RuntimeError, SystemExit) as error:
-            raise BuildError(f"the simulator could not be built: {error}; log in {log_path}") from error
+            raise BuildError(
+                f"the simulator could not be built: {error}; log in {log_path}"
+            ) from error
     log_path.unlink()
 
 

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def cache_folder() -> Path:
-    """The folder that ``EYECAST_CACHE`` names; else ``build/cache`` of a source tree; else the user's cache folder."""
+    """``EYECAST_CACHE`` if set, ``build/cache`` in a source tree, else the user's cache folder."""
     named = os.environ.get(CACHE_VARIABLE)
     if named:
         return Path(named)
@@ -43,8 +43,8 @@ def source_digest(*patterns: str) -> str:
 def cached_folder(key: str, make: Callable[[Path], None]) -> Path:
     """The folder kept under ``key``; ``make`` fills a new one if there is none.
 
-    Only a folder that was made to the end gets the key's name, and only one process makes it at a time; an interrupted one leaves
-    nothing that a later run would take for whole.
+    Only a folder that was made to the end gets the key's name, and only one process makes it at a
+    time; an interrupted one leaves nothing that a later run would take for whole.
     """
     home = cache_folder()
     try:

@@ -1,7 +1,8 @@
-"""What the simulation of one program takes and gives, and how it lies in files between two processes.
+"""What the simulation of one program takes and gives, in files between two processes.
 
-The bench runs inside the simulator's process (``bench.py``); the driver (``simulator.py``) prepares jobs and reads results. Each job
-is a folder with ``job.npz``, and afterwards ``trace.txt`` and ``result.npz``; the last is written when the others are whole.
+The bench runs inside the simulator's process (``bench.py``); the driver (``simulator.py``) prepares
+jobs and reads results. Each job is a folder with ``job.npz``, and afterwards ``trace.txt`` and
+``result.npz``; the last is written when the others are whole.
 """
 
 from dataclasses import asdict, dataclass, fields
@@ -43,9 +44,10 @@ class _Stored:
 class Job(_Stored):
     """One program to simulate.
 
-    ``writes`` has shape (writes, 4), uint64: node, space, address, word of each write through the host port before the
-    start. ``read_words`` words of every node's message memory are read afterwards, and ``status_words``
-    words of its status. ``cycle_limit`` is when the watchdog stops the run.
+    ``writes`` has shape (writes, 4), uint64: node, space, address, word of each write through the
+    host port before the start. ``read_words`` words of every node's message memory are read
+    afterwards, and ``status_words`` words of its status. ``cycle_limit`` is when the watchdog stops
+    the run.
     """
 
     FILE = "job.npz"
@@ -64,8 +66,14 @@ class Job(_Stored):
 class JobResult(_Stored):
     """What came of it.
 
-    ``done``: all nodes finished before the limit. ``cycles``: the design's own counter. ``status`` has shape (nodes, status_words),
-    ``messages`` (nodes, read_words), uint64.
+    done
+        All nodes finished before the limit.
+    cycles
+        The design's own count.
+    status
+        Shape (nodes, status words), uint64.
+    messages
+        Shape (nodes, read words), uint64.
     """
 
     FILE = "result.npz"

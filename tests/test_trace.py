@@ -6,6 +6,9 @@ from eyecast.model.errors import InvalidInput
 from eyecast.model.files import write_atomically
 from eyecast.model.trace import HEAD_MARK, KINDS, TAIL_MARK, Flit, Trace, first_difference
 
+WHOLE = " must be a whole number in its range, not "
+HEX = "data must be a hex number of at most 64 bits, not "
+UNSORTED = "rows must be sorted by cycle, node and port"
 HEADER = "cycle,node,port,vc,kind,data\n"
 FLITS = [
     Flit(2, 0, 1, 0, 1, 0x2C),
@@ -76,21 +79,25 @@ def test_random_trace_survives_its_file(tmp_path: Path) -> None:
         (HEADER + "1,0,0,0,head,1\n\n", 3, "a row must be 6 fields and a line feed"),
         (HEADER + "1,0,0,0,Head,1\n", 2, "kind must be head, body, tail or single, not 'Head'"),
         (HEADER + "1,0,0,0,,1\n", 2, "kind must be head, body, tail or single, not ''"),
-        (HEADER + "1,0,0,0,head,1\nx,0,0,0,head,1\n", 3, "cycle must be a whole number in its range, not 'x'"),
-        (HEADER + "1,-1,0,0,head,1\n", 2, "node must be a whole number in its range, not '-1'"),
-        (HEADER + "1,2147483648,0,0,head,1\n", 2, "node must be a whole number in its range, not '2147483648'"),
-        (HEADER + "1,0,,0,head,1\n", 2, "port must be a whole number in its range, not ''"),
-        (HEADER + "1,0,0,1.0,head,1\n", 2, "vc must be a whole number in its range, not '1.0'"),
-        (HEADER + "9223372036854775808,0,0,0,head,1\n", 2, "cycle must be a whole number in its range, not '9223372036854775808'"),
-        (HEADER + "1,0,0,0,head,0x1\n", 2, "data must be a hex number of at most 64 bits, not '0x1'"),
-        (HEADER + "1,0,0,0,head,A\n", 2, "data must be a hex number of at most 64 bits, not 'A'"),
-        (HEADER + "1,0,0,0,head,1\r\n", 2, r"data must be a hex number of at most 64 bits, not '1\r'"),
-        (HEADER + f"1,0,0,0,head,{1 << 64:x}\n", 2, "data must be a hex number of at most 64 bits, not '10000000000000000'"),
-        (HEADER + "2,0,0,0,head,1\n1,0,0,0,tail,1\n", 3, "rows must be sorted by cycle, node and port"),
-        (HEADER + "1,1,0,0,head,1\n1,0,1,0,tail,1\n", 3, "rows must be sorted by cycle, node and port"),
-        (HEADER + "1,0,1,0,head,1\n1,0,1,1,tail,1\n", 3, "rows must be sorted by cycle, node and port"),
+        (HEADER + "1,0,0,0,head,1\nx,0,0,0,head,1\n", 3, "cycle" + WHOLE + "'x'"),
+        (HEADER + "1,-1,0,0,head,1\n", 2, "node" + WHOLE + "'-1'"),
+        (HEADER + "1,2147483648,0,0,head,1\n", 2, "node" + WHOLE + "'2147483648'"),
+        (HEADER + "1,0,,0,head,1\n", 2, "port" + WHOLE + "''"),
+        (HEADER + "1,0,0,1.0,head,1\n", 2, "vc" + WHOLE + "'1.0'"),
+        (
+            HEADER + "9223372036854775808,0,0,0,head,1\n",
+            2,
+            "cycle" + WHOLE + "'9223372036854775808'",
+        ),
+        (HEADER + "1,0,0,0,head,0x1\n", 2, HEX + "'0x1'"),
+        (HEADER + "1,0,0,0,head,A\n", 2, HEX + "'A'"),
+        (HEADER + "1,0,0,0,head,1\r\n", 2, HEX + r"'1\r'"),
+        (HEADER + f"1,0,0,0,head,{1 << 64:x}\n", 2, HEX + "'10000000000000000'"),
+        (HEADER + "2,0,0,0,head,1\n1,0,0,0,tail,1\n", 3, UNSORTED),
+        (HEADER + "1,1,0,0,head,1\n1,0,1,0,tail,1\n", 3, UNSORTED),
+        (HEADER + "1,0,1,0,head,1\n1,0,1,1,tail,1\n", 3, UNSORTED),
     ],
-)  # fmt: skip
+)
 def test_bad_file_is_one_line(tmp_path: Path, text: str, line: int, problem: str) -> None:
     path = tmp_path / "trace.csv"
     path.write_bytes(text.encode())
@@ -162,11 +169,11 @@ def test_file_is_replaced_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "problem"),
     [
-        (PermissionError(13, "Permission denied"), "output folder {0} must be writable, not read-only"),
-        (OSError(30, "Read-only file system"), "output folder {0} must be writable, not read-only"),
-        (OSError(28, "No space left on device"), "output file {0}/out.txt must be writable, not refused (No space left on device)"),
+        (PermissionError(13, "Permission denied"), "folder {0} must be writable, not read-only"),
+        (OSError(30, "Read-only file system"), "folder {0} must be writable, not read-only"),
+        (OSError(28, "Full"), "file {0}/out.txt must be writable, not refused (Full)"),
     ],
-)  # fmt: skip
+)
 def test_refused_write_is_one_line_and_leaves_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, problem: str
 ) -> None:
@@ -179,7 +186,7 @@ def test_refused_write_is_one_line_and_leaves_the_old_file(
     monkeypatch.setattr(Path, "replace", refuse)
     with pytest.raises(InvalidInput) as refusal:
         write_atomically(path, "new")
-    assert str(refusal.value) == problem.format(tmp_path)
+    assert str(refusal.value) == "output " + problem.format(tmp_path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -187,10 +194,10 @@ def test_refused_write_is_one_line_and_leaves_the_old_file(
 def test_output_place_that_cannot_be_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path, problem in [
-        (tmp_path, f"output file {tmp_path} must be a file, not a folder"),
-        (tmp_path / "no" / "x", f"output folder {tmp_path}/no must be an existing folder, not missing"),
-        (tmp_path / "file" / "x", f"output folder {tmp_path}/file must be an existing folder, not a file"),
-    ]:  # fmt: skip
+        (tmp_path, f"file {tmp_path} must be a file, not a folder"),
+        (tmp_path / "no" / "x", f"folder {tmp_path}/no must be an existing folder, not missing"),
+        (tmp_path / "file" / "x", f"folder {tmp_path}/file must be an existing folder, not a file"),
+    ]:
         with pytest.raises(InvalidInput) as refusal:
             write_atomically(path, "")
-        assert str(refusal.value) == problem
+        assert str(refusal.value) == f"output {problem}"

@@ -1,0 +1,52 @@
+# Everything is set up in .venv by what needs it; nothing needs root.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DEMO := build/demo
+
+.PHONY: demo test test-all lint format clean help
+
+help:
+	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
+	@echo "make test      the tests;  make test-all  the slow ones too;  make lint  ruff and mypy"
+	@echo "make clean     remove what was built"
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python must be 3.11 or newer, not $$($(PYTHON) --version)"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(READY)
+	@mkdir -p $(DEMO)
+	$(BIN)/eyecast verify --mesh 8x8 --source 0,0 -o $(DEMO)/corner
+	$(BIN)/eyecast verify --mesh 8x8 --source 2,2 -o $(DEMO)/eye
+	$(BIN)/eyecast show --mesh 8x8 --source 0,0 -o $(DEMO)/corner.svg
+	$(BIN)/eyecast show --mesh 8x8 --source 0,0 -o $(DEMO)/corner.png
+	$(BIN)/eyecast show --mesh 8x8 --source 2,2 -o $(DEMO)/eye.svg
+	$(BIN)/eyecast show --mesh 8x8 --source 2,2 -o $(DEMO)/eye.png
+
+# The files are dealt to as many processes as there are cores; builds that two need are made once.
+test: $(READY)
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+test-all: $(READY)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m ''
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@# mypy finds the package by its folder's name, and this folder may have any.
+	@mkdir -p build/types && ln -sfn ../.. build/types/eyecast
+	cd build/types && ../../$(BIN)/mypy --config-file ../../pyproject.toml eyecast
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf build $(VENV) *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

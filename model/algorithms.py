@@ -1,0 +1,49 @@
+"""The algorithms by name. A new one is a module of its own and one entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .errors import InvalidInput
+from .eye import eye_broadcast, eyes
+from .schedule import Schedule
+from .topology import Topology
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One way to carry out a collective.
+
+    ``generate(topology, source, words)`` makes the schedule; it raises :class:`InvalidInput` for a
+    topology that the algorithm does not serve. ``landmarks(topology)`` are the nodes that its
+    papers give a name and a picture marks.
+    """
+
+    collective: str
+    name: str
+    generate: Callable[[Topology, int, int], Schedule]
+    landmarks: Callable[[Topology], tuple[int, ...]]
+
+
+ALGORITHMS = (Algorithm("broadcast", "eye", eye_broadcast, eyes),)
+
+
+def find_algorithm(collective: str, name: str) -> Algorithm:
+    """The algorithm ``name`` for ``collective``; refused, with those that are known, if unknown."""
+    for algorithm in ALGORITHMS:
+        if (algorithm.collective, algorithm.name) == (collective, name):
+            return algorithm
+    collectives = sorted({algorithm.collective for algorithm in ALGORITHMS})
+    if collective not in collectives:
+        raise InvalidInput.of("collective", " or ".join(collectives), collective)
+    names = [algorithm.name for algorithm in ALGORITHMS if algorithm.collective == collective]
+    raise InvalidInput.of(f"algorithm for {collective}", " or ".join(names), name)
+
+
+def landmarks(schedule: Schedule) -> tuple[int, ...]:
+    """The nodes that a picture of ``schedule`` marks; none where its algorithm is not ours."""
+    for algorithm in ALGORITHMS:
+        if (algorithm.collective, algorithm.name) == (schedule.collective, schedule.algorithm):
+            return algorithm.landmarks(schedule.topology)
+    return ()
