@@ -41,7 +41,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	@# mypy finds the package by its folder's name, and this folder may have any.
 	@mkdir -p build/types && ln -sfn ../.. build/types/eyecast
-	cd build/types && ../../$(BIN)/mypy --config-file ../../pyproject.toml eyecast
+	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml eyecast
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -78,7 +78,7 @@ def _fail(message: str, status: int) -> NoReturn:
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__)
 def cli() -> None:
-    r"""Collective communication on real router hardware: schedules, injection tables, proof.
+    """Collective communication on real router hardware: schedules, injection tables, proof.
 
     \b
     eyecast schedule --mesh 8x8 --source 0,0            who sends to whom in which step
@@ -87,7 +87,7 @@ def cli() -> None:
     eyecast predict  --mesh 8x8 --source 0,0            cycles, from the cycle model
     eyecast verify   --mesh 8x8 --source 0,0            the same on the hardware, compared
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
-    """
+    """  # noqa: D301 - click wants the control character itself
 
 
 @cli.command("schedule")
@@ -444,12 +444,15 @@ def _title(schedule: Schedule) -> str:
 
 
 def _print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    table = Table(title=title, title_justify="left", title_style="bold")
+    console = Console()
+    if title:
+        console.print(title, style="bold", highlight=False)
+    table = Table()
     for number, column in enumerate(columns):
         table.add_column(column, justify="left" if number == 0 else "right")
     for row in rows:
         table.add_row(*("" if cell is None else str(cell) for cell in row))
-    Console().print(table)
+    console.print(table)
 
 
 def _print_json(value: object) -> None:

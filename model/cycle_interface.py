@@ -7,8 +7,6 @@
        └── observe: step over? finished? ◄── arrived ─┘
 """
 
-# ruff: noqa: PLR0917 - Numba's functions take their registers by position.
-
 from __future__ import annotations
 
 import numpy as np

@@ -8,6 +8,7 @@ order of nodes can be seen.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 from .cycle_interface import next_step, observe, sender
@@ -22,6 +23,7 @@ from .cycle_state import (
     NODES_PER_BLOCK,
     NOT_OVER,
     ROWS,
+    SOURCES,
     UNFINISHED,
     Lists,
     Network,
@@ -33,15 +35,7 @@ from .cycle_state import (
 )
 
 FINISHED, LIMIT, TRACE_FULL = range(3)
-"""Why :func:`simulate` returned."""
-
-_PARTS = ("trace", "cycle_state", "cycle_interface", "cycle_router")
-_SOURCES = zlib.crc32(
-    b"".join(Path(__file__).with_name(f"{part}.py").read_bytes() for part in _PARTS)
-)
-# Numba's cache looks for changes in this file only, but at the names of its arguments' types too:
-# so a change in any of the parts is noticed.
-Network.__name__ = f"Network_{_SOURCES:08x}"
+"""Why :data:`simulate` returned."""
 
 
 @inlined
@@ -87,8 +81,8 @@ def advance(net: Network, now: Registers, lists: Lists) -> None:
     now.total[ADVANCE] = 1 if net.barrier and all_over and not was_set else 0
 
 
-@compiled
-def simulate(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_limit: int) -> int:
+@inlined
+def run_cycles(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_limit: int) -> int:
     """Run until all nodes are finished, ``cycle_limit`` cycles are over or the trace is full."""
     while True:
         for entry in range(now.total[AWAKE]):
@@ -119,3 +113,29 @@ def simulate(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_limi
             now.total[CYCLE] = cycle_limit
         else:
             now.total[CYCLE] += 1
+
+
+def _compiled_from(sources: int) -> Callable[[Network, Registers, Lists, Rows, int], int]:
+    """Compile the loop and keep it for the next process.
+
+    Numba's cache notices a change in this file, and in what the function closes over: so
+    ``sources``, a checksum of the other files that are compiled in, is closed over.
+    """
+
+    @compiled
+    def simulate(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_limit: int) -> int:
+        now.total[SOURCES] = sources
+        return run_cycles(net, now, lists, trace, cycle_limit)
+
+    return simulate
+
+
+_PARTS = ("trace", "cycle_state", "cycle_interface", "cycle_router")
+simulate = _compiled_from(
+    zlib.crc32(b"".join(Path(__file__).with_name(f"{part}.py").read_bytes() for part in _PARTS))
+)
+"""Run until all nodes are finished, ``cycle_limit`` cycles are over or the trace is full.
+
+Returns which, as :data:`FINISHED`, :data:`LIMIT` or :data:`TRACE_FULL`; after the last it is called
+again with room in the trace.
+"""

@@ -11,8 +11,6 @@ The flag ``credit_underflow`` is never set here: only what has a credit is grant
 ``credit_overflow`` would show that the credits had been miscounted.
 """
 
-# ruff: noqa: PLR0917 - Numba's functions take their registers by position.
-
 from __future__ import annotations
 
 import numpy as np

@@ -37,8 +37,9 @@ NEVER = -2
 NODES_PER_BLOCK = 64
 """Routers are looked through in blocks, so that an idle network costs next to nothing."""
 
-CYCLE, ADVANCE, NOT_OVER, UNFINISHED, AWAKE, ENTERING, MOVES, DROPS, ROWS = range(9)
-"""Places in ``Registers.total``; the last five count entries in lists."""
+CYCLE, ADVANCE, NOT_OVER, UNFINISHED, AWAKE, ENTERING, MOVES, DROPS, ROWS, SOURCES = range(10)
+"""Places in ``Registers.total``. ``AWAKE`` to ``ROWS`` count entries in lists; ``SOURCES`` holds a
+checksum of the source files that the loop was compiled from."""
 
 
 class Network(NamedTuple):
@@ -147,7 +148,7 @@ def reset_registers(network: Network, memory: Words) -> Registers:
     nodes, steps = network.expected.shape
     lines = nodes * network.ports
     channels = lines * network.vcs
-    total = np.zeros(ROWS + 1, dtype=np.int64)
+    total = np.zeros(SOURCES + 1, dtype=np.int64)
     total[[NOT_OVER, UNFINISHED, AWAKE]] = nodes
     return Registers(
         data=np.zeros((channels, network.depth), dtype=np.uint64),
@@ -244,9 +245,7 @@ def set_flag(now: Registers, lists: Lists, node: Int, flag: Int) -> None:
 
 
 @inlined
-def note(  # noqa: PLR0917 - Numba's functions take everything by position.
-    entries: Ints, total: Ints, which: Int, node: Int, second: Int, third: Int
-) -> None:
+def note(entries: Ints, total: Ints, which: Int, node: Int, second: Int, third: Int) -> None:
     """Add a row to one of the :class:`Lists`, and count it."""
     entry = total[which]
     entries[entry, 0] = node

@@ -9,6 +9,8 @@
         └──◄────► message memory ◄── receiver ◄── eject
 """
 
+from typing import Any
+
 from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
@@ -22,7 +24,7 @@ from .steps import StepKeeper
 
 
 class NetworkInterface(Component):
-    """Executes a node's table.
+    """Executes a node's table; with ``trace`` it also counts the stalled flits.
 
     Attributes
     ----------
@@ -43,8 +45,9 @@ class NetworkInterface(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, *, trace: bool = False) -> None:
         self._config = config
+        self._trace = trace
         super().__init__(
             {
                 "node": In(node_bits(config)),
@@ -82,8 +85,9 @@ class NetworkInterface(Component):
         ]
         self._elaborate_steps(m, steps, sender, receiver)
         self._elaborate_flags(m, flags, steps, sender, receiver)
-        stalls = Cat(self.router_stalls, sender.stalled)
-        m.d.sync += stalled_flits.eq(stalled_flits + sum(stalls))
+        if self._trace:
+            stalls = Cat(self.router_stalls, sender.stalled)
+            m.d.sync += stalled_flits.eq(stalled_flits + sum(stalls))
         self._elaborate_table(m, sender, selected)
         message_word = self._elaborate_message(m, sender, receiver, selected)
         self._elaborate_expected(m, steps, selected)
@@ -189,17 +193,17 @@ class NetworkInterface(Component):
     def _elaborate_status(self, m: Module, flags, steps, sender, stalled_flits):
         """The status word at the host's address, a cycle later."""
         width = self._config.flit_width
-        words = {
+        words: dict[int, Any] = {
             StatusWord.FLAGS: flags,
             StatusWord.STEP: steps.step,
             StatusWord.SENDER_STATE: sender.state,
             StatusWord.STALLED_FLITS: stalled_flits,
         }
         for index in range(mask_words(self._config)):
-            words[StatusWord.ARRIVED + index] = steps.arrived[index * width : (index + 1) * width]
+            words[int(StatusWord.ARRIVED) + index] = steps.arrived[index * width : (index + 1) * width]
         status_word = Signal(width, reset_less=True)
         with m.Switch(self.host.address):
             for address, word in words.items():
-                with m.Case(int(address)):
+                with m.Case(address):
                     m.d.sync += status_word.eq(word)
         return status_word

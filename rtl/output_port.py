@@ -90,7 +90,7 @@ class OutputPort(Component):
     def elaborate(self, _platform: object) -> Module:
         """Arbiter, crossbar column, held VCs, credit counters."""
         m = Module()
-        m.submodules.grant = grant = RoundRobinArbiter(self._config.topology.ports)
+        m.submodules.arbiter = grant = RoundRobinArbiter(self._config.topology.ports)
         m.d.comb += [
             grant.requests.eq(self.requests),
             grant.accept.eq(grant.grant.any()),

@@ -38,7 +38,7 @@ class Receiver(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Per VC: is a packet under way, of which step, where does its next word go."""
+        """Per VC: of which step is the packet under way, where does its next word go."""
         config = self._config
         m = Module()
         flit = self.ejection.flit
@@ -48,13 +48,14 @@ class Receiver(Component):
             self.write_word.eq(flit.data),
         ]
         for vc in range(config.vcs):
-            receiving = Signal(name=f"receiving_{vc}")
             address = Signal(config.length_bits, name=f"address_{vc}")
             step = Signal(config.step_bits, name=f"step_{vc}")
             with m.If(self.ejection.valid[vc]):
                 m.d.comb += self.arrival.eq(flit.tail)
-                m.d.sync += receiving.eq(~flit.tail)
-                with m.If(receiving):
+                with m.If(flit.head):
+                    m.d.comb += self.arrival_step.eq(delivery.step)
+                    m.d.sync += [address.eq(delivery.address), step.eq(delivery.step)]
+                with m.Else():
                     m.d.comb += [
                         self.write.eq(address < config.message_words),
                         self.bad_write.eq(~self.write),
@@ -62,7 +63,4 @@ class Receiver(Component):
                         self.arrival_step.eq(step),
                     ]
                     m.d.sync += address.eq(address + self.write)
-                with m.Else():
-                    m.d.comb += self.arrival_step.eq(delivery.step)
-                    m.d.sync += [address.eq(delivery.address), step.eq(delivery.step)]
         return m

@@ -63,7 +63,7 @@ class Tile(Component):
         """Router and interface, joined at port 0."""
         m = Module()
         m.submodules.router = router = Router(self._config)
-        m.submodules.interface = interface = NetworkInterface(self._config)
+        m.submodules.interface = interface = NetworkInterface(self._config, trace=self._trace)
         self._connect(m, interface.injection, router.inputs[0])
         m.d.comb += [
             interface.ejection.valid.eq(router.outputs[0].valid),

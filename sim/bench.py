@@ -83,14 +83,17 @@ async def _read_messages(dut: Any, job: Job) -> npt.NDArray[np.uint64]:
 async def _read(dut: Any, nodes: int, space: HostSpace, words: int) -> npt.NDArray[np.uint64]:
     """The first ``words`` words of a space of every node: shape (nodes, words)."""
     host = _host(dut)
+    address, read_data = host["address"], host["read_data"]
+    falling_edge = FallingEdge(dut.clk)
     host["space"].value = space
-    values = np.zeros(nodes * words, dtype=np.uint64)
-    for index in range(nodes * words):
-        host["node"].value = index // words
-        host["address"].value = index % words
-        await FallingEdge(dut.clk)
-        values[index] = int(host["read_data"].value)
-    return values.reshape(nodes, words)
+    values = np.zeros((nodes, words), dtype=np.uint64)
+    for node in range(nodes):
+        host["node"].value = node
+        for word in range(words):
+            address.value = word
+            await falling_edge
+            values[node, word] = read_data.value.to_unsigned()
+    return values
 
 
 def _host(dut: Any) -> dict[str, Any]:

@@ -194,19 +194,16 @@ def _hardware_run(folder: Path, flit_width: int) -> HardwareRun:
 
 
 def read_printed_trace(path: Path) -> Trace:
-    """The trace that the design printed: decimal cycle, node, port, vc, marks, data, in any order.
+    """The trace that the design printed: decimal columns, rows in any order.
 
     Raises :class:`SimulatorError` if anything else is in the file.
     """
     text = path.read_bytes()
-    lines = text.count(b"\n")
+    trace = Trace.empty(text.count(b"\n"))
     try:
-        numbers = np.array(text.split(), dtype=np.uint64).reshape(lines, -1)
+        numbers = np.array(text.split(), dtype=np.uint64).reshape(len(trace), len(trace.columns))
     except ValueError as error:
-        raise SimulatorError(f"the trace has a line that is not one: {error}") from error
-    empty = Trace.empty(lines)
-    if lines and numbers.shape[1] != len(empty.columns):
-        raise SimulatorError(f"the trace has rows of {numbers.shape[1]} numbers")
-    for place, column in enumerate(empty.columns if lines else ()):
-        column[:] = numbers[:, place].astype(column.dtype)
-    return empty.sort()
+        raise SimulatorError(f"the printed trace has a line that is no row: {error}") from error
+    for column, values in zip(trace.columns, numbers.T, strict=True):
+        column[:] = values.astype(column.dtype)
+    return trace.sort()

@@ -297,6 +297,9 @@ def test_two_vcs_share_a_link_flit_by_flit() -> None:
     shared = [(0, HEAD), (1, HEAD), (0, BODY), (1, BODY), (0, TAIL), (1, TAIL)]
     assert departures(result, 1, UP) == [(C + 2 + i, *flit) for i, flit in enumerate(shared)]
     assert departures(result, 2, 0) == [(C + 3 + i, *flit) for i, flit in enumerate(shared)]
+    # In router 1 all flits but the first of VC 0 wait one cycle; the tail on VC 1 has waited in
+    # router 0 too, for the credit of the head that leaves in C + 3.
+    assert result.stalled_flits.tolist() == [1, 5, 0, 0]
 
 
 def test_vcs_of_an_input_take_turns() -> None:

@@ -1,0 +1,179 @@
+"""Pictures of schedules: what is in them, that they are reproducible, and how bad input ends."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from eyecast.model.errors import InvalidInput
+from eyecast.model.eye import eye_broadcast, eye_line
+from eyecast.model.routes import dimension_order
+from eyecast.model.schedule import Blocks, Schedule
+from eyecast.model.topology import Topology, mesh
+from eyecast.picture import draw_schedule, save_picture
+
+
+def one_after_another(dims: tuple[int, ...]) -> Schedule:
+    """Node 0 sends to every other node, one in each step."""
+    topology = mesh(dims)
+    targets = np.arange(1, topology.nodes)
+    path_offsets, path_nodes = dimension_order(topology, 0 * targets, targets)
+    return Schedule(
+        topology=topology,
+        collective="broadcast",
+        algorithm="sequential",
+        port_model="half-duplex",
+        root=0,
+        blocks=Blocks.of_broadcast(0, 1),
+        step=targets,
+        source=0 * targets,
+        target=targets,
+        path_offsets=path_offsets,
+        path_nodes=path_nodes,
+        vcs=np.zeros(path_nodes.size - targets.size, dtype=np.int32),
+        block_offsets=np.arange(targets.size + 1),
+        block_ids=0 * targets,
+    )
+
+
+def eyes(k: int) -> list[int]:
+    return sorted({x + (y << k) for x in eye_line(k) for y in eye_line(k)})
+
+
+def ids(path: Path, kind: str) -> list[int]:
+    """Numbers n of the groups ``kind-n`` of an SVG file, in order."""
+    groups = ET.parse(path).iter("{http://www.w3.org/2000/svg}g")
+    found = (re.fullmatch(rf"{kind}-(\d+)", group.get("id", "")) for group in groups)
+    return sorted(int(match[1]) for match in found if match)
+
+
+@pytest.mark.parametrize("k", range(5))
+def test_svg_has_an_arrow_for_each_send_and_an_eye_for_each_marked_node(
+    k: int, tmp_path: Path
+) -> None:
+    schedule = eye_broadcast(mesh((1 << k, 1 << k)), 0, 16)
+    save_picture(draw_schedule(schedule, marked=eyes(k)), tmp_path / "a.svg")
+    assert ids(tmp_path / "a.svg", "send") == list(range(4**k - 1))
+    assert ids(tmp_path / "a.svg", "eye") == eyes(k)
+
+
+@pytest.mark.parametrize("dims", [(1,), (5,), (1, 4), (6, 1), (4, 3), (2, 7), (17, 2)])
+def test_lines_and_meshes_that_are_not_square(dims: tuple[int, ...], tmp_path: Path) -> None:
+    schedule = one_after_another(dims)
+    save_picture(draw_schedule(schedule), tmp_path / "a.svg")
+    assert ids(tmp_path / "a.svg", "send") == list(range(schedule.sends))
+    assert ids(tmp_path / "a.svg", "eye") == []
+
+
+def test_png_is_one_of_the_figure_s_size(tmp_path: Path) -> None:
+    figure = draw_schedule(eye_broadcast(mesh((8, 8)), 0, 16))
+    save_picture(figure, tmp_path / "a.PNG")
+    content = (tmp_path / "a.PNG").read_bytes()
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    assert content[12:16] == b"IHDR"
+    size = [int.from_bytes(content[at : at + 4]) for at in (16, 20)]
+    assert size == [int(150 * inches) for inches in figure.get_size_inches()]
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        (0, "8x8 mesh, eye broadcast from (0,0): 6 steps, TCD 79"),
+        (18, "8x8 mesh, eye broadcast from (2,2): 6 steps, TCD 69"),
+    ],
+)
+def test_title(source: int, title: str) -> None:
+    figure = draw_schedule(eye_broadcast(mesh((8, 8)), source, 16))
+    assert [text.get_text() for text in figure.texts] == [title]
+
+
+def test_y_grows_down_and_panels_follow_the_steps() -> None:
+    whole, *panels = draw_schedule(eye_broadcast(mesh((4, 4)), 0, 16)).axes
+    assert whole.get_ylim() == (3.5, -0.5)
+    assert [text.get_text() for panel in panels for text in panel.texts] == [
+        *("step 1", "1 send", "step 2", "2 sends", "step 3", "4 sends", "step 4", "8 sends"),
+    ]
+
+
+def test_arrows_start_and_end_at_their_nodes_and_keep_apart() -> None:
+    schedule = eye_broadcast(mesh((8, 8)), 0, 16)
+    axes = draw_schedule(schedule).axes[0]
+    starts = set()
+    for arrow in axes.patches:
+        send = int(arrow.get_gid().removeprefix("send-"))
+        curve = arrow._path_original.vertices
+        ends = schedule.topology.coordinates([schedule.source[send], schedule.target[send]])
+        assert np.linalg.norm(curve[[0, -1]] - ends, axis=1) == pytest.approx(0.2, abs=0.03)
+        starts.add(tuple(curve[0].round(3)))
+    assert len(starts) == schedule.sends
+
+
+def test_the_same_schedule_gives_the_same_bytes(tmp_path: Path) -> None:
+    for suffix in ("svg", "png"):
+        for name in ("a", "b"):
+            schedule = eye_broadcast(mesh((8, 8)), 0, 16)
+            figure = draw_schedule(schedule, marked=eyes(3))
+            save_picture(figure, tmp_path / f"{name}.{suffix}")
+        first, second = ((tmp_path / f"{name}.{suffix}").read_bytes() for name in ("a", "b"))
+        assert first == second
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.pdf", "suffix of picture {}/a.pdf must be .svg or .png, not .pdf"),
+        ("a", "suffix of picture {}/a must be .svg or .png, not missing"),
+        ("no/a.svg", "output folder {}/no must be an existing folder, not missing"),
+        ("folder.png", "output file {}/folder.png must be a file, not a folder"),
+    ],
+)
+def test_what_cannot_be_written_leaves_nothing_behind(
+    name: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "folder.png").mkdir()
+    figure = draw_schedule(eye_broadcast(mesh((2, 2)), 0, 16))
+    with pytest.raises(InvalidInput) as refusal:
+        save_picture(figure, tmp_path / name)
+    assert str(refusal.value) == message.format(tmp_path)
+    assert [path.name for path in tmp_path.rglob("*")] == ["folder.png"]
+
+
+def test_an_interrupted_write_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "a.svg").write_text("old")
+    monkeypatch.setattr(Path, "replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        save_picture(draw_schedule(one_after_another((2,))), tmp_path / "a.svg")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
+
+
+def round_a_ring() -> Topology:
+    """A ring of three nodes: the ends of a line are linked too."""
+    line = mesh((3,))
+    neighbor, peer = line.neighbor.copy(), line.peer.copy()
+    neighbor[2, 1], neighbor[0, 2], peer[2, 1], peer[0, 2] = 0, 2, 2, 1
+    return Topology("ring", (3,), neighbor, peer)
+
+
+@pytest.mark.parametrize(
+    ("topology", "marked", "message"),
+    [
+        (mesh((2, 2, 2)), [], "drawn topology must be a line or a 2-D mesh, not a 2x2x2 mesh"),
+        (round_a_ring(), [], "drawn topology must be a line or a 2-D mesh, not a 3 ring"),
+        (mesh((65, 2)), [], "sides of a drawn mesh must be at most 64, not 65x2"),
+        (mesh((2, 2)), [4], "marked node must be 0 to 3, not 4"),
+    ],
+)
+def test_what_is_not_drawn(topology: Topology, marked: list[int], message: str) -> None:
+    schedule = replace(one_after_another((1,)), topology=topology)
+    with pytest.raises(InvalidInput) as refusal:
+        draw_schedule(schedule, marked=marked)
+    assert str(refusal.value) == message
