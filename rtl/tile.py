@@ -1,6 +1,6 @@
 """A tile: router and network interface of one node, the module that a network is made of."""
 
-from amaranth.hdl import Cat, Format, Module, Mux, Print
+from amaranth.hdl import Cat, Format, Module, Mux, Print, Signal
 from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.config import NetworkConfig
@@ -72,8 +72,12 @@ class Tile(Component):
         for index in range(self._config.topology.ports - 1):
             self._connect(m, self.inputs[index], router.inputs[index + 1])
             self._connect(m, router.outputs[index + 1], self.outputs[index])
+        # A register, though it is constant: so no output of a tile depends on an input in the same
+        # cycle, and a simulator can evaluate each tile once per cycle.
+        linked = Signal.like(self.linked, reset_less=True)
+        m.d.sync += linked.eq(self.linked)
         m.d.comb += [
-            router.linked.eq(self.linked),
+            router.linked.eq(linked),
             interface.router_stalls.eq(router.stalls),
             interface.router_flags.eq(
                 Cat(
