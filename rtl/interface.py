@@ -200,7 +200,9 @@ class NetworkInterface(Component):
             StatusWord.STALLED_FLITS: stalled_flits,
         }
         for index in range(mask_words(self._config)):
-            words[int(StatusWord.ARRIVED) + index] = steps.arrived[index * width : (index + 1) * width]
+            words[int(StatusWord.ARRIVED) + index] = steps.arrived[
+                index * width : (index + 1) * width
+            ]
         status_word = Signal(width, reset_less=True)
         with m.Switch(self.host.address):
             for address, word in words.items():

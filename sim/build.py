@@ -2,33 +2,38 @@
 
 import json
 import os
+import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from cocotb_tools.runner import get_runner
 
 from ..model.config import NetworkConfig
 from ..model.program_file import network_to_json
-from .cache import cached_folder, digest, source_digest
-from .toolchain import environment, verilator_version
-from .verilog import TOP_MODULE, describe_ports, hierarchical, network_verilog
+from .cache import cache_folder, cached_folder, digest, source_digest
+from .toolchain import environment, tool_versions
+from .verilog import TOP_MODULE, network_verilog, verilator_control
 
 VERILOG_FILE = "network.v"
-PUBLIC_FILE = "public.vlt"
+CONTROL_FILE = "control.vlt"
 BUILD_FOLDER = "build"
+RUNTIME_OBJECTS = "verilated*.o"
 BUILT_FROM = ("rtl/*.py", "model/config.py", "model/topology.py", "sim/verilog.py", "sim/build.py")
 """Sources of this package that decide what is built."""
 
 VERILATOR_OPTIONS = [
-    "--hierarchical",
-    # cocotb asks for every signal to be public. Only the ports of the top need to be (PUBLIC_FILE
-    # says so); making the rest public costs minutes of compilation and most of the speed.
+    # cocotb asks for every signal to be public. Only some ports need to be (the control file says
+    # which); making the rest public costs minutes of compilation and most of the speed.
     "--no-public-flat-rw",
     "-O3",
+    # Two optimizations (of -O3, so they stand behind it) that number their variables through the
+    # whole design: with them no two tiles have the same code, and each is compiled by itself.
+    "-fno-dfg",
+    "-fno-table",
     "--x-assign",
     "fast",
     "--x-initial",
@@ -50,20 +55,18 @@ def build_simulator(
     verilog: Callable[[NetworkConfig], str] | None = None,
     on_build: Callable[[], None] = lambda: None,
 ) -> Path:
-    """The folder of the compiled simulator of a tracing network; built if it is not in the cache.
+    """Return the folder of the compiled simulator of a tracing network.
 
-    ``waves`` builds one that can record a VCD file. ``verilog`` makes the text to build from
-    instead of the network's own, which is how tests put a fault into the hardware. ``on_build`` is
-    called if it has to be built.
+    It is built if it is not in the cache; ``on_build`` is called before. ``waves`` builds one that
+    can record a VCD file. ``verilog`` makes the text to build from instead of the network's own,
+    which is how tests put a fault into the hardware.
+
+    Raises :class:`BuildError` if the tools fail, :class:`.InvalidInput` if one is missing.
     """
     variables = environment()
-    parts = [
-        json.dumps(network_to_json(config), sort_keys=True),
-        source_digest(*BUILT_FROM),
-        verilator_version(variables),
-        *(version(package) for package in ("amaranth", "cocotb")),
-        json.dumps([*VERILATOR_OPTIONS, waves]),
-    ]
+    tools = [*tool_versions(variables), json.dumps([*VERILATOR_OPTIONS, waves])]
+    description = json.dumps(network_to_json(config), sort_keys=True)
+    parts = [description, source_digest(*BUILT_FROM), version("amaranth"), *tools]
     text = None
     if verilog is not None:
         text = verilog(config)
@@ -71,20 +74,16 @@ def build_simulator(
 
     def make(folder: Path) -> None:
         on_build()
-        source = folder / VERILOG_FILE
-        source.write_text(hierarchical(text or network_verilog(config, trace=True)))
-        public = folder / PUBLIC_FILE
-        public.write_text(_public_ports(config))
-        _verilate([public, source], folder / BUILD_FOLDER, variables, waves)
+        source, control = folder / VERILOG_FILE, folder / CONTROL_FILE
+        source.write_text(text or network_verilog(config, trace=True))
+        control.write_text(verilator_control(config))
+        build_folder = folder / BUILD_FOLDER
+        build_folder.mkdir()
+        with _runtime_objects(digest("runtime", *tools), build_folder):
+            _verilate([control, source], build_folder, variables, waves)
+        _keep_only(build_folder, TOP_MODULE)
 
     return cached_folder(digest(*parts), make)
-
-
-def _public_ports(config: NetworkConfig) -> str:
-    """A Verilator control file that lets cocotb reach the ports of the top module."""
-    names = [port["name"] for port in describe_ports(config)]
-    lines = [f'public_flat_rw -module "{TOP_MODULE}" -var "{name}"' for name in names]
-    return "\n".join(["`verilator_config", *lines, ""])
 
 
 def _verilate(sources: list[Path], folder: Path, variables: Mapping[str, str], waves: bool) -> None:
@@ -105,14 +104,40 @@ def _verilate(sources: list[Path], folder: Path, variables: Mapping[str, str], w
             )
         except (RuntimeError, SystemExit) as error:
             raise BuildError(
-                f"the simulator could not be built: {error}; log in {log_path}"
+                f"the simulator could not be built: {error}; see {log_path}"
             ) from error
     log_path.unlink()
 
 
 @contextmanager
-def _environment(variables: Mapping[str, str]) -> Any:
-    """The process's environment for a while: cocotb's runner takes it from there."""
+def _runtime_objects(key: str, folder: Path) -> Iterator[None]:
+    """Compile Verilator's own library, half the work of a small build, once for all builds.
+
+    Its objects are the same for every design. Found in ``folder``, newer than the makefile that
+    Verilator is going to write, they are not made again.
+    """
+    later = time.time() + 3600
+
+    def keep(kept: Path) -> None:
+        for path in folder.glob(RUNTIME_OBJECTS):
+            shutil.copy(path, kept)
+
+    for path in (cache_folder() / key).glob("*.o"):
+        os.utime(shutil.copy(path, folder), (later, later))
+    yield
+    cached_folder(key, keep)
+
+
+def _keep_only(folder: Path, name: str) -> None:
+    """Remove all but one file: what a build leaves is a hundred times as large as the simulator."""
+    for path in folder.iterdir():
+        if path.name != name:
+            path.unlink()
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set the process's environment for a while: cocotb's runner takes it from there."""
     before = dict(os.environ)
     os.environ.update(variables)
     try:

