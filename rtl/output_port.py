@@ -1,6 +1,6 @@
 """An output port of the router: grant, hold, credits (docs/router.md, sections 2 and 3)."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import C, Cat, Module, Mux, Signal
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
@@ -112,7 +112,7 @@ class OutputPort(Component):
     def _elaborate_crossbar(self, m: Module) -> None:
         """The granted flit, as an AND-OR of all: the grant is one-hot."""
         width = self.link.flit.shape().size
-        flit_bits, valid = 0, 0
+        flit_bits, valid = C(0), C(0)
         for port in self._inputs():
             flit_bits |= Mux(self.grants[port], self.flits[port].as_value(), 0)
             valid |= Mux(self.grants[port], self.vcs[port], 0)
