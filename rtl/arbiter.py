@@ -3,8 +3,6 @@
 from amaranth.hdl import Module, Signal
 from amaranth.lib.wiring import Component, In, Out
 
-from ..model.errors import require_range
-
 
 class RoundRobinArbiter(Component):
     """Picks one request, the first in cyclic order from the turn.
@@ -26,7 +24,6 @@ class RoundRobinArbiter(Component):
     """
 
     def __init__(self, inputs: int) -> None:
-        require_range("inputs of an arbiter", inputs, 1)
         self._inputs = inputs
         super().__init__({"requests": In(inputs), "grant": Out(inputs), "accept": In(1)})
 

@@ -1,0 +1,95 @@
+"""The router's parts by themselves, on Amaranth's own simulator."""
+
+import random
+
+import pytest
+from amaranth.sim import Simulator
+
+from eyecast.model.config import NetworkConfig
+from eyecast.model.topology import mesh
+from eyecast.rtl.arbiter import RoundRobinArbiter
+from eyecast.rtl.flit_buffer import FlitBuffer
+from eyecast.rtl.output_port import CreditCounter
+
+TOPOLOGY = mesh((2, 2))
+
+
+def simulate(component, testbench):
+    simulator = Simulator(component)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(testbench)
+    simulator.run()
+
+
+@pytest.mark.parametrize("inputs", [1, 2, 5, 8])
+def test_arbiter_grants_the_first_request_from_its_turn(inputs):
+    arbiter = RoundRobinArbiter(inputs)
+    draw = random.Random(inputs)
+
+    async def testbench(ctx):
+        turn = 0
+        for _ in range(300):
+            requests = draw.getrandbits(inputs)
+            accept = draw.getrandbits(1)
+            ctx.set(arbiter.requests, requests)
+            order = [(turn + i) % inputs for i in range(inputs)]
+            granted = next((i for i in order if requests >> i & 1), None)
+            ctx.set(arbiter.accept, accept if granted is not None else 0)
+            assert ctx.get(arbiter.grant) == (0 if granted is None else 1 << granted)
+            await ctx.tick()
+            if accept and granted is not None:
+                turn = (granted + 1) % inputs
+
+    simulate(arbiter, testbench)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 16])
+def test_buffer_keeps_order_and_flags_a_flit_too_many(depth):
+    buffer = FlitBuffer(NetworkConfig(topology=TOPOLOGY, depth=depth))
+    draw = random.Random(depth)
+
+    async def testbench(ctx):
+        held, lost = [], 0
+        for number in range(400):
+            write = draw.random() < 0.6
+            pop = bool(held) and draw.random() < 0.5
+            flit = {"data": number, "head": number & 1, "tail": number >> 1 & 1}
+            ctx.set(buffer.write, write)
+            ctx.set(buffer.write_flit, flit)
+            ctx.set(buffer.pop, pop)
+            assert ctx.get(buffer.front_valid) == bool(held)
+            if held:
+                assert ctx.get(buffer.front.data) == held[0]
+            full = len(held) == depth
+            assert ctx.get(buffer.overflow) == (write and full)
+            await ctx.tick()
+            held = held[1:] if pop else held
+            if write and full:
+                lost += 1
+            elif write:
+                held.append(number)
+        assert lost > 0
+
+    simulate(buffer, testbench)
+
+
+def test_credits_count_down_to_none_and_flag_one_too_many_either_way():
+    counter = CreditCounter(NetworkConfig(topology=TOPOLOGY, depth=3))
+
+    async def testbench(ctx):
+        count, seen = 3, set()
+        draw = random.Random(1)
+        for _ in range(300):
+            spend, earn = draw.random() < 0.5, draw.random() < 0.5
+            ctx.set(counter.spend, spend)
+            ctx.set(counter.earn, earn)
+            underflow, overflow = spend and count == 0, earn and count == 3
+            assert ctx.get(counter.available) == (count > 0)
+            assert (ctx.get(counter.underflow), ctx.get(counter.overflow)) == (underflow, overflow)
+            seen.add((underflow, overflow))
+            await ctx.tick()
+            if not underflow and not overflow:
+                count += earn - spend
+        assert seen == {(False, False), (True, False), (False, True)}
+
+    simulate(counter, testbench)
