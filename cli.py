@@ -26,7 +26,7 @@ from .model.bounds import least_broadcast_steps, least_broadcast_tcd
 from .model.compiler import compile_schedule
 from .model.errors import InvalidInput
 from .model.files import write_atomically
-from .model.program import Program, encode_header, encode_table
+from .model.program import Program, encode_table, row_header
 from .model.program_file import network_to_json, read_program, write_program
 from .model.schedule import Schedule
 from .model.schedule_file import write_schedule

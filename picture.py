@@ -123,7 +123,10 @@ def _drawable_sides(topology: Topology) -> tuple[int, int]:
         sides = "x".join(str(side) for side in topology.dims)
         raise InvalidInput.of("sides of a drawn mesh", f"at most {LARGEST_SIDE}", sides)
     # A link that does not join neighbours on the grid, as that round a torus, is no straight line.
-    if len(topology.dims) > 2 or (np.abs(np.diff(link_ends(topology), axis=1)).sum(axis=2) != 1).any():
+    if (
+        len(topology.dims) > 2
+        or (np.abs(np.diff(link_ends(topology), axis=1)).sum(axis=2) != 1).any()
+    ):
         raise InvalidInput.of("drawn topology", "a line or a 2-D mesh", f"a {topology.label}")
     width, height = (*topology.dims, 1)[:2]
     return width, height

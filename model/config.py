@@ -35,6 +35,10 @@ class NetworkConfig:
         Words of table memory in each node; a row takes one or more of them.
     steps
         The largest step number that a row may carry.
+    link_registers
+        Registers on every link between routers, 0 to 3.
+    timed_rows
+        Rows may say the first cycle in which they begin: what traffic is made of.
     """
 
     topology: Topology
@@ -44,6 +48,8 @@ class NetworkConfig:
     message_words: int = 256
     table_words: int = 64
     steps: int = 15
+    link_registers: int = 0
+    timed_rows: bool = False
 
     def __post_init__(self) -> None:
         require_range("vcs", self.vcs, 1, 8)
@@ -52,6 +58,7 @@ class NetworkConfig:
         require_range("message words", self.message_words, 2, 1 << 16)
         require_range("table words", self.table_words, 2, 1 << 16)
         require_range("steps", self.steps, 1, (1 << 12) - 1)
+        require_range("link registers", self.link_registers, 0, 3)
         if self.topology.ports > 63:
             raise InvalidInput.of("ports per node", "at most 63", self.topology.ports)
         self._require_flit_width("a route segment", self.slot_bits)
@@ -108,6 +115,11 @@ class NetworkConfig:
         return bits_for(self.message_words)
 
     @property
+    def start_bits(self) -> int:
+        """Width of a row's start; 0 where rows have none."""
+        return min(self.flit_width, 32) if self.timed_rows else 0
+
+    @property
     def control_fields(self) -> tuple[tuple[str, int], ...]:
         """Fields of a table row's control words and their widths, in the order they are packed."""
         return (
@@ -115,6 +127,7 @@ class NetworkConfig:
             ("header_flits", HEADER_COUNT_BITS),
             ("source_address", self.address_bits),
             ("length", self.length_bits),
+            ("start", self.start_bits),
         )
 
     @property

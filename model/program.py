@@ -25,13 +25,17 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """One put. Addresses and length count words; length 0 is a packet of its header alone."""
+    """One put. Addresses and length count words; length 0 is a packet of its header alone.
+
+    ``start`` is the first cycle in which it may begin, None for as soon as its step has come.
+    """
 
     step: int
     route: tuple[Segment, ...]
     source_address: int
     target_address: int
     length: int
+    start: int | None = None
 
 
 @dataclass(frozen=True)

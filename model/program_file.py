@@ -12,11 +12,14 @@
                           "length": 4}], "receives": []},
                {"rows": [], "receives": [1]}]}
 
-A route is a list of segments [port, hops, vc].
+A route is a list of segments [port, hops, vc]. Where they are not 0, "network" also has
+"link_registers" and "timed_rows"; a timed row has "start", and a node that receives packets of timed
+rows says in "awaited" how many.
 """
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated
 
@@ -35,6 +38,9 @@ VERSION = 1
 LIMITS = ("vcs", "depth", "flit_width", "message_words", "table_words", "steps")
 """Fields of :class:`NetworkConfig` that stand beside the topology in the file."""
 
+LATER_LIMITS = {"link_registers": 0, "timed_rows": False}
+"""Fields of :class:`NetworkConfig` that a file leaves out where they have this value."""
+
 _Natural = Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)]
 _Positive = Annotated[int, msgspec.Meta(ge=1, le=(1 << 31) - 1)]
 
@@ -47,6 +53,8 @@ class _Network(msgspec.Struct, forbid_unknown_fields=True):
     message_words: int
     table_words: int
     steps: int
+    link_registers: int = 0
+    timed_rows: bool = False
 
 
 class _Row(msgspec.Struct, forbid_unknown_fields=True):
@@ -55,11 +63,13 @@ class _Row(msgspec.Struct, forbid_unknown_fields=True):
     source_address: _Natural
     target_address: _Natural
     length: _Natural
+    start: _Natural | None = None
 
 
 class _Node(msgspec.Struct, forbid_unknown_fields=True):
     rows: list[_Row]
     receives: list[_Positive]
+    awaited: _Natural = 0
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -75,6 +85,11 @@ def network_to_json(config: NetworkConfig) -> dict[str, object]:
     return {
         "topology": topology_to_json(config.topology),
         **{name: getattr(config, name) for name in LIMITS},
+        **{
+            name: getattr(config, name)
+            for name, usual in LATER_LIMITS.items()
+            if getattr(config, name) != usual
+        },
     }
 
 
@@ -83,20 +98,14 @@ def program_json(program: Program) -> str:
     nodes = [
         msgspec.json.encode(
             {
-                "rows": [
-                    {
-                        "step": row.step,
-                        "route": row.route,
-                        "source_address": row.source_address,
-                        "target_address": row.target_address,
-                        "length": row.length,
-                    }
-                    for row in rows
-                ],
+                "rows": [_row_to_json(row) for row in rows],
                 "receives": receives,
+                **({"awaited": awaited} if awaited else {}),
             }
         )
-        for rows, receives in zip(program.rows, program.receives, strict=True)
+        for rows, receives, awaited in zip_longest(
+            program.rows, program.receives, program.awaited, fillvalue=0
+        )
     ]
     fields = {
         "format": FORMAT,
@@ -106,6 +115,18 @@ def program_json(program: Program) -> str:
         "nodes": msgspec.Raw(b"[\n" + b",\n".join(nodes) + b"\n]"),
     }
     return (msgspec.json.encode(fields) + b"\n").decode()
+
+
+def _row_to_json(row: Row) -> dict[str, object]:
+    """A row of a program as the file has it."""
+    fields: dict[str, object] = {
+        "step": row.step,
+        "route": row.route,
+        "source_address": row.source_address,
+        "target_address": row.target_address,
+        "length": row.length,
+    }
+    return fields if row.start is None else {**fields, "start": row.start}
 
 
 def write_program(program: Program, path: str | Path) -> None:
@@ -134,7 +155,7 @@ def read_program(path: str | Path) -> Program:
 def _program(file: _File) -> Program:
     """The program of a file whose types are right."""
     topology = topology_from_json(file.network.topology)
-    limits = {name: getattr(file.network, name) for name in LIMITS}
+    limits = {name: getattr(file.network, name) for name in (*LIMITS, *LATER_LIMITS)}
     config = NetworkConfig(topology=topology, **limits)
     if file.port_model not in PORT_MODELS:
         raise InvalidInput.of("port_model", ", ".join(PORT_MODELS), file.port_model)
@@ -149,10 +170,11 @@ def _program(file: _File) -> Program:
         file.port_model,
         tuple(tuple(_row(row) for row in node.rows) for node in file.nodes),
         tuple(tuple(node.receives) for node in file.nodes),
+        tuple(node.awaited for node in file.nodes),
     )
 
 
 def _row(row: _Row) -> Row:
     """A row of the file as a row of a program."""
     route = tuple(Segment(*segment) for segment in row.route)
-    return Row(row.step, route, row.source_address, row.target_address, row.length)
+    return Row(row.step, route, row.source_address, row.target_address, row.length, row.start)

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+
 from eyecast.model.bounds import least_broadcast_steps, least_broadcast_tcd
 from eyecast.model.errors import InvalidInput
 from eyecast.model.eye import (

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from eyecast.model.errors import InvalidInput
 from eyecast.model.eye import eye_broadcast, eye_line
 from eyecast.model.routes import dimension_order

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from eyecast.model.routes import dimension_order
 from eyecast.model.topology import mesh
 

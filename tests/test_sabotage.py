@@ -9,6 +9,7 @@ import dataclasses
 import numpy as np
 import pytest
 from amaranth.hdl import Module, Signal
+
 from eyecast.model.config import NetworkConfig
 from eyecast.model.cycle_model import FLAGS, run
 from eyecast.model.eye import eye_broadcast

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from eyecast.model.errors import InvalidInput
 from eyecast.model.eye import eye_broadcast
 from eyecast.model.schedule import Blocks, Schedule

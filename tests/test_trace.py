@@ -2,6 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from eyecast.model.errors import InvalidInput
 from eyecast.model.files import write_atomically
 from eyecast.model.trace import HEAD_MARK, KINDS, TAIL_MARK, Flit, Trace, first_difference

@@ -1,6 +1,7 @@
 """The hardware against the cycle model: every source, both timings, bit for bit."""
 
 import pytest
+
 from eyecast.model.config import NetworkConfig
 from eyecast.model.eye import eye_broadcast, source_tcd
 from eyecast.model.topology import mesh
