@@ -155,7 +155,7 @@ def _program_measures(program: Program) -> dict[str, int]:
     """How much of the network's tables a program takes, at the node that takes most."""
     config = program.config
     rows = [row for node_rows in program.rows for row in node_rows]
-    headers = [len(encode_header(config, row.route, row.step, row.target_address)) for row in rows]
+    headers = [len(row_header(config, row)) for row in rows]
     return {
         "rows": max(map(len, program.rows)),
         "table_words": max(len(encode_table(config, node_rows)) for node_rows in program.rows),

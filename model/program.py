@@ -44,13 +44,15 @@ class Program:
 
     ``rows[node]`` are in order of step; ``receives[node]`` are the steps in which the node
     receives, ascending. ``port_model`` is the schedule's; with "half-duplex" the hardware flags a
-    send and a receive in one step.
+    send and a receive in one step. ``awaited[node]`` is how many packets of timed rows the node
+    receives; it has no entries where there are none anywhere.
     """
 
     config: NetworkConfig
     port_model: str
     rows: tuple[tuple[Row, ...], ...]
     receives: tuple[tuple[int, ...], ...]
+    awaited: tuple[int, ...] = ()
 
     @property
     def steps(self) -> int:
@@ -78,13 +80,20 @@ def encode_header(
     return _pack(groups, config.flit_width)
 
 
+def row_header(config: NetworkConfig, row: Row) -> list[int]:
+    """Header flits of a row's packet; that of a timed row carries step 0."""
+    step = row.step if row.start is None else 0
+    return encode_header(config, row.route, step, row.target_address)
+
+
 def encode_table(config: NetworkConfig, rows: Iterable[Row]) -> list[int]:
     """Words of one node's table, end mark included (docs/router.md, section 4)."""
     words: list[int] = []
     widths = [width for _, width in config.control_fields]
     for row in rows:
-        header = encode_header(config, row.route, row.step, row.target_address)
-        values = (row.step, len(header), row.source_address, row.length)
+        header = row_header(config, row)
+        start = 0 if row.start is None else row.start + 1
+        values = (row.step, len(header), row.source_address, row.length, start)
         words += _pack(list(zip(values, widths, strict=True)), config.flit_width)
         words += header
     return [*words, 0]
@@ -121,6 +130,10 @@ def check_limits(program: Program) -> None:
         for step in steps:
             if not 1 <= step <= config.steps:
                 raise InvalidInput.of(f"receives of node {node}", f"1 to {config.steps}", step)
+    most = (1 << config.flit_width) - 1 if config.timed_rows else 0
+    for node, packets in enumerate(program.awaited):
+        if not 0 <= packets <= most:
+            raise InvalidInput.of(f"awaited packets of node {node}", f"0 to {most}", packets)
 
 
 def _check_row(config: NetworkConfig, where: str, row: Row) -> None:
@@ -141,7 +154,10 @@ def _check_row(config: NetworkConfig, where: str, row: Row) -> None:
             )
         if not 0 <= segment.vc < config.vcs:
             raise InvalidInput.of(f"{where}: vc", f"0 to {config.vcs - 1}", segment.vc)
-    header_flits = len(encode_header(config, row.route, row.step, row.target_address))
+    if row.start is not None and not 0 <= row.start < (1 << config.start_bits) - 1:
+        allowed = f"0 to {(1 << config.start_bits) - 2}" if config.timed_rows else "left out here"
+        raise InvalidInput.of(f"{where}: start", allowed, row.start)
+    header_flits = len(row_header(config, row))
     if not row.route or header_flits >= 1 << HEADER_COUNT_BITS:
         raise InvalidInput.of(
             f"{where}: route",

@@ -3,8 +3,8 @@
 ::
 
     {"format": "eyecast-program", "version": 1,
-     "network": {"topology": {"kind": "mesh", "dims": [2, 1], "faulty_nodes": [],
-                              "faulty_links": []},
+     "network": {"topology": {"kind": "mesh", "dims": [2, 1],
+                              "faulty_nodes": [], "faulty_links": []},
                  "vcs": 1, "depth": 2, "flit_width": 32, "message_words": 256,
                  "table_words": 64, "steps": 15},
      "port_model": "half-duplex",
@@ -13,8 +13,8 @@
                {"rows": [], "receives": [1]}]}
 
 A route is a list of segments [port, hops, vc]. Where they are not 0, "network" also has
-"link_registers" and "timed_rows"; a timed row has "start", and a node that receives packets of timed
-rows says in "awaited" how many.
+"link_registers" and "timed_rows"; a timed row has "start", and a node that receives packets of
+timed rows says in "awaited" how many.
 """
 
 from __future__ import annotations
