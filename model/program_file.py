@@ -19,7 +19,6 @@ timed rows says in "awaited" how many.
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated
 
@@ -95,6 +94,7 @@ def network_to_json(config: NetworkConfig) -> dict[str, object]:
 
 def program_json(program: Program) -> str:
     """``program`` as JSON text, one node per line."""
+    every_awaited = program.awaited or (0,) * len(program.rows)
     nodes = [
         msgspec.json.encode(
             {
@@ -103,8 +103,8 @@ def program_json(program: Program) -> str:
                 **({"awaited": awaited} if awaited else {}),
             }
         )
-        for rows, receives, awaited in zip_longest(
-            program.rows, program.receives, program.awaited, fillvalue=0
+        for rows, receives, awaited in zip(
+            program.rows, program.receives, every_awaited, strict=True
         )
     ]
     fields = {

@@ -47,7 +47,9 @@ def mask_words(config: NetworkConfig) -> int:
 def host_address_bits(config: NetworkConfig) -> int:
     """Width of a host address: enough for every space."""
     status_words = StatusWord.ARRIVED + mask_words(config)
-    return bits_for(max(config.message_words, config.table_words, status_words) - 1)
+    expectation_words = mask_words(config) + 2
+    largest = max(config.message_words, config.table_words, status_words, expectation_words)
+    return bits_for(largest - 1)
 
 
 def node_bits(config: NetworkConfig) -> int:

@@ -17,7 +17,7 @@ from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
 from .host import Flag, HostPort, HostSpace, StatusWord, mask_words, node_bits
-from .link import Ejection, Link
+from .link import CYCLE_BITS, Ejection, Link
 from .receiver import Receiver
 from .sender import Sender
 from .steps import StepKeeper
@@ -32,6 +32,8 @@ class NetworkInterface(Component):
         The node's number; constant.
     injection, ejection : Link, Ejection
         To and from port 0 of the router.
+    accept : Out(1)
+        The flit that leaves port 0 of the router in this cycle is taken.
     router_flags : In(4)
         The router's ``overflow``, ``credit_underflow``, ``credit_overflow``, ``bad_route``.
     router_stalls : In(ports)
@@ -53,6 +55,7 @@ class NetworkInterface(Component):
                 "node": In(node_bits(config)),
                 "injection": Out(Link(config)),
                 "ejection": In(Ejection(config)),
+                "accept": Out(1),
                 "router_flags": In(4),
                 "router_stalls": In(config.topology.ports),
                 "barrier": In(1),
@@ -90,7 +93,11 @@ class NetworkInterface(Component):
             m.d.sync += stalled_flits.eq(stalled_flits + sum(stalls))
         self._elaborate_table(m, sender, selected)
         message_word = self._elaborate_message(m, sender, receiver, selected)
-        self._elaborate_expected(m, steps, selected)
+        self._elaborate_expectations(m, steps, selected)
+        if self._config.timed_rows:
+            self._elaborate_timing(m, sender, steps, selected)
+        else:
+            m.d.comb += self.accept.eq(1)
         status_word = self._elaborate_status(m, flags, steps, sender, stalled_flits)
         # What the host reads is a cycle late, as the memory is; it must also be read in reset.
         was_selected, was_status = Signal(reset_less=True), Signal(reset_less=True)
@@ -180,15 +187,31 @@ class NetworkInterface(Component):
         m.d.comb += sender.message_word.eq(read_port.data)
         return read_port.data
 
-    def _elaborate_expected(self, m: Module, steps, selected: Signal) -> None:
-        """The steps in which a packet is to arrive, written by the host a word at a time."""
-        width = self._config.flit_width
-        expected = Signal(len(steps.expected), reset_less=True)
-        for index in range(mask_words(self._config)):
-            mine = self._host_writes(selected, HostSpace.EXPECTED) & (self.host.address == index)
-            with m.If(mine):
-                m.d.sync += expected[index * width : (index + 1) * width].eq(self.host.write_data)
+    def _elaborate_expectations(self, m: Module, steps, selected: Signal) -> None:
+        """The steps in which a packet is to arrive."""
+        words = range(mask_words(self._config))
+        expected = Cat(self._expectation(m, selected, word) for word in words)
         m.d.comb += steps.expected.eq(expected)
+
+    def _expectation(self, m: Module, selected: Signal, word: int) -> Signal:
+        """A word of the host's space of expectations: kept through reset."""
+        kept = Signal(self._config.flit_width, name=f"expectation_{word}", reset_less=True)
+        written = self._host_writes(selected, HostSpace.EXPECTED) & (self.host.address == word)
+        with m.If(written):
+            m.d.sync += kept.eq(self.host.write_data)
+        return kept
+
+    def _elaborate_timing(self, m: Module, sender, steps, selected: Signal) -> None:
+        """What only a network with timed rows has: a cycle count, packets awaited, refusal."""
+        first = mask_words(self._config)
+        now = Signal(CYCLE_BITS)
+        refusal = self._expectation(m, selected, first + 1)
+        m.d.sync += now.eq(now + 1)
+        m.d.comb += [
+            sender.now.eq(now),
+            steps.awaited.eq(self._expectation(m, selected, first)),
+            self.accept.eq(~refusal.bit_select(now[:4], 1)),
+        ]
 
     def _elaborate_status(self, m: Module, flags, steps, sender, stalled_flits):
         """The status word at the host's address, a cycle later."""

@@ -5,6 +5,9 @@ from amaranth.lib.wiring import In, Out, Signature
 
 from ..model.config import NetworkConfig
 
+CYCLE_BITS = 32
+"""Width of a cycle number."""
+
 
 def flit_layout(config: NetworkConfig) -> data.StructLayout:
     """A flit: ``flit_width`` bits of data, and the marks of a packet's first and last flits."""
@@ -43,7 +46,7 @@ class Link(Signature):
 
 
 class Ejection(Signature):
-    """The way out of the network at a node: a link without credits, for every flit is taken."""
+    """The way out of the network at a node: a link without credits."""
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__({"valid": Out(config.vcs), "flit": Out(flit_layout(config))})

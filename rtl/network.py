@@ -12,7 +12,8 @@ from amaranth.lib.wiring import Component, In, Out, Signature
 from ..model.config import NetworkConfig
 from ..model.topology import NO_LINK
 from .host import HostPort
-from .tile import CYCLE_BITS, Tile, tile_signature
+from .link import CYCLE_BITS
+from .tile import Tile, tile_signature
 
 TILE_MODULE = "eyecast_tile"
 """Verilog module that :class:`Network` instantiates where the tile is converted once, by itself."""

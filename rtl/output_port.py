@@ -62,6 +62,8 @@ class OutputPort(Component):
         The input port whose flit leaves in this cycle, one-hot.
     link : Out(Link)
         To the neighbour, or to the network interface (port 0, where credits are not looked at).
+    accept : In(1)
+        The interface takes a flit in this cycle; for port 0, which has no credits.
     unheld, credited : Out(vcs)
         Per VC: no packet holds it; it has a credit.
     credit_underflow, credit_overflow : Out(1)
@@ -80,6 +82,7 @@ class OutputPort(Component):
                 "flits": In(data.ArrayLayout(flit_layout(config), ports)),
                 "grants": Out(ports),
                 "link": Out(Link(config)),
+                "accept": In(1),
                 "unheld": Out(vcs),
                 "credited": Out(vcs),
                 "credit_underflow": Out(1),
@@ -99,7 +102,7 @@ class OutputPort(Component):
         self._elaborate_crossbar(m)
         self._elaborate_holding(m)
         if self._port == 0:
-            m.d.comb += self.credited.eq(-1)
+            m.d.comb += self.credited.eq(self.accept.replicate(self._config.vcs))
         else:
             self._elaborate_credits(m)
         return m

@@ -25,9 +25,11 @@ class Router(Component):
     Attributes
     ----------
     inputs, outputs : array of Link
-        By port; port 0 is the network interface, which takes every flit that leaves by it.
+        By port; port 0 is the network interface.
     linked : In(ports)
         Output ports that lead somewhere; bit 0 is set. Constant for a node.
+    accept : In(1)
+        The network interface takes the flit that leaves by port 0 in this cycle.
     stalls : Out(ports)
         Per input port: the flit that leaves it in this cycle has waited.
     overflow, credit_underflow, credit_overflow, bad_route : Out(1)
@@ -43,6 +45,7 @@ class Router(Component):
                 "inputs": In(Link(config)).array(ports),
                 "outputs": Out(Link(config)).array(ports),
                 "linked": In(ports),
+                "accept": In(1),
                 "stalls": Out(ports),
                 "overflow": Out(1),
                 "credit_underflow": Out(1),
@@ -67,6 +70,7 @@ class Router(Component):
             m.d.comb += getattr(self, name).eq(Cat(getattr(i, name) for i in inputs).any())
         for name in ("credit_underflow", "credit_overflow"):
             m.d.comb += getattr(self, name).eq(Cat(getattr(o, name) for o in outputs).any())
+        m.d.comb += outputs[0].accept.eq(self.accept)
         m.d.comb += self.stalls.eq(Cat(i.stalled for i in inputs))
         return m
 

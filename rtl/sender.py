@@ -7,7 +7,7 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig, pack_positions
-from .link import Link, slot_layout
+from .link import CYCLE_BITS, Link, slot_layout
 from .output_port import CreditCounter
 
 
@@ -33,6 +33,8 @@ class Sender(Component):
         The message memory, likewise.
     step : In
         The node's step.
+    now : In(32)
+        The number of this cycle; for timed rows.
     hold : In(1)
         Begin no row.
     link : Out(Link)
@@ -61,6 +63,7 @@ class Sender(Component):
                 "message_address": Out(config.address_bits),
                 "message_word": In(config.flit_width),
                 "step": In(config.step_bits),
+                "now": In(CYCLE_BITS),
                 "hold": In(1),
                 "link": Out(Link(config)),
                 "begins": Out(1),
@@ -158,7 +161,7 @@ class Sender(Component):
             with m.If(bad):
                 m.d.comb += self.bad_row.eq(1)
                 m.next = SenderState.FAILED.name
-            with m.Elif(row.step == self.step):
+            with m.Elif((row.step == self.step) & (row.start <= self.now + 1)):
                 self._offer_header_flit(m, row, wanted)
 
     def _offer_header_flit(self, m: Module, row, wanted) -> None:

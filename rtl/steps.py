@@ -13,6 +13,8 @@ class StepKeeper(Component):
     ----------
     expected : In(2**step_bits)
         One bit per step number: something arrives in that step.
+    awaited : In(flit_width)
+        Packets of timed rows that arrive; they carry step 0.
     arrival, arrival_step : In
         The tail of a packet of that step is here.
     sender_over, sender_ended, begins : In(1)
@@ -37,10 +39,12 @@ class StepKeeper(Component):
     """
 
     def __init__(self, config: NetworkConfig) -> None:
+        self._timed_rows = config.timed_rows
         steps = 1 << config.step_bits
         super().__init__(
             {
                 "expected": In(steps),
+                "awaited": In(config.flit_width),
                 "arrival": In(1),
                 "arrival_step": In(config.step_bits),
                 "sender_over": In(1),
@@ -62,29 +66,42 @@ class StepKeeper(Component):
     def elaborate(self, _platform: object) -> Module:
         """Bit masks over the step numbers, and the counter."""
         m = Module()
-        awaited = Signal()
+        waits, all_received = Signal(), Signal()
         m.d.comb += [
-            awaited.eq(self.expected.bit_select(self.step, 1)),
+            waits.eq(self.expected.bit_select(self.step, 1)),
             self.over.eq(
-                ~self.flagged
-                & self.sender_over
-                & (~awaited | self.arrived.bit_select(self.step, 1))
+                ~self.flagged & self.sender_over & (~waits | self.arrived.bit_select(self.step, 1))
             ),
             self.finished.eq(
-                ~self.flagged & self.sender_ended & ~(self.expected & ~self.arrived).any()
+                ~self.flagged
+                & self.sender_ended
+                & ~(self.expected & ~self.arrived).any()
+                & all_received
             ),
-            self.send_and_receive.eq(self.half_duplex & self.begins & awaited),
+            self.send_and_receive.eq(self.half_duplex & self.begins & waits),
         ]
-        with m.If(self.arrival):
-            step = self.arrival_step
-            m.d.sync += self.arrived.bit_select(step, 1).eq(1)
-            m.d.comb += self.unexpected_receive.eq(
-                ~self.expected.bit_select(step, 1)
-                | self.arrived.bit_select(step, 1)
-                | (self.barrier & (step != self.step))
-            )
+        with m.If(self.arrival & ((self.arrival_step != 0) | (not self._timed_rows))):
+            self._elaborate_arrival(m)
+        if self._timed_rows:
+            received = Signal.like(self.awaited)
+            m.d.comb += all_received.eq(received >= self.awaited)
+            with m.If(self.arrival & (self.arrival_step == 0)):
+                m.d.sync += received.eq(received + 1)
+                m.d.comb += self.unexpected_receive.eq(received == self.awaited)
+        else:
+            m.d.comb += all_received.eq(1)
         with m.If(self.barrier):
             m.d.sync += self.step.eq(self.step + self.advance)
         with m.Else():
             m.d.sync += self.step.eq(self.step + (self.over & ~self.finished))
         return m
+
+    def _elaborate_arrival(self, m: Module) -> None:
+        """Note a packet's step, and whether it was expected."""
+        step = self.arrival_step
+        m.d.sync += self.arrived.bit_select(step, 1).eq(1)
+        m.d.comb += self.unexpected_receive.eq(
+            ~self.expected.bit_select(step, 1)
+            | self.arrived.bit_select(step, 1)
+            | (self.barrier & (step != self.step))
+        )

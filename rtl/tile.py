@@ -1,16 +1,13 @@
 """A tile: router and network interface of one node, the module that a network is made of."""
 
-from amaranth.hdl import Cat, Format, Module, Mux, Print, Signal
+from amaranth.hdl import Cat, Format, Module, Mux, Print, Signal, Value
 from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.config import NetworkConfig
 from .host import HostPort, node_bits
 from .interface import NetworkInterface
-from .link import Link
+from .link import CYCLE_BITS, Link
 from .router import Router
-
-CYCLE_BITS = 32
-"""Width of the cycle counter."""
 
 
 def tile_signature(config: NetworkConfig, *, trace: bool) -> Signature:
@@ -64,20 +61,23 @@ class Tile(Component):
         m = Module()
         m.submodules.router = router = Router(self._config)
         m.submodules.interface = interface = NetworkInterface(self._config, trace=self._trace)
-        self._connect(m, interface.injection, router.inputs[0])
         m.d.comb += [
+            router.inputs[0].valid.eq(interface.injection.valid),
+            router.inputs[0].flit.eq(interface.injection.flit),
+            interface.injection.credit.eq(router.inputs[0].credit),
             interface.ejection.valid.eq(router.outputs[0].valid),
             interface.ejection.flit.eq(router.outputs[0].flit),
         ]
         for index in range(self._config.topology.ports - 1):
-            self._connect(m, self.inputs[index], router.inputs[index + 1])
-            self._connect(m, router.outputs[index + 1], self.outputs[index])
+            self._connect_from_link(m, self.inputs[index], router.inputs[index + 1])
+            self._connect_to_link(m, router.outputs[index + 1], self.outputs[index])
         # A register, though it is constant: so no output of a tile depends on an input in the same
         # cycle, and a simulator can evaluate each tile once per cycle.
         linked = Signal.like(self.linked, reset_less=True)
         m.d.sync += linked.eq(self.linked)
         m.d.comb += [
             router.linked.eq(linked),
+            router.accept.eq(interface.accept),
             interface.router_stalls.eq(router.stalls),
             interface.router_flags.eq(
                 Cat(
@@ -93,13 +93,29 @@ class Tile(Component):
             self._elaborate_trace(m, router)
         return m
 
-    def _connect(self, m: Module, source, sink) -> None:
-        """A link: flits from ``source`` to ``sink``, credits back."""
+    def _connect_from_link(self, m: Module, link, port) -> None:
+        """A link's end: its registers for flits, and its credits."""
         m.d.comb += [
-            sink.valid.eq(source.valid),
-            sink.flit.eq(source.flit),
-            source.credit.eq(sink.credit),
+            port.valid.eq(self._delayed(m, link.valid)),
+            port.flit.eq(self._delayed(m, link.flit.as_value())),
+            link.credit.eq(port.credit),
         ]
+
+    def _connect_to_link(self, m: Module, port, link) -> None:
+        """A link's beginning: its flits, and its registers for credits."""
+        m.d.comb += [
+            link.valid.eq(port.valid),
+            link.flit.eq(port.flit),
+            port.credit.eq(self._delayed(m, link.credit)),
+        ]
+
+    def _delayed(self, m: Module, value: Value) -> Value:
+        """A value, as many cycles late as a link has registers."""
+        for _ in range(self._config.link_registers):
+            register = Signal(len(value))
+            m.d.sync += register.eq(value)
+            value = register
+        return value
 
     def _elaborate_interface(self, m: Module, interface: NetworkInterface) -> None:
         """The interface's wires to the network and the host."""

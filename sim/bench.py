@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, First, RisingEdge, Timer
+
 from eyecast.rtl.host import HostSpace
 from eyecast.sim.job import JOBS_VARIABLE, TRACE_FILE, Job, JobResult
 

@@ -72,6 +72,7 @@ def prepare(
     timing: str,
     read_words: int,
     cycle_limit: int,
+    refusal: npt.NDArray[np.uint16] | None = None,
 ) -> Job:
     """The job that loads and runs ``program``.
 
@@ -89,6 +90,8 @@ def prepare(
     for node, first, block in loads:
         message = enumerate(block.tolist(), first)
         writes += [(node, HostSpace.MESSAGE, address, word) for address, word in message]
+    if config.timed_rows:
+        writes += _timing_writes(program, refusal)
     return Job(
         writes=np.array(writes, dtype=np.uint64).reshape(-1, 4),
         nodes=config.topology.nodes,
@@ -99,6 +102,22 @@ def prepare(
         half_duplex=program.port_model == "half-duplex",
         cycle_limit=cycle_limit,
     )
+
+
+def _timing_writes(
+    program: Program, refusal: npt.NDArray[np.uint16] | None
+) -> list[tuple[int, int, int, int]]:
+    """The writes that say how many packets every node awaits, and when it refuses flits."""
+    nodes = program.config.topology.nodes
+    first = mask_words(program.config)
+    awaited = program.awaited or (0,) * nodes
+    patterns = [0] * nodes if refusal is None else refusal.tolist()
+    columns = enumerate(zip(awaited, patterns, strict=True))
+    return [
+        (node, HostSpace.EXPECTED, first + place, word)
+        for node, words in columns
+        for place, word in enumerate(words)
+    ]
 
 
 def simulate(

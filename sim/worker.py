@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from cocotb_tools.runner import get_results, get_runner
+
 from eyecast.sim.verilog import TOP_MODULE
 
 
