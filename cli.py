@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from . import __version__
+from .console import busy, print_json, print_table, progress, say_written
 from .model.algorithms import landmarks
 from .model.bounds import least_broadcast_steps, least_broadcast_tcd
 from .model.compiler import compile_schedule
@@ -31,6 +31,8 @@ from .model.program_file import network_to_json, read_program, write_program
 from .model.schedule import Schedule
 from .model.schedule_file import write_schedule
 from .options import (
+    PROGRAM_FILE_SAYS,
+    Use,
     chosen_config,
     chosen_schedule,
     chosen_topology,
@@ -40,6 +42,7 @@ from .options import (
     make_schedule,
     network_options,
     output_option,
+    refuse_beside,
     schedule_file_option,
     timing_option,
 )
@@ -53,18 +56,24 @@ FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 def main() -> None:
     """Run the command line. Every failure that can be expected is one line on standard error."""
+    # Asked to end, it stops what it has started, as when it is interrupted.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         status = cli.main(prog_name="eyecast", standalone_mode=False)
+    except click.UsageError as error:
+        help_hint = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+        _fail(error.format_message().rstrip(".") + help_hint, BAD_INPUT)
     except click.ClickException as error:
         _fail(error.format_message(), BAD_INPUT)
     except InvalidInput as error:
         _fail(str(error), BAD_INPUT)
     except (KeyboardInterrupt, click.Abort):
         _fail("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output has seen enough; nothing may be flushed to it at exit.
+    except OSError as error:
+        # What could not be written would be flushed again at exit, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = FAILED
+        # A reader of our output who has seen enough needs no message.
+        status = FAILED if isinstance(error, BrokenPipeError) else _fail(str(error), FAILED)
     except RuntimeError as error:
         _fail(str(error), FAILED)
     sys.exit(status)
@@ -75,9 +84,34 @@ def _fail(message: str, status: int) -> NoReturn:
     sys.exit(status)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Commands(click.Group):
+    """The commands, which an unknown one is told."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if self.get_command(ctx, args[0]) is None:
+            raise InvalidInput.of("command", ", ".join(self.list_commands(ctx)), args[0])
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            # click begins a new line first, which only a terminal needs: it has printed ^C.
+            if sys.stderr.isatty():
+                raise
+            raise click.Abort from None
+
+
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__)
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Collective communication on real router hardware: schedules, injection tables, proof.
 
     \b
@@ -88,6 +122,8 @@ def cli() -> None:
     eyecast verify   --mesh 8x8 --source 0,0            the same on the hardware, compared
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
     """  # noqa: D301 - click wants the control character itself
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 @cli.command("schedule")
@@ -97,7 +133,8 @@ def cli() -> None:
 @json_option
 def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     """Make and prove a schedule; print steps and distances beside their lower bounds."""
-    schedule = chosen_schedule(chosen)
+    with busy("generating and checking"):
+        schedule = chosen_schedule(chosen, Use.SCHEDULE)
     nodes = schedule.topology.nodes
     least = {"steps": least_broadcast_steps(nodes), "tcd": least_broadcast_tcd(nodes)}
     measures = {
@@ -110,10 +147,10 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     if output is not None:
         write_schedule(schedule, output)
     if as_json:
-        _print_json({**measures, "least": least})
+        print_json({**measures, "least": least})
         return
     names = {"tcd": "TCD, in links", "largest_link_load": "most sends on a link in a step"}
-    _print_table(
+    print_table(
         _title(schedule),
         ("", "schedule", "lower bound"),
         [
@@ -121,7 +158,7 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
             for name, value in measures.items()
         ],
     )
-    _say_written(output)
+    say_written(output)
 
 
 @cli.command("program")
@@ -133,22 +170,23 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
 @json_option
 def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     """Compile a schedule to the injection tables of a network."""
-    schedule = chosen_schedule(chosen)
-    config = chosen_config(chosen, schedule.topology, schedule.steps)
-    program = compile_schedule(schedule, config)
+    with busy("generating, checking, compiling"):
+        schedule = chosen_schedule(chosen, Use.PROGRAM)
+        config = chosen_config(chosen, schedule.topology, schedule)
+        program = compile_schedule(schedule, config)
     measures = _program_measures(program)
     if output is not None:
         write_program(program, output)
     if as_json:
-        _print_json(measures)
+        print_json(measures)
         return
     limits = {"rows": None, "table_words": config.table_words, "steps": config.steps}
-    _print_table(
+    print_table(
         _title(schedule),
         ("most of any node", "program", "network's limit"),
         [(name.replace("_", " "), value, limits.get(name)) for name, value in measures.items()],
     )
-    _say_written(output)
+    say_written(output)
 
 
 def _program_measures(program: Program) -> dict[str, int]:
@@ -168,7 +206,12 @@ def _program_measures(program: Program) -> dict[str, int]:
 @network_options
 @collective_options
 @schedule_file_option
-@click.option("--program", "program_file", metavar="FILE", help="A program file, instead.")
+@click.option(
+    "--program",
+    "program_file",
+    metavar="FILE",
+    help="A program file, instead of all that makes one.",
+)
 @hardware_options
 @timing_option
 @output_option("the predicted trace (CSV)")
@@ -181,24 +224,26 @@ def predict_command(
     from .model.payload import Payload, empty_memory
 
     if program_file is not None:
+        refuse_beside("--program", PROGRAM_FILE_SAYS)
         program = read_program(program_file)
         title = f"{program.config.topology.label}, {program_file}"
         memory = empty_memory(program.config)
     else:
-        schedule = chosen_schedule(chosen)
-        config = chosen_config(chosen, schedule.topology, schedule.steps)
-        program = compile_schedule(schedule, config)
+        with busy("generating, checking, compiling"):
+            schedule = chosen_schedule(chosen, Use.PROGRAM)
+            config = chosen_config(chosen, schedule.topology, schedule)
+            program = compile_schedule(schedule, config)
         title = _title(schedule)
         memory = Payload.random(schedule.blocks, config, seed=0).memory(config)
-    with _busy("predicting (the first time, the cycle model is compiled)"):
+    with busy("predicting (the first time, the cycle model is compiled)"):
         predicted = run(program, memory, timing=timing)
     if output is not None:
         predicted.trace.write_csv(output)
     if as_json:
-        _print_json(_prediction_json(program, predicted, timing))
+        print_json(_prediction_json(program, predicted, timing))
     else:
         _print_prediction(title, program, predicted, timing)
-        _say_written(output)
+        say_written(output)
     if not predicted.finished:
         raise RuntimeError(f"the program does not finish: stopped after {predicted.cycles} cycles")
 
@@ -217,9 +262,11 @@ def _prediction_json(program: Program, predicted: Run, timing: str) -> dict[str,
             {**asdict(measure), "interface": measure.interface}
             for measure in measure_steps(program, predicted)
         ],
+        # Column 0 is what is delivered, and no link.
         "link_flits": {
             f"{node}:{port}": int(flits[node, port])
-            for node, port in zip(*flits[:, 1:].nonzero(), strict=True)
+            for node, port in zip(*flits.nonzero(), strict=True)
+            if port != 0
         },
     }
 
@@ -228,7 +275,7 @@ def _print_prediction(title: str, program: Program, predicted: Run, timing: str)
     """The result of ``predict`` as two tables."""
     from .model.measures import link_flits, measure_steps
 
-    _print_table(
+    print_table(
         f"{title}, {timing} timing",
         ("step", "sends", "links crossed", "cycles", "= longest", "+ flits", "+ interface", "ends"),
         [
@@ -239,7 +286,7 @@ def _print_prediction(title: str, program: Program, predicted: Run, timing: str)
     on_links = link_flits(program.config.topology, predicted.trace)[:, 1:]
     used = int((on_links > 0).sum())
     busiest = int(on_links.max(initial=0))
-    _print_table(
+    print_table(
         "",
         ("", "predicted"),
         (
@@ -266,8 +313,8 @@ def verilog_command(output: str, **chosen: Any) -> None:
 
     if Path(output).suffix == ".json":
         raise InvalidInput.of("output", "a file that does not end in .json", output)
-    config = chosen_config(chosen, chosen_topology(chosen))
-    with _busy("converting to Verilog"):
+    config = chosen_config(chosen, chosen_topology(chosen, Use.HARDWARE))
+    with busy("converting to Verilog"):
         text = network_verilog(config, trace=False)
     description = {
         "top": TOP_MODULE,
@@ -277,7 +324,7 @@ def verilog_command(output: str, **chosen: Any) -> None:
     beside = Path(output).with_suffix(".json")
     write_atomically(output, text)
     write_atomically(beside, json.dumps(description, indent=1) + "\n")
-    _say_written(output, beside)
+    say_written(output, beside)
 
 
 @cli.command("verify")
@@ -303,11 +350,11 @@ def verify_command(
         raise InvalidInput("--waves needs -o FOLDER, to have a place for waves.vcd")
     if output is not None and all_sources:
         raise InvalidInput("-o must be left out with --all-sources: it keeps the files of one run")
-    folder = None if output is None else _make_folder(output)
-    with _busy("generating, checking, predicting"):
+    with busy("generating, checking, predicting"):
         cases = list(_cases(chosen, timing, all_sources))
+    folder = None if output is None else _make_folder(output)
     waves_file = folder / "waves.vcd" if folder is not None and waves else None
-    with _progress("verifying", len(cases), shown=all_sources) as (say, advance):
+    with progress("verifying", len(cases), shown=all_sources) as (say, advance):
         results = []
         building = "building the simulator (once per configuration)"
         for result in verify(cases, waves_file=waves_file, on_build=lambda: say(building)):
@@ -316,7 +363,7 @@ def verify_command(
     if folder is not None:
         _write_verification(results[0], folder)
     if as_json:
-        _print_json(
+        print_json(
             [result.to_json() for result in results] if all_sources else results[0].to_json()
         )
     elif all_sources:
@@ -324,7 +371,7 @@ def verify_command(
     else:
         _print_verification(results[0])
     if folder is not None and not as_json:
-        _say_written(*sorted(folder.iterdir()))
+        say_written(*sorted(folder.iterdir()))
     if not all(result.agrees for result in results):
         raise RuntimeError("hardware and prediction do not agree")
 
@@ -334,24 +381,29 @@ def _cases(chosen: dict[str, Any], timing: str, all_sources: bool) -> Iterator[C
     from .sim.verify import Case
 
     if not all_sources:
-        schedules: Iterable[Schedule] = [chosen_schedule(chosen)]
+        schedules: Iterable[Schedule] = [chosen_schedule(chosen, Use.HARDWARE)]
     else:
         if chosen["source"] is not None or chosen["schedule_file"] is not None:
             raise InvalidInput("--all-sources must be without --source and --schedule")
-        topology = chosen_topology(chosen)
+        topology = chosen_topology(chosen, Use.HARDWARE)
         schedules = (make_schedule(chosen, topology, node) for node in range(topology.nodes))
     for number, schedule in enumerate(schedules):
-        config = chosen_config(chosen, schedule.topology, schedule.steps)
+        config = chosen_config(chosen, schedule.topology, schedule)
         yield Case.of(schedule, config, timing=timing, seed=number)
 
 
 def _make_folder(output: str) -> Path:
-    """The folder to write to, made if it is not there."""
+    """The folder to write to, made if it is not there; refused now rather than after the run."""
     folder = Path(output)
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput.of(f"output folder {folder}", "a folder", "a file")
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
     except OSError as error:
-        raise InvalidInput(f"output folder {output} cannot be made: {error.strerror}") from error
+        refusal = f"refused ({error.strerror})"
+        raise InvalidInput.of(f"output folder {folder}", "writable", refusal) from error
     return folder
 
 
@@ -367,7 +419,7 @@ def _print_verification(result: Verification) -> None:
     """Predicted beside measured, what still waits, and the first difference."""
     from .sim.verify import waiting
 
-    _print_table(
+    print_table(
         f"{_title(result.case.schedule)}, {result.case.timing} timing",
         ("", "predicted", "hardware", ""),
         [
@@ -388,7 +440,7 @@ def _print_summary(results: Sequence[Verification]) -> None:
     cycles = [result.measured.cycles for result in results]
     tcds = [result.case.schedule.tcd for result in results]
     first = results[0]
-    _print_table(
+    print_table(
         f"{first.case.schedule.topology.label}, {first.case.schedule.algorithm} from every node, "
         f"{first.case.timing} timing",
         ("", "hardware"),
@@ -421,17 +473,15 @@ def show_command(output: str | None, **chosen: Any) -> None:
     """Draw a schedule: who sends to whom, the steps by colour, the eyes marked."""
     from .picture import draw_schedule, save_picture
 
-    schedule = chosen_schedule(chosen)
-    stem = "-".join([schedule.algorithm, *schedule.topology.label.split()])
+    schedule = chosen_schedule(chosen, Use.SCHEDULE)
+    # A file may call its algorithm anything.
+    stem = re.sub(r"\W+", "-", f"{schedule.algorithm} {schedule.topology.label}")
     paths = [output] if output is not None else [f"{stem}.svg", f"{stem}.png"]
-    with _busy("drawing"):
+    with busy("drawing"):
         figure = draw_schedule(schedule, marked=landmarks(schedule))
         for path in paths:
             save_picture(figure, path)
-    _say_written(*paths)
-
-
-# --- Printing -----------------------------------------------------------------------------------
+    say_written(*paths)
 
 
 def _title(schedule: Schedule) -> str:
@@ -441,56 +491,3 @@ def _title(schedule: Schedule) -> str:
         coordinates = schedule.topology.coordinates(schedule.root).tolist()
         place = f" from ({','.join(map(str, coordinates))})"
     return f"{schedule.topology.label}, {schedule.algorithm} {schedule.collective}{place}"
-
-
-def _print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    console = Console()
-    if title:
-        console.print(title, style="bold", highlight=False)
-    table = Table()
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 else "right")
-    for row in rows:
-        table.add_row(*("" if cell is None else str(cell) for cell in row))
-    console.print(table)
-
-
-def _print_json(value: object) -> None:
-    click.echo(json.dumps(value, indent=1))
-
-
-def _say_written(*paths: str | Path | None) -> None:
-    for path in paths:
-        if path is not None:
-            click.echo(f"wrote {path}")
-
-
-@contextmanager
-def _busy(text: str) -> Iterator[None]:
-    """A spinner while something takes long; nothing where standard error is no terminal."""
-    console = Console(stderr=True)
-    if console.is_terminal:
-        with console.status(text):
-            yield
-    else:
-        yield
-
-
-@contextmanager
-def _progress(
-    text: str, total: int, *, shown: bool
-) -> Iterator[tuple[Callable[[str], None], Callable[[], None]]]:
-    """A progress bar on a terminal, as two functions: say something else; one more is done."""
-    console = Console(stderr=True)
-    columns = [TextColumn("{task.description}"), TimeElapsedColumn()]
-    if shown:
-        columns[1:1] = [BarColumn(), MofNCompleteColumn()]
-    with Progress(
-        *columns, console=console, disable=not console.is_terminal, transient=True
-    ) as bar:
-        task = bar.add_task(text, total=total)
-
-        def advance() -> None:
-            bar.update(task, description=text, advance=1)
-
-        yield lambda words: bar.update(task, description=words), advance

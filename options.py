@@ -6,10 +6,13 @@ what is allowed, and what was given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from math import prod
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from .model.algorithms import find_algorithm
 from .model.config import NetworkConfig
@@ -25,6 +28,39 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _DEFAULT = NetworkConfig(topology=mesh((1, 1)))
 
+_MOST_FLITS = (1 << 31) - 1
+
+SCHEDULE_FILE_SAYS = ("--mesh", "--source", "--collective", "--algorithm", "--flits")
+"""What must not be said beside ``--schedule``."""
+
+PROGRAM_FILE_SAYS = (
+    *("--schedule", *SCHEDULE_FILE_SAYS),
+    *("--vcs", "--depth", "--flit-width", "--message-words", "--table-words"),
+)
+"""What must not be said beside ``--program``."""
+
+
+class Use(Enum):
+    """What a network is for: its name, and the most nodes with which that takes minutes at most."""
+
+    SCHEDULE = ("a schedule", 1 << 22)
+    PROGRAM = ("a program", 1 << 16)
+    HARDWARE = ("hardware", 1 << 10)
+
+    def require(self, label: str, nodes: int) -> None:
+        """Raise :class:`InvalidInput` if the network ``label`` has too many nodes for this."""
+        purpose, most = self.value
+        if nodes > most:
+            raise InvalidInput.of(f"nodes of the {label}", f"at most {most} for {purpose}", nodes)
+
+
+def _integer(context: click.Context, parameter: click.Parameter, value: Any) -> int:
+    """The number in an option's text; what is none is refused in our own words."""
+    try:
+        return int(value)
+    except ValueError:
+        raise InvalidInput.of(parameter.opts[0], "an integer", repr(value)) from None
+
 
 def _together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
     """Several options as one decorator, in the order in which the help shows them."""
@@ -38,7 +74,15 @@ def _together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], 
 
 
 def _number(name: str, default: int, text: str) -> Callable[[_Command], _Command]:
-    return click.option(name, type=int, default=default, show_default=True, help=text)
+    return click.option(
+        name,
+        type=click.UNPROCESSED,
+        callback=_integer,
+        metavar="INTEGER",
+        default=default,
+        show_default=True,
+        help=text,
+    )
 
 
 network_options = click.option(
@@ -54,7 +98,7 @@ schedule_file_option = click.option(
     "--schedule",
     "schedule_file",
     metavar="FILE",
-    help="A schedule file, instead of --mesh, --source and --flits.",
+    help="A schedule file, instead of --mesh, --source, --algorithm and --flits.",
 )
 hardware_options = _together(
     _number("--vcs", _DEFAULT.vcs, "Virtual channels per link, 1 to 8."),
@@ -78,46 +122,66 @@ def output_option(what: str, metavar: str = "FILE") -> Callable[[_Command], _Com
     return click.option("-o", "--output", metavar=metavar, help=f"Write {what} here.")
 
 
-def chosen_topology(chosen: Chosen) -> Topology:
-    """The network that the options name."""
+def refuse_beside(file_option: str, options: Sequence[str]) -> None:
+    """Refuse those of ``options`` that were typed beside a file that says what they say."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        typed = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+        if typed and parameter.opts[0] in options:
+            raise InvalidInput(
+                f"{parameter.opts[0]} must be left out with {file_option}: the file says it"
+            )
+
+
+def chosen_topology(chosen: Chosen, use: Use) -> Topology:
+    """The network that the options name, if it is not too large for its use."""
     if chosen["sides"] is None:
         raise InvalidInput("a network must be given, such as --mesh 8x8")
-    return mesh(_integers("mesh", "sides such as 8x8", chosen["sides"], "x"))
+    sides = _integers("--mesh", "sides such as 8x8", chosen["sides"], "x")
+    # Asked before the network is made, which may be too large for that alone.
+    use.require(f"{chosen['sides']} mesh", prod(sides))
+    return mesh(sides)
 
 
 def chosen_source(chosen: Chosen, topology: Topology) -> int:
     """The number of the source node."""
     if chosen["source"] is None:
         raise InvalidInput("a source must be given, such as --source 0,0")
-    return topology.node_at(_integers("source", "coordinates such as 0,0", chosen["source"], ","))
+    coordinates = _integers("--source", "coordinates such as 0,0", chosen["source"], ",")
+    return topology.node_at(coordinates, "--source")
 
 
 def make_schedule(chosen: Chosen, topology: Topology, source: int) -> Schedule:
     """The schedule of the chosen algorithm, checked."""
-    require_range("flits", chosen["flits"], 1)
+    require_range("--flits", chosen["flits"], 1, _MOST_FLITS)
     algorithm = find_algorithm(chosen["collective"], chosen["algorithm"])
     schedule = algorithm.generate(topology, source, chosen["flits"])
     schedule.check()
     return schedule
 
 
-def chosen_schedule(chosen: Chosen) -> Schedule:
+def chosen_schedule(chosen: Chosen, use: Use) -> Schedule:
     """The schedule that the options describe, or that of the file that they name; checked."""
     file = chosen.get("schedule_file")
     if file is None:
-        topology = chosen_topology(chosen)
+        topology = chosen_topology(chosen, use)
         return make_schedule(chosen, topology, chosen_source(chosen, topology))
-    for name, option in (("sides", "--mesh"), ("source", "--source")):
-        if chosen[name] is not None:
-            raise InvalidInput(f"{option} must be left out with --schedule: the file says it")
+    refuse_beside("--schedule", SCHEDULE_FILE_SAYS)
     schedule = read_schedule(file)
+    use.require(schedule.topology.label, schedule.topology.nodes)
     schedule.check()
     return schedule
 
 
-def chosen_config(chosen: Chosen, topology: Topology, steps: int = 0) -> NetworkConfig:
-    """The network's parameters, with step numbers wide enough for a schedule of ``steps``."""
-    return NetworkConfig(
+def chosen_config(
+    chosen: Chosen, topology: Topology, schedule: Schedule | None = None
+) -> NetworkConfig:
+    """The network's parameters, with step numbers wide enough for ``schedule``.
+
+    A message that does not fit is refused here, where it can be said which option makes room.
+    """
+    steps = 0 if schedule is None else schedule.steps
+    config = NetworkConfig(
         topology=topology,
         vcs=chosen["vcs"],
         depth=chosen["depth"],
@@ -126,6 +190,11 @@ def chosen_config(chosen: Chosen, topology: Topology, steps: int = 0) -> Network
         table_words=chosen["table_words"],
         steps=max(_DEFAULT.steps, steps),
     )
+    flits = 0 if schedule is None else int(schedule.blocks.words.sum(dtype="int64"))
+    if flits > config.message_words:
+        room = f"at most {config.message_words}, the message memory (--message-words raises it)"
+        raise InvalidInput.of("flits of the message", room, flits)
+    return config
 
 
 def _integers(parameter: str, allowed: str, text: str, separator: str) -> tuple[int, ...]:

@@ -7,14 +7,13 @@ side by side.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import numpy.typing as npt
 
 from .config import NetworkConfig
 from .errors import InvalidInput
-from .program import Program, Row, Segment, check_limits
+from .program import Program, Row, check_limits
+from .routes import segments_of_paths
 from .schedule import Blocks, Schedule
 
 
@@ -31,13 +30,15 @@ def compile_schedule(schedule: Schedule, config: NetworkConfig) -> Program:
         )
     if schedule.steps > config.steps:
         raise InvalidInput.of("steps of the network", f"at least {schedule.steps}", config.steps)
+    routes = segments_of_paths(
+        schedule.topology, schedule.path_offsets, schedule.path_nodes, schedule.vcs
+    )
     rows: list[list[Row]] = [[] for _ in range(nodes)]
     receives: list[set[int]] = [set() for _ in range(nodes)]
     for send in np.argsort(schedule.step, kind="stable").tolist():
         step = int(schedule.step[send])
-        route = _route(schedule, send)
         address, length = _put(schedule, send, addresses)
-        rows[schedule.source[send]].append(Row(step, route, address, address, length))
+        rows[schedule.source[send]].append(Row(step, routes[send], address, address, length))
         target = int(schedule.target[send])
         if step in receives[target]:
             raise InvalidInput.of(f"receives of node {target} in step {step}", "at most 1", 2)
@@ -55,16 +56,6 @@ def compile_schedule(schedule: Schedule, config: NetworkConfig) -> Program:
 def block_addresses(blocks: Blocks) -> npt.NDArray[np.int64]:
     """Where each block begins in message memory, and the last one ends: shape (blocks + 1,)."""
     return np.concatenate(([0], np.cumsum(blocks.words, dtype=np.int64)))
-
-
-def _route(schedule: Schedule, send: int) -> tuple[Segment, ...]:
-    """The path of a send as segments: as long as port and VC stay the same it is one."""
-    begin, end = schedule.path_offsets[send], schedule.path_offsets[send + 1]
-    ports = schedule.links[begin - send : end - send - 1] % schedule.topology.ports
-    vcs = schedule.vcs[begin - send : end - send - 1]
-    turns = np.flatnonzero(np.diff(ports) | np.diff(vcs)) + 1
-    bounds = [0, *turns.tolist(), len(ports)]
-    return tuple(Segment(int(ports[a]), b - a, int(vcs[a])) for a, b in pairwise(bounds))
 
 
 def _put(schedule: Schedule, send: int, addresses: npt.NDArray[np.int64]) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .cycle_compiler import Int, field, index, inlined
 from .cycle_state import (
     BAD_ROW,
     BAD_WRITE,
@@ -19,19 +20,19 @@ from .cycle_state import (
     ENDED,
     ENTERING,
     FAILED,
+    HOURS,
+    NEVER,
+    NOBODY,
     NOT_OVER,
     READY,
+    REFUSAL_CYCLES,
     SEND_AND_RECEIVE,
     SENDING,
     UNEXPECTED_RECEIVE,
     UNFINISHED,
-    Int,
     Lists,
     Network,
     Registers,
-    field,
-    inlined,
-    note,
     set_flag,
     wake,
 )
@@ -43,7 +44,7 @@ def receiver(
     net: Network, now: Registers, lists: Lists, node: Int, vc: Int, kind: Int, word: np.uint64
 ) -> None:
     """Take a flit that leaves port 0 of the router in this cycle."""
-    packet = node * net.vcs + vc
+    packet = index(node * net.vcs + vc)
     if kind & HEAD_MARK:
         now.receive_step[packet] = field(word, net.port_bits, net.step_bits)
         address_place = net.port_bits + net.step_bits
@@ -59,7 +60,19 @@ def receiver(
             now.written_over[node] = now.memory[node, address]
             now.memory[node, address] = word
     if kind & TAIL_MARK:
-        step = now.receive_step[packet]
+        end_packet(net, now, lists, node, np.int64(now.receive_step[packet]))
+
+
+@inlined
+def end_packet(net: Network, now: Registers, lists: Lists, node: Int, step: Int) -> None:
+    """Note the arrival of a packet whose tail leaves port 0 in this cycle."""
+    if step == 0 and net.timed_rows:
+        if now.received[node] == net.awaited[node]:
+            set_flag(now, lists, node, UNEXPECTED_RECEIVE)
+        now.received[node] = (now.received[node] + 1) & net.largest_word
+        if now.received[node] == net.awaited[node]:
+            wake(now, lists, node)
+    else:
         expected = net.expected[node, step] and not now.arrived[node, step]
         if not expected or (net.barrier and step != now.step[node]):
             set_flag(now, lists, node, UNEXPECTED_RECEIVE)
@@ -85,7 +98,7 @@ def inject(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
     row = now.row[node]
     first_header = net.first_header[row]
     vc = field(net.header[first_header], net.port_bits + net.hop_bits, net.vc_bits)
-    counter = node * net.ports * net.vcs + vc
+    counter = index(node * net.ports * net.vcs + vc)
     if now.credits[counter] == 0:
         now.waiting[node] = True
         return False
@@ -104,8 +117,10 @@ def inject(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
     else:
         word = fetched(now, node, net.row_source[row] + gone - headers)
     entry = now.total[ENTERING]
-    note(lists.entering, now.total, ENTERING, node, vc, kind | (TAIL_MARK if last else 0))
+    lists.entering_channel[entry] = counter
+    lists.entering_kind[entry] = kind | (TAIL_MARK if last else 0)
     lists.entering_data[entry] = word
+    now.total[ENTERING] = entry + 1
     now.sender[node] = CONTROL if last else SENDING
     now.place[node] = 0 if last else gone + 1
     now.row[node] = row + 1 if last else row
@@ -144,19 +159,67 @@ def sender(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
             set_flag(now, lists, node, BAD_ROW)
             return True
         if now.step[node] == net.row_step[row]:
-            return inject(net, now, lists, node)
+            if net.row_start[row] <= now.total[CYCLE]:
+                return inject(net, now, lists, node)
+            sleep_until(now, lists, node, net.row_start[row])
     return False
+
+
+@inlined
+def sleep_until(now: Registers, lists: Lists, node: Int, cycle: Int) -> None:
+    """Have the interface of ``node`` looked at in a cycle to come."""
+    if now.alarm[node] == NEVER:
+        now.alarm[node] = cycle
+        hour = cycle & (HOURS - 1)
+        lists.next_asleep[node] = lists.first_asleep[hour]
+        lists.first_asleep[hour] = node
+
+
+@inlined
+def wake_sleepers(now: Registers, lists: Lists) -> None:
+    """Wake the interfaces whose alarm is for this cycle."""
+    hour = now.total[CYCLE] & (HOURS - 1)
+    node = lists.first_asleep[hour]
+    lists.first_asleep[hour] = NOBODY
+    while node != NOBODY:
+        after = lists.next_asleep[node]
+        alarm = now.alarm[node]
+        now.alarm[node] = NEVER
+        if alarm == now.total[CYCLE]:
+            wake(now, lists, node)
+        else:
+            sleep_until(now, lists, node, alarm)
+        node = after
+
+
+@inlined
+def next_alarm(now: Registers) -> np.int64:
+    """Find the earliest alarm; ``NEVER`` where there is none."""
+    earliest = np.int64(NEVER)
+    for node in range(len(now.alarm)):
+        alarm = now.alarm[node]
+        if alarm != NEVER and (earliest == NEVER or alarm < earliest):
+            earliest = alarm
+    return earliest
+
+
+@inlined
+def accepts(net: Network, now: Registers, node: Int) -> bool:
+    """Whether the interface accepts a flit from port 0 of its router in this cycle."""
+    return bool((net.refusal[node] >> now.total[CYCLE] % REFUSAL_CYCLES) & 1 == 0)
 
 
 @inlined
 def observe(net: Network, now: Registers, node: Int) -> None:
     """See from the registers whether the node's step is over and whether the node is finished."""
+    end_coasting(net, now, node)
     state, step = now.sender[node], now.step[node]
     ended = state == ENDED
     sent = ended or (state == READY and net.row_step[now.row[node]] > step)
-    received = not net.expected[node, step] or now.arrived[node, step]
-    over = sent and received and now.flags[node] == 0
-    finished = ended and now.missing[node] == 0 and now.flags[node] == 0
+    unflagged = now.flags[node] == 0
+    over = sent and unflagged and (not net.expected[node, step] or now.arrived[node, step])
+    served = ended and now.missing[node] == 0 and now.received[node] >= net.awaited[node]
+    finished = served and unflagged
     now.total[NOT_OVER] += np.int64(now.over[node]) - np.int64(over)
     now.total[UNFINISHED] += np.int64(now.finished[node]) - np.int64(finished)
     now.over[node] = over
@@ -167,3 +230,26 @@ def observe(net: Network, now: Registers, node: Int) -> None:
 def next_step(net: Network, now: Registers, node: Int) -> None:
     """Raise ``step`` of a node by one, in a register of ``step_bits``."""
     now.step[node] = (now.step[node] + 1) & ((1 << net.step_bits) - 1)
+
+
+@inlined
+def rise(net: Network, now: Registers, node: Int) -> bool:
+    """Raise the step of a self-timed node that is not finished; whether to look again.
+
+    A node that has sent and received every step, and only awaits packets of timed rows, *coasts*:
+    its step rises in every cycle until it is woken, and is made up for then.
+    """
+    if now.sender[node] == ENDED and now.missing[node] == 0:
+        now.coasting_since[node] = now.total[CYCLE]
+        return False
+    next_step(net, now, node)
+    return True
+
+
+@inlined
+def end_coasting(net: Network, now: Registers, node: Int) -> None:
+    """Make up for the rises of the step of a node that has coasted."""
+    if now.coasting_since[node] != NEVER:
+        passed = now.total[CYCLE] - now.coasting_since[node]
+        now.step[node] = (now.step[node] + passed) & ((1 << net.step_bits) - 1)
+        now.coasting_since[node] = NEVER

@@ -1,8 +1,8 @@
 """The loop over cycles of the cycle model.
 
-A cycle first decides everything from the registers; the routers' registers, and those of interfaces
-that others see, change only when all is decided. So one array per register is enough, and no
-order of nodes can be seen.
+In a cycle the interfaces go first, then the routers; what they put on links, and what a sender
+injects, arrives when all are through. So one array per register is enough, and no order of nodes
+can be seen.
 """
 
 from __future__ import annotations
@@ -11,62 +11,93 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from .cycle_interface import next_step, observe, sender
-from .cycle_router import choose, grant, move, pop, push
+import numpy as np
+
+from .cycle_compiler import compiled, index, inlined, lowest_bit
+from .cycle_interface import (
+    end_coasting,
+    next_alarm,
+    next_step,
+    observe,
+    rise,
+    sender,
+    wake_sleepers,
+)
+from .cycle_links import take_credit
+from .cycle_router import arrive, request, route
 from .cycle_state import (
     ADVANCE,
     AWAKE,
     CYCLE,
-    DROPS,
     ENTERING,
-    MOVES,
+    FRONTS,
+    NEVER,
     NODES_PER_BLOCK,
     NOT_OVER,
+    QUIET,
+    REFUSAL_CYCLES,
     ROWS,
     SOURCES,
+    STAGE,
     UNFINISHED,
     Lists,
     Network,
     Registers,
     Rows,
-    compiled,
-    inlined,
     wake,
 )
 
 FINISHED, LIMIT, TRACE_FULL = range(3)
 """Why :data:`simulate` returned."""
+PATIENCE = 3 + REFUSAL_CYCLES + 1
+"""Quiet cycles after which nothing changes by itself any more: what is on a link arrives within
+three, and then a node that ever accepts accepts once in a pattern of refusal."""
 
 
 @inlined
-def decide_interfaces(net: Network, now: Registers, lists: Lists) -> None:
+def run_interfaces(net: Network, now: Registers, lists: Lists) -> None:
     """Senders, and self-timed steps. An interface that can do nothing sleeps until it is woken."""
     now.total[ENTERING] = 0
     candidates, now.total[AWAKE] = now.total[AWAKE], 0
     for entry in range(candidates):
-        node = lists.awake_nodes[entry]
+        node = np.int64(lists.awake_nodes[entry])
         busy = sender(net, now, lists, node)
         if not net.barrier and now.over[node] and not now.finished[node]:
-            next_step(net, now, node)
-            busy = True
+            busy = rise(net, now, node) or busy
         now.awake[node] = False
         if busy:
             wake(now, lists, node)
 
 
 @inlined
-def decide_routers(net: Network, now: Registers, lists: Lists) -> None:
-    """Request, choose and grant in every router that has a flit, in order of nodes."""
-    now.total[MOVES] = now.total[DROPS] = 0
-    nodes = len(now.router_flits)
-    for block in range(len(now.block_routers)):
-        if now.block_routers[block] > 0:
-            first = block * NODES_PER_BLOCK
-            for node in range(first, min(first + NODES_PER_BLOCK, nodes)):
-                if now.router_flits[node] > 0:
-                    for port in range(net.ports):
-                        choose(net, now, lists, node, port)
-                    grant(net, now, lists, node)
+def run_routers(net: Network, now: Registers, lists: Lists, trace: Rows) -> None:
+    """Request, then choose, grant and move in every router that is asked, in order of nodes."""
+    fronts, now.total[FRONTS] = now.total[FRONTS], 0
+    for entry in range(fronts):
+        # At most one new front, for the next cycle, is noted for each that is looked at.
+        request(net, now, lists, np.int64(lists.fronts[entry]))
+    for block in range(len(now.asking_nodes)):
+        nodes = now.asking_nodes[block]
+        while nodes != 0:
+            route(net, now, lists, trace, index(block * NODES_PER_BLOCK + lowest_bit(nodes)))
+            nodes &= nodes - 1
+
+
+@inlined
+def end_links(net: Network, now: Registers, lists: Lists) -> None:
+    """Let everything arrive that is due at the end of a cycle."""
+    stage = index(now.total[STAGE] + 1 if now.total[STAGE] < net.link_registers else 0)
+    first_flight, first_return = stage * len(now.vc_turn), stage * len(now.credits)
+    for entry in range(first_flight, first_flight + now.flights[stage]):
+        channel = np.int64(now.flight_channel[entry])
+        arrive(net, now, lists, channel, now.flight_kind[entry], now.flight_data[entry])
+    for entry in range(first_return, first_return + now.returns[stage]):
+        take_credit(net, now, lists, np.int64(now.return_channel[entry]))
+    now.flights[stage] = now.returns[stage] = 0
+    now.total[STAGE] = stage
+    for entry in range(now.total[ENTERING]):
+        channel = np.int64(lists.entering_channel[entry])
+        arrive(net, now, lists, channel, lists.entering_kind[entry], lists.entering_data[entry])
 
 
 @inlined
@@ -82,37 +113,40 @@ def advance(net: Network, now: Registers, lists: Lists) -> None:
 
 
 @inlined
+def next_cycle(now: Registers, cycle_limit: int) -> None:
+    """Go on to the next cycle, or to the next in which anything can change."""
+    now.total[CYCLE] += 1
+    if now.total[ENTERING] + now.total[AWAKE] + now.total[ADVANCE] > 0:
+        now.total[QUIET] = 0
+    elif now.total[QUIET] < PATIENCE:
+        now.total[QUIET] += 1
+    else:
+        alarm = next_alarm(now)
+        far = cycle_limit if alarm == NEVER else min(alarm, cycle_limit)
+        now.total[CYCLE] = max(far, now.total[CYCLE])
+        now.total[QUIET] = 0
+
+
+@inlined
 def run_cycles(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_limit: int) -> int:
     """Run until all nodes are finished, ``cycle_limit`` cycles are over or the trace is full."""
     while True:
+        wake_sleepers(now, lists)
         for entry in range(now.total[AWAKE]):
-            observe(net, now, lists.awake_nodes[entry])
+            observe(net, now, np.int64(lists.awake_nodes[entry]))
         if now.total[UNFINISHED] == 0:
             return FINISHED
         if now.total[CYCLE] >= cycle_limit:
+            for node in range(len(now.step)):
+                end_coasting(net, now, node)
             return LIMIT
-        if net.record_trace and now.total[ROWS] + len(lists.moves) > len(trace.cycle):
+        if net.record_trace and now.total[ROWS] + len(now.vc_turn) > len(trace.cycle):
             return TRACE_FULL
-        decide_interfaces(net, now, lists)
-        decide_routers(net, now, lists)
-        for entry in range(now.total[MOVES]):
-            move(net, now, lists, trace, entry)
-        for entry in range(now.total[MOVES]):
-            moved = lists.moves[entry]
-            pop(net, now, lists, moved[0], moved[1], moved[2])
-        for entry in range(now.total[DROPS]):
-            dropped = lists.drops[entry]
-            pop(net, now, lists, dropped[0], dropped[1], dropped[2])
-        for entry in range(now.total[ENTERING]):
-            node, vc, kind = lists.entering[entry]
-            push(net, now, lists, node * net.ports, vc, lists.entering_data[entry], kind)
+        run_interfaces(net, now, lists)
+        run_routers(net, now, lists, trace)
+        end_links(net, now, lists)
         advance(net, now, lists)
-        done = now.total[ENTERING] + now.total[MOVES] + now.total[DROPS]
-        if done + now.total[AWAKE] + now.total[ADVANCE] == 0:
-            # Nothing changed, so nothing ever will: the cycles that are left are all like this one.
-            now.total[CYCLE] = cycle_limit
-        else:
-            now.total[CYCLE] += 1
+        next_cycle(now, cycle_limit)
 
 
 def _compiled_from(sources: int) -> Callable[[Network, Registers, Lists, Rows, int], int]:
@@ -130,7 +164,9 @@ def _compiled_from(sources: int) -> Callable[[Network, Registers, Lists, Rows, i
     return simulate
 
 
-_PARTS = ("trace", "cycle_state", "cycle_interface", "cycle_router")
+_PARTS = (
+    "trace", "cycle_compiler", "cycle_state", "cycle_interface", "cycle_links", "cycle_router",
+)  # fmt: skip
 simulate = _compiled_from(
     zlib.crc32(b"".join(Path(__file__).with_name(f"{part}.py").read_bytes() for part in _PARTS))
 )

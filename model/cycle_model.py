@@ -2,27 +2,28 @@
 
 It is the hardware's specification in a form that runs::
 
-    Program ──► rows and header flits ─┐
+    Program ──► Tables: rows, headers ─┐
     Topology ─► lines up and down ─────┼─► cycle_loop.simulate ──► Run: cycles, memory, trace, flags
-    memory before the run ─────────────┘
+    memory, refusal ───────────────────┘
 
-This module turns a program into arrays, and the arrays after the run into a :class:`Run`. What
-happens in a cycle is in ``cycle_loop``, with ``cycle_router`` and ``cycle_interface``.
+Traffic comes as whole arrays, as :class:`~eyecast.model.cycle_tables.Tables`, and a program is
+turned into them. What happens in a cycle is in ``cycle_loop``, with ``cycle_router``,
+``cycle_links`` and ``cycle_interface``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
-from .config import HEADER_COUNT_BITS, NetworkConfig
+from .config import NetworkConfig
 from .cycle_loop import FINISHED, TRACE_FULL, simulate
-from .cycle_state import CYCLE, ROWS, Network, Rows, empty_lists, reset_registers
+from .cycle_state import CYCLE, REFUSAL_CYCLES, ROWS, Network, Rows, empty_lists, reset_registers
+from .cycle_tables import Tables, tables_of
 from .errors import InvalidInput, require_range
-from .program import Program, Row, encode_header
+from .program import Program
 from .topology import NO_LINK, Topology
 from .trace import Trace
 
@@ -63,6 +64,8 @@ class Run:
         The step register of each node.
     arrived
         Whether a packet of a step has arrived: shape (nodes, 2 ** step_bits).
+    received
+        How many packets of timed rows each node has received.
     step_ends
         Entry s - 1 is for step s of 1 to ``program.steps``: the cycle after the one in which the
         last tail of that step left port 0 of a router; 0 where none did.
@@ -76,33 +79,38 @@ class Run:
     stalled_flits: npt.NDArray[np.int64]
     step: npt.NDArray[np.int64]
     arrived: npt.NDArray[np.bool_]
+    received: npt.NDArray[np.int64]
     step_ends: npt.NDArray[np.int64]
 
 
 def run(
-    program: Program,
+    program: Program | Tables,
     memory: npt.NDArray[np.uint64],
     *,
     timing: str,
     cycle_limit: int | None = None,
     record_trace: bool = True,
+    refusal: npt.NDArray[np.uint16] | None = None,
 ) -> Run:
     """Run ``program`` from reset until all nodes are finished.
 
     ``memory`` is what the message memories hold before the run, shape (nodes, message words); it
     is not changed. ``timing`` is "barrier" or "self-timed" (docs/router.md, section 4). A run that
     is not finished by ``cycle_limit`` is given up; None means :func:`cycle_limit` of the program.
-    ``record_trace`` False saves the time and room that a trace takes.
+    ``record_trace`` False saves the time and room that a trace takes. ``refusal`` holds a pattern
+    for each node: in cycle t it takes no flit if bit t mod 16 is set; None means that all accept
+    always, which is all there is in a network without timed rows.
 
     The program may be wrong in any way that its table can express; the flags tell. Raises
     :class:`InvalidInput` for what no table or memory of the network can hold.
     """
-    config = program.config
     if timing not in TIMINGS:
         raise InvalidInput.of("timing", " or ".join(TIMINGS), timing)
-    _require_memory(config, memory)
-    network = _network(program, barrier=timing == "barrier", record_trace=record_trace)
-    limit = _limit(program, cycle_limit)
+    tables = program if isinstance(program, Tables) else tables_of(program)
+    _require_memory(tables.config, memory)
+    limit = _limit(tables, refusal, cycle_limit)
+    barrier = timing == "barrier"
+    network = _network(tables, barrier=barrier, record_trace=record_trace, refusal=refusal)
     registers = reset_registers(network, memory)
     lists = empty_lists(network)
     # Room for a cycle's rows at the least: one flit may leave by every output.
@@ -123,34 +131,39 @@ def run(
         stalled_flits=registers.stalled_flits,
         step=registers.step,
         arrived=registers.arrived,
-        step_ends=registers.step_end[1 : program.steps + 1],
+        received=registers.received,
+        step_ends=registers.step_end[1 : tables.steps + 1],
     )
 
 
-def cycle_limit(program: Program) -> int:
+def cycle_limit(program: Program | Tables, refusal: npt.NDArray[np.uint16] | None = None) -> int:
     """Cycles in which ``program``, if it can finish at all, is finished for certain.
 
-    In every cycle before the last a flit moves, a control word is read or the step of some node
-    rises, because a network in which nothing changes never changes again. So the cycles are no
-    more than these events, as if all came one after another, and, for each step, one cycle in
-    which it is seen to be over and one for the barrier's register.
+    After the latest start, something happens in every cycle before the last: a flit moves, a
+    control word is read or the step of some node rises; or it is at most R cycles since a flit or a
+    credit went on a link of R registers, or at most 16 to the next cycle in which a node that
+    refuses accepts. For a network in which nothing changes never changes again. So the cycles are
+    no more than the events, as if all came one after another, times what each may be followed by;
+    and, for each step, one cycle in which it is seen to be over and one for the barrier's register.
     """
-    config = program.config
-    reach = 1 << config.hop_bits
-    events = 0
-    for row in chain.from_iterable(program.rows):
-        hops = sum(segment.hops for segment in row.route)
-        most_header_flits = 1 + sum(-(-segment.hops // reach) for segment in row.route)
-        # A flit is injected, crosses the links, and is delivered.
-        events += config.control_words + (most_header_flits + row.length) * (hops + 2)
-    steps = program.steps + 1
-    return events + config.topology.nodes * steps + 2 * steps
+    tables = program if isinstance(program, Tables) else tables_of(program)
+    config = tables.config
+    packets = len(tables.step)
+    flits = len(tables.header) + int(tables.length.sum())
+    # A control word is read; a flit is injected, crosses the links, and is delivered.
+    events = config.control_words * packets + flits + tables.flit_hops
+    steps = tables.steps + 1
+    events += config.topology.nodes * steps + 2 * steps
+    pause = config.link_registers
+    if refusal is not None and refusal.any():
+        pause += REFUSAL_CYCLES
+    return tables.latest_start + events * (1 + pause)
 
 
-def _limit(program: Program, given: int | None) -> int:
+def _limit(tables: Tables, refusal: npt.NDArray[np.uint16] | None, given: int | None) -> int:
     """Resolve the cycle limit that a run was given."""
     if given is None:
-        return cycle_limit(program)
+        return cycle_limit(tables, refusal)
     require_range("cycle limit", given, 0, int(np.iinfo(np.int64).max))
     return given
 
@@ -174,23 +187,18 @@ def _require_memory(config: NetworkConfig, memory: npt.NDArray[np.uint64]) -> No
         )
 
 
-def _encode(config: NetworkConfig, where: str, row: Row) -> list[int]:
-    """Header flits of ``row``; :class:`InvalidInput` for a field that its bits cannot hold."""
-    fields = [
-        ("step", row.step, config.step_bits),
-        ("source address", row.source_address, config.address_bits),
-        ("target address", row.target_address, config.address_bits),
-        ("length", row.length, config.length_bits),
-    ]
-    for segment in row.route:
-        fields.append(("port", segment.port, config.port_bits))
-        fields.append(("vc", segment.vc, config.vc_bits))
-        require_range(f"{where}: hops", segment.hops, 0)
-    for name, value, bits in fields:
-        require_range(f"{where}: {name}", value, 0, (1 << bits) - 1)
-    header = encode_header(config, row.route, row.step, row.target_address)
-    require_range(f"{where}: header flits", len(header), 1, (1 << HEADER_COUNT_BITS) - 1)
-    return header
+def _refusal(config: NetworkConfig, given: npt.NDArray[np.uint16] | None) -> npt.NDArray[np.uint16]:
+    """Resolve the patterns of refusal that a run was given."""
+    shape = (config.topology.nodes,)
+    if given is None:
+        return np.zeros(shape, dtype=np.uint16)
+    if not config.timed_rows:
+        raise InvalidInput.of("refusal", "left out in a network without timed rows", "given")
+    if given.shape != shape or given.dtype != np.uint16:
+        raise InvalidInput.of(
+            "refusal", f"uint16 of shape {shape}", f"{given.dtype} of shape {given.shape}"
+        )
+    return given
 
 
 def _upstream(topology: Topology) -> npt.NDArray[np.int64]:
@@ -210,24 +218,19 @@ def _downstream(topology: Topology) -> npt.NDArray[np.int64]:
     return np.where(neighbor == NO_LINK, NO_LINK, neighbor * topology.ports + peer)
 
 
-def _network(program: Program, *, barrier: bool, record_trace: bool) -> Network:
+def _network(
+    program: Program | Tables,
+    *,
+    barrier: bool,
+    record_trace: bool,
+    refusal: npt.NDArray[np.uint16] | None = None,
+) -> Network:
     """Everything that is fixed during a run."""
-    config = program.config
-    topology = config.topology
-    headers = [
-        _encode(config, f"node {node}, row {place}", row)
-        for node, rows in enumerate(program.rows)
-        for place, row in enumerate(rows)
-    ]
-    expected = np.zeros((topology.nodes, 1 << config.step_bits), dtype=np.bool_)
-    for node, steps in enumerate(program.receives):
-        for step in steps:
-            largest = (1 << config.step_bits) - 1
-            require_range(f"receives of node {node}", step, 0, largest)
-            expected[node, step] = True
-    every_row = list(chain.from_iterable(program.rows))
+    tables = program if isinstance(program, Tables) else tables_of(program)
+    config = tables.config
+    ports, lines = config.topology.ports, np.arange(config.topology.neighbor.size, dtype=np.uint32)
     return Network(
-        ports=topology.ports,
+        ports=ports,
         vcs=config.vcs,
         depth=config.depth,
         port_bits=config.port_bits,
@@ -237,21 +240,25 @@ def _network(program: Program, *, barrier: bool, record_trace: bool) -> Network:
         address_bits=config.address_bits,
         control_words=config.control_words,
         message_words=config.message_words,
-        half_duplex=program.port_model == "half-duplex",
+        link_registers=config.link_registers,
+        largest_word=min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max)),
+        timed_rows=config.timed_rows,
+        half_duplex=tables.half_duplex,
         barrier=barrier,
         record_trace=record_trace,
-        downstream=_downstream(topology),
-        upstream=_upstream(topology),
-        expected=expected,
-        first_row=_bounds([len(rows) for rows in program.rows]),
-        row_step=np.array([row.step for row in every_row], dtype=np.int64),
-        row_source=np.array([row.source_address for row in every_row], dtype=np.int64),
-        row_length=np.array([row.length for row in every_row], dtype=np.int64),
-        first_header=_bounds([len(header) for header in headers]),
-        header=np.array(list(chain.from_iterable(headers)), dtype=np.uint64),
+        channel_line=np.repeat(lines, config.vcs),
+        line_node=lines // np.uint32(ports),
+        line_port=(lines % ports).astype(np.uint8),
+        downstream=_downstream(config.topology),
+        upstream=_upstream(config.topology),
+        expected=tables.expected,
+        awaited=tables.awaited,
+        refusal=_refusal(config, refusal),
+        first_row=tables.first_row,
+        row_step=tables.step,
+        row_start=tables.start,
+        row_source=tables.source_address,
+        row_length=tables.length,
+        first_header=tables.first_header,
+        header=tables.header,
     )
-
-
-def _bounds(lengths: list[int]) -> npt.NDArray[np.int64]:
-    """Where lists of these lengths start, put end to end, and where the last one ends."""
-    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))

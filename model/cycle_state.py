@@ -11,17 +11,16 @@ and ``held[channel]`` to the output VC. The names are those of docs/router.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-Int: TypeAlias = int | np.integer[Any]
+from .cycle_compiler import Int, inlined
+
 Bools: TypeAlias = npt.NDArray[np.bool_]
-Bytes: TypeAlias = npt.NDArray[np.int8]
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+Indices: TypeAlias = npt.NDArray[np.uint32]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Words: TypeAlias = npt.NDArray[np.uint64]
 
@@ -31,15 +30,26 @@ UNEXPECTED_RECEIVE, SEND_AND_RECEIVE, BAD_ROW, BAD_WRITE = 16, 32, 64, 128
 CONTROL, READY, SENDING, ENDED, FAILED = range(5)
 """States of a sender. ``SENDING`` is the page's header and payload: the flits gone tell which."""
 
-NO_ROUTE, NO_REQUEST = -1, -1
+NO_REQUEST = -1
+REFUSAL_CYCLES = 16
+"""A pattern of refusal repeats after so many cycles."""
 NEVER = -2
 """A cycle that no cycle follows."""
-NODES_PER_BLOCK = 64
+NOBODY = -1
+HOURS = 1024
+"""Sleeping interfaces are listed by the lowest bits of their alarm, like alarms on a clock."""
+NODES_PER_BLOCK = 32
 """Routers are looked through in blocks, so that an idle network costs next to nothing."""
 
-CYCLE, ADVANCE, NOT_OVER, UNFINISHED, AWAKE, ENTERING, MOVES, DROPS, ROWS, SOURCES = range(10)
-"""Places in ``Registers.total``. ``AWAKE`` to ``ROWS`` count entries in lists; ``SOURCES`` holds a
-checksum of the source files that the loop was compiled from."""
+(
+    CYCLE, ADVANCE, NOT_OVER, UNFINISHED, AWAKE,
+    ENTERING, FRONTS, QUIET, STAGE, ROWS, SOURCES,
+) = range(11)  # fmt: skip
+"""Places in ``Registers.total``.
+
+``AWAKE``, ``ENTERING``, ``FRONTS`` and ``ROWS`` count entries in lists. ``QUIET`` is for how many
+cycles nothing has changed, ``STAGE`` the place in the links' registers of what leaves in this
+cycle, and ``SOURCES`` a checksum of the source files that the loop was compiled from."""
 
 
 class Network(NamedTuple):
@@ -50,6 +60,7 @@ class Network(NamedTuple):
     the credit counters for that link stand where port 0, which needs none, would have its own:
     ``upstream`` of a line of port 0 is that line. Node n has the rows ``first_row[n]`` up to
     ``first_row[n + 1]``, row r the header flits ``first_header[r]`` up to ``first_header[r + 1]``.
+    ``largest_word`` is a word of ones.
     """
 
     ports: int
@@ -62,14 +73,23 @@ class Network(NamedTuple):
     address_bits: int
     control_words: int
     message_words: int
+    link_registers: int
+    largest_word: int
+    timed_rows: bool
     half_duplex: bool
     barrier: bool
     record_trace: bool
+    channel_line: Indices
+    line_node: Indices
+    line_port: Bytes
     downstream: Ints
     upstream: Ints
     expected: Bools
+    awaited: Ints
+    refusal: npt.NDArray[np.uint16]
     first_row: Ints
     row_step: Ints
+    row_start: Ints
     row_source: Ints
     row_length: Ints
     first_header: Ints
@@ -77,30 +97,49 @@ class Network(NamedTuple):
 
 
 class Registers(NamedTuple):
-    """The state of the network, by line or channel (routers) and by node (interfaces)."""
+    """The state of the network, by line or channel (routers) and by node (interfaces).
+
+    Flit f of a channel's buffer is at ``channel * depth + f`` in ``data`` and ``kind``.
+    ``wanted[channel]`` is the output channel that its packet requests and, when its first flit has
+    left (``passing``), holds; ``wanted_port`` is the port of it. Bits tell where such packets are:
+    bit a of ``requests[line]`` a VC, bit i of ``asking_ports[node]`` a port, and bits of
+    ``asking_nodes`` the nodes of a block. What is on the links has R + 1 stages, one for each cycle
+    in which it may have left; ``flights`` and ``returns`` count the flits and credits in each.
+    """
 
     data: Words
     kind: Bytes
     first: Bytes
     buffered: Bytes
     at_front_since: Ints
-    route_port: Bytes
-    route_vc: Bytes
+    wanted: Indices
+    wanted_port: Bytes
+    passing: Bools
     held: Bools
     credits: Bytes
     vc_turn: Bytes
     input_turn: Bytes
-    router_flits: Ints
-    block_routers: Ints
+    requests: Bytes
+    asking_ports: Ints
+    asking_nodes: Ints
+    flights: Ints
+    flight_channel: Indices
+    flight_kind: Bytes
+    flight_data: Words
+    returns: Ints
+    return_channel: Indices
     sender: Bytes
     row: Ints
     place: Ints
     waiting: Bools
+    alarm: Ints
     step: Ints
+    coasting_since: Ints
     over: Bools
     finished: Bools
     arrived: Bools
     missing: Ints
+    received: Ints
     receive_address: Ints
     receive_step: Ints
     memory: Words
@@ -115,21 +154,23 @@ class Registers(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """What a cycle decides; how many entries hold is in ``total``.
+    """What a cycle decides or finds; how many entries most hold is in ``total``.
 
-    A row of ``moves`` is (node, input port, VC, output port, VC), of ``drops`` (node, input port,
-    VC) and of ``entering`` (node, VC, kind). ``choice`` and ``winner`` are one router's, by port.
+    Sleeping nodes are linked: ``first_asleep`` by the lowest bits of the alarm, then
+    ``next_asleep`` by node. ``fronts`` are input channels whose front flit is the first of a packet
+    and has not yet been looked at. ``chosen_vc`` (by input port) and ``winner`` (by output port)
+    are one router's.
     """
 
-    awake_nodes: Ints
-    entering: Ints
+    awake_nodes: Indices
+    first_asleep: Ints
+    next_asleep: Ints
+    entering_channel: Indices
+    entering_kind: Bytes
     entering_data: Words
-    moves: Ints
-    drops: Ints
-    choice_port: Ints
-    choice_vc: Ints
-    choice_output_vc: Ints
-    winner: Ints
+    fronts: Indices
+    chosen_vc: Bytes
+    winner: Bytes
 
 
 class Rows(NamedTuple):
@@ -148,31 +189,43 @@ def reset_registers(network: Network, memory: Words) -> Registers:
     nodes, steps = network.expected.shape
     lines = nodes * network.ports
     channels = lines * network.vcs
+    stages = network.link_registers + 1
     total = np.zeros(SOURCES + 1, dtype=np.int64)
     total[[NOT_OVER, UNFINISHED, AWAKE]] = nodes
     return Registers(
-        data=np.zeros((channels, network.depth), dtype=np.uint64),
-        kind=np.zeros((channels, network.depth), dtype=np.int8),
-        first=np.zeros(channels, dtype=np.int8),
-        buffered=np.zeros(channels, dtype=np.int8),
+        data=np.zeros(channels * network.depth, dtype=np.uint64),
+        kind=np.zeros(channels * network.depth, dtype=np.uint8),
+        first=np.zeros(channels, dtype=np.uint8),
+        buffered=np.zeros(channels, dtype=np.uint8),
         at_front_since=np.zeros(channels, dtype=np.int64),
-        route_port=np.full(channels, NO_ROUTE, dtype=np.int8),
-        route_vc=np.full(channels, NO_ROUTE, dtype=np.int8),
+        wanted=np.zeros(channels, dtype=np.uint32),
+        wanted_port=np.zeros(channels, dtype=np.uint8),
+        passing=np.zeros(channels, dtype=np.bool_),
         held=np.zeros(channels, dtype=np.bool_),
-        credits=np.full(channels, network.depth, dtype=np.int8),
-        vc_turn=np.zeros(lines, dtype=np.int8),
-        input_turn=np.zeros(lines, dtype=np.int8),
-        router_flits=np.zeros(nodes, dtype=np.int64),
-        block_routers=np.zeros(-(-nodes // NODES_PER_BLOCK), dtype=np.int64),
-        sender=np.full(nodes, CONTROL, dtype=np.int8),
+        credits=np.full(channels, network.depth, dtype=np.uint8),
+        vc_turn=np.zeros(lines, dtype=np.uint8),
+        input_turn=np.zeros(lines, dtype=np.uint8),
+        requests=np.zeros(lines, dtype=np.uint8),
+        asking_ports=np.zeros(nodes, dtype=np.int64),
+        asking_nodes=np.zeros(-(-nodes // NODES_PER_BLOCK), dtype=np.int64),
+        flights=np.zeros(stages, dtype=np.int64),
+        flight_channel=np.zeros(stages * lines, dtype=np.uint32),
+        flight_kind=np.zeros(stages * lines, dtype=np.uint8),
+        flight_data=np.zeros(stages * lines, dtype=np.uint64),
+        returns=np.zeros(stages, dtype=np.int64),
+        return_channel=np.zeros(stages * channels, dtype=np.uint32),
+        sender=np.full(nodes, CONTROL, dtype=np.uint8),
         row=network.first_row[:-1].copy(),
         place=np.zeros(nodes, dtype=np.int64),
         waiting=np.zeros(nodes, dtype=np.bool_),
+        alarm=np.full(nodes, NEVER, dtype=np.int64),
         step=np.ones(nodes, dtype=np.int64),
+        coasting_since=np.full(nodes, NEVER, dtype=np.int64),
         over=np.zeros(nodes, dtype=np.bool_),
         finished=np.zeros(nodes, dtype=np.bool_),
         arrived=np.zeros((nodes, steps), dtype=np.bool_),
         missing=network.expected.sum(axis=1, dtype=np.int64),
+        received=np.zeros(nodes, dtype=np.int64),
         receive_address=np.zeros(nodes * network.vcs, dtype=np.int64),
         receive_step=np.zeros(nodes * network.vcs, dtype=np.int64),
         memory=memory.copy(),
@@ -190,41 +243,18 @@ def reset_registers(network: Network, memory: Words) -> Registers:
 def empty_lists(network: Network) -> Lists:
     """Make lists as long as a cycle can fill them; every node is awake."""
     nodes = len(network.expected)
-    outputs = nodes * network.ports
+    channels = nodes * network.ports * network.vcs
     return Lists(
-        awake_nodes=np.arange(nodes, dtype=np.int64),
-        entering=np.zeros((nodes, 3), dtype=np.int64),
+        awake_nodes=np.arange(nodes, dtype=np.uint32),
+        first_asleep=np.full(HOURS, NOBODY, dtype=np.int64),
+        next_asleep=np.zeros(nodes, dtype=np.int64),
+        entering_channel=np.zeros(nodes, dtype=np.uint32),
+        entering_kind=np.zeros(nodes, dtype=np.uint8),
         entering_data=np.zeros(nodes, dtype=np.uint64),
-        moves=np.zeros((outputs, 5), dtype=np.int64),
-        drops=np.zeros((outputs * network.vcs, 3), dtype=np.int64),
-        choice_port=np.zeros(network.ports, dtype=np.int64),
-        choice_vc=np.zeros(network.ports, dtype=np.int64),
-        choice_output_vc=np.zeros(network.ports, dtype=np.int64),
-        winner=np.zeros(network.ports, dtype=np.int64),
+        fronts=np.zeros(channels, dtype=np.uint32),
+        chosen_vc=np.zeros(network.ports, dtype=np.uint8),
+        winner=np.zeros(network.ports, dtype=np.uint8),
     )
-
-
-def compiled(function: Function) -> Function:
-    """Compile ``function``, and keep the result for the next process.
-
-    Nothing compiled here makes an array, so Numba's counting of references to arrays is left out
-    (``_nrt``): with dozens of arrays it would take forty times as long as the work.
-    """
-    result: Function = njit(cache=True, _nrt=False)(function)
-    return result
-
-
-def inlined(function: Function) -> Function:
-    """Compile ``function`` into its callers: the tuples of arrays are dear to hand over."""
-    result: Function = njit(forceinline=True, _nrt=False)(function)
-    return result
-
-
-@inlined
-def field(word: np.uint64, low: Int, width: Int) -> np.int64:
-    """Extract the ``width`` bits of ``word`` from bit ``low`` upwards."""
-    mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
-    return np.int64((word >> np.uint64(low)) & mask)
 
 
 @inlined
@@ -242,13 +272,3 @@ def set_flag(now: Registers, lists: Lists, node: Int, flag: Int) -> None:
     if not now.flags[node] & flag:
         now.flags[node] |= flag
         wake(now, lists, node)
-
-
-@inlined
-def note(entries: Ints, total: Ints, which: Int, node: Int, second: Int, third: Int) -> None:
-    """Add a row to one of the :class:`Lists`, and count it."""
-    entry = total[which]
-    entries[entry, 0] = node
-    entries[entry, 1] = second
-    entries[entry, 2] = third
-    total[which] = entry + 1

@@ -28,11 +28,7 @@ class Payload:
     def random(cls, blocks: Blocks, config: NetworkConfig, seed: int) -> Payload:
         """Words drawn evenly from all that a flit can carry."""
         addresses = block_addresses(blocks)
-        largest = np.iinfo(np.uint64).max >> (64 - config.flit_width)
-        words = np.random.default_rng(seed).integers(
-            0, largest, int(addresses[-1]), dtype=np.uint64, endpoint=True
-        )
-        return cls(blocks, addresses, words)
+        return cls(blocks, addresses, random_words(config, (int(addresses[-1]),), seed))
 
     def loads(self) -> list[tuple[int, int, npt.NDArray[np.uint64]]]:
         """(node, address, words) of every block at its owner before the start."""
@@ -67,3 +63,12 @@ class Payload:
 def empty_memory(config: NetworkConfig) -> npt.NDArray[np.uint64]:
     """Message memories that hold 0 everywhere, shape (nodes, message words)."""
     return np.zeros((config.topology.nodes, config.message_words), dtype=np.uint64)
+
+
+def random_words(
+    config: NetworkConfig, shape: tuple[int, ...], seed: int
+) -> npt.NDArray[np.uint64]:
+    """Words drawn evenly from all that a flit can carry."""
+    largest = np.iinfo(np.uint64).max >> (64 - config.flit_width)
+    draw = np.random.default_rng(seed)
+    return draw.integers(0, largest, shape, dtype=np.uint64, endpoint=True)

@@ -29,7 +29,8 @@ from .errors import InvalidInput
 from .files import write_atomically
 from .program import Program, Row, Segment, check_limits
 from .schedule import PORT_MODELS
-from .schedule_file import read_json, topology_from_json, topology_to_json
+from .schedule_file import read_json
+from .topology_file import topology_from_json, topology_to_json
 
 FORMAT = "eyecast-program"
 VERSION = 1

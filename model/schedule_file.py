@@ -27,7 +27,7 @@ from .errors import InvalidInput
 from .files import write_atomically
 from .schedule import Blocks, Schedule
 from .schedule_checks import LARGEST_STEP, LARGEST_VC
-from .topology import Topology, mesh
+from .topology_file import place_first, topology_from_json, topology_to_json
 
 FORMAT = "eyecast-schedule"
 VERSION = 1
@@ -45,13 +45,6 @@ _Carried = Annotated[list[_Number], msgspec.Meta(min_length=1)]
 class _Header(msgspec.Struct):
     format: str
     version: int
-
-
-class _Mesh(msgspec.Struct, forbid_unknown_fields=True):
-    kind: str
-    dims: list[_Number]
-    faulty_nodes: list[_Number]
-    faulty_links: list[tuple[_Number, _Number]]
 
 
 class _Block(msgspec.Struct, forbid_unknown_fields=True):
@@ -166,34 +159,7 @@ def read_json(path: str | Path, format_name: str, version: int, layout: type[_Ob
     except RecursionError as error:
         raise InvalidInput(f"{path}: must be JSON that nests less deeply") from error
     except msgspec.DecodeError as error:
-        raise InvalidInput(f"{path}: {_place_first(error)}") from error
-
-
-def topology_to_json(topology: Topology) -> dict[str, object]:
-    """Describe ``topology`` as schedule and program files do."""
-    return {
-        "kind": topology.kind,
-        "dims": list(topology.dims),
-        "faulty_nodes": [],
-        "faulty_links": [],
-    }
-
-
-def topology_from_json(fields: dict[str, object]) -> Topology:
-    """Build the topology that a file describes, in this version a mesh without faults.
-
-    Raises :class:`InvalidInput` that names the place within ``topology``.
-    """
-    kind = fields.get("kind")
-    if kind != "mesh":
-        raise InvalidInput.of("topology.kind", "mesh in this version", kind)
-    try:
-        shape = msgspec.convert(fields, _Mesh)
-    except msgspec.ValidationError as error:
-        raise InvalidInput(_place_first(error, "topology")) from error
-    if shape.faulty_nodes or shape.faulty_links:
-        raise InvalidInput("topology must be without faulty nodes and links in this version")
-    return mesh(tuple(shape.dims))
+        raise InvalidInput(f"{path}: {place_first(error)}") from error
 
 
 def _schedule(file: _File) -> Schedule:
@@ -272,10 +238,3 @@ def _require_below(
     for place in np.flatnonzero(values >= limit)[:1]:
         send = np.searchsorted(offsets, place, side="right") - 1
         raise InvalidInput.of(f"sends[{send}].{column}", f"0 to {limit - 1}", values[place])
-
-
-def _place_first(error: msgspec.DecodeError, within: str = "") -> str:
-    """Put the place in front of the complaint: "sends[0].step: Expected int >= 1"."""
-    complaint, _, place = str(error).replace("`", "").partition(" - at $")
-    place = f"{within}{place}".removeprefix(".")
-    return f"{place}: {complaint}" if place else complaint

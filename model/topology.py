@@ -32,6 +32,7 @@ import numpy.typing as npt
 from .errors import InvalidInput, require_range
 
 NO_LINK = -1
+MOST_AXES = 31
 LARGEST_DIMENSION = 28
 LARGEST_NODE_COUNT = 1 << LARGEST_DIMENSION
 
@@ -93,10 +94,10 @@ class Topology:
     def longest_run(self) -> int:
         """The most links that one route segment (one port, many hops) should cover; at least 1.
 
-        It is the longest run that visits no node twice, so on any axis of length L it is L - 1. On
-        a torus the shortest routes need L // 2 alone, but schedules may go round a ring one way and
-        detours the long way; the price is one bit of a header's slot. Faults change nothing, so that
-        a network keeps its format when a link breaks. (A longer run is cut into several slots.)
+        It is the longest run that visits no node twice: L - 1 on any axis of length L. The shortest
+        routes of a torus need L // 2 alone, but a schedule may go round a ring one way and a detour
+        the long way; they cost a slot one bit more. Faults change nothing, so that a network keeps
+        its format when a link breaks. (A longer run is cut into several slots.)
         """
         if self.dims:
             return max(1, max(self.dims) - 1)
@@ -173,10 +174,7 @@ def mesh(dims: tuple[int, ...]) -> Topology:
 
 
 def torus(dims: tuple[int, ...]) -> Topology:
-    """A torus with the given side lengths, axis 0 first; each at least 1.
-
-    Every axis of length 2 or more is a ring; what that is for length 2, and an axis of length 1,
-    is said at the top of this module.
+    """A torus with the given side lengths, axis 0 first; each at least 1 (see the drawing).
 
     >>> torus((3, 2)).neighbor[0].tolist()
     [-1, 1, 2, 3, 3]
@@ -220,21 +218,23 @@ def _require_sides(kind: str, dims: tuple[int, ...]) -> None:
     """Raise :class:`InvalidInput` unless a grid with sides ``dims`` can be built."""
     if not dims:
         raise InvalidInput.of(kind, "sides such as 8x8", "without sides")
+    if len(dims) > MOST_AXES:
+        raise InvalidInput.of(f"axes of {kind}", f"at most {MOST_AXES}", len(dims))
     text = "x".join(str(side) for side in dims)
     for side in dims:
         require_range(f"side of {kind} {text}", side, 1)
-    if prod(dims) > LARGEST_NODE_COUNT:
-        raise InvalidInput.of(f"nodes of {kind} {text}", f"at most {LARGEST_NODE_COUNT}", prod(dims))
+    nodes = prod(dims)
+    if nodes > LARGEST_NODE_COUNT:
+        raise InvalidInput.of(f"nodes of {kind} {text}", f"at most {LARGEST_NODE_COUNT}", nodes)
 
 
 def _grid(
     dims: tuple[int, ...], wrapped: tuple[int, ...]
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """The tables ``neighbor`` and ``peer`` of a grid, the ends of axes ``wrapped`` linked."""
-    nodes, ports = prod(dims), 1 + 2 * len(dims)
-    neighbor = np.full((nodes, ports), NO_LINK, dtype=np.int32)
+    neighbor = np.full((prod(dims), 1 + 2 * len(dims)), NO_LINK, dtype=np.int32)
     peer = np.full_like(neighbor, NO_LINK)
-    numbers = np.arange(nodes, dtype=np.int32).reshape(dims[::-1])
+    numbers = np.arange(prod(dims), dtype=np.int32)
     for axis in range(len(dims)):
         up, down = 1 + 2 * axis, 2 + 2 * axis
         # Views of the tables with this axis first: whole layers of nodes are linked at once.

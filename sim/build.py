@@ -3,14 +3,15 @@
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-
-from cocotb_tools.runner import get_runner
 
 from ..model.config import NetworkConfig
 from ..model.program_file import network_to_json
@@ -22,7 +23,10 @@ VERILOG_FILE = "network.v"
 CONTROL_FILE = "control.vlt"
 BUILD_FOLDER = "build"
 RUNTIME_OBJECTS = "verilated*.o"
-BUILT_FROM = ("rtl/*.py", "model/config.py", "model/topology.py", "sim/verilog.py", "sim/build.py")
+BUILT_FROM = (
+    *("rtl/*.py", "model/config.py", "model/topology.py"),
+    *("sim/verilog.py", "sim/build.py", "sim/builder.py"),
+)
 """Sources of this package that decide what is built."""
 
 VERILATOR_OPTIONS = [
@@ -87,26 +91,33 @@ def build_simulator(
 
 
 def _verilate(sources: list[Path], folder: Path, variables: Mapping[str, str], waves: bool) -> None:
-    """Run Verilator and the compiler by cocotb's runner, with their output in a log."""
-    with tempfile.NamedTemporaryFile("w", suffix=".log", delete=False) as log:
-        log_path = Path(log.name)
-    with _environment(variables):
+    """Run Verilator and the compiler in a process group of their own, with their output in a log.
+
+    Interrupted, however, it stops all of them: none goes on writing to a folder that is given up.
+    """
+    # -P: no module of the folder that the user is in takes the place of one of Python's own.
+    command = [sys.executable, "-P", "-m", "eyecast.sim.builder", str(folder)]
+    with tempfile.NamedTemporaryFile(suffix=".log", delete=False) as log:
+        process = subprocess.Popen(
+            [*command, "waves" if waves else "no-waves", *map(str, sources)],
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         try:
-            get_runner("verilator").build(
-                sources=sources,
-                hdl_toplevel=TOP_MODULE,
-                build_dir=folder,
-                build_args=VERILATOR_OPTIONS,
-                waves=waves,
-                timescale=("1ns", "1ns"),
-                log_file=log_path,
-                always=True,
-            )
-        except (RuntimeError, SystemExit) as error:
-            raise BuildError(
-                f"the simulator could not be built: {error}; see {log_path}"
-            ) from error
-    log_path.unlink()
+            process.wait()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            Path(log.name).unlink()
+            raise
+    if process.returncode:
+        raise BuildError(
+            f"the simulator could not be built: exit status {process.returncode}; see {log.name}"
+        )
+    Path(log.name).unlink()
 
 
 @contextmanager
@@ -133,15 +144,3 @@ def _keep_only(folder: Path, name: str) -> None:
     for path in folder.iterdir():
         if path.name != name:
             path.unlink()
-
-
-@contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set the process's environment for a while: cocotb's runner takes it from there."""
-    before = dict(os.environ)
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)

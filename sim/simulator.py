@@ -153,7 +153,7 @@ def _start(
     simulator: Path, run_folder: Path, jobs_folder: Path, *, waves: bool
 ) -> subprocess.Popen[bytes]:
     """Start the worker in a process group of its own."""
-    command = [sys.executable, "-m", "eyecast.sim.worker", str(simulator / BUILD_FOLDER)]
+    command = [sys.executable, "-P", "-m", "eyecast.sim.worker", str(simulator / BUILD_FOLDER)]
     with (run_folder / "worker.log").open("wb") as log:
         return subprocess.Popen(
             [*command, str(run_folder), "waves" if waves else "no-waves"],

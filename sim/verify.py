@@ -44,10 +44,10 @@ class Case:
         predicted = run(program, payload.memory(config), timing=timing)
         return cls(schedule, program, payload, timing, predicted)
 
-    @property
-    def watchdog(self) -> int:
-        """Cycles after which the hardware is taken to hang."""
-        return WATCHDOG_FACTOR * self.predicted.cycles + WATCHDOG_SLACK
+
+def watchdog(predicted: Run) -> int:
+    """Cycles after which the hardware is taken to hang."""
+    return WATCHDOG_FACTOR * predicted.cycles + WATCHDOG_SLACK
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def verify(
             case.payload.loads(),
             timing=case.timing,
             read_words=len(case.payload.words),
-            cycle_limit=case.watchdog,
+            cycle_limit=watchdog(case.predicted),
         )
         for case in cases
     ]
@@ -129,26 +129,41 @@ def compare(case: Case, measured: HardwareRun) -> Verification:
     """Hold what the hardware did against what was predicted."""
     predicted, schedule = case.predicted, case.schedule
     nodes = schedule.topology.nodes
-    difference = first_difference(predicted.trace, measured.trace)
     words = len(case.payload.words)
     delivered = int(case.payload.delivered(measured.messages).sum())
     same_words = bool((measured.messages == predicted.memory[:, :words]).all())
-    rows, measured_rows = len(predicted.trace), len(measured.trace)
-    flags = sorted({name for node in range(nodes) for name in measured.flag_names(node)})
+    run_checks, difference = compare_runs(predicted, measured)
     checks = (
         Check("nodes delivered", nodes, delivered, delivered == nodes and same_words),
         _equal("steps", schedule.steps, count_steps(measured.trace, case.program.config)),
+        _equal("TCD", schedule.tcd, count_distance(measured.trace)),
+        *run_checks,
+    )
+    return Verification(case, measured, checks, difference)
+
+
+def compare_runs(
+    predicted: Run, measured: HardwareRun
+) -> tuple[tuple[Check, ...], Difference | None]:
+    """What holds for every program: cycles, stalls, flags, the trace and where it first differs."""
+    difference = first_difference(predicted.trace, measured.trace)
+    flags = sorted(
+        {name for node in range(len(measured.flags)) for name in measured.flag_names(node)}
+    )
+    stalled = int(predicted.stalled_flits.sum()), int(measured.stalled_flits.sum())
+    checks = (
         Check(
             "cycles",
             predicted.cycles,
             measured.cycles if measured.done else "not finished",
             measured.done and predicted.finished and predicted.cycles == measured.cycles,
         ),
-        _equal("TCD", schedule.tcd, count_distance(measured.trace)),
-        _equal(
-            "stalled flits", int(predicted.stalled_flits.sum()), int(measured.stalled_flits.sum())
+        Check(
+            "stalled flits",
+            *stalled,
+            bool((predicted.stalled_flits == measured.stalled_flits).all()),
         ),
-        Check("trace rows", rows, measured_rows, difference is None),
+        Check("trace rows", len(predicted.trace), len(measured.trace), difference is None),
         Check(
             "error flags",
             "none",
@@ -156,7 +171,7 @@ def compare(case: Case, measured: HardwareRun) -> Verification:
             bool((measured.flags == 0).all() and (predicted.flags == 0).all()),
         ),
     )
-    return Verification(case, measured, checks, difference)
+    return checks, difference
 
 
 def _equal(name: str, predicted: int, measured: int) -> Check:

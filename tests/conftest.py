@@ -1,7 +1,15 @@
 """Fixtures that several test files share."""
 
-import pytest
+from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command import Answer, Command
+
+from eyecast import cli
 from eyecast.model import schedule_checks
 
 
@@ -9,3 +17,27 @@ from eyecast.model import schedule_checks
 def _pair_table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways in which check() keeps who has which block."""
     monkeypatch.setattr(schedule_checks, "LARGEST_PAIR_TABLE", request.param)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, in which the commands run."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def eyecast(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Command]:
+    """The command, in this process."""
+    # The process belongs to the test runner, who wants to be asked to end as ever.
+    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
+
+    def run(*arguments: str | Path) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["eyecast", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        return Answer(int(end.value.code or 0), *capsys.readouterr())
+
+    return run

@@ -1,34 +1,111 @@
-"""Dimension-order routes against a walk that takes one hop at a time."""
+"""Routes against walks that take one hop at a time and know only neighbours and division."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 
-from eyecast.model.routes import dimension_order
-from eyecast.model.topology import mesh
+from eyecast.model.errors import InvalidInput
+from eyecast.model.faults import with_faults
+from eyecast.model.graphs import graph
+from eyecast.model.program import Segment
+from eyecast.model.routes import (
+    dateline_vcs,
+    dimension_order,
+    route,
+    segments_of_path,
+    segments_of_paths,
+    shortest_paths,
+)
+from eyecast.model.topology import Topology, hypercube, line, mesh, ring, torus
+
+GRIDS = [
+    *map(mesh, [(5,), (4, 4), (3, 5), (1, 6), (2, 3, 4), (2, 2, 2, 2)]),
+    *map(torus, [(1,), (2,), (4, 4), (5, 3), (2, 6), (1, 7), (3, 2, 4), (2, 2, 2, 2)]),
+    *(hypercube(4), line(6), ring(2), ring(7), ring(8)),
+]
+GRAPHS = [
+    graph([[-1, 1, 2, -1], [-1, 0, 2, -1], [-1, 1, 0, 3], [-1, 2, -1, -1]]),
+    graph([[-1, 1, 1, -1], [-1, -1, 0, 0]]),
+    with_faults(mesh((4, 4)), [5], [(1, 2), (9, 8)]),
+    with_faults(torus((4, 5)), [], [(0, 1), (6, 10), (3, 0)]),
+]
 
 
-def walk(dims: tuple[int, ...], source: int, target: int) -> list[int]:
-    """The nodes from source to target, one axis after the other, by division alone."""
+def all_pairs(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
+    sources, targets = np.indices((topology.nodes, topology.nodes)).reshape(2, -1)
+    return sources, targets
+
+
+def cut(offsets: np.ndarray, nodes: np.ndarray) -> list[list[int]]:
+    return [nodes[begin:end].tolist() for begin, end in pairwise(offsets.tolist())]
+
+
+def routed(topology: Topology, source: int, target: int, vcs: int) -> tuple[list[int], list[int]]:
+    """The nodes and VCs of one route."""
+    _, nodes, path_vcs = route(topology, np.array([source]), np.array([target]), vcs)
+    return nodes.tolist(), path_vcs.tolist()
+
+
+def walk(dims: tuple[int, ...], wrapped: tuple[int, ...], source: int, target: int) -> list[int]:
+    """One axis after the other, a hop at a time, the shorter way round and up in case of a tie."""
     path, stride = [source], 1
-    for side in dims:
+    for axis, side in enumerate(dims):
         ahead = target // stride % side
-        while path[-1] // stride % side != ahead:
-            up = path[-1] // stride % side < ahead
-            path.append(path[-1] + (stride if up else -stride))
+        up = source // stride % side < ahead
+        if axis in wrapped:
+            around = (ahead - source // stride) % side
+            up = around <= side - around
+        while (here := path[-1] // stride % side) != ahead:
+            there = (here + (1 if up else -1)) % side
+            path.append(path[-1] + (there - here) * stride)
         stride *= side
     return path
 
 
-@pytest.mark.parametrize("dims", [(5,), (4, 4), (3, 5), (1, 6), (2, 3, 4), (2, 2, 2, 2)])
-def test_every_pair_as_walked(dims: tuple[int, ...]) -> None:
-    topology = mesh(dims)
-    sources, targets = (a.ravel() for a in np.indices((topology.nodes, topology.nodes)))
-    offsets, nodes = dimension_order(topology, sources, targets)
-    for i, (source, target) in enumerate(zip(sources.tolist(), targets.tolist(), strict=True)):
-        assert nodes[offsets[i] : offsets[i + 1]].tolist() == walk(dims, source, target)
-    assert offsets[-1] == nodes.size
+def distances_to(topology: Topology, target: int) -> dict[int, int]:
+    """Links from each node that can reach ``target``, by rounds over the whole table."""
+    found, distance = {target: 0}, 0
+    while distance in found.values():
+        distance += 1
+        for node in range(topology.nodes):
+            ends = topology.neighbor[node].tolist()
+            if node not in found and any(found.get(end) == distance - 1 for end in ends):
+                found[node] = distance
+    return found
+
+
+# ---- Paths ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("topology", GRIDS, ids=lambda t: t.label)
+@pytest.mark.parametrize("find", [dimension_order, shortest_paths])
+def test_every_pair_of_a_grid_as_walked(topology: Topology, find: Callable[..., Any]) -> None:
+    sources, targets = all_pairs(topology)
+    paths = cut(*find(topology, sources, targets))
+    assert paths == [
+        walk(topology.dims, topology.wrapped, source, target)
+        for source, target in zip(sources.tolist(), targets.tolist(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("topology", GRAPHS, ids=lambda t: t.label)
+def test_every_hop_takes_the_lowest_port_that_leads_closer(topology: Topology) -> None:
+    for target in range(topology.nodes):
+        distance = distances_to(topology, target)
+        sources = np.array(sorted(distance))
+        offsets, nodes, vcs = route(topology, sources, np.full_like(sources, target), 1)
+        for source, path in zip(sources.tolist(), cut(offsets, nodes), strict=True):
+            assert (path[0], path[-1]) == (source, target)
+            for node, following in pairwise(path):
+                ends = topology.neighbor[node].tolist()
+                closer = [end for end in ends if distance.get(end) == distance[node] - 1]
+                assert following == closer[0]
+        assert not vcs.any()
 
 
 def test_x_comes_first() -> None:
@@ -37,7 +114,170 @@ def test_x_comes_first() -> None:
     assert nodes.tolist() == [0, 1, 5, 9]
 
 
-def test_nothing_to_route() -> None:
-    offsets, nodes = dimension_order(mesh((1, 1)), np.empty(0, np.int32), np.empty(0, np.int32))
-    assert offsets.tolist() == [0]
-    assert nodes.size == 0
+def test_ties_go_up() -> None:
+    assert routed(ring(4), 0, 2, 1) == ([0, 1, 2], [0, 0])
+    assert routed(ring(4), 3, 1, 1) == ([3, 0, 1], [0, 0])
+    assert routed(ring(5), 0, 3, 1) == ([0, 4, 3], [0, 0])
+
+
+def test_the_lowest_bit_comes_first() -> None:
+    assert routed(hypercube(4), 0b0101, 0b1010, 1)[0] == [0b0101, 0b0100, 0b0110, 0b0010, 0b1010]
+
+
+def test_around_a_fault() -> None:
+    """Down y where x is no way closer, and back to x as soon as it is.
+
+    ::
+
+        0 -x> 1 --- 2          0     1     2
+        |     |     |          |     ^     ^
+        3 --- 4 --- 5          3 --> 4 --> 5
+    """
+    broken = with_faults(mesh((3, 2)), [], [(0, 1)])
+    assert routed(broken, 0, 1, 1)[0] == [0, 3, 4, 1]
+    assert routed(broken, 0, 2, 1)[0] == [0, 3, 4, 5, 2]
+    assert routed(broken, 2, 0, 1)[0] == [2, 1, 0]
+    assert routed(with_faults(mesh((3, 2)), [1]), 2, 0, 1)[0] == [2, 5, 4, 3, 0]
+
+
+@pytest.mark.parametrize("topology", [mesh((1, 1)), torus((3, 3)), graph([[-1]])])
+def test_nothing_to_route(topology: Topology) -> None:
+    none = np.empty(0, np.int32)
+    offsets, nodes, vcs = route(topology, none, none, 2)
+    assert (offsets.tolist(), nodes.size, vcs.size) == ([0], 0, 0)
+    assert segments_of_paths(topology, offsets, nodes, vcs) == []
+    assert routed(topology, 0, 0, 2) == ([0], [])
+    assert segments_of_path(topology, np.array([0]), none) == ()
+
+
+# ---- Dateline classes -----------------------------------------------------------------------
+
+
+def test_vc_1_after_the_dateline() -> None:
+    """A ring of eight; the dateline is the link between 7 and 0."""
+    assert routed(ring(8), 5, 1, 2) == ([5, 6, 7, 0, 1], [0, 0, 0, 1])
+    assert routed(ring(8), 1, 6, 2) == ([1, 0, 7, 6], [0, 0, 1])
+    assert routed(ring(8), 1, 5, 2) == ([1, 2, 3, 4, 5], [0, 0, 0, 0])
+    assert routed(ring(8), 7, 0, 2) == ([7, 0], [0])
+    assert routed(ring(8), 5, 1, 1) == ([5, 6, 7, 0, 1], [0, 0, 0, 0])
+    assert routed(ring(8), 5, 1, 8) == routed(ring(8), 5, 1, 2)
+
+
+def test_every_axis_begins_on_vc_0() -> None:
+    # From (3, 3) to (1, 1) of a 4x4 torus: up across both datelines.
+    assert routed(torus((4, 4)), 15, 5, 2) == ([15, 12, 13, 1, 5], [0, 1, 0, 1])
+    # From (3, 0) to (1, 1): the y axis ends on VC 0, as its dateline is not on the way.
+    assert routed(torus((4, 4)), 3, 5, 2) == ([3, 0, 1, 5], [0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    "topology", [t for t in GRIDS + GRAPHS if t.wrapped], ids=lambda t: t.label
+)
+def test_classes_as_walked(topology: Topology) -> None:
+    sources, targets = all_pairs(topology)
+    offsets, nodes, vcs = route(topology, sources, targets, 2)
+    expected = []
+    for path in cut(offsets, nodes):
+        axis, vc = -1, 0
+        for node, following in pairwise(path):
+            ports = topology.neighbor[node].tolist()
+            port = ports.index(following)
+            here, there = topology.coordinates([node, following])[:, (port - 1) // 2].tolist()
+            vc = vc if axis == (port - 1) // 2 else 0
+            axis = (port - 1) // 2
+            expected.append(vc)
+            # Up leads to a lower number, or down to a higher one, between the ends alone.
+            vc |= (there < here) if port % 2 else (there > here)
+    assert vcs.tolist() == expected
+
+
+@pytest.mark.parametrize("topology", [mesh((4, 4)), hypercube(3), line(5), GRAPHS[0]])
+def test_without_wrapped_axes_all_is_vc_0(topology: Topology) -> None:
+    assert not route(topology, *all_pairs(topology), 8)[2].any()
+
+
+def test_classes_of_any_path() -> None:
+    # All the way round, from 2 down to 3, and from there to itself.
+    offsets = np.array([0, 4, 5])
+    assert dateline_vcs(ring(4), offsets, np.array([2, 1, 0, 3, 3])).tolist() == [0, 0, 0]
+    offsets = np.array([0, 1, 5])
+    assert dateline_vcs(ring(4), offsets, np.array([3, 1, 0, 3, 2])).tolist() == [0, 0, 1]
+
+
+# ---- Segments -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("topology", GRIDS + GRAPHS[:2], ids=lambda t: t.label)
+def test_segments_lead_where_the_path_leads(topology: Topology) -> None:
+    sources, targets = all_pairs(topology)
+    offsets, nodes, vcs = route(topology, sources, targets, 2)
+    every = segments_of_paths(topology, offsets, nodes, vcs)
+    for i, (path, segments) in enumerate(zip(cut(offsets, nodes), every, strict=True)):
+        followed, used = [path[0]], []
+        for port, hops, vc in segments:
+            for _ in range(hops):
+                followed.append(int(topology.neighbor[followed[-1], port]))
+                used.append(vc)
+        assert followed == path
+        assert used == vcs[offsets[i] - i : offsets[i + 1] - i - 1].tolist()
+        assert all((a.port, a.vc) != (b.port, b.vc) for a, b in pairwise(segments))
+
+
+def test_segments_by_hand() -> None:
+    nodes, vcs = np.array([15, 12, 13, 1, 5]), np.array([0, 1, 0, 1])
+    assert segments_of_path(torus((4, 4)), nodes, vcs) == (
+        Segment(port=1, hops=1, vc=0),
+        Segment(port=1, hops=1, vc=1),
+        Segment(port=3, hops=1, vc=0),
+        Segment(port=3, hops=1, vc=1),
+    )
+    assert segments_of_path(mesh((4, 4)), np.array([0, 1, 2, 6]), np.zeros(3, int)) == (
+        Segment(port=1, hops=2, vc=0),
+        Segment(port=3, hops=1, vc=0),
+    )
+    # On an axis of length 2 both ways leave by the lower port, the way up.
+    assert segments_of_path(ring(2), np.array([1, 0]), np.array([0])) == (Segment(1, 1, 0),)
+
+
+# ---- Refusals -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("topology", "source", "target", "vcs", "message"),
+    [
+        (mesh((4, 4)), 16, 0, 1, "source must be 0 to 15, not 16"),
+        (torus((4, 4)), 0, -1, 1, "target must be 0 to 15, not -1"),
+        (ring(4), 0, 1, 0, "vcs must be at least 1, not 0"),
+        (
+            with_faults(mesh((4, 4)), [5]),
+            *(0, 5, 1, "target of a route from node 0 must be a node that it can reach, not 5"),
+        ),
+        (
+            with_faults(line(3), [], [(1, 2)]),
+            *(0, 2, 1, "target of a route from node 0 must be a node that it can reach, not 2"),
+        ),
+    ],
+)
+def test_what_is_not_routed(
+    topology: Topology, source: int, target: int, vcs: int, message: str
+) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        routed(topology, source, target, vcs)
+    assert str(caught.value) == message
+
+
+def test_a_path_with_a_gap() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        segments_of_path(mesh((4, 4)), np.array([0, 1, 6]), np.array([0, 0]))
+    assert str(caught.value) == "path must be along links, not 1 -> 6"
+
+
+def test_a_hundred_thousand_routes() -> None:
+    topology = torus((32, 32))
+    sources, targets = np.random.default_rng(1).integers(0, 1024, (2, 100_000))
+    offsets, nodes, vcs = route(topology, sources, targets, 2)
+    assert (nodes[offsets[:-1]] == sources).all()
+    assert (nodes[offsets[1:] - 1] == targets).all()
+    around = (topology.coordinates(targets) - topology.coordinates(sources)) % 32
+    assert (np.diff(offsets) - 1 == np.minimum(around, 32 - around).sum(axis=1)).all()
+    assert len(segments_of_paths(topology, offsets, nodes, vcs)) == sources.size

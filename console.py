@@ -1,0 +1,70 @@
+"""What the commands print: tables, JSON, and on a terminal that something takes long."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table: words in the first column, numbers in the others, nothing for None."""
+    # Names come from files too, and what is in brackets there is no markup.
+    console = Console(markup=False, emoji=False)
+    if title:
+        console.print(title, style="bold", highlight=False)
+    table = Table()
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number == 0 else "right")
+    for row in rows:
+        table.add_row(*("" if cell is None else str(cell) for cell in row))
+    console.print(table)
+
+
+def print_json(value: object) -> None:
+    """Print ``value`` as JSON."""
+    click.echo(json.dumps(value, indent=1))
+
+
+def say_written(*paths: str | Path | None) -> None:
+    """Say which files have been written; None is one that was not asked for."""
+    for path in paths:
+        if path is not None:
+            click.echo(f"wrote {path}")
+
+
+@contextmanager
+def busy(text: str) -> Iterator[None]:
+    """A spinner while something takes long; nothing where standard error is no terminal."""
+    console = Console(stderr=True)
+    if console.is_terminal:
+        with console.status(text):
+            yield
+    else:
+        yield
+
+
+@contextmanager
+def progress(
+    text: str, total: int, *, shown: bool
+) -> Iterator[tuple[Callable[[str], None], Callable[[], None]]]:
+    """A progress bar on a terminal, as two functions: say something else; one more is done."""
+    console = Console(stderr=True)
+    columns = [TextColumn("{task.description}"), TimeElapsedColumn()]
+    if shown:
+        columns[1:1] = [BarColumn(), MofNCompleteColumn()]
+    with Progress(
+        *columns, console=console, disable=not console.is_terminal, transient=True
+    ) as bar:
+        task = bar.add_task(text, total=total)
+
+        def advance() -> None:
+            bar.update(task, description=text, advance=1)
+
+        yield lambda words: bar.update(task, description=words), advance

@@ -1,0 +1,218 @@
+"""Traffic: packets at set cycles between chosen nodes, drawn from a pattern or read from a file.
+
+A file is CSV with a header line, one packet per row, in any order::
+
+    cycle,source,target,flits
+    0,0,63,4
+    7,12,3,4
+
+``cycle`` is the first cycle in which the packet may be injected, ``flits`` its length with its
+header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import InvalidInput, require_range
+from .files import write_atomically
+from .topology import Topology
+
+HEADER = "cycle,source,target,flits"
+LARGEST_PACKETS = 4_000_000
+"""A file or a drawing of more packets than this is refused."""
+
+HOTSPOT_SHARE = 0.2
+"""How many of the packets of the hotspot pattern go to the hot node; the others are uniform."""
+
+_CHUNK_CYCLES = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """Packets in order of cycle: four columns of shape (packets,), int64.
+
+    ``cycle``: when it may be injected. ``source``, ``target``: nodes, never the same.
+    ``flits``: its length with its header, at least 1.
+    """
+
+    cycle: npt.NDArray[np.int64]
+    source: npt.NDArray[np.int64]
+    target: npt.NDArray[np.int64]
+    flits: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.cycle)
+
+    @classmethod
+    def sorted(cls, *columns: npt.NDArray[np.int64]) -> Traffic:
+        """Packets given in any order; those of one cycle keep theirs."""
+        order = np.argsort(columns[0], kind="stable")
+        return cls(*(np.asarray(column, dtype=np.int64)[order] for column in columns))
+
+
+Draw = Callable[[Topology, npt.NDArray[np.int64], np.random.Generator], npt.NDArray[np.int64]]
+"""A target for each source; a packet whose target is its source is not sent."""
+
+
+def _uniform(
+    topology: Topology, sources: npt.NDArray[np.int64], draw: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    if topology.nodes == 1:
+        return sources
+    step = draw.integers(1, topology.nodes, sources.size)
+    return (sources + step) % topology.nodes
+
+
+def _transpose(
+    topology: Topology, sources: npt.NDArray[np.int64], _draw: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    places = topology.coordinates(sources)
+    return _nodes(topology, np.roll(places, 1, axis=-1), "transpose")
+
+
+def _complement(
+    topology: Topology, sources: npt.NDArray[np.int64], _draw: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    return topology.nodes - 1 - sources
+
+
+def _neighbour(
+    topology: Topology, sources: npt.NDArray[np.int64], _draw: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    places = topology.coordinates(sources)
+    places[..., 0] = (places[..., 0] + 1) % topology.dims[0]
+    return _nodes(topology, places, "neighbour")
+
+
+def _hotspot(
+    topology: Topology, sources: npt.NDArray[np.int64], draw: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    targets = _uniform(topology, sources, draw)
+    targets[draw.random(sources.size) < HOTSPOT_SHARE] = topology.nodes // 2
+    return targets
+
+
+def _nodes(
+    topology: Topology, places: npt.NDArray[np.int64], pattern: str
+) -> npt.NDArray[np.int64]:
+    """Node numbers of coordinates, which the topology must have."""
+    if (places >= np.array(topology.dims)).any():
+        raise InvalidInput.of(
+            f"network for the {pattern} pattern", "a grid of equal sides", topology.label
+        )
+    return np.ravel_multi_index(tuple(np.moveaxis(places, -1, 0)), topology.dims, order="F")
+
+
+PATTERNS: dict[str, Draw] = {
+    "uniform": _uniform,
+    "transpose": _transpose,
+    "complement": _complement,
+    "hotspot": _hotspot,
+    "neighbour": _neighbour,
+}
+"""Patterns by name. Transpose sends from (x, y) to (y, x), complement to the node opposite (the
+complement of the number's bits where there are 2^n nodes), neighbour to the next along axis
+0, round the end; hotspot sends a share of :data:`HOTSPOT_SHARE` to one node in the middle."""
+
+
+def draw_traffic(
+    topology: Topology, pattern: str, *, rate: float, flits: int, cycles: int, seed: int
+) -> Traffic:
+    """Draw packets of ``flits`` flits for ``cycles`` cycles.
+
+    In every cycle each node has a packet with probability ``rate / flits``, so that it offers
+    ``rate`` flits per cycle. Raises :class:`InvalidInput` for a pattern that is unknown or needs
+    another network, a rate outside 0 to 1, and more than :data:`LARGEST_PACKETS`.
+    """
+    if pattern not in PATTERNS:
+        raise InvalidInput.of("pattern", ", ".join(PATTERNS), pattern)
+    if not 0 <= rate <= 1:
+        raise InvalidInput.of("rate", "0 to 1 flits per node and cycle", rate)
+    require_range("packet flits", flits, 1)
+    require_range("cycles", cycles, 1)
+    if pattern in ("transpose", "neighbour") and not topology.dims:
+        raise InvalidInput.of(f"network for the {pattern} pattern", "a grid", topology.label)
+    if topology.nodes * cycles * rate / flits > LARGEST_PACKETS:
+        raise InvalidInput.of(
+            "packets (nodes x cycles x rate / flits)",
+            f"at most {LARGEST_PACKETS}",
+            int(topology.nodes * cycles * rate / flits),
+        )
+    draw = np.random.default_rng(seed)
+    starts, sources = [], []
+    for first in range(0, cycles, _CHUNK_CYCLES):
+        chunk = min(_CHUNK_CYCLES, cycles - first)
+        cycle, source = np.nonzero(draw.random((chunk, topology.nodes)) < rate / flits)
+        starts.append(cycle + first)
+        sources.append(source)
+    start, source = np.concatenate(starts), np.concatenate(sources)
+    target = PATTERNS[pattern](topology, source, draw)
+    sent = target != source
+    length = np.full(int(sent.sum()), flits, dtype=np.int64)
+    return Traffic.sorted(start[sent], source[sent], target[sent], length)
+
+
+def write_traffic(traffic: Traffic, path: str | Path) -> None:
+    """Write a traffic file, whole or not at all."""
+    columns = (traffic.cycle, traffic.source, traffic.target, traffic.flits)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    text = "".join(f"{','.join(map(str, row))}\n" for row in rows)
+    write_atomically(path, f"{HEADER}\n{text}")
+
+
+def read_traffic(path: str | Path, topology: Topology) -> Traffic:
+    """Read a traffic file for ``topology``; its rows may be in any order.
+
+    Raises :class:`InvalidInput` naming the file and the first line that cannot be used.
+    """
+    try:
+        lines = Path(path).read_bytes().splitlines()
+    except OSError as error:
+        raise InvalidInput(f"{path}: cannot be read: {error.strerror}") from error
+    if not lines or lines[0].decode("ascii", "replace").strip() != HEADER:
+        found = lines[0][:60].decode("ascii", "replace") if lines else "nothing"
+        raise InvalidInput.of(f"{path}, line 1", HEADER, repr(found))
+    if len(lines) - 1 > LARGEST_PACKETS:
+        raise InvalidInput.of(f"{path}: packets", f"at most {LARGEST_PACKETS}", len(lines) - 1)
+    rows = [line.split(b",") for line in lines[1:]]
+    for number, row in enumerate(rows, 2):
+        if len(row) != 4 or not all(field.strip().isdigit() and len(field) < 18 for field in row):
+            shown = lines[number - 1][:60].decode("ascii", "replace")
+            raise InvalidInput.of(f"{path}, line {number}", "four numbers, 0 or more", repr(shown))
+    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    _check_rows(path, table, topology)
+    return Traffic.sorted(*table.T)
+
+
+def _check_rows(path: str | Path, table: npt.NDArray[np.int64], topology: Topology) -> None:
+    """Refuse the first row of ``table`` with a value out of range."""
+    nodes = topology.nodes
+    for name, allowed, wrong in (
+        ("source", f"a node, 0 to {nodes - 1}", table[:, 1] >= nodes),
+        ("target", f"a node, 0 to {nodes - 1}", table[:, 2] >= nodes),
+        ("target", "another node than the source", table[:, 1] == table[:, 2]),
+        ("flits", "at least 1", table[:, 3] < 1),
+    ):
+        for row in np.flatnonzero(wrong)[:1]:
+            column = HEADER.split(",").index(name)
+            value = table[row, column]
+            raise InvalidInput.of(f"{path}, line {row + 2}: {name}", allowed, value)
+
+
+def draw_refusal(topology: Topology, share: float, seed: int) -> npt.NDArray[np.uint16]:
+    """Draw for each node in which of 16 cycles its interface refuses flits: a ``share`` of them.
+
+    At least one cycle of the 16 is left open. Shape (nodes,); see docs/router.md, section 4.
+    """
+    if not 0 <= share < 1:
+        raise InvalidInput.of("back-pressure", "from 0 to below 1", share)
+    draw = np.random.default_rng(seed)
+    refused = draw.random((topology.nodes, 16)) < share
+    refused[np.arange(topology.nodes), draw.integers(0, 16, topology.nodes)] = False
+    return (refused << np.arange(16)).sum(axis=1).astype(np.uint16)

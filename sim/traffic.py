@@ -1,0 +1,98 @@
+"""Traffic on the cycle model, on the hardware, or on both and compared."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.config import NetworkConfig
+from ..model.cycle_model import Run, run
+from ..model.payload import empty_memory, random_words
+from ..model.program import Program
+from ..model.trace import Difference
+from ..model.trace_checks import check_trace
+from ..model.traffic import Traffic
+from ..model.traffic_program import traffic_program
+from .build import build_simulator
+from .simulator import HardwareRun, prepare, simulate
+from .verify import Check, compare_runs, watchdog
+
+
+@dataclass(frozen=True)
+class TrafficCase:
+    """Traffic for one network, and what the cycle model says will become of it.
+
+    ``refusal`` is a 16-bit pattern for each node: in which cycles its interface refuses a flit.
+    ``words`` is what each node's message memory holds at its beginning, as far as it is sent: shape
+    (nodes, words). ``seed`` draws the VCs and the words.
+    """
+
+    traffic: Traffic
+    program: Program
+    seed: int
+    refusal: npt.NDArray[np.uint16]
+    words: npt.NDArray[np.uint64]
+    predicted: Run
+
+    @classmethod
+    def of(
+        cls,
+        traffic: Traffic,
+        config: NetworkConfig,
+        *,
+        seed: int,
+        refusal: npt.NDArray[np.uint16] | None = None,
+    ) -> "TrafficCase":
+        """Compile and predict ``traffic``; without ``refusal`` every flit is taken at once."""
+        program = traffic_program(traffic, config, seed)
+        if refusal is None:
+            refusal = np.zeros(config.topology.nodes, dtype=np.uint16)
+        longest = max((row.length for rows in program.rows for row in rows), default=0)
+        words = random_words(config, (config.topology.nodes, longest), seed)
+        memory = empty_memory(config)
+        memory[:, :longest] = words
+        predicted = run(program, memory, timing="self-timed", refusal=refusal)
+        return cls(traffic, program, seed, refusal, words, predicted)
+
+
+@dataclass(frozen=True)
+class TrafficResult:
+    """What the hardware did with a case, and the comparison."""
+
+    case: TrafficCase
+    measured: HardwareRun
+    checks: tuple[Check, ...]
+    difference: Difference | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every line of the table is right."""
+        return all(check.agrees for check in self.checks)
+
+
+def run_traffic(
+    cases: Sequence[TrafficCase], *, on_build: Callable[[], None] = lambda: None
+) -> Iterator[TrafficResult]:
+    """Run ``cases``, all on one network, on the hardware, and compare each as it ends.
+
+    Each trace is also put to the checks that need no model.
+    """
+    config = cases[0].program.config
+    simulator = build_simulator(config, on_build=on_build)
+    jobs = [
+        prepare(
+            case.program,
+            [(node, 0, words) for node, words in enumerate(case.words)],
+            timing="self-timed",
+            read_words=0,
+            cycle_limit=watchdog(case.predicted),
+            refusal=case.refusal,
+        )
+        for case in cases
+    ]
+    for case, measured in zip(cases, simulate(simulator, jobs), strict=True):
+        checks, difference = compare_runs(case.predicted, measured)
+        if measured.done:
+            check_trace(case.program, measured.trace)
+        yield TrafficResult(case, measured, checks, difference)

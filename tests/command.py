@@ -1,0 +1,41 @@
+"""The command line for tests: what is typed, and what it leaves behind on the terminal."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+INSTALLED = Path(sys.executable).with_name("eyecast")
+CORNER_4X4 = ("--mesh", "4x4", "--source", "0,0")
+CORNER_8X8 = ("--mesh", "8x8", "--source", "0,0")
+
+
+class Answer(NamedTuple):
+    """What a command leaves behind on the terminal."""
+
+    status: int
+    output: str
+    errors: str
+
+
+Command = Callable[..., Answer]
+
+
+def shell(*arguments: str) -> Answer:
+    """The installed command, in a process of its own."""
+    done = subprocess.run([INSTALLED, *arguments], capture_output=True, text=True, check=False)
+    return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def result(answer: Answer) -> Any:
+    """What ``--json`` has printed."""
+    assert (answer.status, answer.errors) == (0, "")
+    return json.loads(answer.output)
+
+
+def refusal(line: str) -> Answer:
+    return Answer(2, "", f"eyecast: {line}\n")

@@ -1,0 +1,221 @@
+"""What the commands print and write, and that they agree with each other."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from command import CORNER_4X4, CORNER_8X8, Answer, Command, result, shell
+
+from eyecast import cli
+from eyecast.model.eye import source_tcd
+from eyecast.model.program_file import read_program
+from eyecast.model.schedule_file import read_schedule
+from eyecast.model.trace import Trace
+
+MINE = """
+{"format": "eyecast-schedule", "version": 1,
+ "topology": {"kind": "mesh", "dims": [2, 2], "faulty_nodes": [], "faulty_links": []},
+ "collective": "broadcast", "algorithm": "mine", "port_model": "half-duplex", "root": 0,
+ "steps": 2, "tcd": 3, "blocks": [{"owner": 0, "owed": null, "words": 5}],
+ "sends": [
+  {"step": 1, "source": 0, "target": 2, "path": [0, 2], "vcs": [0], "blocks": [0]},
+  {"step": 2, "source": 0, "target": 1, "path": [0, 1], "vcs": [0], "blocks": [0]},
+  {"step": 2, "source": 2, "target": 3, "path": [2, 3], "vcs": [0], "blocks": [0]}]}
+"""
+"""A broadcast in a 2x2 mesh that goes along y first, where the eye broadcast goes along x."""
+
+
+def test_without_a_command_there_is_help() -> None:
+    answer = shell()
+    assert answer == shell("--help")
+    assert (answer.status, answer.errors) == (0, "")
+    for name in ("schedule", "program", "predict", "verilog", "verify", "show"):
+        assert re.search(rf"^  {name} ", answer.output, re.MULTILINE)
+
+
+def test_every_option_has_a_help_text(eyecast: Command) -> None:
+    for name, command in cli.cli.commands.items():
+        text = " ".join(eyecast(name, "--help").output.split())
+        for option in command.params:
+            assert option.help
+            assert option.opts[-1] in text
+            assert " ".join(option.help.split()) in text
+
+
+def test_schedule(eyecast: Command, here: Path) -> None:
+    found = result(eyecast("schedule", *CORNER_8X8, "--json", "-o", "s.json"))
+    assert found == {
+        **{"steps": 6, "tcd": source_tcd(3, 0, 0), "sends": 63},
+        **{"links_used": found["links_used"], "largest_link_load": 1},
+        "least": {"steps": 6, "tcd": 63},
+    }
+    written = read_schedule(here / "s.json")
+    written.check()
+    assert (written.steps, written.tcd, written.links_used) == (6, 79, found["links_used"])
+
+
+def test_tables_say_the_same_as_json(eyecast: Command) -> None:
+    answer = eyecast("schedule", *CORNER_8X8)
+    assert (answer.status, answer.errors) == (0, "")
+    assert "8x8 mesh, eye broadcast from (0,0)" in answer.output
+    cells = [[cell.strip() for cell in line.split("│")] for line in answer.output.splitlines()]
+    assert ["", "steps", "6", "6", ""] in cells
+    assert ["", "TCD, in links", "79", "63", ""] in cells
+
+
+def test_program_and_its_file(eyecast: Command, here: Path) -> None:
+    found = result(eyecast("program", *CORNER_4X4, "--json", "-o", "p.json"))
+    program = read_program(here / "p.json")
+    assert found["steps"] == program.steps == 4
+    assert found["rows"] == max(map(len, program.rows)) == 4
+
+
+@pytest.mark.parametrize("timing", ["barrier", "self-timed"])
+def test_predict_says_the_same_of_options_and_of_files(
+    eyecast: Command, here: Path, timing: str
+) -> None:
+    wanted = ("--json", "--timing", timing)
+    found = result(eyecast("predict", *CORNER_4X4, *wanted, "-o", "o.csv"))
+    for name in ("schedule", "program"):
+        eyecast(name, *CORNER_4X4, "-o", f"{name}.json")
+        same = result(eyecast("predict", f"--{name}", f"{name}.json", *wanted, "-o", f"{name}.csv"))
+        assert same == found
+    assert (found["finished"], found["timing"]) == (True, timing)
+    assert sum(step["sends"] for step in found["steps"]) == 15
+    assert sum(step["distance"] for step in found["steps"]) == source_tcd(2, 0, 0)
+    assert found["steps"][-1]["ends"] <= found["cycles"]
+    # A head and 16 more flits over each link of each path.
+    assert sum(found["link_flits"].values()) == 17 * source_tcd(2, 0, 0)
+    # A program file does not say what the words are: they are 0, and the rest is the same.
+    traces = {name: Trace.read_csv(f"{name}.csv") for name in ("o", "schedule", "program")}
+    assert (here / "o.csv").read_bytes() == (here / "schedule.csv").read_bytes()
+    assert (traces["o"].cycle == traces["program"].cycle).all()
+    if timing == "barrier":
+        assert found["stalled_flits"] == 0
+
+
+def test_a_program_that_does_not_finish_is_a_failure(eyecast: Command, here: Path) -> None:
+    eyecast("program", *CORNER_4X4, "-o", "p.json")
+    text = (here / "p.json").read_text()
+    (here / "p.json").write_text(re.sub(r'"rows":\[\{.*?\}\]', '"rows":[]', text, count=1))
+    answer = eyecast("predict", "--program", "p.json", "--json")
+    assert (answer.status, json.loads(answer.output)["finished"]) == (1, False)
+    assert re.fullmatch(
+        r"eyecast: the program does not finish: stopped after \d+ cycles\n", answer.errors
+    )
+
+
+def test_verilog_and_its_description(eyecast: Command, here: Path) -> None:
+    answer = eyecast("verilog", "--mesh", "2x2", "--vcs", "2", "-o", "network.v")
+    assert answer == Answer(0, "wrote network.v\nwrote network.json\n", "")
+    assert sorted(path.name for path in here.iterdir()) == ["network.json", "network.v"]
+    described = json.loads((here / "network.json").read_text())
+    text = (here / "network.v").read_text()
+    top = text[text.index(f"module {described['top']}(") :]
+    declared = re.findall(r"^  (input|output)(?: reg)?(?: \[(\d+):0\])? (\w+);", top, re.MULTILINE)
+    header = re.search(r"\((.*?)\);", top, re.DOTALL)
+    ports = {port["name"]: port for port in described["ports"]}
+    assert set(ports) == set(header[1].replace(",", " ").split())
+    end = top.index("endmodule")
+    for direction, high, name in declared:
+        if top.index(f" {name};") < end and name in ports:
+            assert ports[name]["direction"] == direction
+            assert ports[name]["width"] == int(high or 0) + 1
+    assert described["parameters"]["vcs"] == 2
+    assert described["parameters"]["topology"]["dims"] == [2, 2]
+
+
+def test_show_writes_both_pictures(eyecast: Command, here: Path) -> None:
+    answer = eyecast("show", *CORNER_4X4)
+    names = ("eye-4x4-mesh.svg", "eye-4x4-mesh.png")
+    assert answer == Answer(0, "".join(f"wrote {name}\n" for name in names), "")
+    assert (here / names[0]).read_text().count('id="eye-') == 4
+    assert (here / names[1]).read_bytes()[1:4] == b"PNG"
+    assert eyecast("show", *CORNER_4X4, "-o", "a.svg").status == 0
+    assert (here / "a.svg").read_bytes() == (here / names[0]).read_bytes()
+
+
+@pytest.mark.parametrize("name", ["../mine", "[red]mine[/]"])
+def test_what_a_file_calls_its_algorithm_does_no_harm(
+    eyecast: Command, here: Path, name: str
+) -> None:
+    (here / "folder").mkdir()
+    (here / "mine.json").write_text(MINE.replace('"mine"', json.dumps(name)))
+    shown = eyecast("show", "--schedule", "mine.json")
+    assert shown.status == 0
+    assert len([path for path in here.iterdir() if path.suffix in (".svg", ".png")]) == 2
+    predicted = eyecast("predict", "--schedule", "mine.json")
+    assert predicted.output.startswith(f"2x2 mesh, {name} broadcast from (0,0), barrier timing\n")
+
+
+# ---- The hardware -----------------------------------------------------------------------------
+
+
+def test_verify_keeps_what_it_was_about(eyecast: Command, here: Path) -> None:
+    answer = eyecast("verify", *CORNER_4X4, "-o", "out/corner")
+    assert (answer.status, answer.errors) == (0, "")
+    assert "DIFFERS" not in answer.output
+    assert re.search(r"nodes delivered │ +16 │ +16 │ ok", answer.output)
+    out = here / "out" / "corner"
+    names = ["program.json", "schedule.json", "trace-hardware.csv", "trace-model.csv"]
+    assert sorted(path.name for path in out.iterdir()) == names
+    assert answer.output.endswith("".join(f"wrote out/corner/{name}\n" for name in names))
+    read_schedule(out / "schedule.json").check()
+    assert read_program(out / "program.json").steps == 4
+    traces = [Trace.read_csv(out / name) for name in names[2:]]
+    assert len(traces[0]) == len(traces[1]) > 0
+    assert (out / names[2]).read_bytes() == (out / names[3]).read_bytes()
+    # What was kept can be verified in its turn, now in numbers.
+    found = result(eyecast("verify", "--schedule", out / "schedule.json", "--json"))
+    checks = {check["name"]: check for check in found["checks"]}
+    assert found["agrees"]
+    assert all(check["agrees"] for check in checks.values())
+    assert checks["TCD"]["measured"] == source_tcd(2, 0, 0)
+    assert checks["trace rows"]["measured"] == len(traces[0])
+    predicted = result(eyecast("predict", "--schedule", out / "schedule.json", "--json"))
+    assert checks["cycles"]["measured"] == predicted["cycles"]
+
+
+def test_verify_a_broadcast_of_one_s_own(eyecast: Command, here: Path) -> None:
+    (here / "mine.json").write_text(MINE)
+    found = result(eyecast("verify", "--schedule", "mine.json", "--json"))
+    checks = {check["name"]: check["measured"] for check in found["checks"]}
+    assert found["agrees"]
+    assert (checks["nodes delivered"], checks["steps"], checks["TCD"]) == (4, 2, 3)
+
+
+def test_verify_all_sources(eyecast: Command) -> None:
+    arguments = ("verify", "--mesh", "4x4", "--all-sources", "--timing", "self-timed")
+    found = result(eyecast(*arguments, "--json"))
+    assert [each["root"] for each in found] == list(range(16))
+    assert all(each["agrees"] for each in found)
+    answer = eyecast(*arguments)
+    assert answer.status == 0
+    assert re.search(r"sources that agree in everything │ +16/16", answer.output)
+
+
+def test_hardware_that_differs_is_a_failure(
+    eyecast: Command, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hardware is told a word other than the model: the flit that carries it is shown."""
+    from eyecast.sim import verify
+
+    sound = verify.prepare
+
+    def flipped(program, loads, **options):
+        for _, _, words in loads:
+            words[2] ^= 1
+        return sound(program, loads, **options)
+
+    monkeypatch.setattr(verify, "prepare", flipped)
+    answer = eyecast("verify", *CORNER_4X4, "-o", "out")
+    assert (answer.status, answer.errors) == (
+        1,
+        "eyecast: hardware and prediction do not agree\n",
+    )
+    assert "DIFFERS" in answer.output
+    assert "first difference between the traces:" in answer.output
+    assert (here / "out" / "trace-model.csv").exists()

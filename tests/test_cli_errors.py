@@ -1,0 +1,220 @@
+"""Bad input, as a user might type it: one line, exit status 2, and no file."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from command import CORNER_4X4, INSTALLED, Command, refusal, shell
+
+EYE = "mesh must be 2^k x 2^k for the eye broadcast (1x1, 2x2, 4x4, 8x8, ...)"
+CORNER = "--source 0,0"
+BAD_OPTIONS = {
+    # The network
+    f"schedule --mesh 6x6 {CORNER}": f"{EYE}, not 6x6; the nearest mesh that works is 8x8",
+    f"schedule --mesh 8x4 {CORNER}": f"{EYE}, not 8x4; the nearest mesh that works is 8x8",
+    f"schedule --mesh 0x4 {CORNER}": "side of mesh 0x4 must be at least 1, not 0",
+    f"schedule --mesh 8x {CORNER}": "--mesh must be sides such as 8x8, not '8x'",
+    f"schedule --mesh 8*8 {CORNER}": "--mesh must be sides such as 8x8, not '8*8'",
+    f"schedule --mesh 8.5x8 {CORNER}": "--mesh must be sides such as 8x8, not '8.5x8'",
+    f"schedule --mesh -8x8 {CORNER}": "--mesh must be sides such as 8x8, not '-8x8'",
+    f"schedule {CORNER}": "a network must be given, such as --mesh 8x8",
+    f"schedule --mesh 100000x100000 {CORNER}": (
+        "nodes of the 100000x100000 mesh must be at most 4194304 for a schedule, not 10000000000"
+    ),
+    f"predict --mesh 512x512 {CORNER}": (
+        "nodes of the 512x512 mesh must be at most 65536 for a program, not 262144"
+    ),
+    f"verify --mesh 64x64 {CORNER}": (
+        "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
+    ),
+    "verify --mesh 64x64 --all-sources": (
+        "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
+    ),
+    "verilog --mesh 64x64 -o a.v": (
+        "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
+    ),
+    f"show --mesh 128x128 {CORNER}": "sides of a drawn mesh must be at most 64, not 128x128",
+    # The source
+    "schedule --mesh 8x8": "a source must be given, such as --source 0,0",
+    "schedule --mesh 8x8 --source 8,0": (
+        "--source must be a node of the 8x8 mesh, 0,0 to 7,7, not 8,0"
+    ),
+    "schedule --mesh 8x8 --source 0": "--source must be a node of the 8x8 mesh, 0,0 to 7,7, not 0",
+    "schedule --mesh 8x8 --source -1,0": "--source must be coordinates such as 0,0, not '-1,0'",
+    "schedule --mesh 8x8 --source (0,0)": "--source must be coordinates such as 0,0, not '(0,0)'",
+    "schedule --mesh 8x8 --source 0,": "--source must be coordinates such as 0,0, not '0,'",
+    "schedule --mesh 8x8 --source": "Option '--source' requires an argument",
+    "schedule --mesh 8x8 --source 0 0": (
+        "Got unexpected extra argument (0) (see eyecast schedule --help)"
+    ),
+    # The message
+    f"schedule --mesh 8x8 {CORNER} --flits 0": "--flits must be 1 to 2147483647, not 0",
+    f"schedule --mesh 8x8 {CORNER} --flits -3": "--flits must be 1 to 2147483647, not -3",
+    f"schedule --mesh 8x8 {CORNER} --flits 3000000000": (
+        "--flits must be 1 to 2147483647, not 3000000000"
+    ),
+    f"schedule --mesh 8x8 {CORNER} --flits abc": "--flits must be an integer, not 'abc'",
+    f"schedule --mesh 8x8 {CORNER} --flits 1.5": "--flits must be an integer, not '1.5'",
+    f"verify --mesh 4x4 {CORNER} --flits 257": (
+        "flits of the message must be at most 256, the message memory (--message-words raises it), "
+        "not 257"
+    ),
+    # The hardware
+    f"verify --mesh 4x4 {CORNER} --depth 0": "depth must be 1 to 16, not 0",
+    f"verify --mesh 4x4 {CORNER} --vcs 9": "vcs must be 1 to 8, not 9",
+    f"verify --mesh 4x4 {CORNER} --flit-width 8": "flit width must be 16 to 64, not 8",
+    f"verify --mesh 4x4 {CORNER} --vcs two": "--vcs must be an integer, not 'two'",
+    f"program --mesh 4x4 {CORNER} --message-words 1000000": (
+        "message words must be 2 to 65536, not 1000000"
+    ),
+    # Names
+    f"schedule --mesh 8x8 {CORNER} --algorithm ear": (
+        "algorithm for broadcast must be eye, not ear"
+    ),
+    f"schedule --mesh 8x8 {CORNER} --collective scatter": (
+        "collective must be broadcast, not scatter"
+    ),
+    f"predict --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
+    f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
+    "frobnicate": (
+        "command must be predict, program, schedule, show, verify, verilog, not frobnicate"
+    ),
+    "schedule --frob": "No such option '--frob' (see eyecast schedule --help)",
+    # Options that exclude each other, or need each other
+    f"verify --mesh 4x4 {CORNER} --waves": "--waves needs -o FOLDER, to have a place for waves.vcd",
+    f"verify --mesh 4x4 {CORNER} --all-sources": (
+        "--all-sources must be without --source and --schedule"
+    ),
+    "verify --mesh 4x4 --all-sources -o out": (
+        "-o must be left out with --all-sources: it keeps the files of one run"
+    ),
+    "verify --schedule s.json --all-sources": (
+        "--all-sources must be without --source and --schedule"
+    ),
+    "predict --schedule s.json --mesh 4x4": (
+        "--mesh must be left out with --schedule: the file says it"
+    ),
+    "predict --schedule s.json --flits 16": (
+        "--flits must be left out with --schedule: the file says it"
+    ),
+    "predict --program p.json --schedule s.json": (
+        "--schedule must be left out with --program: the file says it"
+    ),
+    "predict --program p.json --vcs 1": "--vcs must be left out with --program: the file says it",
+    "verilog --mesh 4x4": "Missing option '-o' / '--output' (see eyecast verilog --help)",
+    # Places to write to
+    "verilog --mesh 4x4 -o a.json": (
+        "output must be a file that does not end in .json, not a.json"
+    ),
+    f"schedule --mesh 4x4 {CORNER} -o .": "output file . must be a file, not a folder",
+    f"schedule --mesh 4x4 {CORNER} -o no/s.json": (
+        "output folder no must be an existing folder, not missing"
+    ),
+    f"program --mesh 4x4 {CORNER} -o /proc/p.json": (
+        "output file /proc/p.json must be writable, not refused (No such file or directory)"
+    ),
+    f"verify --mesh 4x4 {CORNER} -o /proc/out": (
+        "output folder /proc/out must be writable, not refused (No such file or directory)"
+    ),
+    f"show --mesh 4x4 {CORNER} -o a.gif": (
+        "suffix of picture a.gif must be .svg or .png, not .gif"
+    ),
+    # Places to read from
+    "predict --program p.json": "p.json: cannot be read: No such file or directory",
+    "verify --schedule .": ".: cannot be read: Is a directory",
+}
+
+
+@pytest.mark.parametrize(("arguments", "line"), BAD_OPTIONS.items(), ids=BAD_OPTIONS)
+def test_bad_options(eyecast: Command, here: Path, arguments: str, line: str) -> None:
+    assert eyecast(*arguments.split()) == refusal(line)
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        f"schedule --mesh 6x6 {CORNER} -o s.json",
+        "predict --program p.json",
+        f"verify --mesh 4x4 {CORNER} --depth 0 -o out",
+    ],
+)
+def test_the_installed_command_refuses_likewise(
+    eyecast: Command, here: Path, arguments: str
+) -> None:
+    answer = shell(*arguments.split())
+    assert answer == eyecast(*arguments.split())
+    assert (answer.status, answer.output, answer.errors.count("\n")) == (2, "", 1)
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("what", ["schedule", "program"])
+def test_files_that_are_not_what_they_should_be(eyecast: Command, here: Path, what: str) -> None:
+    other = {"schedule": "program", "program": "schedule"}[what]
+    for name in (what, other):
+        eyecast(name, *CORNER_4X4, "-o", f"{name}.json")
+    whole = (here / f"{what}.json").read_bytes()
+    cases = {
+        "cut.json": (whole[:200], "Input data was truncated"),
+        "empty.json": (b"", "Input data was truncated"),
+        "foreign.json": (b'{"name": "x"}', "Object missing required field format"),
+        "list.json": (b"[1, 2]", "Expected object, got array"),
+        "picture.json": (b"\x89PNG\r\n", "JSON is malformed: invalid character (byte 0)"),
+        "other.json": (
+            (here / f"{other}.json").read_bytes(),
+            f"format must be eyecast-{what}, not eyecast-{other}",
+        ),
+        "future.json": (
+            whole.replace(b'"version":1', b'"version":9'),
+            "version must be 1, not 9",
+        ),
+        "more.json": (
+            whole.replace(b'"port_model"', b'"color":"red","port_model"'),
+            "Object contains unknown field color",
+        ),
+    }
+    for name, (content, line) in cases.items():
+        (here / name).write_bytes(content)
+        assert eyecast("predict", f"--{what}", name) == refusal(f"{name}: {line}")
+
+
+def test_a_folder_that_turns_read_only(
+    eyecast: Command, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    line = "output folder . must be writable, not read-only"
+    assert eyecast("schedule", *CORNER_4X4, "-o", "s.json") == refusal(line)
+    assert eyecast("predict", *CORNER_4X4, "-o", "t.csv") == refusal(line)
+    assert list(here.iterdir()) == []
+
+
+def test_a_file_in_place_of_the_folder(eyecast: Command, here: Path) -> None:
+    (here / "out").write_text("mine")
+    line = "output folder out must be a folder, not a file"
+    assert eyecast("verify", *CORNER_4X4, "-o", "out") == refusal(line)
+    assert (here / "out").read_text() == "mine"
+
+
+def test_a_schedule_that_breaks_a_rule_is_refused_with_the_send(
+    eyecast: Command, here: Path
+) -> None:
+    eyecast("schedule", *CORNER_4X4, "-o", "s.json")
+    text = (here / "s.json").read_text()
+    # In step 4 node 0 sends to 4, and 1 to 5: the first send now goes a way round, over 1 -> 5.
+    text = text.replace('"path":[0,4],"vcs":[0],', '"path":[0,1,5,4],"vcs":[0,0,0],')
+    (here / "s.json").write_text(text.replace('"tcd":18', '"tcd":20'))
+    line = "send 11 (step 4, 1 -> 5): it shares link 1 -> 5, VC 0 with send 7 (step 4, 0 -> 4)"
+    assert eyecast("verify", "--schedule", "s.json", "-o", "out") == refusal(line)
+    assert not (here / "out").exists()
+
+
+def test_no_room_for_the_output_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [INSTALLED, "schedule", *CORNER_4X4, "--json"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "eyecast: [Errno 28] No space left on device\n")

@@ -1,0 +1,111 @@
+"""Traffic on the hardware and on the cycle model: identical traces under contention.
+
+Networks come from a short list, because each has to be built; what runs on them is drawn.
+``make soak`` draws the networks too.
+"""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from eyecast.model.config import NetworkConfig
+from eyecast.model.cycle_model import run
+from eyecast.model.deadlock import DeadlockError, certify
+from eyecast.model.payload import empty_memory
+from eyecast.model.program import Program, Row, Segment
+from eyecast.model.topology import hypercube, mesh, ring, torus
+from eyecast.model.trace import first_difference
+from eyecast.model.traffic import Traffic
+from eyecast.model.traffic_program import deliveries, message_words_for
+from eyecast.sim.build import build_simulator
+from eyecast.sim.simulator import prepare, simulate
+from eyecast.sim.soak import DrawnCase, DrawnNetwork
+from eyecast.sim.traffic import TrafficCase, run_traffic
+from eyecast.sim.verify import waiting
+
+
+def network(option, topology, **limits):
+    config = NetworkConfig(
+        topology=topology,
+        message_words=message_words_for(topology, 12),
+        table_words=1 << 12,
+        steps=1,
+        timed_rows=True,
+        **limits,
+    )
+    return DrawnNetwork(option, config)
+
+
+NETWORKS = {
+    "torus": network("--torus 4x4", torus((4, 4)), vcs=2, depth=4),
+    "slow links": network("--mesh 3x3", mesh((3, 3)), vcs=3, depth=1, link_registers=2),
+    "narrow cube": network("--hypercube 3", hypercube(3), vcs=1, flit_width=24),
+    "ring": network("--ring 5", ring(5), vcs=8, depth=16, flit_width=64, link_registers=1),
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    pattern=st.sampled_from(["uniform", "complement", "hotspot", "neighbour"]),
+    rate=st.floats(0.05, 1),
+    packet_flits=st.integers(4, 9),
+    cycles=st.integers(1, 300),
+    back_pressure=st.sampled_from([0, 0.3, 0.8]),
+    seed=st.integers(0, 1 << 30),
+)
+def test_any_traffic_is_identical_on_model_and_hardware(name, **drawn):
+    case = DrawnCase(NETWORKS[name], **drawn)
+    (result,) = run_traffic([case.build()])
+    found = "" if result.difference is None else result.difference.describe()
+    assert result.agrees, f"repeat with:\n  {case.command()}\n{result.checks}\n{found}"
+
+
+def test_packets_of_a_header_alone_arrive_when_zero_load_says():
+    config = NETWORKS["torus"].config
+    lone = Traffic.sorted(*(np.array([value]) for value in (7, 0, 5, 1)))
+    (result,) = run_traffic([TrafficCase.of(lone, config, seed=3)])
+    assert result.agrees
+    delivery = deliveries(lone, config, result.measured.trace, seed=3)
+    # Two links: injected in cycle 7, off the links in 8 and 9, delivered in 10 (docs/router.md).
+    assert delivery.latency.tolist() == [3]
+
+
+def circle(config):
+    """Every node of a ring of four sends two links on, packets longer than the buffers."""
+    rows = tuple(
+        (Row(1, (Segment(1, 2, 0),), 0, node, 8, start=0),) for node in range(config.topology.nodes)
+    )
+    return Program(config, "full-duplex", rows, ((),) * 4, (1,) * 4)
+
+
+def test_a_ring_with_one_vc_locks_up_as_the_certificate_says():
+    limits = {"vcs": 1, "depth": 2, "flit_width": 32}
+    config = network("--ring 4", ring(4), **limits).config
+    program = circle(config)
+    with pytest.raises(DeadlockError, match="0"):
+        certify(program)
+    predicted = run(program, empty_memory(config), timing="self-timed", cycle_limit=400)
+    assert not predicted.finished
+    job = prepare(program, [], timing="self-timed", read_words=0, cycle_limit=400)
+    (measured,) = simulate(build_simulator(config), [job])
+    assert not measured.done
+    assert first_difference(predicted.trace, measured.trace) is None
+    assert len(waiting(program, measured)) == 4
+
+
+def test_the_same_with_a_dateline_is_certified_and_ends():
+    config = network("--ring 4", ring(4), vcs=2, depth=2).config
+    program = circle(config)
+    crossing = tuple(
+        (dataclasses.replace(rows[0], route=(Segment(1, 1, 0), Segment(1, 1, 1))),)
+        if node == 3
+        else rows
+        for node, rows in enumerate(program.rows)
+    )
+    program = dataclasses.replace(program, rows=crossing)
+    certify(program)
+    assert run(program, empty_memory(config), timing="self-timed").finished

@@ -1,0 +1,37 @@
+"""Traffic as a person writes it, for tests of the cycle model, and what came of it."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from program_by_hand import LINE, C, departures, program, put
+
+from eyecast.model.cycle_model import Run
+from eyecast.model.program import Program, Row
+from eyecast.model.topology import Topology
+
+
+def timed(start: int, *route: tuple[int, ...], **options: int) -> Row:
+    return replace(put(1, *route, **options), start=start)  # type: ignore[arg-type]
+
+
+def traffic(
+    rows: dict[int, list[Row]],
+    awaited: dict[int, int],
+    topology: Topology = LINE,
+    receives: dict[int, list[int]] | None = None,
+    **limits: Any,
+) -> Program:
+    """A program with timed rows; with 64-bit words a row has one control word."""
+    limits = {"flit_width": 64, "timed_rows": True} | limits
+    made = program(rows, receives or {}, topology, **limits)
+    assert made.config.control_words == C
+    return replace(made, awaited=tuple(awaited.get(node, 0) for node in range(topology.nodes)))
+
+
+def cycles(result: Run, node: int, port: int) -> list[int]:
+    return [cycle for cycle, *_ in departures(result, node, port)]
+
+
+def refusing(pattern: int, nodes: int = 4) -> np.ndarray[Any, np.dtype[np.uint16]]:
+    return np.full(nodes, pattern, dtype=np.uint16)
