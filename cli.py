@@ -11,7 +11,6 @@ import os
 import re
 import signal
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from . import __version__
+from .cli_traffic import traffic_command
 from .console import busy, print_json, print_table, progress, say_written
 from .model.algorithms import landmarks
 from .model.bounds import least_broadcast_steps, least_broadcast_tcd
@@ -37,14 +37,17 @@ from .options import (
     chosen_schedule,
     chosen_topology,
     collective_options,
+    force_option,
     hardware_options,
     json_option,
     make_schedule,
     network_options,
     output_option,
     refuse_beside,
+    require_no_deadlock,
     schedule_file_option,
     timing_option,
+    writable_folder,
 )
 
 if TYPE_CHECKING:
@@ -121,9 +124,13 @@ def cli(context: click.Context) -> None:
     eyecast predict  --mesh 8x8 --source 0,0            cycles, from the cycle model
     eyecast verify   --mesh 8x8 --source 0,0            the same on the hardware, compared
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
+    eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput
     """  # noqa: D301 - click wants the control character itself
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+
+
+cli.add_command(traffic_command)
 
 
 @cli.command("schedule")
@@ -166,6 +173,7 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
 @collective_options
 @schedule_file_option
 @hardware_options
+@force_option
 @output_option("the program (JSON)")
 @json_option
 def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
@@ -174,6 +182,7 @@ def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         schedule = chosen_schedule(chosen, Use.PROGRAM)
         config = chosen_config(chosen, schedule.topology, schedule)
         program = compile_schedule(schedule, config)
+        require_no_deadlock(chosen, program)
     measures = _program_measures(program)
     if output is not None:
         write_program(program, output)
@@ -214,6 +223,7 @@ def _program_measures(program: Program) -> dict[str, int]:
 )
 @hardware_options
 @timing_option
+@force_option
 @output_option("the predicted trace (CSV)")
 @json_option
 def predict_command(
@@ -235,6 +245,7 @@ def predict_command(
             program = compile_schedule(schedule, config)
         title = _title(schedule)
         memory = Payload.random(schedule.blocks, config, seed=0).memory(config)
+    require_no_deadlock(chosen, program)
     with busy("predicting (the first time, the cycle model is compiled)"):
         predicted = run(program, memory, timing=timing)
     if output is not None:
@@ -333,6 +344,7 @@ def verilog_command(output: str, **chosen: Any) -> None:
 @schedule_file_option
 @hardware_options
 @timing_option
+@force_option
 @click.option("--all-sources", is_flag=True, help="Every node in turn as the source.")
 @click.option("--waves", is_flag=True, help="Record waveforms (waves.vcd); needs -o.")
 @output_option("schedule, program, both traces and waveforms", metavar="FOLDER")
@@ -352,7 +364,7 @@ def verify_command(
         raise InvalidInput("-o must be left out with --all-sources: it keeps the files of one run")
     with busy("generating, checking, predicting"):
         cases = list(_cases(chosen, timing, all_sources))
-    folder = None if output is None else _make_folder(output)
+    folder = None if output is None else writable_folder(output)
     waves_file = folder / "waves.vcd" if folder is not None and waves else None
     with progress("verifying", len(cases), shown=all_sources) as (say, advance):
         results = []
@@ -389,22 +401,9 @@ def _cases(chosen: dict[str, Any], timing: str, all_sources: bool) -> Iterator[C
         schedules = (make_schedule(chosen, topology, node) for node in range(topology.nodes))
     for number, schedule in enumerate(schedules):
         config = chosen_config(chosen, schedule.topology, schedule)
-        yield Case.of(schedule, config, timing=timing, seed=number)
-
-
-def _make_folder(output: str) -> Path:
-    """The folder to write to, made if it is not there; refused now rather than after the run."""
-    folder = Path(output)
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInput.of(f"output folder {folder}", "a folder", "a file")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        refusal = f"refused ({error.strerror})"
-        raise InvalidInput.of(f"output folder {folder}", "writable", refusal) from error
-    return folder
+        case = Case.of(schedule, config, timing=timing, seed=number)
+        require_no_deadlock(chosen, case.program)
+        yield case
 
 
 def _write_verification(result: Verification, folder: Path) -> None:

@@ -6,9 +6,11 @@ what is allowed, and what was given.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from math import prod
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -16,10 +18,14 @@ from click.core import ParameterSource
 
 from .model.algorithms import find_algorithm
 from .model.config import NetworkConfig
+from .model.deadlock import DeadlockError, certify
 from .model.errors import InvalidInput, require_range
+from .model.faults import with_faults
+from .model.program import Program
 from .model.schedule import Schedule
 from .model.schedule_file import read_schedule
-from .model.topology import Topology, mesh
+from .model.topology import Topology, hypercube, line, mesh, ring, torus
+from .model.topology_file import read_topology
 
 Chosen = Mapping[str, Any]
 """Option values by parameter name, as click hands them over."""
@@ -30,12 +36,18 @@ _DEFAULT = NetworkConfig(topology=mesh((1, 1)))
 
 _MOST_FLITS = (1 << 31) - 1
 
-SCHEDULE_FILE_SAYS = ("--mesh", "--source", "--collective", "--algorithm", "--flits")
+_NETWORK = (
+    *("--mesh", "--torus", "--hypercube", "--line", "--ring", "--graph"),
+    *("--faulty-node", "--faulty-link"),
+)
+
+SCHEDULE_FILE_SAYS = (*_NETWORK, "--source", "--collective", "--algorithm", "--flits")
 """What must not be said beside ``--schedule``."""
 
 PROGRAM_FILE_SAYS = (
     *("--schedule", *SCHEDULE_FILE_SAYS),
     *("--vcs", "--depth", "--flit-width", "--message-words", "--table-words"),
+    "--link-registers",
 )
 """What must not be said beside ``--program``."""
 
@@ -73,7 +85,8 @@ def _together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], 
     return decorate
 
 
-def _number(name: str, default: int, text: str) -> Callable[[_Command], _Command]:
+def integer_option(name: str, default: int, text: str) -> Callable[[_Command], _Command]:
+    """An option that is an integer."""
     return click.option(
         name,
         type=click.UNPROCESSED,
@@ -85,14 +98,41 @@ def _number(name: str, default: int, text: str) -> Callable[[_Command], _Command
     )
 
 
-network_options = click.option(
-    "--mesh", "sides", metavar="WxH", help="The network: a mesh with these sides, such as 8x8."
+def float_option(name: str, default: float, text: str) -> Callable[[_Command], _Command]:
+    """An option that is a number."""
+
+    def number(_context: click.Context, parameter: click.Parameter, value: Any) -> float:
+        try:
+            return float(value)
+        except ValueError:
+            raise InvalidInput.of(parameter.opts[0], "a number", repr(value)) from None
+
+    return click.option(
+        name,
+        type=click.UNPROCESSED,
+        callback=number,
+        metavar="NUMBER",
+        default=default,
+        show_default=True,
+        help=text,
+    )
+
+
+network_options = _together(
+    click.option("--mesh", metavar="WxH", help="The network: a mesh of these sides, such as 8x8."),
+    click.option("--torus", metavar="WxH", help="Or a torus."),
+    click.option("--hypercube", metavar="N", help="Or a hypercube of N dimensions."),
+    click.option("--line", metavar="N", help="Or a line of N nodes."),
+    click.option("--ring", metavar="N", help="Or a ring of N nodes."),
+    click.option("--graph", metavar="FILE", help="Or any graph: a JSON file with its neighbours."),
+    click.option("--faulty-node", metavar="X,Y", multiple=True, help="Without this node."),
+    click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="Without this link."),
 )
 collective_options = _together(
     click.option("--source", metavar="X,Y", help="The node that has the message at the start."),
     click.option("--collective", default="broadcast", show_default=True, help="What to do."),
     click.option("--algorithm", default="eye", show_default=True, help="How to do it."),
-    _number("--flits", 16, "Length of the message."),
+    integer_option("--flits", 16, "Length of the message."),
 )
 schedule_file_option = click.option(
     "--schedule",
@@ -101,11 +141,17 @@ schedule_file_option = click.option(
     help="A schedule file, instead of --mesh, --source, --algorithm and --flits.",
 )
 hardware_options = _together(
-    _number("--vcs", _DEFAULT.vcs, "Virtual channels per link, 1 to 8."),
-    _number("--depth", _DEFAULT.depth, "Flits in the buffer of each VC, 1 to 16."),
-    _number("--flit-width", _DEFAULT.flit_width, "Bits of a flit, 16 to 64."),
-    _number("--message-words", _DEFAULT.message_words, "Message memory of a node, in flits."),
-    _number("--table-words", _DEFAULT.table_words, "Table memory of a node, in flits."),
+    integer_option("--vcs", _DEFAULT.vcs, "Virtual channels per link, 1 to 8."),
+    integer_option("--depth", _DEFAULT.depth, "Flits in the buffer of each VC, 1 to 16."),
+    integer_option("--flit-width", _DEFAULT.flit_width, "Bits of a flit, 16 to 64."),
+    integer_option(
+        "--message-words", _DEFAULT.message_words, "Message memory of a node, in flits."
+    ),
+    integer_option("--table-words", _DEFAULT.table_words, "Table memory of a node, in flits."),
+    integer_option("--link-registers", _DEFAULT.link_registers, "Registers on every link, 0 to 3."),
+)
+force_option = click.option(
+    "--force", is_flag=True, help="Run a program even if its routes may deadlock."
 )
 timing_option = click.option(
     "--timing",
@@ -135,12 +181,55 @@ def refuse_beside(file_option: str, options: Sequence[str]) -> None:
 
 def chosen_topology(chosen: Chosen, use: Use) -> Topology:
     """The network that the options name, if it is not too large for its use."""
-    if chosen["sides"] is None:
+    given = [kind for kind in ("graph", *_KINDS) if chosen[kind] is not None]
+    if not given:
         raise InvalidInput("a network must be given, such as --mesh 8x8")
-    sides = _integers("--mesh", "sides such as 8x8", chosen["sides"], "x")
-    # Asked before the network is made, which may be too large for that alone.
-    use.require(f"{chosen['sides']} mesh", prod(sides))
-    return mesh(sides)
+    if len(given) > 1:
+        raise InvalidInput(f"one network must be given, not --{' and --'.join(given)}")
+    kind, text = given[0], chosen[given[0]]
+    if kind == "graph":
+        topology = read_topology(text)
+        use.require(topology.label, topology.nodes)
+    else:
+        numbers, nodes, make = _KINDS[kind]
+        # Asked before the network is made, which may be too large for that alone.
+        size = _integers(f"--{kind}", numbers, text, "x")
+        if "x" not in numbers and len(size) > 1:
+            raise InvalidInput.of(f"--{kind}", numbers, repr(text))
+        use.require(f"{text} {kind}", nodes(size))
+        topology = make(size)
+    return _without_faults(chosen, topology)
+
+
+_Size = tuple[int, ...]
+_KINDS: dict[str, tuple[str, Callable[[_Size], int], Callable[[_Size], Topology]]] = {
+    "mesh": ("sides such as 8x8", prod, mesh),
+    "torus": ("sides such as 8x8", prod, torus),
+    "hypercube": (
+        "a dimension such as 4",
+        lambda size: 1 << min(size[0], 64),
+        lambda size: hypercube(size[0]),
+    ),
+    "line": ("a number of nodes", prod, lambda size: line(size[0])),
+    "ring": ("a number of nodes", prod, lambda size: ring(size[0])),
+}
+"""What the text of each kind's option is, how many nodes that makes, and the constructor."""
+
+
+def _without_faults(chosen: Chosen, topology: Topology) -> Topology:
+    """``topology`` without the faulty nodes and links that the options name."""
+
+    def node(text: str, option: str) -> int:
+        return topology.node_at(_integers(option, "coordinates such as 3,4", text, ","), option)
+
+    nodes = [node(text, "--faulty-node") for text in chosen["faulty_node"]]
+    links = []
+    for text in chosen["faulty_link"]:
+        begin, colon, end = text.partition(":")
+        if not colon:
+            raise InvalidInput.of("--faulty-link", "two nodes such as 3,4:4,4", repr(text))
+        links.append((node(begin, "--faulty-link"), node(end, "--faulty-link")))
+    return with_faults(topology, nodes, links) if nodes or links else topology
 
 
 def chosen_source(chosen: Chosen, topology: Topology) -> int:
@@ -173,6 +262,15 @@ def chosen_schedule(chosen: Chosen, use: Use) -> Schedule:
     return schedule
 
 
+def require_no_deadlock(chosen: Chosen, program: Program) -> None:
+    """Refuse a program whose routes may wait for each other in a circle, unless forced."""
+    if not chosen["force"]:
+        try:
+            certify(program)
+        except DeadlockError as error:
+            raise InvalidInput(f"{error} (--force runs it all the same)") from error
+
+
 def chosen_config(
     chosen: Chosen, topology: Topology, schedule: Schedule | None = None
 ) -> NetworkConfig:
@@ -188,6 +286,7 @@ def chosen_config(
         flit_width=chosen["flit_width"],
         message_words=chosen["message_words"],
         table_words=chosen["table_words"],
+        link_registers=chosen["link_registers"],
         steps=max(_DEFAULT.steps, steps),
     )
     flits = 0 if schedule is None else int(schedule.blocks.words.sum(dtype="int64"))
@@ -195,6 +294,21 @@ def chosen_config(
         room = f"at most {config.message_words}, the message memory (--message-words raises it)"
         raise InvalidInput.of("flits of the message", room, flits)
     return config
+
+
+def writable_folder(output: str) -> Path:
+    """The folder to write to, made if it is not there; refused now rather than after the run."""
+    folder = Path(output)
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput.of(f"output folder {folder}", "a folder", "a file")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        refusal = f"refused ({error.strerror})"
+        raise InvalidInput.of(f"output folder {folder}", "writable", refusal) from error
+    return folder
 
 
 def _integers(parameter: str, allowed: str, text: str, separator: str) -> tuple[int, ...]:

@@ -225,7 +225,10 @@ def _network(
     record_trace: bool,
     refusal: npt.NDArray[np.uint16] | None = None,
 ) -> Network:
-    """Everything that is fixed during a run."""
+    """Everything that is fixed during a run.
+
+    The columns are copied, for views and arrays that are read-only would be compiled for anew.
+    """
     tables = program if isinstance(program, Tables) else tables_of(program)
     config = tables.config
     ports, lines = config.topology.ports, np.arange(config.topology.neighbor.size, dtype=np.uint32)
@@ -251,14 +254,14 @@ def _network(
         line_port=(lines % ports).astype(np.uint8),
         downstream=_downstream(config.topology),
         upstream=_upstream(config.topology),
-        expected=tables.expected,
-        awaited=tables.awaited,
-        refusal=_refusal(config, refusal),
-        first_row=tables.first_row,
-        row_step=tables.step,
-        row_start=tables.start,
-        row_source=tables.source_address,
-        row_length=tables.length,
-        first_header=tables.first_header,
-        header=tables.header,
+        expected=np.array(tables.expected),
+        awaited=np.array(tables.awaited),
+        refusal=np.array(_refusal(config, refusal)),
+        first_row=np.array(tables.first_row),
+        row_step=np.array(tables.step),
+        row_start=np.array(tables.start),
+        row_source=np.array(tables.source_address),
+        row_length=np.array(tables.length),
+        first_header=np.array(tables.first_header),
+        header=np.array(tables.header),
     )

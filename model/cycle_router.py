@@ -74,11 +74,8 @@ def request(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
     The request stands, and is not looked at again, until the packet's tail has left.
     """
     line = np.int64(net.channel_line[channel])
-    node, port, vc = (
-        np.int64(net.line_node[line]),
-        np.int64(net.line_port[line]),
-        channel - line * net.vcs,
-    )
+    node, port = np.int64(net.line_node[line]), np.int64(net.line_port[line])
+    vc = channel - line * net.vcs
     slot = index(channel * net.depth + now.first[channel])
     word, kind = np.uint64(now.data[slot]), np.int64(now.kind[slot])
     output = field(word, 0, net.port_bits)

@@ -143,15 +143,15 @@ def eye_broadcast(topology: Topology, source: int, words: int) -> Schedule:
 
 def _levels(topology: Topology) -> int:
     """Return the k of a 2^k x 2^k mesh."""
-    k = topology.dims[0].bit_length() - 1
-    if topology.kind == "mesh" and topology.dims == (1 << k, 1 << k):
+    k = (topology.nodes.bit_length() - 1) // 2
+    whole_mesh = topology.kind == "mesh" and topology.without_faults is None
+    if whole_mesh and topology.dims == (1 << k, 1 << k):
         return k
-    side = 1 << topology.nodes.bit_length() // 2
-    shown = "x".join(str(side) for side in topology.dims)
-    raise InvalidInput(
-        f"{topology.kind} must be 2^k x 2^k for the eye broadcast (1x1, 2x2, 4x4, 8x8, ...), "
-        f"not {shown}; the nearest mesh that works is {side}x{side}"
-    )
+    allowed = "a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...)"
+    if topology.kind == "mesh" and len(topology.dims) == 2:
+        side = 1 << topology.nodes.bit_length() // 2
+        allowed += f", of which the nearest is {side}x{side}"
+    raise InvalidInput.of("network for the eye broadcast", allowed, f"a {topology.label}")
 
 
 def _targets(holders: Coordinates, k: int) -> tuple[Coordinates, Coordinates, Coordinates]:

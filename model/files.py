@@ -27,10 +27,13 @@ def write_bytes_atomically(path: str | Path, content: bytes) -> None:
     if not path.parent.is_dir():
         state = "a file" if path.parent.exists() else "missing"
         raise InvalidInput.of(f"output folder {path.parent}", "an existing folder", state)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # A device or a pipe is written to; a file put in its place would take it from everybody.
+    special = path.exists() and not path.is_file()
+    beside = path if special else path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         beside.write_bytes(content)
-        beside.replace(path)
+        if not special:
+            beside.replace(path)
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             folder = f"output folder {path.parent}"
@@ -39,5 +42,6 @@ def write_bytes_atomically(path: str | Path, content: bytes) -> None:
         raise InvalidInput.of(f"output file {path}", "writable", refusal) from error
     finally:
         # An interruption leaves by here too; after the rename there is nothing to remove.
-        with contextlib.suppress(OSError):
-            beside.unlink()
+        if not special:
+            with contextlib.suppress(OSError):
+                beside.unlink()

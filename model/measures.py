@@ -9,8 +9,10 @@ import numpy.typing as npt
 
 from .cycle_model import Run
 from .program import Program
-from .topology import Topology
+from .topology import NO_LINK, Topology
 from .trace import Trace
+from .traffic import Traffic
+from .traffic_program import deliveries
 
 
 @dataclass(frozen=True)
@@ -59,3 +61,39 @@ def link_flits(topology: Topology, trace: Trace) -> npt.NDArray[np.int64]:
     keys = trace.node.astype(np.int64) * topology.ports + trace.port
     counts = np.bincount(keys, minlength=topology.nodes * topology.ports)
     return counts.reshape(topology.nodes, topology.ports)
+
+
+def measure_traffic(
+    traffic: Traffic, program: Program, trace: Trace, seed: int
+) -> dict[str, float | int]:
+    """What a trace says of ``traffic_program(traffic, …, seed)``: throughput, latency, link use.
+
+    Throughput is in flits per node and cycle. What was accepted is counted from a quarter of the cycles in
+    which packets start to the last of them, when the network is neither filling nor emptying. Latencies
+    are in cycles, from a packet's start to its tail's delivery.
+    """
+    topology = program.config.topology
+    last = int(traffic.cycle.max(initial=0)) + 1
+    first = last // 4
+    delivered = (trace.port == 0) & (trace.cycle >= first) & (trace.cycle < last)
+    latency = deliveries(traffic, program.config, trace, seed).latency
+    on_links = link_flits(topology, trace)[:, 1:][topology.neighbor[:, 1:] != NO_LINK]
+    cycles = int(trace.cycle.max(initial=0)) + 1
+    measures: dict[str, float | int] = {
+        "packets delivered": len(latency),
+        "offered throughput": float(traffic.flits.sum()) / topology.nodes / last,
+        "accepted throughput": float(delivered.sum()) / topology.nodes / (last - first),
+    }
+    if latency.size:
+        measures |= {
+            "mean latency": float(latency.mean()),
+            "median latency": float(np.median(latency)),
+            "99th percentile latency": float(np.percentile(latency, 99)),
+            "longest latency": int(latency.max()),
+        }
+    if on_links.size:
+        measures |= {
+            "mean link use": float(on_links.mean()) / cycles,
+            "busiest link's use": float(on_links.max()) / cycles,
+        }
+    return measures

@@ -16,6 +16,7 @@ always written, and where a file leaves them out there are none.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -101,6 +102,24 @@ def topology_from_json(fields: dict[str, object]) -> Topology:
     except msgspec.ValidationError as error:
         raise InvalidInput(place_first(error, "topology")) from error
     return with_faults(_KINDS[kind].build(file), file.faulty_nodes, file.faulty_links)
+
+
+def read_topology(path: str | Path) -> Topology:
+    """Read a topology from a JSON file that holds its description alone.
+
+    Raises :class:`InvalidInput` with one line that names the file and what is wrong with it.
+    """
+    try:
+        fields = msgspec.json.decode(Path(path).read_bytes(), type=dict[str, object])
+        return topology_from_json(fields)
+    except OSError as error:
+        raise InvalidInput(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path}: must be UTF-8: {error.reason}") from error
+    except msgspec.DecodeError as error:
+        raise InvalidInput(f"{path}: {place_first(error)}") from error
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from error
 
 
 def place_first(error: msgspec.DecodeError, within: str = "") -> str:

@@ -106,7 +106,8 @@ def _nodes(
         raise InvalidInput.of(
             f"network for the {pattern} pattern", "a grid of equal sides", topology.label
         )
-    return np.ravel_multi_index(tuple(np.moveaxis(places, -1, 0)), topology.dims, order="F")
+    columns = tuple(np.moveaxis(places, -1, 0))
+    return np.asarray(np.ravel_multi_index(columns, topology.dims, order="F"), dtype=np.int64)
 
 
 PATTERNS: dict[str, Draw] = {
@@ -215,4 +216,4 @@ def draw_refusal(topology: Topology, share: float, seed: int) -> npt.NDArray[np.
     draw = np.random.default_rng(seed)
     refused = draw.random((topology.nodes, 16)) < share
     refused[np.arange(topology.nodes), draw.integers(0, 16, topology.nodes)] = False
-    return (refused << np.arange(16)).sum(axis=1).astype(np.uint16)
+    return np.asarray((refused << np.arange(16)).sum(axis=1), dtype=np.uint16)

@@ -3,6 +3,7 @@
 Every case is one that ``eyecast traffic`` can repeat; :meth:`DrawnCase.command` is how.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from .traffic import TrafficCase
 TABLE_WORDS = 1 << 13
 LONGEST_PACKET = 12
 
-NETWORKS = (
+NETWORKS: tuple[tuple[str, Callable[[], Topology]], ...] = (
     ("--mesh 4x4", lambda: mesh((4, 4))),
     ("--mesh 5x3", lambda: mesh((5, 3))),
     ("--mesh 2x2x2", lambda: mesh((2, 2, 2))),
@@ -44,7 +45,7 @@ class DrawnNetwork:
     def draw(cls, draw: np.random.Generator) -> "DrawnNetwork":
         """Draw a topology and every parameter of the network."""
         option, make = NETWORKS[draw.integers(len(NETWORKS))]
-        topology: Topology = make()
+        topology = make()
         # One VC on a wrapped axis may deadlock; `eyecast` says so, and it is tested apart.
         fewest = 2 if topology.wrapped else 1
         config = NetworkConfig(

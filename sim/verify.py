@@ -1,7 +1,7 @@
 """The whole way: schedule, program, cycle model, hardware, and whether all of them agree."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,10 @@ class Check:
     measured: object
     agrees: bool
 
+    def to_json(self) -> dict[str, object]:
+        """The line as JSON values."""
+        return asdict(self)
+
 
 @dataclass(frozen=True)
 class Verification:
@@ -80,15 +84,7 @@ class Verification:
             "agrees": self.agrees,
             "timing": self.case.timing,
             "root": self.case.schedule.root,
-            "checks": [
-                {
-                    "name": c.name,
-                    "predicted": c.predicted,
-                    "measured": c.measured,
-                    "agrees": c.agrees,
-                }
-                for c in self.checks
-            ],
+            "checks": [check.to_json() for check in self.checks],
             "first_difference": None if self.difference is None else self.difference.describe(),
             "waiting": waiting(self.case.program, self.measured),
         }

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from command import CORNER_4X4, INSTALLED, Command, refusal, shell
 
-EYE = "mesh must be 2^k x 2^k for the eye broadcast (1x1, 2x2, 4x4, 8x8, ...)"
+EYE = "network for the eye broadcast must be a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...)"
 CORNER = "--source 0,0"
 BAD_OPTIONS = {
     # The network
-    f"schedule --mesh 6x6 {CORNER}": f"{EYE}, not 6x6; the nearest mesh that works is 8x8",
-    f"schedule --mesh 8x4 {CORNER}": f"{EYE}, not 8x4; the nearest mesh that works is 8x8",
+    f"schedule --mesh 6x6 {CORNER}": f"{EYE}, of which the nearest is 8x8, not a 6x6 mesh",
+    f"schedule --mesh 8x4 {CORNER}": f"{EYE}, of which the nearest is 8x8, not a 8x4 mesh",
     f"schedule --mesh 0x4 {CORNER}": "side of mesh 0x4 must be at least 1, not 0",
     f"schedule --mesh 8x {CORNER}": "--mesh must be sides such as 8x8, not '8x'",
     f"schedule --mesh 8*8 {CORNER}": "--mesh must be sides such as 8x8, not '8*8'",

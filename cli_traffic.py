@@ -1,0 +1,174 @@
+"""``eyecast traffic``: packets at set cycles, on the model, the hardware, or both and compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from .console import busy, print_json, print_table, progress, say_written
+from .model.config import NetworkConfig
+from .model.errors import InvalidInput
+from .model.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic, read_traffic
+from .options import (
+    Chosen,
+    Use,
+    chosen_topology,
+    float_option,
+    force_option,
+    hardware_options,
+    integer_option,
+    json_option,
+    network_options,
+    output_option,
+    require_no_deadlock,
+    writable_folder,
+)
+
+if TYPE_CHECKING:
+    from .model.trace import Trace
+    from .sim.traffic import TrafficCase, TrafficResult
+
+TABLE_SIZES = (1 << 12, 1 << 14, 1 << 16)
+"""Table memories of networks for traffic, in words: few sizes, so that few networks are built."""
+
+PLACES = ("model", "hardware", "both")
+
+
+@click.command("traffic")
+@network_options
+@click.option("--traffic-file", metavar="FILE", help="Packets from a CSV file, not drawn.")
+@click.option("--pattern", default="uniform", show_default=True, help=f"{', '.join(PATTERNS)}.")
+@float_option("--rate", 0.2, "Flits that a node offers per cycle.")
+@integer_option("--packet-flits", 4, "Length of a packet with its header.")
+@integer_option("--cycles", 2000, "Cycles in which packets are drawn.")
+@float_option("--back-pressure", 0.0, "Share of the cycles in which a node takes no flit.")
+@integer_option("--seed", 1, "Draws packets, VCs, words and back-pressure.")
+@hardware_options
+@click.option("--on", "place", default="both", show_default=True, help="model, hardware or both.")
+@force_option
+@output_option("traffic, traces and the histogram of latencies", metavar="FOLDER")
+@json_option
+def traffic_command(output: str | None, as_json: bool, place: str, **chosen: Any) -> None:
+    """Run drawn or given traffic; report throughput, latency and link use.
+
+    With --on both, exit status 0 only if model and hardware agree on every flit.
+    """
+    from .model.measures import measure_traffic
+
+    if place not in PLACES:
+        raise InvalidInput.of("--on", "model, hardware or both", place)
+    with busy("drawing, compiling, predicting (the first time, the cycle model is compiled)"):
+        case = _case(chosen)
+    folder = None if output is None else writable_folder(output)
+    result = None if place == "model" else _run_on_hardware(case)
+    trace = case.predicted.trace if result is None else result.measured.trace
+    measured = measure_traffic(case.traffic, case.program, trace, case.seed)
+    if folder is not None:
+        _write(case, result, trace, folder)
+    compared = result if place == "both" else None
+    if as_json:
+        checks = None if compared is None else [check.to_json() for check in compared.checks]
+        print_json({"measures": measured, "checks": checks})
+    else:
+        _print(case, measured, compared)
+        say_written(*(sorted(folder.iterdir()) if folder is not None else ()))
+    if compared is not None and not compared.agrees:
+        raise RuntimeError("hardware and prediction do not agree")
+    if not case.predicted.finished:
+        raise RuntimeError(
+            f"the traffic does not end: stopped after {case.predicted.cycles} cycles"
+        )
+
+
+def _case(chosen: Chosen) -> TrafficCase:
+    """The traffic that the options describe, on the network that they describe."""
+    from .sim.traffic import TrafficCase
+
+    topology = chosen_topology(chosen, Use.HARDWARE)
+    if chosen["traffic_file"] is not None:
+        traffic = read_traffic(chosen["traffic_file"], topology)
+    else:
+        traffic = draw_traffic(
+            topology,
+            chosen["pattern"],
+            rate=chosen["rate"],
+            flits=chosen["packet_flits"],
+            cycles=chosen["cycles"],
+            seed=chosen["seed"],
+        )
+    refusal = draw_refusal(topology, chosen["back_pressure"], chosen["seed"])
+    config = _config(chosen, traffic)
+    case = TrafficCase.of(traffic, config, seed=chosen["seed"], refusal=refusal)
+    require_no_deadlock(chosen, case.program)
+    return case
+
+
+def _config(chosen: Chosen, traffic: Traffic) -> NetworkConfig:
+    """The network, with memories large enough for the traffic."""
+    from .model.traffic_program import message_words_for
+
+    topology = chosen_topology(chosen, Use.HARDWARE)
+    longest = int(traffic.flits.max(initial=1))
+    parameters = {name: chosen[name] for name in ("vcs", "depth", "flit_width", "link_registers")}
+    most_rows = int(np.bincount(traffic.source, minlength=1).max())
+    # A row takes its control words and its header flits: seldom more than four in all.
+    enough = [size for size in TABLE_SIZES if size > 4 * most_rows]
+    return NetworkConfig(
+        topology=topology,
+        message_words=max(chosen["message_words"], message_words_for(topology, longest)),
+        table_words=max(chosen["table_words"], enough[0] if enough else TABLE_SIZES[-1]),
+        steps=1,
+        timed_rows=True,
+        **parameters,
+    )
+
+
+def _run_on_hardware(case: TrafficCase) -> TrafficResult:
+    """The same on the hardware."""
+    from .sim.traffic import run_traffic
+
+    with progress("running", 1, shown=False) as (say, _):
+        building = "building the simulator (once per configuration)"
+        return next(run_traffic([case], on_build=lambda: say(building)))
+
+
+def _write(case: TrafficCase, result: TrafficResult | None, trace: Trace, folder: Path) -> None:
+    """Keep the traffic, the traces and the picture."""
+    from .model.traffic import write_traffic
+    from .model.traffic_program import deliveries
+    from .picture import save_picture
+    from .picture_latency import draw_latencies
+
+    write_traffic(case.traffic, folder / "traffic.csv")
+    case.predicted.trace.write_csv(folder / "trace-model.csv")
+    if result is not None:
+        result.measured.trace.write_csv(folder / "trace-hardware.csv")
+    delivered = deliveries(case.traffic, case.program.config, trace, case.seed)
+    save_picture(draw_latencies(delivered.latency), folder / "latency.svg")
+
+
+def _print(
+    case: TrafficCase, measured: dict[str, float | int], compared: TrafficResult | None
+) -> None:
+    """What was measured, and the comparison if there was one."""
+    label = case.program.config.topology.label
+    rows = [
+        (name.replace("_", " "), f"{value:.4g}" if isinstance(value, float) else value)
+        for name, value in measured.items()
+    ]
+    print_table(f"{label}, {len(case.traffic)} packets", ("", "measured"), rows)
+    if compared is None:
+        return
+    print_table(
+        "model and hardware",
+        ("", "predicted", "hardware", ""),
+        [
+            (check.name, check.predicted, check.measured, "ok" if check.agrees else "DIFFERS")
+            for check in compared.checks
+        ],
+    )
+    if compared.difference is not None:
+        click.echo(compared.difference.describe(("model", "hardware")))
