@@ -6,11 +6,12 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := build/demo
 
-.PHONY: demo test test-all lint format clean help
+.PHONY: demo test test-all soak lint format clean help
 
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
 	@echo "make test      the tests;  make test-all  the slow ones too;  make lint  ruff and mypy"
+	@echo "make soak      drawn networks and traffic, model against hardware, for ten minutes"
 	@echo "make clean     remove what was built"
 
 $(READY): pyproject.toml
@@ -35,6 +36,11 @@ test: $(READY)
 
 test-all: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m ''
+
+# Drawn networks and traffic for SOAK_MINUTES; goes on where the last one stopped.
+SOAK_MINUTES ?= 10
+soak: $(READY)
+	$(BIN)/python bench/soak.py --minutes $(SOAK_MINUTES)
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -68,9 +68,9 @@ def measure_traffic(
 ) -> dict[str, float | int]:
     """What a trace says of ``traffic_program(traffic, …, seed)``: throughput, latency, link use.
 
-    Throughput is in flits per node and cycle. What was accepted is counted from a quarter of the cycles in
-    which packets start to the last of them, when the network is neither filling nor emptying. Latencies
-    are in cycles, from a packet's start to its tail's delivery.
+    Throughput is in flits per node and cycle. What was accepted is counted from a quarter of the
+    cycles in which packets start to the last of them, when the network is neither filling nor
+    emptying. Latencies are in cycles, from a packet's start to its tail's delivery.
     """
     topology = program.config.topology
     last = int(traffic.cycle.max(initial=0)) + 1
