@@ -9,9 +9,10 @@ by an output VC is matched with the fronts of its queues::
 
 So order, routes and the time that each flit spends in a buffer come out of one walk through each
 router's departures. Packets that look the same may stand in front of several queues. Then the one
-that must leave first is taken, and another one if that leads nowhere; where there are too many such
-choices (:data:`MOST_RETRIES`) the packets of that router are only counted, so that no trace is
-refused that may be right.
+that must leave first is taken, and another one if that leads nowhere. Where there are too many such
+choices (:data:`MOST_RETRIES`) no trace is refused that may be right: the router's departures are
+then held against what came in one by one and by number, but their order and its buffers are not
+proved.
 """
 
 from __future__ import annotations
@@ -275,6 +276,8 @@ class _Matching:
         for node in nodes[:-1]:
             departures = order[bounds[node] : bounds[node + 1]].tolist()
             walk = _Walk(self, queues[node], departures, strict=True)
+            if walk.finds_stranger():
+                raise walk.error()
             if walk.search():
                 walk.write(left)
             elif walk.retries > MOST_RETRIES:
@@ -329,6 +332,24 @@ class _Walk:
         self.stuck: tuple[int, list[int], list[int]] = (-1, [], [])
         self.retries = 0
         self.hopeless: set[tuple[int, ...]] = set()
+
+    def finds_stranger(self) -> bool:
+        """Whether a departure cannot be any packet that came in, whatever the others are."""
+        matching = self.matching
+        alike: dict[int, list[int]] = {}
+        for arrival in chain(*self.queues):
+            alike.setdefault(matching.kind[arrival], []).append(matching.start[arrival])
+        for place, departure in enumerate(self.departures):
+            if matching.departures.whole[departure]:
+                gone = matching.gone[matching.begin[departure] : matching.end[departure]]
+                looks = (alike.get(look, ()) for look in matching.looks[departure])
+                if not any(
+                    all(map(gt, gone, matching.came[start : start + len(gone)]))
+                    for start in chain(*looks)
+                ):
+                    self.stuck = place, self.front.copy(), self.free.copy()
+                    return True
+        return False
 
     def search(self) -> bool:
         """Match every departure, taking back choices that lead nowhere."""
@@ -440,22 +461,24 @@ class _Walk:
         """What is wrong with the first departure that nothing could be matched with."""
         matching, (place, front, free) = self.matching, self.stuck
         departure = self.departures[place]
-        begin = matching.begin[departure]
+        begin, end = matching.begin[departure], matching.end[departure]
+        flits, flit = matching.departures.flits, begin
         what = "no packet with this header, length and payload came in to leave here"
         for queue, first in enumerate(front):
             for arrival in range(first, self.queues[queue].stop):
                 if not matching.same(departure, arrival):
                     continue
-                what = "the packet leaves before the one ahead of it on its input VC"
+                start = matching.start[arrival]
+                came = matching.came[start : start + end - begin]
                 if arrival == first and matching.gone[begin] > free[queue]:
-                    start = matching.start[arrival]
-                    came = matching.came[start : start + matching.end[departure] - begin]
                     came[0] = max([came[0], *matching.dropped(arrival, free[queue])])
-                    in_time = list(map(gt, matching.gone[begin : matching.end[departure]], came))
-                    flit = begin + in_time.index(False)
-                    what = "the flit leaves before the cycle after it came in"
-                    return _error("routes", matching.departures.flits, flit, what)
-        return _error("routes", matching.departures.flits, begin, what)
+                in_time = list(map(gt, matching.gone[begin:end], came))
+                if all(in_time):
+                    what = "the packet leaves before the one ahead of it on its input VC"
+                    return _error("routes", flits, begin, what)
+                flit = begin + in_time.index(False)
+                what = "the flit leaves before the cycle after it came in"
+        return _error("routes", flits, flit, what)
 
 
 def _looks(

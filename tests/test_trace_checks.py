@@ -127,7 +127,7 @@ def test_broadcasts_pass(source: int, depth: int) -> None:
         {"alike": True, "longest": 0, "vcs": 2},
         {"alike": True, "longest": 1, "vcs": 1, "depth": 4},
         {"alike": True, "longest": 3, "hot": 0.4, "depth": 4},
-        {"alike": True, "longest": 0, "hot": 0.5, "depth": 4, "packets": 50},
+        {"alike": True, "longest": 0, "hot": 0.7, "depth": 8, "packets": 60},
     ],
     ids=str,
 )
@@ -161,9 +161,11 @@ def test_packets_that_are_only_counted_pass(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(trace_checks, "MOST_RETRIES", -1)
     monkeypatch.setattr(trace_checks._Walk, "_fits", lambda *_: False)
     check_trace(table, trace)
-    first = trace[0]
-    early = edited(trace, (lambda flit: flit == first, {"cycle": 0}))
-    refused(table, early, "routes", "fewer packets")
+    last = trace[-1]
+    again = Trace.from_flits([*trace, last._replace(cycle=last.cycle + 1)])
+    refused(table, again, "routes", "fewer packets")
+    early = edited(trace, (lambda flit: flit == trace[0], {"cycle": 0}))
+    refused(table, early, "routes", "before the cycle after")
 
 
 def test_empty_traces() -> None:
