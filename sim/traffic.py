@@ -10,13 +10,12 @@ from ..model.config import NetworkConfig
 from ..model.cycle_model import Run, run
 from ..model.payload import empty_memory, random_words
 from ..model.program import Program
-from ..model.trace import Difference
 from ..model.trace_checks import check_trace
 from ..model.traffic import Traffic
 from ..model.traffic_program import traffic_program
 from .build import build_simulator
-from .simulator import HardwareRun, prepare, simulate
-from .verify import Check, compare_runs, watchdog
+from .simulator import prepare, simulate
+from .verify import Comparison, compare_runs, watchdog
 
 
 @dataclass(frozen=True)
@@ -57,18 +56,10 @@ class TrafficCase:
 
 
 @dataclass(frozen=True)
-class TrafficResult:
-    """What the hardware did with a case, and the comparison."""
+class TrafficResult(Comparison):
+    """The comparison of a case that was run."""
 
     case: TrafficCase
-    measured: HardwareRun
-    checks: tuple[Check, ...]
-    difference: Difference | None
-
-    @property
-    def agrees(self) -> bool:
-        """Whether every line of the table is right."""
-        return all(check.agrees for check in self.checks)
 
 
 def run_traffic(
@@ -95,4 +86,4 @@ def run_traffic(
         checks, difference = compare_runs(case.predicted, measured)
         if measured.done:
             check_trace(case.program, measured.trace)
-        yield TrafficResult(case, measured, checks, difference)
+        yield TrafficResult(measured, checks, difference, case)

@@ -65,10 +65,9 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Verification:
-    """A case, what the hardware did with it, and the comparison."""
+class Comparison:
+    """What the hardware did, and how it compares with what was predicted."""
 
-    case: Case
     measured: HardwareRun
     checks: tuple[Check, ...]
     difference: Difference | None
@@ -77,6 +76,13 @@ class Verification:
     def agrees(self) -> bool:
         """Whether every line of the table is right."""
         return all(check.agrees for check in self.checks)
+
+
+@dataclass(frozen=True)
+class Verification(Comparison):
+    """The comparison of a case that was carried out."""
+
+    case: Case
 
     def to_json(self) -> dict[str, Any]:
         """The table as JSON values."""
@@ -135,7 +141,7 @@ def compare(case: Case, measured: HardwareRun) -> Verification:
         _equal("TCD", schedule.tcd, count_distance(measured.trace)),
         *run_checks,
     )
-    return Verification(case, measured, checks, difference)
+    return Verification(measured, checks, difference, case)
 
 
 def compare_runs(
