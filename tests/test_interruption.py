@@ -93,6 +93,7 @@ def kept(cache: Path) -> set[str]:
     return {path.name for path in cache.iterdir() if path.suffix not in (".lock", ".partial")}
 
 
+@pytest.mark.slow
 def test_interrupted_builds_and_runs_leave_nothing_and_the_next_works(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     to_all, to_parent = os.killpg, os.kill

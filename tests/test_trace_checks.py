@@ -300,6 +300,7 @@ def test_a_packet_leaves_before_the_last_flit_of_the_one_ahead() -> None:
         (at(1, BODY), {"data": 99}),
         (at(1, HEAD), {"data": lambda data: data ^ 8}),
         (at(1), {"port": UP}),
+        (at(1), {"cycle": lambda cycle: cycle - 1}),
     ],
 )
 def test_a_packet_under_way_that_is_wrong(
