@@ -13,7 +13,7 @@ from eyecast import cli
 from eyecast.model.eye import source_tcd
 from eyecast.model.program_file import read_program
 from eyecast.model.schedule_file import read_schedule
-from eyecast.model.trace import Trace
+from eyecast.model.trace import Trace, first_difference
 
 MINE = """
 {"format": "eyecast-schedule", "version": 1,
@@ -219,3 +219,18 @@ def test_hardware_that_differs_is_a_failure(
     assert "DIFFERS" in answer.output
     assert "first difference between the traces:" in answer.output
     assert (here / "out" / "trace-model.csv").exists()
+
+
+def test_traffic_on_the_model_and_on_the_hardware(eyecast: Command, here: Path) -> None:
+    options = "traffic --mesh 4x4 --rate 0.3 --cycles 300 --json"
+    model = result(eyecast(*options.split(), "--on", "model"))
+    assert model["checks"] is None
+    both = result(eyecast(*options.split(), "-o", here / "run"))
+    assert both["measures"] == model["measures"]
+    assert all(check["agrees"] for check in both["checks"])
+    traces = [Trace.read_csv(here / "run" / f"trace-{name}.csv") for name in ("model", "hardware")]
+    assert first_difference(*traces) is None
+    again = result(
+        eyecast(*options.split(), "--on", "model", "--traffic-file", here / "run" / "traffic.csv")
+    )
+    assert again["measures"] == model["measures"]

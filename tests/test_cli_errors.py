@@ -36,6 +36,32 @@ BAD_OPTIONS = {
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
     ),
     f"show --mesh 128x128 {CORNER}": "sides of a drawn mesh must be at most 64, not 128x128",
+    # Other networks
+    f"schedule --mesh 4x4 --torus 4x4 {CORNER}": (
+        "one network must be given, not --mesh and --torus"
+    ),
+    "traffic --hypercube 2x2": "--hypercube must be a dimension such as 4, not '2x2'",
+    "traffic --torus 0x4": "side of torus 0x4 must be at least 1, not 0",
+    "traffic --mesh 4x4 --faulty-link 0,0": (
+        "--faulty-link must be two nodes such as 3,4:4,4, not '0,0'"
+    ),
+    "traffic --mesh 4x4 --faulty-link 0,0:2,2": (
+        "faulty link must be a link of the 4x4 mesh, not 0 -> 10"
+    ),
+    "traffic --mesh 4x4 --faulty-node 9,9": (
+        "--faulty-node must be a node of the 4x4 mesh, 0,0 to 3,3, not 9,9"
+    ),
+    "traffic --graph nope.json": "nope.json: cannot be read: No such file or directory",
+    "traffic --mesh 4x4 --link-registers 4": "link registers must be 0 to 3, not 4",
+    # Traffic
+    "traffic --mesh 4x4 --rate 2": "rate must be 0 to 1 flits per node and cycle, not 2.0",
+    "traffic --mesh 4x4 --rate x": "--rate must be a number, not 'x'",
+    "traffic --mesh 4x4 --on moon": "--on must be model, hardware or both, not moon",
+    "traffic --mesh 4x4 --back-pressure 1": "back-pressure must be from 0 to below 1, not 1.0",
+    "traffic --torus 4x4 --on model": (
+        "routes must be free of deadlock, not wait in a circle: 1 -port 3, VC 0-> 5 -port 3, "
+        "VC 0-> 9 -port 3, VC 0-> 13 -port 3, VC 0-> 1 (--force runs it all the same)"
+    ),
     # The source
     "schedule --mesh 8x8": "a source must be given, such as --source 0,0",
     "schedule --mesh 8x8 --source 8,0": (

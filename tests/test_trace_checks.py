@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from program_by_hand import DOWN, LINE, NORTH, UP, program, put, simulated, words
 
-from eyecast.model import trace_checks
+from eyecast.model import trace_checks, trace_matching
 from eyecast.model.compiler import compile_schedule
 from eyecast.model.config import NetworkConfig
 from eyecast.model.cycle_model import run
@@ -135,14 +135,14 @@ def test_traffic_passes_whole_and_cut_off(
     limits: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # None of these is so hard to tell apart that packets are only counted, or credits ignored.
-    monkeypatch.delattr(trace_checks._Walk, "count")
-    begin = trace_checks._Walk.__init__
+    monkeypatch.delattr(trace_matching._Walk, "count")
+    begin = trace_matching._Walk.__init__
 
     def begin_strict(*arguments: Any, strict: bool) -> None:
         assert strict
         begin(*arguments, strict=strict)
 
-    monkeypatch.setattr(trace_checks._Walk, "__init__", begin_strict)
+    monkeypatch.setattr(trace_matching._Walk, "__init__", begin_strict)
     table, trace = traffic(**limits)
     check_trace(table, trace)
     for cycle in range(0, int(trace.cycle[-1]), max(int(trace.cycle[-1]) // 12, 1)):
@@ -158,8 +158,8 @@ def test_every_cut_of_a_packet_with_a_dropped_header_passes() -> None:
 
 def test_packets_that_are_only_counted_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     table, trace = traffic(alike=True, longest=0)
-    monkeypatch.setattr(trace_checks, "MOST_RETRIES", -1)
-    monkeypatch.setattr(trace_checks._Walk, "_fits", lambda *_: False)
+    monkeypatch.setattr(trace_matching, "MOST_RETRIES", -1)
+    monkeypatch.setattr(trace_matching._Walk, "_fits", lambda *_: False)
     check_trace(table, trace)
     last = trace[-1]
     again = Trace.from_flits([*trace, last._replace(cycle=last.cycle + 1)])
