@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := build/demo
 
-.PHONY: demo test test-all soak lint format clean help
+.PHONY: demo test test-all soak bench lint format clean help
 
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
@@ -41,6 +41,10 @@ test-all: $(READY)
 SOAK_MINUTES ?= 10
 soak: $(READY)
 	$(BIN)/python bench/soak.py --minutes $(SOAK_MINUTES)
+
+# Speed of the cycle model and of the simulated hardware, as a table.
+bench: $(READY)
+	$(BIN)/python bench/speed.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -10,6 +10,7 @@ Signals are driven and read at the falling edge, when nothing else moves.
 import ctypes
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,10 +38,13 @@ async def run_jobs(dut: Any) -> None:
         job = Job.load(job_folder / Job.FILE)
         await _load(dut, job)
         with _standard_output_to(job_folder / TRACE_FILE):
+            begin = time.process_time()
             done = await _run(dut, job)
+            seconds = time.process_time() - begin
         result = JobResult(
             done=done,
             cycles=int(dut.cycle.value),
+            seconds=seconds,
             status=await _read(dut, job.nodes, HostSpace.STATUS, job.status_words),
             messages=await _read_messages(dut, job),
         )

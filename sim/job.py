@@ -70,6 +70,8 @@ class JobResult(_Stored):
         All nodes finished before the limit.
     cycles
         The design's own count.
+    seconds
+        CPU time from the release of reset to the end of the run.
     status
         Shape (nodes, status words), uint64.
     messages
@@ -80,5 +82,6 @@ class JobResult(_Stored):
 
     done: bool
     cycles: int
+    seconds: float
     status: npt.NDArray[np.uint64]
     messages: npt.NDArray[np.uint64]

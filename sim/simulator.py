@@ -36,6 +36,8 @@ class HardwareRun:
         Every node finished before the watchdog.
     cycles
         The design's own count (docs/router.md, section 5).
+    seconds
+        CPU time that the run took in the simulator.
     flags, step, sender_state, stalled_flits
         Status words of each node, shape (nodes,).
     arrived
@@ -48,6 +50,7 @@ class HardwareRun:
 
     done: bool
     cycles: int
+    seconds: float
     flags: npt.NDArray[np.uint8]
     step: npt.NDArray[np.int64]
     sender_state: npt.NDArray[np.int64]
@@ -202,6 +205,7 @@ def _hardware_run(folder: Path, flit_width: int) -> HardwareRun:
     return HardwareRun(
         done=result.done,
         cycles=result.cycles,
+        seconds=result.seconds,
         flags=status[:, StatusWord.FLAGS].astype(np.uint8),
         step=status[:, StatusWord.STEP].astype(np.int64),
         sender_state=status[:, StatusWord.SENDER_STATE].astype(np.int64),
