@@ -12,6 +12,7 @@ help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
 	@echo "make test      the tests;  make test-all  the slow ones too;  make lint  ruff and mypy"
 	@echo "make soak      drawn networks and traffic, model against hardware, for ten minutes"
+	@echo "make bench     how fast the model and the simulated hardware are, as a table"
 	@echo "make clean     remove what was built"
 
 $(READY): pyproject.toml

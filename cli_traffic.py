@@ -101,9 +101,13 @@ def _case(chosen: Chosen) -> TrafficCase:
         )
     refusal = draw_refusal(topology, chosen["back_pressure"], chosen["seed"])
     config = _config(chosen, traffic)
-    case = TrafficCase.of(traffic, config, seed=chosen["seed"], refusal=refusal)
-    require_no_deadlock(chosen, case.program)
-    return case
+    return TrafficCase.of(
+        traffic,
+        config,
+        seed=chosen["seed"],
+        refusal=refusal,
+        require=lambda program: require_no_deadlock(chosen, program),
+    )
 
 
 def _config(chosen: Chosen, traffic: Traffic) -> NetworkConfig:

@@ -25,8 +25,8 @@ class NetworkConfig:
     vcs
         Virtual channels per link, 1 to 8.
     depth
-        Flits that an input buffer holds per VC, 1 to 16. A credit takes two cycles to come back,
-        so depth 2 is the least that keeps a link busy.
+        Flits that an input buffer holds per VC, 1 to 16. A credit takes 2R + 2 cycles to come back
+        over R link registers, so that depth is the least that keeps a link busy.
     flit_width
         Bits of data in a flit and in a word of memory, 16 to 64.
     message_words
@@ -113,6 +113,11 @@ class NetworkConfig:
     def length_bits(self) -> int:
         """Width of a message length in words, 0 to ``message_words``."""
         return bits_for(self.message_words)
+
+    @property
+    def mask_words(self) -> int:
+        """Words that hold one bit per step number."""
+        return -(-(1 << self.step_bits) // self.flit_width)
 
     @property
     def start_bits(self) -> int:

@@ -102,8 +102,8 @@ def encode_table(config: NetworkConfig, rows: Iterable[Row]) -> list[int]:
 def encode_expected(config: NetworkConfig, receives: Iterable[int]) -> list[int]:
     """The steps in which a node receives as a bit mask over step numbers, cut into words."""
     mask = sum(1 << step for step in receives)
-    words = -(-(1 << config.step_bits) // config.flit_width)
-    return [mask >> (i * config.flit_width) & ((1 << config.flit_width) - 1) for i in range(words)]
+    word = (1 << config.flit_width) - 1
+    return [mask >> (i * config.flit_width) & word for i in range(config.mask_words)]
 
 
 def _pack(groups: list[tuple[int, int]], word_width: int) -> list[int]:

@@ -39,15 +39,10 @@ class Flag(enum.IntEnum):
     BAD_WRITE = 7
 
 
-def mask_words(config: NetworkConfig) -> int:
-    """Words that hold one bit per step number."""
-    return -(-(1 << config.step_bits) // config.flit_width)
-
-
 def host_address_bits(config: NetworkConfig) -> int:
     """Width of a host address: enough for every space."""
-    status_words = StatusWord.ARRIVED + mask_words(config)
-    expectation_words = mask_words(config) + 2
+    status_words = StatusWord.ARRIVED + config.mask_words
+    expectation_words = config.mask_words + 2
     largest = max(config.message_words, config.table_words, status_words, expectation_words)
     return bits_for(largest - 1)
 

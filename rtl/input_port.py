@@ -25,7 +25,8 @@ class InputChannel(Component):
     linked : In(ports)
         Output ports that lead somewhere; constant for a node.
     unheld, credited : In
-        Per output port and VC: no packet holds it; it has a credit.
+        Per output port and VC: no packet holds it; it has a credit, or for port 0 the interface
+        accepts.
     eligible : Out(1)
         The front flit may go if it is granted.
     port, vc : Out
@@ -120,7 +121,7 @@ class InputChannel(Component):
         ]
 
     def _elaborate_eligibility(self, m, buffer, holding, asked_port) -> None:
-        """The output VC is this packet's or free, and has a credit (port 0 needs none)."""
+        """The output VC is this packet's or free, and has a credit, or the interface accepts."""
         config = self._config
         free, credited = Signal(), Signal()
         wanted = [

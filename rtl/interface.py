@@ -16,7 +16,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
-from .host import Flag, HostPort, HostSpace, StatusWord, mask_words, node_bits
+from .host import Flag, HostPort, HostSpace, StatusWord, node_bits
 from .link import CYCLE_BITS, Ejection, Link
 from .receiver import Receiver
 from .sender import Sender
@@ -189,7 +189,7 @@ class NetworkInterface(Component):
 
     def _elaborate_expectations(self, m: Module, steps, selected: Signal) -> None:
         """The steps in which a packet is to arrive."""
-        words = range(mask_words(self._config))
+        words = range(self._config.mask_words)
         expected = Cat(self._expectation(m, selected, word) for word in words)
         m.d.comb += steps.expected.eq(expected)
 
@@ -203,7 +203,7 @@ class NetworkInterface(Component):
 
     def _elaborate_timing(self, m: Module, sender, steps, selected: Signal) -> None:
         """What only a network with timed rows has: a cycle count, packets awaited, refusal."""
-        first = mask_words(self._config)
+        first = self._config.mask_words
         now = Signal(CYCLE_BITS)
         refusal = self._expectation(m, selected, first + 1)
         m.d.sync += now.eq(now + 1)
@@ -222,7 +222,7 @@ class NetworkInterface(Component):
             StatusWord.SENDER_STATE: sender.state,
             StatusWord.STALLED_FLITS: stalled_flits,
         }
-        for index in range(mask_words(self._config)):
+        for index in range(self._config.mask_words):
             words[int(StatusWord.ARRIVED) + index] = steps.arrived[
                 index * width : (index + 1) * width
             ]

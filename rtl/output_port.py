@@ -65,7 +65,7 @@ class OutputPort(Component):
     accept : In(1)
         The interface takes a flit in this cycle; for port 0, which has no credits.
     unheld, credited : Out(vcs)
-        Per VC: no packet holds it; it has a credit.
+        Per VC: no packet holds it; it has a credit, or for port 0 the interface accepts.
     credit_underflow, credit_overflow : Out(1)
         What must never happen.
 

@@ -42,15 +42,15 @@ class Sender(Component):
     begins : Out(1)
         A row begins: its first header flit is injected in this cycle.
     over : Out(1)
-        Nothing is left to send in this step.
+        The next row is of a greater step, or there is none.
     ended : Out(1)
         Nothing is left to send.
     stalled : Out(1)
         The flit injected in this cycle has waited for a credit.
     bad_row, credit_underflow, credit_overflow : Out(1)
         What must never happen.
-    state : Out(SenderState)
-        For the host.
+    state : Out(3)
+        The value of a :class:`SenderState`, for the host.
 
     """
 

@@ -140,5 +140,6 @@ class Tile(Component):
                 Cat(output.flit.head, output.flit.tail),
                 output.flit.data,
             )
+            # Head mark, then tail mark: the bits of a kind in a trace.
             with m.If(output.valid.any()):
                 m.d.sync += Print(line, end="")

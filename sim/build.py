@@ -24,8 +24,8 @@ CONTROL_FILE = "control.vlt"
 BUILD_FOLDER = "build"
 RUNTIME_OBJECTS = "verilated*.o"
 BUILT_FROM = (
-    *("rtl/*.py", "model/config.py", "model/topology.py"),
-    *("sim/verilog.py", "sim/build.py", "sim/builder.py"),
+    *("rtl/*.py", "model/config.py", "model/topology.py", "model/graphs.py", "model/faults.py"),
+    *("sim/verilog.py", "sim/build.py", "sim/builder.py", "sim/toolchain.py"),
 )
 """Sources of this package that decide what is built."""
 

@@ -3,7 +3,8 @@
 import hashlib
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import filelock
@@ -47,21 +48,31 @@ def cached_folder(key: str, make: Callable[[Path], None]) -> Path:
     time; an interrupted one leaves nothing that a later run would take for whole.
     """
     home = cache_folder()
+    finished = home / key
+    if finished.is_dir():
+        return finished
+    partial = home / f"{key}.partial"
+    with _locked(home, key):
+        if not finished.is_dir():
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir()
+            make(partial)
+            partial.rename(finished)
+    return finished
+
+
+@contextmanager
+def _locked(home: Path, key: str) -> Iterator[None]:
+    """Hold the lock of ``key``, in a cache folder that is made if it is not there."""
+    lock = filelock.FileLock(home / f"{key}.lock")
     try:
         home.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(home / f"{key}.lock")
-        finished = home / key
-        if finished.is_dir():
-            return finished
-        with lock:
-            if not finished.is_dir():
-                partial = home / f"{key}.partial"
-                shutil.rmtree(partial, ignore_errors=True)
-                partial.mkdir()
-                make(partial)
-                partial.rename(finished)
-    except PermissionError as error:
-        raise InvalidInput.of(
-            f"cache folder {home}", f"writable (or name another in {CACHE_VARIABLE})", "read-only"
-        ) from error
-    return finished
+        lock.acquire()
+    except OSError as error:
+        allowed = f"writable (or name another in {CACHE_VARIABLE})"
+        refusal = f"refused ({error.strerror})"
+        raise InvalidInput.of(f"cache folder {home}", allowed, refusal) from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..model.program import Program, encode_expected, encode_table
 from ..model.trace import Trace
-from ..rtl.host import Flag, HostSpace, StatusWord, mask_words
+from ..rtl.host import Flag, HostSpace, StatusWord
 from ..rtl.sender import SenderState
 from .build import BUILD_FOLDER
 from .job import JOBS_VARIABLE, TRACE_FILE, Job, JobResult
@@ -81,6 +81,8 @@ def prepare(
 
     ``loads`` are (node, address, words) of the message memories before the start; ``timing`` is
     "barrier" or "self-timed"; ``read_words`` is how much of each message memory to read afterwards.
+    ``cycle_limit`` is when the watchdog ends the run; ``refusal`` a pattern for each node
+    (docs/router.md, section 4).
     """
     config = program.config
     writes: list[tuple[int, int, int, int]] = []
@@ -100,7 +102,7 @@ def prepare(
         nodes=config.topology.nodes,
         flit_width=config.flit_width,
         read_words=read_words,
-        status_words=StatusWord.ARRIVED + mask_words(config),
+        status_words=StatusWord.ARRIVED + config.mask_words,
         barrier=timing == "barrier",
         half_duplex=program.port_model == "half-duplex",
         cycle_limit=cycle_limit,
@@ -112,7 +114,7 @@ def _timing_writes(
 ) -> list[tuple[int, int, int, int]]:
     """The writes that say how many packets every node awaits, and when it refuses flits."""
     nodes = program.config.topology.nodes
-    first = mask_words(program.config)
+    first = program.config.mask_words
     awaited = program.awaited or (0,) * nodes
     patterns = [0] * nodes if refusal is None else refusal.tolist()
     columns = enumerate(zip(awaited, patterns, strict=True))

@@ -10,12 +10,12 @@ from ..model.config import NetworkConfig
 from ..model.cycle_model import Run, run
 from ..model.payload import empty_memory, random_words
 from ..model.program import Program
-from ..model.trace_checks import check_trace
+from ..model.trace_checks import TraceError, check_trace
 from ..model.traffic import Traffic
 from ..model.traffic_program import traffic_program
 from .build import build_simulator
-from .simulator import prepare, simulate
-from .verify import Comparison, compare_runs, watchdog
+from .simulator import HardwareRun, prepare, simulate
+from .verify import Check, Comparison, compare_runs, watchdog
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,14 @@ class TrafficCase:
         *,
         seed: int,
         refusal: npt.NDArray[np.uint16] | None = None,
+        require: Callable[[Program], None] = lambda _program: None,
     ) -> "TrafficCase":
-        """Compile and predict ``traffic``; without ``refusal`` every flit is taken at once."""
+        """Compile and predict ``traffic``; without ``refusal`` every flit is taken at once.
+
+        ``require`` may refuse the program before it is run.
+        """
         program = traffic_program(traffic, config, seed)
+        require(program)
         if refusal is None:
             refusal = np.zeros(config.topology.nodes, dtype=np.uint16)
         longest = max((row.length for rows in program.rows for row in rows), default=0)
@@ -84,6 +89,15 @@ def run_traffic(
     ]
     for case, measured in zip(cases, simulate(simulator, jobs), strict=True):
         checks, difference = compare_runs(case.predicted, measured)
-        if measured.done:
-            check_trace(case.program, measured.trace)
-        yield TrafficResult(measured, checks, difference, case)
+        broken = _broken_rule(case.program, measured)
+        rules = Check("trace rules broken", "none", broken, broken == "none")
+        yield TrafficResult(measured, (*checks, rules), difference, case)
+
+
+def _broken_rule(program: Program, measured: HardwareRun) -> str:
+    """The first rule that the hardware's trace breaks, by checks that need no model."""
+    try:
+        check_trace(program, measured.trace, complete=measured.done)
+    except TraceError as error:
+        return str(error)
+    return "none"

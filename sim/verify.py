@@ -13,12 +13,15 @@ from ..model.cycle_model import Run, run
 from ..model.payload import Payload
 from ..model.program import Program
 from ..model.schedule import Schedule
-from ..model.trace import KINDS, TAIL_MARK, Difference, Trace, first_difference
+from ..model.trace import HEAD_MARK, TAIL_MARK, Difference, Trace, first_difference
 from .build import build_simulator
 from .simulator import HardwareRun, prepare, simulate
 
 WATCHDOG_FACTOR = 2
+"""How many times as long as predicted the hardware may take,"""
+
 WATCHDOG_SLACK = 100
+"""and how many cycles more, before it is taken to hang."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +35,24 @@ class Case:
     predicted: Run
 
     @classmethod
-    def of(cls, schedule: Schedule, config: NetworkConfig, *, timing: str, seed: int) -> "Case":
+    def of(
+        cls,
+        schedule: Schedule,
+        config: NetworkConfig,
+        *,
+        timing: str,
+        seed: int,
+        require: Callable[[Program], None] = lambda _program: None,
+    ) -> "Case":
         """Check, compile and predict ``schedule``, with a payload drawn from ``seed``.
 
+        ``require`` may refuse the program before it is run.
         Raises :class:`.ScheduleError` or :class:`.InvalidInput` for a schedule that is wrong or
         does not fit.
         """
         schedule.check()
         program = compile_schedule(schedule, config)
+        require(program)
         payload = Payload.random(schedule.blocks, config, seed)
         predicted = run(program, payload.memory(config), timing=timing)
         return cls(schedule, program, payload, timing, predicted)
@@ -47,7 +60,11 @@ class Case:
 
 def watchdog(predicted: Run) -> int:
     """Cycles after which the hardware is taken to hang."""
-    return WATCHDOG_FACTOR * predicted.cycles + WATCHDOG_SLACK
+    last = predicted.cycles
+    if not predicted.finished:
+        # Nothing moves any more after the last flit; the model's own limit is far beyond.
+        last = int(predicted.trace.cycle.max(initial=0)) + 1
+    return WATCHDOG_FACTOR * last + WATCHDOG_SLACK
 
 
 @dataclass(frozen=True)
@@ -186,10 +203,11 @@ def count_distance(trace: Trace) -> int:
 
 
 def count_steps(trace: Trace, config: NetworkConfig) -> int:
-    """Steps as counted in the headers that were delivered."""
-    heads = trace.data[(trace.port == 0) & (trace.kind == KINDS.index("head"))]
+    """The last step as the headers that were delivered say it."""
+    headers = trace.data[(trace.port == 0) & (trace.kind & HEAD_MARK != 0)]
     mask = np.uint64((1 << config.step_bits) - 1)
-    return int(np.unique(heads >> np.uint64(config.port_bits) & mask).size)
+    steps = headers >> np.uint64(config.port_bits) & mask
+    return int(steps.max(initial=0))
 
 
 def waiting(program: Program, measured: HardwareRun) -> list[str]:

@@ -23,7 +23,7 @@ def network_verilog(config: NetworkConfig, *, trace: bool) -> str:
 
 
 def verilator_control(config: NetworkConfig) -> str:
-    """A control file that tells Verilator how to compile what :func:`network_verilog` gives.
+    """A control file that tells Verilator how to compile a network's Verilog with trace.
 
     The tile stays a module of its own, and nothing is moved across its ports: then the C++ of one
     tile serves for all that lie alike (inside, at an edge, in a corner), and building a network of
