@@ -100,6 +100,28 @@ def test_a_send_before_receipt_sets_send_and_receive_and_carries_other_words():
     assert {"error flags", "trace rows"} <= failed(result)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"source_address": CONFIG.message_words - 3},
+        {"length": CONFIG.message_words + 1},
+        {"step": 1},  # behind a row of step 2
+    ],
+    ids=["beyond the message memory", "longer than the message memory", "out of order"],
+)
+def test_a_row_that_asks_what_the_network_cannot_do_sets_bad_row(changes):
+    case = broadcast_case()
+    program = with_row(case.program, 0, 2, **changes)
+    memory = case.payload.memory(CONFIG)
+    predicted = run(program, memory, timing="barrier", cycle_limit=500)
+    measured = run_on_hardware(program, case.payload)
+    assert measured.flag_names(0) == ["bad_row"]
+    assert (measured.flags == predicted.flags).all()
+    assert first_difference(predicted.trace, measured.trace) is None
+    assert not measured.done
+    assert any("has set bad_row" in line for line in waiting(program, measured))
+
+
 def test_two_sends_on_one_link_in_one_step_stall():
     """Nodes 0 and 1 of a row both send over the link from 1 to 2: one of them has to wait."""
     case = broadcast_case()
