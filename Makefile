@@ -59,5 +59,5 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf build $(VENV) *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf build $(VENV) *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
