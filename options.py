@@ -66,14 +66,6 @@ class Use(Enum):
             raise InvalidInput.of(f"nodes of the {label}", f"at most {most} for {purpose}", nodes)
 
 
-def _integer(context: click.Context, parameter: click.Parameter, value: Any) -> int:
-    """The number in an option's text; what is none is refused in our own words."""
-    try:
-        return int(value)
-    except ValueError:
-        raise InvalidInput.of(parameter.opts[0], "an integer", repr(value)) from None
-
-
 def _together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
     """Several options as one decorator, in the order in which the help shows them."""
 
@@ -87,31 +79,35 @@ def _together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], 
 
 def integer_option(name: str, default: int, text: str) -> Callable[[_Command], _Command]:
     """An option that is an integer."""
-    return click.option(
-        name,
-        type=click.UNPROCESSED,
-        callback=_integer,
-        metavar="INTEGER",
-        default=default,
-        show_default=True,
-        help=text,
-    )
+    return _number_option(name, default, text, int, "an integer", "INTEGER")
 
 
 def float_option(name: str, default: float, text: str) -> Callable[[_Command], _Command]:
     """An option that is a number."""
+    return _number_option(name, default, text, float, "a number", "NUMBER")
+
+
+def _number_option(
+    name: str,
+    default: float,
+    text: str,
+    convert: Callable[[Any], float],
+    allowed: str,
+    metavar: str,
+) -> Callable[[_Command], _Command]:
+    """An option that ``convert`` makes a number of; what is none is refused in our own words."""
 
     def number(_context: click.Context, parameter: click.Parameter, value: Any) -> float:
         try:
-            return float(value)
+            return convert(value)
         except ValueError:
-            raise InvalidInput.of(parameter.opts[0], "a number", repr(value)) from None
+            raise InvalidInput.of(parameter.opts[0], allowed, repr(value)) from None
 
     return click.option(
         name,
         type=click.UNPROCESSED,
         callback=number,
-        metavar="NUMBER",
+        metavar=metavar,
         default=default,
         show_default=True,
         help=text,

@@ -25,9 +25,10 @@ import numpy.typing as npt
 
 from .errors import InvalidInput
 from .files import write_atomically
+from .json_errors import reading_json
 from .schedule import Blocks, Schedule
 from .schedule_checks import LARGEST_STEP, LARGEST_VC
-from .topology_file import place_first, topology_from_json, topology_to_json
+from .topology_file import topology_from_json, topology_to_json
 
 FORMAT = "eyecast-schedule"
 VERSION = 1
@@ -144,7 +145,7 @@ def read_json(path: str | Path, format_name: str, version: int, layout: type[_Ob
     Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
     allowed there.
     """
-    try:
+    with reading_json(path):
         text = Path(path).read_bytes()
         header = msgspec.json.decode(text, type=_Header)
         if header.format != format_name:
@@ -152,14 +153,6 @@ def read_json(path: str | Path, format_name: str, version: int, layout: type[_Ob
         if header.version != version:
             raise InvalidInput.of(f"{path}: version", str(version), header.version)
         return msgspec.json.decode(text, type=layout)
-    except OSError as error:
-        raise InvalidInput(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path}: must be UTF-8: {error.reason}") from error
-    except RecursionError as error:
-        raise InvalidInput(f"{path}: must be JSON that nests less deeply") from error
-    except msgspec.DecodeError as error:
-        raise InvalidInput(f"{path}: {place_first(error)}") from error
 
 
 def _schedule(file: _File) -> Schedule:

@@ -24,6 +24,7 @@ import msgspec
 from .errors import InvalidInput
 from .faults import with_faults
 from .graphs import graph
+from .json_errors import place_first, reading_json
 from .topology import Topology, hypercube, line, mesh, ring, torus
 
 _LARGEST = (1 << 31) - 1
@@ -109,21 +110,9 @@ def read_topology(path: str | Path) -> Topology:
 
     Raises :class:`InvalidInput` with one line that names the file and what is wrong with it.
     """
-    try:
+    with reading_json(path):
         fields = msgspec.json.decode(Path(path).read_bytes(), type=dict[str, object])
+    try:
         return topology_from_json(fields)
-    except OSError as error:
-        raise InvalidInput(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path}: must be UTF-8: {error.reason}") from error
-    except msgspec.DecodeError as error:
-        raise InvalidInput(f"{path}: {place_first(error)}") from error
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error
-
-
-def place_first(error: msgspec.DecodeError, within: str = "") -> str:
-    """Put the place in front of the complaint: "sends[0].step: Expected int >= 1"."""
-    complaint, _, place = str(error).replace("`", "").partition(" - at $")
-    place = f"{within}{place}".removeprefix(".")
-    return f"{place}: {complaint}" if place else complaint
