@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from eyecast.model.graphs import graph
 from eyecast.model.program import Program, Row, Segment
 from eyecast.model.program_file import program_json, read_program
 from eyecast.model.topology import Topology, hypercube, line, mesh, ring, torus
-from eyecast.model.topology_file import topology_from_json, topology_to_json
+from eyecast.model.topology_file import read_topology, topology_from_json, topology_to_json
 
 PAIR = [[-1, 1, 1, -1], [-1, -1, 0, 0]]
 NO_FAULTS: dict[str, Any] = {"faulty_nodes": [], "faulty_links": []}
@@ -156,3 +157,11 @@ def test_a_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as caught:
         read_program(path)
     assert str(caught.value) == f"{path}: faulty link must be a link of the ring of 3, not 0 -> 0"
+
+
+def test_a_file_that_nests_too_deeply_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "deep.json"
+    path.write_text('{"a":' + "[" * 100_000)
+    message = f"^{re.escape(f'{path}: must be JSON that nests less deeply')}$"
+    with pytest.raises(InvalidInput, match=message):
+        read_topology(path)
