@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
+import numpy.typing as npt
 
 from .console import busy, print_json, print_table, progress, say_written
 from .model.config import NetworkConfig
-from .model.errors import InvalidInput
+from .model.errors import InvalidInput, require_range
 from .model.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic, read_traffic
 from .options import (
     Chosen,
@@ -28,13 +29,27 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from .model.trace import Trace
+    from .model.cycle_model import Run
+    from .model.topology import Topology
     from .sim.traffic import TrafficCase, TrafficResult
 
 TABLE_SIZES = (1 << 12, 1 << 14, 1 << 16)
 """Table memories of networks for traffic, in words: few sizes, so that few networks are built."""
 
 PLACES = ("model", "hardware", "both")
+
+
+class Setting(NamedTuple):
+    """The traffic that the options describe, and the network that it is for.
+
+    ``refusal`` is a 16-bit pattern for each node: in which cycles its interface refuses a flit.
+    ``seed`` draws VCs and words.
+    """
+
+    traffic: Traffic
+    config: NetworkConfig
+    refusal: npt.NDArray[np.uint16]
+    seed: int
 
 
 @click.command("traffic")
@@ -61,32 +76,31 @@ def traffic_command(output: str | None, as_json: bool, place: str, **chosen: Any
     if place not in PLACES:
         raise InvalidInput.of("--on", "model, hardware or both", place)
     with busy("drawing, compiling, predicting (the first time, the cycle model is compiled)"):
-        case = _case(chosen)
+        setting = _setting(chosen)
+        case = None if place == "model" else _case(chosen, setting)
+        predicted = _predicted(chosen, setting) if case is None else case.predicted
     folder = None if output is None else writable_folder(output)
-    result = None if place == "model" else _run_on_hardware(case)
-    trace = case.predicted.trace if result is None else result.measured.trace
-    measured = measure_traffic(case.traffic, case.program, trace, case.seed)
+    result = None if case is None else _run_on_hardware(case)
+    trace = predicted.trace if result is None else result.measured.trace
+    measured = measure_traffic(setting.traffic, setting.config, trace, setting.seed)
     if folder is not None:
-        _write(case, result, trace, folder)
+        _write(setting, predicted, result, folder)
     compared = result if place == "both" else None
     if as_json:
         checks = None if compared is None else [check.to_json() for check in compared.checks]
         print_json({"measures": measured, "checks": checks})
     else:
-        _print(case, measured, compared)
+        _print(setting, measured, compared)
         say_written(*(sorted(folder.iterdir()) if folder is not None else ()))
     if compared is not None and not compared.agrees:
         raise RuntimeError("hardware and prediction do not agree")
-    if not case.predicted.finished:
-        raise RuntimeError(
-            f"the traffic does not end: stopped after {case.predicted.cycles} cycles"
-        )
+    if not predicted.finished:
+        raise RuntimeError(f"the traffic does not end: stopped after {predicted.cycles} cycles")
 
 
-def _case(chosen: Chosen) -> TrafficCase:
-    """The traffic that the options describe, on the network that they describe."""
-    from .sim.traffic import TrafficCase
-
+def _setting(chosen: Chosen) -> Setting:
+    """Draw or read the traffic, and make room for it in the network."""
+    require_range("--seed", chosen["seed"], 0)
     topology = chosen_topology(chosen, Use.HARDWARE)
     if chosen["traffic_file"] is not None:
         traffic = read_traffic(chosen["traffic_file"], topology)
@@ -100,21 +114,41 @@ def _case(chosen: Chosen) -> TrafficCase:
             seed=chosen["seed"],
         )
     refusal = draw_refusal(topology, chosen["back_pressure"], chosen["seed"])
-    config = _config(chosen, traffic)
+    return Setting(traffic, _config(chosen, topology, traffic), refusal, chosen["seed"])
+
+
+def _predicted(chosen: Chosen, setting: Setting) -> Run:
+    """What the cycle model says of traffic that no hardware carries: of any number of packets."""
+    from .model.cycle_model import run
+    from .model.payload import empty_memory, random_words
+    from .model.traffic_program import route_program, traffic_tables
+
+    traffic, config, refusal, seed = setting
+    tables = traffic_tables(traffic, config, seed)
+    require_no_deadlock(chosen, route_program(traffic, config, seed))
+    longest = int(tables.length.max(initial=0))
+    memory = empty_memory(config)
+    memory[:, :longest] = random_words(config, (config.topology.nodes, longest), seed)
+    return run(tables, memory, timing="self-timed", refusal=refusal)
+
+
+def _case(chosen: Chosen, setting: Setting) -> TrafficCase:
+    """The same as a program, which the hardware can be loaded with, and what the model says."""
+    from .sim.traffic import TrafficCase
+
     return TrafficCase.of(
-        traffic,
-        config,
-        seed=chosen["seed"],
-        refusal=refusal,
+        setting.traffic,
+        setting.config,
+        seed=setting.seed,
+        refusal=setting.refusal,
         require=lambda program: require_no_deadlock(chosen, program),
     )
 
 
-def _config(chosen: Chosen, traffic: Traffic) -> NetworkConfig:
+def _config(chosen: Chosen, topology: Topology, traffic: Traffic) -> NetworkConfig:
     """The network, with memories large enough for the traffic."""
     from .model.traffic_program import message_words_for
 
-    topology = chosen_topology(chosen, Use.HARDWARE)
     longest = int(traffic.flits.max(initial=1))
     parameters = {name: chosen[name] for name in ("vcs", "depth", "flit_width", "link_registers")}
     most_rows = int(np.bincount(traffic.source, minlength=1).max())
@@ -139,31 +173,33 @@ def _run_on_hardware(case: TrafficCase) -> TrafficResult:
         return next(run_traffic([case], on_build=lambda: say(building)))
 
 
-def _write(case: TrafficCase, result: TrafficResult | None, trace: Trace, folder: Path) -> None:
-    """Keep the traffic, the traces and the picture."""
+def _write(setting: Setting, predicted: Run, result: TrafficResult | None, folder: Path) -> None:
+    """Keep the traffic, the traces and the picture of what the hardware did, or else the model."""
     from .model.traffic import write_traffic
     from .model.traffic_program import deliveries
     from .picture import save_picture
     from .picture_latency import draw_latencies
 
-    write_traffic(case.traffic, folder / "traffic.csv")
-    case.predicted.trace.write_csv(folder / "trace-model.csv")
+    trace = predicted.trace
+    write_traffic(setting.traffic, folder / "traffic.csv")
+    trace.write_csv(folder / "trace-model.csv")
     if result is not None:
-        result.measured.trace.write_csv(folder / "trace-hardware.csv")
-    delivered = deliveries(case.traffic, case.program.config, trace, case.seed)
+        trace = result.measured.trace
+        trace.write_csv(folder / "trace-hardware.csv")
+    delivered = deliveries(setting.traffic, setting.config, trace, setting.seed)
     save_picture(draw_latencies(delivered.latency), folder / "latency.svg")
 
 
 def _print(
-    case: TrafficCase, measured: dict[str, float | int], compared: TrafficResult | None
+    setting: Setting, measured: dict[str, float | int], compared: TrafficResult | None
 ) -> None:
     """What was measured, and the comparison if there was one."""
-    label = case.program.config.topology.label
+    label = setting.config.topology.label
     rows = [
         (name.replace("_", " "), f"{value:.4g}" if isinstance(value, float) else value)
         for name, value in measured.items()
     ]
-    print_table(f"{label}, {len(case.traffic)} packets", ("", "measured"), rows)
+    print_table(f"{label}, {len(setting.traffic)} packets", ("", "measured"), rows)
     if compared is None:
         return
     print_table(

@@ -1,11 +1,12 @@
-"""``make bench``: how fast the cycle model and the simulated hardware are, as a table.
+"""``make bench``: how fast the cycle model and the simulated hardware are, and the network itself.
 
     python bench/speed.py [--largest 16]
 
-Uniform traffic of packets of 4 flits, 2 VCs, buffers of 4. Rates are per second of CPU time,
-medians of five runs; a flit that leaves a router, for a link or for its node, is a flit-hop. The
-hardware prints its trace meanwhile. Builds are wall-clock seconds in an empty cache; the first one
-also compiles Verilator's own library.
+Uniform traffic of packets of 4 flits, buffers of 4. Rates are per second of CPU time, medians of
+five runs; a flit that leaves a router, for a link or for its node, is a flit-hop. The hardware is
+simulated without a trace, built in an empty cache; builds are wall-clock seconds, the first one
+also compiles Verilator's own library. Throughput at saturation is what the cycle model accepts,
+beside what BookSim2 accepts with as many VCs, as deep buffers and packets as long.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import os
 import statistics
 import tempfile
 import time
+from collections.abc import Iterator
 
 import click
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 
 from eyecast.model.config import NetworkConfig
@@ -24,7 +27,7 @@ from eyecast.model.cycle_model import run
 from eyecast.model.cycle_tables import tables_of
 from eyecast.model.payload import empty_memory
 from eyecast.model.program import Program
-from eyecast.model.topology import mesh
+from eyecast.model.topology import Topology, mesh, torus
 from eyecast.model.traffic import draw_traffic
 from eyecast.model.traffic_program import message_words_for, traffic_program
 from eyecast.sim.build import build_simulator
@@ -34,16 +37,29 @@ from eyecast.sim.simulator import prepare, simulate
 MODEL_CASES = ((8, 0.2, 20_000), (8, 0.35, 10_000), (32, 0.1, 2_000), (32, 0.0005, 20_000))
 HARDWARE_SIDES = (4, 8, 16)
 RUNS = 5
+SATURATION_CASES = (
+    (mesh, 8, 1, 0.223),
+    (mesh, 8, 2, 0.348),
+    (mesh, 8, 4, 0.386),
+    (torus, 8, 2, 0.329),
+    (torus, 8, 4, 0.496),
+    (mesh, 16, 1, 0.109),
+    (mesh, 16, 2, 0.176),
+    (mesh, 16, 4, 0.197),
+)
+"""Topology, side, VCs, and the throughput of BookSim2 there in flits per node and cycle."""
+SATURATING_RATE = 0.6
+WARM_UP, MEASURED = 2_000, 4_000
+"""Cycles before the throughput is counted, and while it is."""
 
 
-def _program(side: int, rate: float, cycles: int) -> Program:
-    """Traffic for a square mesh."""
-    topology = mesh((side, side))
+def _program(topology: Topology, vcs: int, rate: float, cycles: int) -> Program:
+    """Uniform traffic for a network."""
     config = NetworkConfig(
         topology=topology,
-        vcs=2,
+        vcs=vcs,
         depth=4,
-        flit_width=64,
+        flit_width=32,
         message_words=message_words_for(topology, 4),
         table_words=1 << 14,
         steps=1,
@@ -54,7 +70,7 @@ def _program(side: int, rate: float, cycles: int) -> Program:
 
 
 def _model_row(side: int, rate: float, cycles: int) -> tuple[str, ...]:
-    program = _program(side, rate, cycles)
+    program = _program(mesh((side, side)), 2, rate, cycles)
     tables = tables_of(program)
     memory = empty_memory(program.config)
     seconds, ran = [], 0
@@ -64,39 +80,65 @@ def _model_row(side: int, rate: float, cycles: int) -> tuple[str, ...]:
         ran = run(tables, memory, timing="self-timed", record_trace=False).cycles
         seconds.append(time.process_time() - begin)
     median = statistics.median(seconds)
-    hops = tables.flit_hops
     name = f"model {side}x{side}, {rate} flits/node/cycle"
-    return name, "", f"{ran / median:,.0f}", f"{hops / median / 1e6:.1f} M"
+    return name, "", f"{ran / median:,.0f}", f"{tables.flit_hops / median / 1e6:.1f} M"
 
 
 def _hardware_row(side: int) -> tuple[str, ...]:
-    program = _program(side, 0.2, 1_000)
+    program = _program(mesh((side, side)), 2, 0.2, 2_000)
     begin = time.monotonic()
-    simulator = build_simulator(program.config)
+    simulator = build_simulator(program.config, trace=False)
     built = time.monotonic() - begin
     job = prepare(program, [], timing="self-timed", read_words=0, cycle_limit=100_000)
     runs = list(simulate(simulator, [job] * RUNS))
     median = statistics.median(run.seconds for run in runs)
     name = f"hardware {side}x{side}, 0.2 flits/node/cycle"
-    rate = len(runs[0].trace) / median / 1e6
+    rate = tables_of(program).flit_hops / median / 1e6
     return name, f"{built:.0f}", f"{runs[0].cycles / median:,.0f}", f"{rate:.2f} M"
+
+
+def _throughput(topology: Topology, vcs: int) -> float:
+    """Flits that leave the network by port 0 per node and cycle, under more than it carries."""
+    cycles = WARM_UP + MEASURED
+    program = _program(topology, vcs, SATURATING_RATE, cycles)
+    trace = run(
+        program, empty_memory(program.config), timing="self-timed", cycle_limit=cycles
+    ).trace
+    counted = (trace.port == 0) & (trace.cycle >= WARM_UP)
+    return int(counted.sum()) / MEASURED / topology.nodes
+
+
+def _saturation_rows() -> Iterator[tuple[str, ...]]:
+    for make, side, vcs, other in track(SATURATION_CASES, "saturation", transient=True):
+        accepted = _throughput(make((side, side)), vcs)
+        yield f"{make.__name__} {side}x{side}, {vcs} VCs", f"{accepted:.3f}", f"{other:.3f}"
+
+
+def _table(*headings: str) -> Table:
+    table = Table(*headings)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    return table
 
 
 @click.command()
 @click.option("--largest", type=int, default=16, show_default=True, help="Largest side to build.")
 def main(largest: int) -> None:
     """Measure and print."""
-    table = Table("", "build, s", "cycles/s", "flit-hops/s")
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for case in MODEL_CASES:
-        table.add_row(*_model_row(*case))
+    speed = _table("", "build, s", "cycles/s", "flit-hops/s")
+    for case in track(MODEL_CASES, "cycle model", transient=True):
+        speed.add_row(*_model_row(*case))
     with tempfile.TemporaryDirectory() as cache:
         os.environ[CACHE_VARIABLE] = cache
-        for side in HARDWARE_SIDES:
-            if side <= largest:
-                table.add_row(*_hardware_row(side))
-    Console().print(table)
+        sides = [side for side in HARDWARE_SIDES if side <= largest]
+        for side in track(sides, "hardware", transient=True):
+            speed.add_row(*_hardware_row(side))
+    saturation = _table("flits accepted per node and cycle", "Eyecast", "BookSim2")
+    for row in _saturation_rows():
+        saturation.add_row(*row)
+    console = Console()
+    console.print(speed)
+    console.print(saturation)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,9 @@ from .topology import Topology
 HEADER_COUNT_BITS = 4
 """Width of the field of a table row that counts its header flits: at most 15."""
 
+SIGNATURE_BITS = 32
+"""Width of a node's signature."""
+
 
 def bits_for(largest: int) -> int:
     """Bits that hold every number from 0 to ``largest``."""
@@ -39,6 +42,8 @@ class NetworkConfig:
         Registers on every link between routers, 0 to 3.
     timed_rows
         Rows may say the first cycle in which they begin: what traffic is made of.
+    signature
+        Every node folds what its router sends, and when, into 32 bits.
     """
 
     topology: Topology
@@ -50,6 +55,7 @@ class NetworkConfig:
     steps: int = 15
     link_registers: int = 0
     timed_rows: bool = False
+    signature: bool = False
 
     def __post_init__(self) -> None:
         require_range("vcs", self.vcs, 1, 8)
@@ -118,6 +124,11 @@ class NetworkConfig:
     def mask_words(self) -> int:
         """Words that hold one bit per step number."""
         return -(-(1 << self.step_bits) // self.flit_width)
+
+    @property
+    def signature_words(self) -> int:
+        """Words that a signature takes; 0 where there is none."""
+        return -(-SIGNATURE_BITS // self.flit_width) if self.signature else 0
 
     @property
     def start_bits(self) -> int:

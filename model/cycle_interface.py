@@ -12,13 +12,15 @@ from __future__ import annotations
 import numpy as np
 
 from .cycle_compiler import Int, field, index, inlined
+from .cycle_links import launch
 from .cycle_state import (
+    BAD,
     BAD_ROW,
     BAD_WRITE,
     CONTROL,
     CYCLE,
+    EMPTIED,
     ENDED,
-    ENTERING,
     FAILED,
     HOURS,
     NEVER,
@@ -50,7 +52,7 @@ def receiver(
         address_place = net.port_bits + net.step_bits
         now.receive_address[packet] = field(word, address_place, net.address_bits)
     else:
-        address = now.receive_address[packet]
+        address = index(now.receive_address[packet])
         now.receive_address[packet] = address + 1
         if address >= net.message_words:
             set_flag(now, lists, node, BAD_WRITE)
@@ -95,10 +97,9 @@ def fetched(now: Registers, node: Int, address: Int) -> np.uint64:
 @inlined
 def inject(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
     """Try to inject the next flit of the sender's row; whether there was a credit for it."""
-    row = now.row[node]
-    first_header = net.first_header[row]
-    vc = field(net.header[first_header], net.port_bits + net.hop_bits, net.vc_bits)
-    counter = index(node * net.ports * net.vcs + vc)
+    row = index(now.row[node])
+    channel = np.int64(net.row_channel[row])
+    counter = index(net.upstream[channel])
     if now.credits[counter] == 0:
         now.waiting[node] = True
         return False
@@ -106,21 +107,18 @@ def inject(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
     if now.waiting[node]:
         now.stalled_flits[node] += 1
         now.waiting[node] = False
-    headers = net.first_header[row + 1] - first_header
+    first_header = net.first_header[row]
+    headers = net.first_header[index(row + 1)] - first_header
     gone = now.place[node]
     if gone == 0 and net.half_duplex and net.expected[node, net.row_step[row]]:
         set_flag(now, lists, node, SEND_AND_RECEIVE)
     last = gone + 1 == headers + net.row_length[row]
     kind = HEAD_MARK if gone < headers else 0
     if gone < headers:
-        word = net.header[first_header + gone]
+        word = net.header[index(first_header + gone)]
     else:
-        word = fetched(now, node, net.row_source[row] + gone - headers)
-    entry = now.total[ENTERING]
-    lists.entering_channel[entry] = counter
-    lists.entering_kind[entry] = kind | (TAIL_MARK if last else 0)
-    lists.entering_data[entry] = word
-    now.total[ENTERING] = entry + 1
+        word = fetched(now, node, index(net.row_source[row] + gone - headers))
+    launch(now, now.total[EMPTIED], channel, kind | (TAIL_MARK if last else 0), word)
     now.sender[node] = CONTROL if last else SENDING
     now.place[node] = 0 if last else gone + 1
     now.row[node] = row + 1 if last else row
@@ -128,41 +126,29 @@ def inject(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
 
 
 @inlined
-def row_is_bad(net: Network, row: Int) -> bool:
-    """Whether a sender must refuse a row."""
-    headers = net.first_header[row + 1] - net.first_header[row]
-    if headers == 0 or net.row_source[row] + net.row_length[row] > net.message_words:
-        return True
-    word = net.header[net.first_header[row]]
-    port = field(word, 0, net.port_bits)
-    vc = field(word, net.port_bits + net.hop_bits, net.vc_bits)
-    return bool(port < 1 or port >= net.ports or vc >= net.vcs)
-
-
-@inlined
 def sender(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
     """One cycle of a node's sender; whether it did anything."""
-    state, row = now.sender[node], now.row[node]
+    state, row = now.sender[node], index(now.row[node])
     if state == CONTROL:
         now.place[node] += 1
-        if row == net.first_row[node + 1] or net.row_step[row] == 0:
+        if row == net.first_row[index(node + 1)] or net.row_step[row] == 0:
             now.sender[node] = ENDED
         elif now.place[node] == net.control_words:
             now.place[node] = 0
             now.sender[node] = READY
         return True
-    if state == SENDING:
-        return inject(net, now, lists, node)
     if state == READY and now.flags[node] == 0:
-        if row_is_bad(net, row) or now.step[node] > net.row_step[row]:
+        if net.row_channel[row] == BAD or now.step[node] > net.row_step[row]:
             now.sender[node] = FAILED
             set_flag(now, lists, node, BAD_ROW)
             return True
-        if now.step[node] == net.row_step[row]:
-            if net.row_start[row] <= now.total[CYCLE]:
-                return inject(net, now, lists, node)
+        begins = now.step[node] == net.row_step[row]
+        if begins and net.row_start[row] > now.total[CYCLE]:
             sleep_until(now, lists, node, net.row_start[row])
-    return False
+            begins = False
+    else:
+        begins = False
+    return (begins or state == SENDING) and inject(net, now, lists, node)
 
 
 @inlined
@@ -212,8 +198,11 @@ def accepts(net: Network, now: Registers, node: Int) -> bool:
 @inlined
 def observe(net: Network, now: Registers, node: Int) -> None:
     """See from the registers whether the node's step is over and whether the node is finished."""
+    state = now.sender[node]
+    if state in (CONTROL, SENDING):
+        return  # It was neither when the row before ended, and is not before this one has.
     end_coasting(net, now, node)
-    state, step = now.sender[node], now.step[node]
+    step = now.step[node]
     ended = state == ENDED
     sent = ended or (state == READY and net.row_step[now.row[node]] > step)
     unflagged = now.flags[node] == 0

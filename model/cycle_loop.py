@@ -24,21 +24,22 @@ from .cycle_interface import (
     wake_sleepers,
 )
 from .cycle_links import take_credit
-from .cycle_router import arrive, request, route
+from .cycle_router import arrive, grant, move, request
 from .cycle_state import (
     ADVANCE,
     AWAKE,
+    BLOCK,
     CYCLE,
-    ENTERING,
+    EMPTIED,
+    FILLED,
     FRONTS,
     NEVER,
-    NODES_PER_BLOCK,
+    NOBODY,
     NOT_OVER,
     QUIET,
     REFUSAL_CYCLES,
     ROWS,
     SOURCES,
-    STAGE,
     UNFINISHED,
     Lists,
     Network,
@@ -57,7 +58,6 @@ three, and then a node that ever accepts accepts once in a pattern of refusal.""
 @inlined
 def run_interfaces(net: Network, now: Registers, lists: Lists) -> None:
     """Senders, and self-timed steps. An interface that can do nothing sleeps until it is woken."""
-    now.total[ENTERING] = 0
     candidates, now.total[AWAKE] = now.total[AWAKE], 0
     for entry in range(candidates):
         node = np.int64(lists.awake_nodes[entry])
@@ -71,33 +71,34 @@ def run_interfaces(net: Network, now: Registers, lists: Lists) -> None:
 
 @inlined
 def run_routers(net: Network, now: Registers, lists: Lists, trace: Rows) -> None:
-    """Request, then choose, grant and move in every router that is asked, in order of nodes."""
+    """Request, then grant and move at every output that is asked, in order of nodes and ports."""
     fronts, now.total[FRONTS] = now.total[FRONTS], 0
     for entry in range(fronts):
         # At most one new front, for the next cycle, is noted for each that is looked at.
         request(net, now, lists, np.int64(lists.fronts[entry]))
-    for block in range(len(now.asking_nodes)):
-        nodes = now.asking_nodes[block]
-        while nodes != 0:
-            route(net, now, lists, trace, index(block * NODES_PER_BLOCK + lowest_bit(nodes)))
-            nodes &= nodes - 1
+    for block in range(len(now.asked)):
+        outputs = now.asked[block]
+        while outputs != 0:
+            line = index(block * BLOCK + lowest_bit(outputs))
+            outputs &= outputs - 1
+            number = grant(net, now, line)
+            if number != NOBODY:
+                move(net, now, lists, trace, line, number)
 
 
 @inlined
 def end_links(net: Network, now: Registers, lists: Lists) -> None:
     """Let everything arrive that is due at the end of a cycle."""
-    stage = index(now.total[STAGE] + 1 if now.total[STAGE] < net.link_registers else 0)
-    first_flight, first_return = stage * len(now.vc_turn), stage * len(now.credits)
+    stage = index(now.total[EMPTIED])
+    first_flight, first_return = stage * len(now.turn), stage * len(now.buffered)
     for entry in range(first_flight, first_flight + now.flights[stage]):
         channel = np.int64(now.flight_channel[entry])
         arrive(net, now, lists, channel, now.flight_kind[entry], now.flight_data[entry])
     for entry in range(first_return, first_return + now.returns[stage]):
         take_credit(net, now, lists, np.int64(now.return_channel[entry]))
     now.flights[stage] = now.returns[stage] = 0
-    now.total[STAGE] = stage
-    for entry in range(now.total[ENTERING]):
-        channel = np.int64(lists.entering_channel[entry])
-        arrive(net, now, lists, channel, lists.entering_kind[entry], lists.entering_data[entry])
+    now.total[FILLED] = stage
+    now.total[EMPTIED] = stage + 1 if stage < net.link_registers else 0
 
 
 @inlined
@@ -116,7 +117,7 @@ def advance(net: Network, now: Registers, lists: Lists) -> None:
 def next_cycle(now: Registers, cycle_limit: int) -> None:
     """Go on to the next cycle, or to the next in which anything can change."""
     now.total[CYCLE] += 1
-    if now.total[ENTERING] + now.total[AWAKE] + now.total[ADVANCE] > 0:
+    if now.total[AWAKE] + now.total[ADVANCE] > 0:
         now.total[QUIET] = 0
     elif now.total[QUIET] < PATIENCE:
         now.total[QUIET] += 1
@@ -140,7 +141,7 @@ def run_cycles(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_li
             for node in range(len(now.step)):
                 end_coasting(net, now, node)
             return LIMIT
-        if net.record_trace and now.total[ROWS] + len(now.vc_turn) > len(trace.cycle):
+        if net.record_trace and now.total[ROWS] + len(now.turn) > len(trace.cycle):
             return TRACE_FULL
         run_interfaces(net, now, lists)
         run_routers(net, now, lists, trace)

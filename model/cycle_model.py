@@ -20,11 +20,22 @@ import numpy.typing as npt
 
 from .config import NetworkConfig
 from .cycle_loop import FINISHED, TRACE_FULL, simulate
-from .cycle_state import CYCLE, REFUSAL_CYCLES, ROWS, Network, Rows, empty_lists, reset_registers
+from .cycle_state import (
+    BAD,
+    BLOCK,
+    CYCLE,
+    REFUSAL_CYCLES,
+    ROWS,
+    Links,
+    Network,
+    Rows,
+    empty_lists,
+    reset_registers,
+)
 from .cycle_tables import Tables, tables_of
 from .errors import InvalidInput, require_range
 from .program import Program
-from .topology import NO_LINK, Topology
+from .topology import NO_LINK
 from .trace import Trace
 
 TIMINGS = ("barrier", "self-timed")
@@ -114,7 +125,7 @@ def run(
     registers = reset_registers(network, memory)
     lists = empty_lists(network)
     # Room for a cycle's rows at the least: one flit may leave by every output.
-    rows_per_chunk = max(_TRACE_CHUNK_ROWS, len(network.downstream)) if record_trace else 0
+    rows_per_chunk = max(_TRACE_CHUNK_ROWS, len(network.line_node)) if record_trace else 0
     chunks = []
     ended = TRACE_FULL
     while ended == TRACE_FULL:
@@ -201,21 +212,40 @@ def _refusal(config: NetworkConfig, given: npt.NDArray[np.uint16] | None) -> npt
     return given
 
 
-def _upstream(topology: Topology) -> npt.NDArray[np.int64]:
-    """``Network.upstream``: the output line that feeds each input line."""
-    upstream = np.full(topology.neighbor.size, NO_LINK, dtype=np.int64)
-    outputs = np.flatnonzero(topology.neighbor.ravel() != NO_LINK)
-    upstream[_downstream(topology)[outputs]] = outputs
-    upstream[:: topology.ports] = np.arange(0, upstream.size, topology.ports)
+def _downstream(config: NetworkConfig) -> Links:
+    """``Network.downstream``: the input channel to which each output channel leads."""
+    neighbor, peer = config.topology.neighbor[..., None], config.topology.peer[..., None]
+    line = neighbor * config.topology.ports + peer
+    channel = line * config.vcs + np.arange(config.vcs)
+    return np.where(neighbor == NO_LINK, NO_LINK, channel).ravel().astype(np.int32)
+
+
+def _upstream(config: NetworkConfig) -> Links:
+    """``Network.upstream``: the channel, of an output or interface, that feeds each input one."""
+    downstream = _downstream(config)
+    upstream = np.full(len(downstream), NO_LINK, dtype=np.int32)
+    outputs = np.flatnonzero(downstream != NO_LINK)
+    upstream[downstream[outputs]] = outputs
+    nodes = config.topology.nodes
+    interfaces = upstream.reshape(nodes, -1)[:, : config.vcs]
+    interfaces[:] = len(upstream) + np.arange(nodes * config.vcs).reshape(nodes, config.vcs)
     return upstream
 
 
-def _downstream(topology: Topology) -> npt.NDArray[np.int64]:
-    """``Network.downstream``: the input line to which each output line leads."""
-    neighbor, peer = (
-        table.ravel().astype(np.int64) for table in (topology.neighbor, topology.peer)
-    )
-    return np.where(neighbor == NO_LINK, NO_LINK, neighbor * topology.ports + peer)
+def _row_channel(tables: Tables) -> Links:
+    """``Network.row_channel``: the VC of port 0 that each row's packet enters by."""
+    config = tables.config
+    buffers = config.topology.ports * config.vcs
+    # One more header flit, for rows at the end that have none.
+    slot = np.append(tables.header, np.uint64(0))[tables.first_header[:-1]]
+    port = slot & np.uint64((1 << config.port_bits) - 1)
+    vc = slot >> np.uint64(config.port_bits + config.hop_bits)
+    vc &= np.uint64((1 << config.vc_bits) - 1)
+    bad = np.diff(tables.first_header) == 0
+    bad |= tables.source_address + tables.length > config.message_words
+    bad |= (port < 1) | (port >= config.topology.ports) | (vc >= config.vcs)
+    node = np.repeat(np.arange(config.topology.nodes), np.diff(tables.first_row))
+    return np.where(bad, BAD, node * buffers + vc.astype(np.int64)).astype(np.int32)
 
 
 def _network(
@@ -231,10 +261,18 @@ def _network(
     """
     tables = program if isinstance(program, Tables) else tables_of(program)
     config = tables.config
-    ports, lines = config.topology.ports, np.arange(config.topology.neighbor.size, dtype=np.uint32)
+    nodes, ports = config.topology.neighbor.shape
+    buffers = ports * config.vcs
+    lines = np.arange(nodes * ports, dtype=np.uint32)
+    routers, interfaces = (
+        np.repeat(np.arange(nodes, dtype=np.uint32), channels) for channels in (buffers, config.vcs)
+    )
+    line_port = (lines % ports).astype(np.uint8)
     return Network(
         ports=ports,
         vcs=config.vcs,
+        buffers=buffers,
+        blocks=-(-buffers // BLOCK),
         depth=config.depth,
         port_bits=config.port_bits,
         hop_bits=config.hop_bits,
@@ -246,18 +284,21 @@ def _network(
         link_registers=config.link_registers,
         largest_word=min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max)),
         timed_rows=config.timed_rows,
+        refuses=refusal is not None,
         half_duplex=tables.half_duplex,
         barrier=barrier,
         record_trace=record_trace,
-        channel_line=np.repeat(lines, config.vcs),
+        channel_node=np.concatenate((routers, interfaces)),
+        channel_port=np.repeat(line_port, config.vcs),
         line_node=lines // np.uint32(ports),
-        line_port=(lines % ports).astype(np.uint8),
-        downstream=_downstream(config.topology),
-        upstream=_upstream(config.topology),
+        line_port=line_port,
+        downstream=_downstream(config),
+        upstream=_upstream(config),
         expected=np.array(tables.expected),
         awaited=np.array(tables.awaited),
         refusal=np.array(_refusal(config, refusal)),
         first_row=np.array(tables.first_row),
+        row_channel=_row_channel(tables),
         row_step=np.array(tables.step),
         row_start=np.array(tables.start),
         row_source=np.array(tables.source_address),

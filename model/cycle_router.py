@@ -2,13 +2,13 @@
 
 ::
 
-    request ──► choose ──► grant ──► move ──► cycle_links ──► arrive, take_credit
-                                      │                          at the end of a cycle
-                                      └─► leave
+    request ──► eligible ──► grant ──► move ──► cycle_links ──► arrive, take_credit
+                                        │                          at the end of a cycle
+                                        └─► leave
 
-Routers are gone through one after another, and a router's flits move before the next one looks. Of
-what another router can see, its buffers' places and its neighbours' credits, nothing changes before
-the end of the cycle; so no order of routers can be observed.
+Outputs are gone through one after another, and a flit moves before the next output grants. Of what
+another output can see nothing changes before the end of the cycle: a buffer requests one output,
+whose turn, credits and hold are its own. So no order of outputs or routers can be observed.
 
 The flag ``credit_underflow`` is never set here: only what has a credit is granted. ``overflow`` and
 ``credit_overflow`` would show that the credits had been miscounted.
@@ -20,13 +20,14 @@ import numpy as np
 
 from .cycle_compiler import Int, field, index, inlined, lowest_bit
 from .cycle_interface import accepts, receiver
-from .cycle_links import give_credit, send
+from .cycle_links import give_credit, launch
 from .cycle_state import (
     BAD_ROUTE,
+    BLOCK,
     CYCLE,
+    FILLED,
     FRONTS,
-    NO_REQUEST,
-    NODES_PER_BLOCK,
+    NOBODY,
     OVERFLOW,
     QUIET,
     ROWS,
@@ -40,31 +41,48 @@ from .trace import HEAD_MARK, TAIL_MARK
 
 
 @inlined
-def note_request(net: Network, now: Registers, line: Int, vc: Int) -> None:
-    """Note that a buffer's packet requests an output, as long as a flit of it is there."""
-    node = np.int64(net.line_node[line])
-    now.requests[line] |= 1 << vc
-    now.asking_ports[node] |= 1 << np.int64(net.line_port[line])
-    now.asking_nodes[node // NODES_PER_BLOCK] |= 1 << (node % NODES_PER_BLOCK)
+def block_of(net: Network, owner: Int, number: Int) -> np.int64:
+    """Place of the word with buffer ``number`` in the mask of a node or channel."""
+    return index(owner * net.blocks + number // BLOCK)
 
 
 @inlined
-def end_request(net: Network, now: Registers, node: Int, port: Int, vc: Int) -> None:
-    """Note that the packet has left the buffer."""
-    line = index(node * net.ports + port)
-    now.requests[line] &= ~(1 << vc)
-    if now.requests[line] == 0:
-        now.asking_ports[node] &= ~(1 << port)
-        if now.asking_ports[node] == 0:
-            now.asking_nodes[node // NODES_PER_BLOCK] &= ~(1 << (node % NODES_PER_BLOCK))
+def bit_of(number: Int) -> np.int64:
+    """Bit of buffer ``number`` in its word."""
+    return np.int64(1) << (number % BLOCK)
 
 
 @inlined
-def note_front(now: Registers, lists: Lists, channel: Int) -> None:
-    """Have the front flit of a buffer that holds no route looked at in the next cycle."""
+def bits_from(word: np.int64, place: Int) -> np.int64:
+    """Keep the bits of a word from ``place`` up, which may lie outside of the word."""
+    if place >= BLOCK:
+        return np.int64(0)
+    return np.int64(word & (np.int64(-1) << (place if place > 0 else 0)))
+
+
+@inlined
+def note_front(now: Registers, lists: Lists, channel: Int, there: Int) -> None:
+    """Have the front flit of a buffer without a route, if one is there, looked at next cycle."""
     entry = now.total[FRONTS]
     lists.fronts[entry] = channel
-    now.total[FRONTS] = entry + 1
+    now.total[FRONTS] = entry + np.int64(there)
+
+
+@inlined
+def begin_request(net: Network, now: Registers, number: Int, line: Int, wanted: Int) -> None:
+    """Note that a buffer's packet requests an output, as long as a flit of it is there."""
+    now.requests[block_of(net, wanted, number)] |= bit_of(number)
+    now.requested[line] += 1
+    now.asked[line // BLOCK] |= np.int64(1) << (line % BLOCK)
+
+
+@inlined
+def end_request(net: Network, now: Registers, number: Int, line: Int, wanted: Int) -> None:
+    """Note that the packet has left the buffer."""
+    now.requests[block_of(net, wanted, number)] &= ~bit_of(number)
+    now.requested[line] -= 1
+    if now.requested[line] == 0:
+        now.asked[line // BLOCK] &= ~(np.int64(1) << (line % BLOCK))
 
 
 @inlined
@@ -73,144 +91,109 @@ def request(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
 
     The request stands, and is not looked at again, until the packet's tail has left.
     """
-    line = np.int64(net.channel_line[channel])
+    node, input_port = np.int64(net.channel_node[channel]), np.int64(net.channel_port[channel])
+    number = channel - node * net.buffers
+    slot = index(channel * net.depth + now.first[channel])
+    word, kind = np.uint64(now.data[slot]), np.int64(now.kind[slot])
+    port = field(word, 0, net.port_bits)
+    vc = field(word, net.port_bits + net.hop_bits, net.vc_bits)
+    if port == 0 and kind == HEAD_MARK:
+        leave(net, now, node, number)
+        note_front(now, lists, channel, now.buffered[channel] > 0)
+        return
+    bad = not kind & HEAD_MARK or port == 0 or port > net.ports
+    if port == net.ports:
+        port, vc = np.int64(0), number - input_port * net.vcs
+    line = index(node * net.ports + port)
+    wanted = index(line * net.vcs + vc)
+    if bad or port == input_port or vc >= net.vcs or (port > 0 and net.downstream[wanted] < 0):
+        set_flag(now, lists, node, BAD_ROUTE)
+        return
+    now.wanted[channel] = wanted
+    begin_request(net, now, number, line, wanted)
+
+
+@inlined
+def eligible(net: Network, now: Registers, node: Int, line: Int, block: Int) -> np.int64:
+    """Find a block of the buffers that request an output and may be granted it."""
+    place = index(node * net.blocks + block)
+    passing, candidates = now.passing[place], np.int64(0)
+    for vc in range(net.vcs):
+        wanted = index(line * net.vcs + vc)
+        may_use = passing if now.held[wanted] else np.int64(-1)
+        have_credit = np.int64(-1 if now.credits[wanted] > 0 else 0)
+        candidates |= now.requests[index(wanted * net.blocks + block)] & may_use & have_credit
+    return np.int64(candidates & now.filled[place])
+
+
+@inlined
+def grant(net: Network, now: Registers, line: Int) -> np.int64:
+    """Find the buffer that an output grants, the first one from its turn on; or ``NOBODY``."""
+    node = np.int64(net.line_node[line])
+    if net.refuses and net.line_port[line] == 0 and not accepts(net, now, node):
+        return np.int64(NOBODY)
+    turn = np.int64(now.turn[line])
+    first = first_from_turn = np.int64(NOBODY)
+    for block in range(net.blocks - 1, -1, -1):
+        candidates = eligible(net, now, node, line, block)
+        from_turn = bits_from(candidates, turn - block * BLOCK)
+        first = block * BLOCK + lowest_bit(candidates) if candidates != 0 else first
+        if from_turn != 0:
+            first_from_turn = block * BLOCK + lowest_bit(from_turn)
+    return first if first_from_turn == NOBODY else first_from_turn
+
+
+@inlined
+def rewritten(net: Network, word: np.uint64) -> np.uint64:
+    """Take one hop off the header flit that establishes a route."""
+    shifted = word >> np.uint64(net.port_bits + net.hop_bits + net.vc_bits)
+    one_less = word - (np.uint64(1) << np.uint64(net.port_bits))
+    return shifted if field(word, net.port_bits, net.hop_bits) == 0 else one_less
+
+
+@inlined
+def move(net: Network, now: Registers, lists: Lists, trace: Rows, line: Int, number: Int) -> None:
+    """Send the front flit of the granted buffer on its way."""
     node, port = np.int64(net.line_node[line]), np.int64(net.line_port[line])
-    vc = channel - line * net.vcs
+    channel = index(node * net.buffers + number)
+    wanted = np.int64(now.wanted[channel])
+    vc = wanted - line * net.vcs
     slot = index(channel * net.depth + now.first[channel])
     word, kind = np.uint64(now.data[slot]), np.int64(now.kind[slot])
-    output = field(word, 0, net.port_bits)
-    output_vc = field(word, net.port_bits + net.hop_bits, net.vc_bits)
-    if not kind & HEAD_MARK or output > net.ports:
-        set_flag(now, lists, node, BAD_ROUTE)
-        return
-    if output == 0:
-        if kind & TAIL_MARK:
-            set_flag(now, lists, node, BAD_ROUTE)
-        else:
-            leave(net, now, lists, node, port, vc)
-        return
-    if output == net.ports:
-        output, output_vc = np.int64(0), np.int64(vc)
-    output_line = index(node * net.ports + output)
-    no_link = output > 0 and net.downstream[output_line] < 0
-    if output == port or output_vc >= net.vcs or no_link:
-        set_flag(now, lists, node, BAD_ROUTE)
-        return
-    now.wanted_port[channel] = output
-    now.wanted[channel] = output_line * net.vcs + output_vc
-    note_request(net, now, line, vc)
-
-
-@inlined
-def eligible(net: Network, now: Registers, node: Int, channel: Int) -> bool:
-    """Whether there is a front flit, and its request may be granted in this cycle."""
-    wanted = now.wanted[channel]
-    if now.buffered[channel] == 0 or (not now.passing[channel] and now.held[wanted]):
-        return False
-    if now.wanted_port[channel] == 0:
-        return accepts(net, now, node)
-    return bool(now.credits[wanted] > 0)
-
-
-@inlined
-def choose(net: Network, now: Registers, node: Int, port: Int) -> np.int64:
-    """Choose the VC of an input port that may send: the first eligible one from its turn on."""
-    line = index(node * net.ports + port)
-    turn = np.int64(now.vc_turn[line])
-    asking = np.int64(now.requests[line])
-    # Bit 0 is the VC that has the turn, and so on in cyclic order.
-    in_turn = ((asking | asking << net.vcs) >> turn) & ((1 << net.vcs) - 1)
-    while in_turn != 0:
-        vc = turn + lowest_bit(in_turn)
-        if vc >= net.vcs:
-            vc -= net.vcs
-        if eligible(net, now, node, index(line * net.vcs + vc)):
-            return np.int64(vc)
-        in_turn &= in_turn - 1
-    return np.int64(NO_REQUEST)
-
-
-@inlined
-def route(net: Network, now: Registers, lists: Lists, trace: Rows, node: Int) -> None:
-    """Choose, grant and move in one router.
-
-    Every output port is granted to the first input port that chose it, from its turn on.
-    """
-    asked = np.int64(0)
-    ports = now.asking_ports[node]
-    while ports != 0:
-        port = lowest_bit(ports)
-        ports &= ports - 1
-        vc = choose(net, now, node, port)
-        if vc != NO_REQUEST:
-            lists.chosen_vc[port] = vc
-            output = np.int64(now.wanted_port[index((node * net.ports + port) * net.vcs + vc)])
-            turn = now.input_turn[index(node * net.ports + output)]
-            # Cyclic order from the turn: the ports from it on come before those below it.
-            if not asked >> output & 1 or (lists.winner[output] < turn <= port):
-                lists.winner[output] = port
-            asked |= 1 << output
-    while asked != 0:
-        output = lowest_bit(asked)
-        asked &= asked - 1
-        port = np.int64(lists.winner[output])
-        move(net, now, lists, trace, node, port, np.int64(lists.chosen_vc[port]))
-
-
-@inlined
-def move(
-    net: Network, now: Registers, lists: Lists, trace: Rows, node: Int, port: Int, vc: Int
-) -> None:
-    """Send a granted front flit on its way, rewritten if it establishes a route."""
-    line = index(node * net.ports + port)
-    channel = index(line * net.vcs + vc)
-    wanted, output = np.int64(now.wanted[channel]), np.int64(now.wanted_port[channel])
-    output_line = index(node * net.ports + output)
-    output_vc = wanted - output_line * net.vcs
-    slot = index(channel * net.depth + now.first[channel])
-    word, kind = np.uint64(now.data[slot]), np.int64(now.kind[slot])
-    if not now.passing[channel]:
-        if output != 0:
-            if field(word, net.port_bits, net.hop_bits) == 0:
-                word = word >> np.uint64(net.port_bits + net.hop_bits + net.vc_bits)
-            else:
-                word = word - (np.uint64(1) << np.uint64(net.port_bits))
-        if not kind & TAIL_MARK:
-            now.passing[channel] = True
-            now.held[wanted] = True
-    elif kind & TAIL_MARK:
-        now.passing[channel] = False
-        now.held[wanted] = False
-    now.input_turn[output_line] = port + 1 if port + 1 < net.ports else 0
-    now.vc_turn[line] = vc + 1 if vc + 1 < net.vcs else 0
+    place, bit = block_of(net, node, number), bit_of(number)
+    establishes = now.passing[place] & bit == 0
+    now.turn[line] = number + 1 if number + 1 < net.buffers else 0
+    sent = rewritten(net, word) if establishes and port != 0 else word
     if net.record_trace:
-        record(now, trace, node, output, output_vc, kind, word)
-    if output == 0:
-        receiver(net, now, lists, node, output_vc, kind, word)
+        record(now, trace, node, port, vc, kind, sent)
+    if port == 0:
+        receiver(net, now, lists, node, vc, kind, word)
     else:
         now.credits[wanted] -= 1
-        send(net, now, output_line, output_vc, kind, word)
-    leave(net, now, lists, node, port, vc)
+        launch(now, index(now.total[FILLED]), net.downstream[wanted], kind, sent)
+    leave(net, now, node, number)
+    ends = kind & TAIL_MARK != 0
+    now.passing[place] = now.passing[place] & ~bit | (np.int64(0) if ends else bit)
+    now.held[wanted] = not ends
+    if ends:
+        end_request(net, now, number, line, wanted)
+        note_front(now, lists, channel, now.buffered[channel] > 0)
 
 
 @inlined
-def leave(net: Network, now: Registers, lists: Lists, node: Int, port: Int, vc: Int) -> None:
+def leave(net: Network, now: Registers, node: Int, number: Int) -> None:
     """Take the front flit out of a buffer, and send a credit back."""
-    cycle = now.total[CYCLE]
-    line = index(node * net.ports + port)
-    channel = index(line * net.vcs + vc)
+    channel = index(node * net.buffers + number)
     now.total[QUIET] = 0
-    now.stalled_flits[node] += np.int64(cycle > now.at_front_since[channel])
-    now.at_front_since[channel] = cycle + 1
+    now.stalled_flits[node] += np.int64(now.total[CYCLE] > now.at_front_since[channel])
+    now.at_front_since[channel] = now.total[CYCLE] + 1
     first = now.first[channel] + 1
     now.first[channel] = first if first < net.depth else 0
-    remain = now.buffered[channel] - 1
+    remain = np.int64(now.buffered[channel]) - 1
     now.buffered[channel] = remain
-    if not now.passing[channel]:
-        end_request(net, now, node, port, vc)
-        if remain > 0:
-            note_front(now, lists, channel)
-    give_credit(net, now, lists, node, port, vc)
+    emptied = bit_of(number) if remain == 0 else np.int64(0)
+    now.filled[block_of(net, node, number)] &= ~emptied
+    give_credit(net, now, number, channel)
 
 
 @inlined
@@ -218,23 +201,23 @@ def arrive(
     net: Network, now: Registers, lists: Lists, channel: Int, kind: Int, word: np.uint64
 ) -> None:
     """Put a flit into a buffer at the end of the cycle."""
+    node = np.int64(net.channel_node[channel])
+    number = channel - node * net.buffers
     count = np.int64(now.buffered[channel])
+    since, next_cycle = now.at_front_since[channel], now.total[CYCLE] + 1
     # A place that has become free in this very cycle does not count as one.
-    left_now = now.at_front_since[channel] == now.total[CYCLE] + 1
-    if count + np.int64(left_now) >= net.depth:
-        set_flag(now, lists, np.int64(net.line_node[net.channel_line[channel]]), OVERFLOW)
+    if count + np.int64(since == next_cycle) >= net.depth:
+        set_flag(now, lists, node, OVERFLOW)
         return
     place = now.first[channel] + count
-    if place >= net.depth:
-        place -= net.depth
-    slot = index(channel * net.depth + place)
+    slot = index(channel * net.depth + (place if place < net.depth else place - net.depth))
     now.data[slot] = word
     now.kind[slot] = kind
     now.buffered[channel] = count + 1
-    if count == 0:
-        now.at_front_since[channel] = now.total[CYCLE] + 1
-        if not now.passing[channel]:
-            note_front(now, lists, channel)
+    now.at_front_since[channel] = next_cycle if count == 0 else since
+    block, bit = block_of(net, node, number), bit_of(number)
+    now.filled[block] |= bit
+    note_front(now, lists, channel, count == 0 and now.passing[block] & bit == 0)
 
 
 @inlined

@@ -1,12 +1,14 @@
 """The registers of the cycle model, and what both halves of a node do with them.
 
 Everything is plain integers in flat arrays. A *line* is a port of a router, a *channel* a VC of
-it::
+it, and ``number`` that of a buffer on the page::
 
-    line = node * ports + port          channel = line * vcs + vc
+    line = node * ports + port      channel = line * vcs + vc = node * buffers + number
 
 Input and output ports share the numbering: ``buffered[channel]`` belongs to the input buffer there
 and ``held[channel]`` to the output VC. The names are those of docs/router.md.
+
+A set of a router's buffers is a *mask*: ``blocks`` words of 64 bits, one bit for each number.
 """
 
 from __future__ import annotations
@@ -20,8 +22,10 @@ from .cycle_compiler import Int, inlined
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
+Counts: TypeAlias = npt.NDArray[np.uint16]
 Indices: TypeAlias = npt.NDArray[np.uint32]
 Ints: TypeAlias = npt.NDArray[np.int64]
+Links: TypeAlias = npt.NDArray[np.int32]
 Words: TypeAlias = npt.NDArray[np.uint64]
 
 OVERFLOW, CREDIT_UNDERFLOW, CREDIT_OVERFLOW, BAD_ROUTE = 1, 2, 4, 8
@@ -30,41 +34,44 @@ UNEXPECTED_RECEIVE, SEND_AND_RECEIVE, BAD_ROW, BAD_WRITE = 16, 32, 64, 128
 CONTROL, READY, SENDING, ENDED, FAILED = range(5)
 """States of a sender. ``SENDING`` is the page's header and payload: the flits gone tell which."""
 
-NO_REQUEST = -1
 REFUSAL_CYCLES = 16
 """A pattern of refusal repeats after so many cycles."""
 NEVER = -2
 """A cycle that no cycle follows."""
-NOBODY = -1
+NOBODY = BAD = -1
 HOURS = 1024
 """Sleeping interfaces are listed by the lowest bits of their alarm, like alarms on a clock."""
-NODES_PER_BLOCK = 32
-"""Routers are looked through in blocks, so that an idle network costs next to nothing."""
+BLOCK = 64
+"""Bits in a word of a set."""
 
 (
     CYCLE, ADVANCE, NOT_OVER, UNFINISHED, AWAKE,
-    ENTERING, FRONTS, QUIET, STAGE, ROWS, SOURCES,
+    FRONTS, QUIET, FILLED, EMPTIED, ROWS, SOURCES,
 ) = range(11)  # fmt: skip
 """Places in ``Registers.total``.
 
-``AWAKE``, ``ENTERING``, ``FRONTS`` and ``ROWS`` count entries in lists. ``QUIET`` is for how many
-cycles nothing has changed, ``STAGE`` the place in the links' registers of what leaves in this
-cycle, and ``SOURCES`` a checksum of the source files that the loop was compiled from."""
+``AWAKE``, ``FRONTS`` and ``ROWS`` count entries in lists. ``QUIET`` is for how many cycles nothing
+has changed. ``FILLED`` is the stage of the links that takes what leaves in this cycle, ``EMPTIED``
+the one whose content arrives at its end. ``SOURCES`` is a checksum of the source files that the
+loop was compiled from."""
 
 
 class Network(NamedTuple):
     """What is fixed while a program runs: the network, and the rows of its tables.
 
-    ``downstream[line]`` is the input line to which an output line leads and ``upstream[line]`` the
-    output line that feeds an input line, -1 where there is none. The interface feeds port 0, and
-    the credit counters for that link stand where port 0, which needs none, would have its own:
-    ``upstream`` of a line of port 0 is that line. Node n has the rows ``first_row[n]`` up to
-    ``first_row[n + 1]``, row r the header flits ``first_header[r]`` up to ``first_header[r + 1]``.
-    ``largest_word`` is a word of ones.
+    ``downstream[channel]`` is the input channel to which an output channel leads and
+    ``upstream[channel]`` the output channel that feeds an input channel, -1 where there is none.
+    The interfaces feed port 0: their channels follow those of all routers, VC a of node n being
+    ``nodes * buffers + n * vcs + a``, and have credit counters like outputs. Node n has the rows
+    ``first_row[n]`` up to ``first_row[n + 1]``, row r the header flits ``first_header[r]`` up to
+    ``first_header[r + 1]``; ``row_channel`` is the input channel into which it is sent, ``BAD`` for
+    a row that the sender refuses. ``largest_word`` is a word of ones.
     """
 
     ports: int
     vcs: int
+    buffers: int
+    blocks: int
     depth: int
     port_bits: int
     hop_bits: int
@@ -76,18 +83,21 @@ class Network(NamedTuple):
     link_registers: int
     largest_word: int
     timed_rows: bool
+    refuses: bool
     half_duplex: bool
     barrier: bool
     record_trace: bool
-    channel_line: Indices
+    channel_node: Indices
+    channel_port: Bytes
     line_node: Indices
     line_port: Bytes
-    downstream: Ints
-    upstream: Ints
+    downstream: Links
+    upstream: Links
     expected: Bools
     awaited: Ints
     refusal: npt.NDArray[np.uint16]
     first_row: Ints
+    row_channel: Links
     row_step: Ints
     row_start: Ints
     row_source: Ints
@@ -100,11 +110,12 @@ class Registers(NamedTuple):
     """The state of the network, by line or channel (routers) and by node (interfaces).
 
     Flit f of a channel's buffer is at ``channel * depth + f`` in ``data`` and ``kind``.
-    ``wanted[channel]`` is the output channel that its packet requests and, when its first flit has
-    left (``passing``), holds; ``wanted_port`` is the port of it. Bits tell where such packets are:
-    bit a of ``requests[line]`` a VC, bit i of ``asking_ports[node]`` a port, and bits of
-    ``asking_nodes`` the nodes of a block. What is on the links has R + 1 stages, one for each cycle
-    in which it may have left; ``flights`` and ``returns`` count the flits and credits in each.
+    ``wanted[channel]`` is the output channel that its packet requests, from its first flit to its
+    tail. Masks of buffers: ``filled[node]`` those that are not empty, ``passing[node]`` those that
+    hold a route, ``requests[channel]`` those that request an output channel. ``requested[line]``
+    counts the packets that request an output; bit l of the set ``asked`` tells that line l has any.
+    What is on the links has R + 1 stages, one for each cycle in which it may have left; ``flights``
+    and ``returns`` count the flits and credits in each.
     """
 
     data: Words
@@ -113,15 +124,14 @@ class Registers(NamedTuple):
     buffered: Bytes
     at_front_since: Ints
     wanted: Indices
-    wanted_port: Bytes
-    passing: Bools
+    filled: Ints
+    passing: Ints
+    requests: Ints
+    requested: Counts
+    asked: Ints
     held: Bools
     credits: Bytes
-    vc_turn: Bytes
-    input_turn: Bytes
-    requests: Bytes
-    asking_ports: Ints
-    asking_nodes: Ints
+    turn: Counts
     flights: Ints
     flight_channel: Indices
     flight_kind: Bytes
@@ -158,19 +168,13 @@ class Lists(NamedTuple):
 
     Sleeping nodes are linked: ``first_asleep`` by the lowest bits of the alarm, then
     ``next_asleep`` by node. ``fronts`` are input channels whose front flit is the first of a packet
-    and has not yet been looked at. ``chosen_vc`` (by input port) and ``winner`` (by output port)
-    are one router's.
+    and has not yet been looked at; behind its end it has room for one that is none.
     """
 
     awake_nodes: Indices
     first_asleep: Ints
     next_asleep: Ints
-    entering_channel: Indices
-    entering_kind: Bytes
-    entering_data: Words
     fronts: Indices
-    chosen_vc: Bytes
-    winner: Bytes
 
 
 class Rows(NamedTuple):
@@ -187,11 +191,11 @@ class Rows(NamedTuple):
 def reset_registers(network: Network, memory: Words) -> Registers:
     """Make the registers as they are after reset; ``memory`` is copied."""
     nodes, steps = network.expected.shape
-    lines = nodes * network.ports
-    channels = lines * network.vcs
+    lines, channels = nodes * network.ports, nodes * network.buffers
     stages = network.link_registers + 1
     total = np.zeros(SOURCES + 1, dtype=np.int64)
     total[[NOT_OVER, UNFINISHED, AWAKE]] = nodes
+    total[EMPTIED] = 1 if network.link_registers else 0
     return Registers(
         data=np.zeros(channels * network.depth, dtype=np.uint64),
         kind=np.zeros(channels * network.depth, dtype=np.uint8),
@@ -199,15 +203,14 @@ def reset_registers(network: Network, memory: Words) -> Registers:
         buffered=np.zeros(channels, dtype=np.uint8),
         at_front_since=np.zeros(channels, dtype=np.int64),
         wanted=np.zeros(channels, dtype=np.uint32),
-        wanted_port=np.zeros(channels, dtype=np.uint8),
-        passing=np.zeros(channels, dtype=np.bool_),
+        filled=np.zeros(nodes * network.blocks, dtype=np.int64),
+        passing=np.zeros(nodes * network.blocks, dtype=np.int64),
+        requests=np.zeros(channels * network.blocks, dtype=np.int64),
+        requested=np.zeros(lines, dtype=np.uint16),
+        asked=np.zeros(-(-lines // BLOCK), dtype=np.int64),
         held=np.zeros(channels, dtype=np.bool_),
-        credits=np.full(channels, network.depth, dtype=np.uint8),
-        vc_turn=np.zeros(lines, dtype=np.uint8),
-        input_turn=np.zeros(lines, dtype=np.uint8),
-        requests=np.zeros(lines, dtype=np.uint8),
-        asking_ports=np.zeros(nodes, dtype=np.int64),
-        asking_nodes=np.zeros(-(-nodes // NODES_PER_BLOCK), dtype=np.int64),
+        credits=np.full(channels + nodes * network.vcs, network.depth, dtype=np.uint8),
+        turn=np.zeros(lines, dtype=np.uint16),
         flights=np.zeros(stages, dtype=np.int64),
         flight_channel=np.zeros(stages * lines, dtype=np.uint32),
         flight_kind=np.zeros(stages * lines, dtype=np.uint8),
@@ -243,17 +246,12 @@ def reset_registers(network: Network, memory: Words) -> Registers:
 def empty_lists(network: Network) -> Lists:
     """Make lists as long as a cycle can fill them; every node is awake."""
     nodes = len(network.expected)
-    channels = nodes * network.ports * network.vcs
+    channels = nodes * network.buffers
     return Lists(
         awake_nodes=np.arange(nodes, dtype=np.uint32),
         first_asleep=np.full(HOURS, NOBODY, dtype=np.int64),
         next_asleep=np.zeros(nodes, dtype=np.int64),
-        entering_channel=np.zeros(nodes, dtype=np.uint32),
-        entering_kind=np.zeros(nodes, dtype=np.uint8),
-        entering_data=np.zeros(nodes, dtype=np.uint64),
-        fronts=np.zeros(channels, dtype=np.uint32),
-        chosen_vc=np.zeros(network.ports, dtype=np.uint8),
-        winner=np.zeros(network.ports, dtype=np.uint8),
+        fronts=np.zeros(channels + 1, dtype=np.uint32),
     )
 
 

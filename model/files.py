@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from .errors import InvalidInput
@@ -16,7 +17,12 @@ def write_atomically(path: str | Path, text: str) -> None:
 
 
 def write_bytes_atomically(path: str | Path, content: bytes) -> None:
-    """Write ``content`` to ``path``: beside it first, then renamed over it.
+    """Write ``content`` to ``path``, as :func:`write_pieces_atomically` does."""
+    write_pieces_atomically(path, (content,))
+
+
+def write_pieces_atomically(path: str | Path, pieces: Iterable[bytes]) -> None:
+    """Write ``pieces``, one after the other, to ``path``: beside it first, then renamed over it.
 
     Whoever reads ``path`` meanwhile, or after an interruption, finds the old file or the new one.
     Raises :class:`InvalidInput` naming the folder or the file where that cannot be done.
@@ -31,7 +37,8 @@ def write_bytes_atomically(path: str | Path, content: bytes) -> None:
     special = path.exists() and not path.is_file()
     beside = path if special else path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        beside.write_bytes(content)
+        with beside.open("wb") as file:
+            file.writelines(pieces)
         if not special:
             beside.replace(path)
     except OSError as error:

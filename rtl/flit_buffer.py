@@ -1,19 +1,24 @@
 """The first-in first-out buffer of one VC of an input port."""
 
 from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.lib import data
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
-
-from ..model.config import NetworkConfig
-from .link import flit_layout
 
 
 class FlitBuffer(Component):
     """``depth`` flits, first in, first out; one written in a cycle is at the front in the next.
 
+    Parameters
+    ----------
+    layout
+        Of a flit and what is buffered with it.
+    depth
+        Places, at least 1.
+
     Attributes
     ----------
-    write, write_flit : In
+    write, write_item : In
         A flit arrives in this cycle.
     front_valid, front : Out
         The oldest flit, if there is one.
@@ -24,15 +29,15 @@ class FlitBuffer(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig) -> None:
-        self._depth = config.depth
-        self._layout = flit_layout(config)
+    def __init__(self, layout: data.StructLayout, *, depth: int) -> None:
+        self._layout = layout
+        self._depth = depth
         super().__init__(
             {
                 "write": In(1),
-                "write_flit": In(self._layout),
+                "write_item": In(layout),
                 "front_valid": Out(1),
-                "front": Out(self._layout),
+                "front": Out(layout),
                 "pop": In(1),
                 "overflow": Out(1),
             }
@@ -43,26 +48,24 @@ class FlitBuffer(Component):
         m = Module()
         m.submodules.storage = storage = Memory(shape=self._layout, depth=self._depth, init=[])
         write_port, read_port = storage.write_port(), storage.read_port(domain="comb")
-        level = Signal(range(self._depth + 1))
-        full = level == self._depth
-        stored = Signal()
+        # Laps, counted modulo 2, tell a full buffer from an empty one: the places are the same.
+        write_lap, read_lap = Signal(), Signal()
+        stored, same_place = Signal(), Signal()
         m.d.comb += [
-            stored.eq(self.write & ~full),
-            self.overflow.eq(self.write & full),
+            same_place.eq(write_port.addr == read_port.addr),
+            self.front_valid.eq(~(same_place & (write_lap == read_lap))),
+            self.overflow.eq(self.write & same_place & (write_lap != read_lap)),
+            stored.eq(self.write & ~self.overflow),
             write_port.en.eq(stored),
-            write_port.data.eq(self.write_flit),
-            self.front_valid.eq(level != 0),
+            write_port.data.eq(self.write_item),
             self.front.eq(read_port.data),
         ]
-        with m.If(stored):
-            m.d.sync += write_port.addr.eq(self._after(write_port.addr))
-        with m.If(self.pop):
-            m.d.sync += read_port.addr.eq(self._after(read_port.addr))
-        m.d.sync += level.eq(level + stored - self.pop)
+        self._advance(m, stored, write_port.addr, write_lap)
+        self._advance(m, self.pop, read_port.addr, read_lap)
         return m
 
-    def _after(self, place: Signal) -> Value:
-        """The place after ``place`` in the ring of ``depth`` places."""
-        if self._depth & (self._depth - 1) == 0:
-            return place + 1
-        return Mux(place == self._depth - 1, 0, place + 1)
+    def _advance(self, m: Module, when: Value, place: Signal, lap: Signal) -> None:
+        """Go on to the next place in the ring, and after the last one to the next lap."""
+        last = place == self._depth - 1
+        with m.If(when):
+            m.d.sync += [place.eq(Mux(last, 0, place + 1)), lap.eq(lap ^ last)]

@@ -17,7 +17,10 @@ class HostSpace(enum.IntEnum):
 
 
 class StatusWord(enum.IntEnum):
-    """Addresses in the status space; the words of ``arrived`` follow from ARRIVED on."""
+    """Addresses in the status space; the words of ``arrived`` follow from ARRIVED on.
+
+    After them come those of the signature, in a network with signatures.
+    """
 
     FLAGS = 0
     STEP = 1
@@ -39,11 +42,15 @@ class Flag(enum.IntEnum):
     BAD_WRITE = 7
 
 
+def status_words(config: NetworkConfig) -> int:
+    """Words in the status space."""
+    return StatusWord.ARRIVED + config.mask_words + config.signature_words
+
+
 def host_address_bits(config: NetworkConfig) -> int:
     """Width of a host address: enough for every space."""
-    status_words = StatusWord.ARRIVED + config.mask_words
     expectation_words = config.mask_words + 2
-    largest = max(config.message_words, config.table_words, status_words, expectation_words)
+    largest = max(config.message_words, config.table_words, status_words(config), expectation_words)
     return bits_for(largest - 1)
 
 

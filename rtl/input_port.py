@@ -1,42 +1,154 @@
-"""An input port of the router: buffers, requests, choice among VCs (docs/router.md, section 3)."""
+"""An input port of the router: what arrives is routed, buffered, and asks to go on.
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+::
+
+    link ──► arrival: route ──► buffer of VC 0 ──► front: request, flit
+                           └──► buffer of VC 1 ──► …
+
+docs/router.md, section 3, says what is done with the flit at the front of a buffer. Where it asks
+to go depends on nothing but itself and the packet before it in the buffer. So it is found, and the
+header rewritten, when the flit arrives, and is buffered with it: one decoder serves all VCs, and
+what is at the front can ask at once.
+"""
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
-from .arbiter import RoundRobinArbiter
 from .flit_buffer import FlitBuffer
 from .link import Link, flit_layout, slot_layout
 
 
 def availability_layout(config: NetworkConfig) -> data.ArrayLayout:
-    """One bit per VC for each output port."""
-    return data.ArrayLayout(config.vcs, config.topology.ports)
+    """One bit per VC for each output port that an input port leads to: all but the one beside it.
+
+    A packet never turns back, so no wire leads there.
+    """
+    return data.ArrayLayout(config.vcs, config.topology.ports - 1)
 
 
-class InputChannel(Component):
-    """One VC of an input port: its buffer, the route it holds, and what its front flit asks for.
+def route_layout(config: NetworkConfig) -> data.StructLayout:
+    """Where a flit is to go: output port, among those an input port leads to, and VC, both one-hot.
+
+    Without a port and with a VC: the flit is used up, and is dropped. With neither: it may go
+    nowhere.
+    """
+    return data.StructLayout({"port": config.topology.ports - 1, "vc": config.vcs})
+
+
+def routed_layout(config: NetworkConfig) -> data.StructLayout:
+    """What a buffer holds: a flit as it leaves, and its route."""
+    return data.StructLayout({"flit": flit_layout(config), "route": route_layout(config)})
+
+
+class Arrival(Component):
+    """Finds where what arrives is to go, for all VCs of an input port.
 
     Attributes
     ----------
-    write, write_flit : In
-        A flit arrives for this VC.
+    link : In(Link)
+        What arrives; its credits are not looked at.
     linked : In(ports)
         Output ports that lead somewhere; constant for a node.
-    unheld, credited : In
-        Per output port and VC: no packet holds it; it has a credit, or for port 0 the interface
-        accepts.
-    eligible : Out(1)
-        The front flit may go if it is granted.
-    port, vc : Out
-        Where it asks to go, both one-hot.
-    flit : Out
-        It, as it leaves: rewritten if it is sent on by its own first slot.
+    lost : In(1)
+        The buffer is full: the flit changes nothing.
+    item : Out
+        The flit as it leaves, and its route.
+
+    """
+
+    def __init__(self, config: NetworkConfig, *, port: int) -> None:
+        self._config = config
+        self._port = port
+        super().__init__(
+            {
+                "link": In(Link(config)),
+                "linked": In(config.topology.ports),
+                "lost": In(1),
+                "item": Out(routed_layout(config)),
+            }
+        )
+
+    def elaborate(self, _platform: object) -> Module:
+        """A packet's first flit goes where its header says; those after it go the same way."""
+        m = Module()
+        flit, route_shape = self.link.flit, route_layout(self._config)
+        slot = Signal(slot_layout(self._config))
+        first_route, kept_route = Signal(route_shape), Signal(route_shape)
+        following, leads, delivered = Signal(), Signal(), Signal()
+        m.d.comb += [
+            slot.eq(flit.data[: slot.shape().size]),
+            delivered.eq(slot.port == self._config.deliver_code),
+        ]
+        self._elaborate_header(m, slot, delivered, leads, first_route)
+        self._elaborate_packets(m, leads, following, kept_route)
+        m.d.comb += [
+            self.item.flit.eq(flit),
+            self.item.route.eq(Mux(following, kept_route.as_value(), first_route.as_value())),
+        ]
+        with m.If(~following & leads & ~delivered):
+            m.d.comb += self.item.flit.data.eq(self._rewritten(slot))
+        return m
+
+    def _elaborate_header(self, m: Module, slot, delivered, leads, route) -> None:
+        """Where a header flit asks to go ("Request")."""
+        config, flit = self._config, self.link.flit
+        asked_port, asked_vc = Signal.like(route.port), Signal.like(route.vc)
+        outputs = [port for port in range(config.topology.ports) if port != self._port]
+        used_up = (slot.port == 0) & flit.head & ~flit.tail
+        asked = [delivered if port == 0 else slot.port == port for port in outputs]
+        m.d.comb += [
+            asked_port.eq(Cat(a & self.linked[p] for a, p in zip(asked, outputs, strict=True))),
+            # What is delivered keeps its VC.
+            asked_vc.eq(
+                Mux(delivered, self.link.valid, Cat(slot.vc == n for n in range(config.vcs)))
+            ),
+            leads.eq(flit.head & asked_port.any() & asked_vc.any()),
+            route.port.eq(Mux(leads, asked_port, 0)),
+            route.vc.eq(Mux(leads, asked_vc, used_up.replicate(config.vcs))),
+        ]
+
+    def _elaborate_packets(self, m: Module, leads, following, kept_route) -> None:
+        """For each VC, whether a packet is under way, and its route."""
+        for vc in range(self._config.vcs):
+            under_way = Signal(name=f"under_way_{vc}")
+            route = Signal.like(kept_route, name=f"route_{vc}")
+            with m.If(self.link.valid[vc]):
+                m.d.comb += [following.eq(under_way), kept_route.eq(route)]
+                with m.If(~self.lost):
+                    m.d.sync += [
+                        under_way.eq((under_way | leads) & ~self.link.flit.tail),
+                        route.eq(self.item.route),
+                    ]
+
+    def _rewritten(self, slot: data.View) -> Value:
+        """Count the hop, or after the last one of a slot shift it out."""
+        low = self._config.port_bits
+        high = low + self._config.hop_bits
+        old = self.link.flit.data
+        counted = Cat(old[:low], (slot.more - 1)[: high - low], old[high:])
+        return Mux(slot.more == 0, old >> self._config.slot_bits, counted)
+
+
+class InputChannel(Component):
+    """One VC of an input port.
+
+    Attributes
+    ----------
+    write, item : In
+        A flit arrives for this VC; it and its route.
+    credited, held : In
+        Per output port and VC: it has a credit, or for port 0 the interface accepts; a packet
+        holds it.
+    request : Out(ports - 1)
+        The output by which the front flit may leave if it is granted, one-hot; 0 where it may not.
+    front : Out
+        The front flit and its route.
     take : In(1)
-        It leaves in this cycle.
-    dropped : Out(1)
-        A used-up header flit leaves the buffer in this cycle and goes nowhere.
+        It leaves in this cycle, granted.
+    credit : Out(1)
+        A flit has left the buffer in this cycle.
     stalled : Out(1)
         The flit that leaves in this cycle did not leave when it first could have.
     overflow, bad_route : Out(1)
@@ -44,24 +156,19 @@ class InputChannel(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig, *, port: int, vc: int) -> None:
+    def __init__(self, config: NetworkConfig) -> None:
         self._config = config
-        self._port = port
-        self._vc = vc
-        ports, vcs = config.topology.ports, config.vcs
+        others = config.topology.ports - 1
         super().__init__(
             {
                 "write": In(1),
-                "write_flit": In(flit_layout(config)),
-                "linked": In(ports),
-                "unheld": In(availability_layout(config)),
+                "item": In(routed_layout(config)),
                 "credited": In(availability_layout(config)),
-                "eligible": Out(1),
-                "port": Out(ports),
-                "vc": Out(vcs),
-                "flit": Out(flit_layout(config)),
+                "held": In(availability_layout(config)),
+                "request": Out(others),
+                "front": Out(routed_layout(config)),
                 "take": In(1),
-                "dropped": Out(1),
+                "credit": Out(1),
                 "stalled": Out(1),
                 "overflow": Out(1),
                 "bad_route": Out(1),
@@ -69,110 +176,58 @@ class InputChannel(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Buffer, request, eligibility, and the route held from head to tail."""
+        """The buffer, and what its front flit asks for."""
         m = Module()
-        m.submodules.buffer = buffer = FlitBuffer(self._config)
-        slot = Signal(slot_layout(self._config))
-        asked_port, asked_vc = Signal.like(self.port), Signal.like(self.vc)
-        holding = Signal()
-        held_port, held_vc = Signal.like(self.port), Signal.like(self.vc)
+        m.submodules.buffer = buffer = FlitBuffer(
+            routed_layout(self._config), depth=self._config.depth
+        )
+        holding, waited = Signal(), Signal()
+        route, nowhere, dropped = self.front.route, Signal(), Signal()
         m.d.comb += [
             buffer.write.eq(self.write),
-            buffer.write_flit.eq(self.write_flit),
-            buffer.pop.eq(self.take | self.dropped),
+            buffer.write_item.eq(self.item),
             self.overflow.eq(buffer.overflow),
-            slot.eq(buffer.front.data[: slot.shape().size]),
-            self.port.eq(Mux(holding, held_port, asked_port)),
-            self.vc.eq(Mux(holding, held_vc, asked_vc)),
+            self.front.eq(buffer.front),
+            nowhere.eq(buffer.front_valid & ~holding & ~route.port.any()),
+            dropped.eq(nowhere & route.vc.any()),
+            self.bad_route.eq(nowhere & ~route.vc.any()),
+            buffer.pop.eq(self.take | dropped),
+            self.credit.eq(buffer.pop),
+            self.stalled.eq(self.take & waited),
         ]
-        self._elaborate_request(m, buffer, slot, holding, asked_port, asked_vc)
-        self._elaborate_eligibility(m, buffer, holding, asked_port)
-        self._elaborate_rewriting(m, buffer, slot, holding, asked_port)
+        self._elaborate_request(m, buffer, holding)
+        m.d.sync += waited.eq(buffer.front_valid & ~buffer.pop)
         with m.If(self.take):
-            m.d.sync += [
-                holding.eq(~buffer.front.tail),
-                held_port.eq(self.port),
-                held_vc.eq(self.vc),
-            ]
-        self._elaborate_stall(m, buffer)
+            m.d.sync += holding.eq(~self.front.flit.tail)
         return m
 
-    def _elaborate_request(self, m, buffer, slot, holding, asked_port, asked_vc) -> None:
-        """Where a flit without a route asks to go: cases 2 and 3 of "Request"."""
-        config = self._config
-        delivered = Signal()
-        m.d.comb += delivered.eq(slot.port == config.deliver_code)
-        for port in range(config.topology.ports):
-            # A packet never turns back: no wire leads from an input port to the output beside it.
-            if port != self._port:
-                asked = delivered if port == 0 else (slot.port == port)
-                m.d.comb += asked_port[port].eq(asked & self.linked[port])
-        with m.If(delivered):
-            m.d.comb += asked_vc.eq(1 << self._vc)
-        with m.Else():
-            for vc in range(config.vcs):
-                m.d.comb += asked_vc[vc].eq(slot.vc == vc)
-        used_up = slot.port == 0
-        first = buffer.front_valid & ~holding
-        impossible = Mux(used_up, buffer.front.tail, ~(asked_port.any() & asked_vc.any()))
-        m.d.comb += [
-            self.bad_route.eq(first & (~buffer.front.head | impossible)),
-            self.dropped.eq(first & buffer.front.head & used_up & ~buffer.front.tail),
-        ]
-
-    def _elaborate_eligibility(self, m, buffer, holding, asked_port) -> None:
-        """The output VC is this packet's or free, and has a credit, or the interface accepts."""
-        config = self._config
-        free, credited = Signal(), Signal()
-        wanted = [
-            (self.port[port] & self.vc[vc], port, vc)
-            for port in range(config.topology.ports)
-            for vc in range(config.vcs)
-        ]
-        m.d.comb += [
-            free.eq(Cat(want & self.unheld[port][vc] for want, port, vc in wanted).any()),
-            credited.eq(Cat(want & self.credited[port][vc] for want, port, vc in wanted).any()),
-            self.eligible.eq(
-                buffer.front_valid
-                & (holding | (free & asked_port.any() & ~self.bad_route))
-                & credited
-            ),
-        ]
-
-    def _elaborate_rewriting(self, m, buffer, slot, holding, asked_port) -> None:
-        """Count the hop that the first flit of a packet makes, or shift its finished slot out."""
-        m.d.comb += self.flit.eq(buffer.front)
-        with m.If(~holding & ~asked_port[0]):
-            with m.If(slot.more == 0):
-                m.d.comb += self.flit.data.eq(buffer.front.data >> self._config.slot_bits)
-            with m.Else():
-                low = self._config.port_bits
-                high = low + self._config.hop_bits
-                m.d.comb += self.flit.data[low:high].eq(slot.more - 1)
-
-    def _elaborate_stall(self, m, buffer) -> None:
-        """Remember that the front flit has waited; it counts when it leaves."""
-        waited = Signal()
-        m.d.comb += self.stalled.eq(self.take & waited)
-        m.d.sync += waited.eq(buffer.front_valid & ~self.take & ~self.dropped)
+    def _elaborate_request(self, m: Module, buffer: FlitBuffer, holding: Signal) -> None:
+        """The output VC is this packet's or not held; it has a credit, or the interface accepts."""
+        route = self.front.route
+        for place in range(len(self.request)):
+            own_or_free = holding.replicate(self._config.vcs) | ~self.held[place]
+            usable = self.credited[place] & own_or_free
+            m.d.comb += self.request[place].eq(
+                buffer.front_valid & route.port[place] & (usable & route.vc).any()
+            )
 
 
 class InputPort(Component):
-    """The VCs of one input port, of which one flit a cycle goes on.
+    """The VCs of one input port.
 
     Attributes
     ----------
     link : In(Link)
         From the neighbour, or from the network interface (port 0).
-    linked, unheld, credited : In
+    linked : In(ports)
+        As for :class:`Arrival`.
+    credited, held : In
         As for :class:`InputChannel`.
-    request : Out(ports)
-        The output port that the chosen VC asks for, one-hot; 0 where no VC is eligible.
-    vc, flit : Out
-        Of the chosen VC, as for :class:`InputChannel`.
-    granted : In(1)
-        The output port takes the flit.
-    stalled, overflow, bad_route : Out(1)
+    requests, fronts, take : array, by VC
+        As for :class:`InputChannel`.
+    stalls : Out(vcs)
+        As for :class:`InputChannel`, by VC.
+    overflow, bad_route : Out(1)
         As for :class:`InputChannel`, of any VC.
 
     """
@@ -180,53 +235,49 @@ class InputPort(Component):
     def __init__(self, config: NetworkConfig, *, port: int) -> None:
         self._config = config
         self._port = port
-        ports, vcs = config.topology.ports, config.vcs
+        others, vcs = config.topology.ports - 1, config.vcs
         super().__init__(
             {
                 "link": In(Link(config)),
-                "linked": In(ports),
-                "unheld": In(availability_layout(config)),
+                "linked": In(config.topology.ports),
                 "credited": In(availability_layout(config)),
-                "request": Out(ports),
-                "vc": Out(vcs),
-                "flit": Out(flit_layout(config)),
-                "granted": In(1),
-                "stalled": Out(1),
+                "held": In(availability_layout(config)),
+                "requests": Out(others).array(vcs),
+                "fronts": Out(routed_layout(config)).array(vcs),
+                "take": In(1).array(vcs),
+                "stalls": Out(vcs),
                 "overflow": Out(1),
                 "bad_route": Out(1),
             }
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """One channel per VC and a round-robin choice among those with an eligible request."""
+        """What all VCs share, and a channel for each."""
         m = Module()
-        channels = []
-        for vc in range(self._config.vcs):
-            channel = InputChannel(self._config, port=self._port, vc=vc)
-            m.submodules[f"channel_{vc}"] = channel
-            channels.append(channel)
-            m.d.comb += [
-                channel.write.eq(self.link.valid[vc]),
-                channel.write_flit.eq(self.link.flit),
-                channel.linked.eq(self.linked),
-                channel.unheld.eq(self.unheld),
-                channel.credited.eq(self.credited),
-                self.link.credit[vc].eq(channel.take | channel.dropped),
-            ]
-        m.submodules.choose = choose = RoundRobinArbiter(self._config.vcs)
+        m.submodules.arrival = arrival = Arrival(self._config, port=self._port)
+        channels = [self._add_channel(m, arrival, vc) for vc in range(self._config.vcs)]
         m.d.comb += [
-            choose.requests.eq(Cat(channel.eligible for channel in channels)),
-            choose.accept.eq(self.granted),
-            self.stalled.eq(Cat(channel.stalled for channel in channels).any()),
+            arrival.link.valid.eq(self.link.valid),
+            arrival.link.flit.eq(self.link.flit),
+            arrival.linked.eq(self.linked),
+            arrival.lost.eq(self.overflow),
+            self.link.credit.eq(Cat(channel.credit for channel in channels)),
+            self.stalls.eq(Cat(channel.stalled for channel in channels)),
             self.overflow.eq(Cat(channel.overflow for channel in channels).any()),
             self.bad_route.eq(Cat(channel.bad_route for channel in channels).any()),
         ]
-        for vc, channel in enumerate(channels):
-            m.d.comb += channel.take.eq(choose.grant[vc] & self.granted)
-            with m.If(choose.grant[vc]):
-                m.d.comb += [
-                    self.request.eq(channel.port),
-                    self.vc.eq(channel.vc),
-                    self.flit.eq(channel.flit),
-                ]
         return m
+
+    def _add_channel(self, m: Module, arrival: Arrival, vc: int) -> InputChannel:
+        """A VC's buffer, behind what all share."""
+        m.submodules[f"channel_{vc}"] = channel = InputChannel(self._config)
+        m.d.comb += [
+            channel.write.eq(self.link.valid[vc]),
+            channel.item.eq(arrival.item),
+            channel.credited.eq(self.credited),
+            channel.held.eq(self.held),
+            channel.take.eq(self.take[vc]),
+            self.requests[vc].eq(channel.request),
+            self.fronts[vc].eq(channel.front),
+        ]
+        return channel

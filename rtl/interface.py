@@ -15,7 +15,7 @@ from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
 
-from ..model.config import NetworkConfig
+from ..model.config import SIGNATURE_BITS, NetworkConfig
 from .host import Flag, HostPort, HostSpace, StatusWord, node_bits
 from .link import CYCLE_BITS, Ejection, Link
 from .receiver import Receiver
@@ -36,8 +36,10 @@ class NetworkInterface(Component):
         The flit that leaves port 0 of the router in this cycle is taken.
     router_flags : In(4)
         The router's ``overflow``, ``credit_underflow``, ``credit_overflow``, ``bad_route``.
-    router_stalls : In(ports)
+    router_stalls : In(ports * vcs)
         Flits leaving the router in this cycle that have waited there.
+    router_signature : In(32)
+        What the router has sent, folded; of no bits in a network without signatures.
     barrier, half_duplex, advance : In(1)
         As for :class:`StepKeeper`.
     host : HostPort
@@ -57,7 +59,8 @@ class NetworkInterface(Component):
                 "ejection": In(Ejection(config)),
                 "accept": Out(1),
                 "router_flags": In(4),
-                "router_stalls": In(config.topology.ports),
+                "router_stalls": In(config.topology.ports * config.vcs),
+                "router_signature": In(SIGNATURE_BITS if config.signature else 0),
                 "barrier": In(1),
                 "half_duplex": In(1),
                 "advance": In(1),
@@ -226,6 +229,10 @@ class NetworkInterface(Component):
             words[int(StatusWord.ARRIVED) + index] = steps.arrived[
                 index * width : (index + 1) * width
             ]
+        for index in range(self._config.signature_words):
+            words[int(StatusWord.ARRIVED) + self._config.mask_words + index] = (
+                self.router_signature[index * width : (index + 1) * width]
+            )
         status_word = Signal(width, reset_less=True)
         with m.Switch(self.host.address):
             for address, word in words.items():

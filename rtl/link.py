@@ -1,7 +1,8 @@
 """What travels between routers: flits, header fields, links (docs/router.md, sections 1 and 2)."""
 
+from amaranth.hdl import Module
 from amaranth.lib import data
-from amaranth.lib.wiring import In, Out, Signature
+from amaranth.lib.wiring import In, Out, PureInterface, Signature
 
 from ..model.config import NetworkConfig
 
@@ -50,3 +51,21 @@ class Ejection(Signature):
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__({"valid": Out(config.vcs), "flit": Out(flit_layout(config))})
+
+
+def connect_link(m: Module, source: PureInterface, sink: PureInterface) -> None:
+    """Wire a link from ``source`` to ``sink``: flits forwards, credits back.
+
+    Either may be a component's own port as its inside sees it, where ``connect`` of Amaranth, which
+    goes by directions, would want one of them flipped.
+    """
+    m.d.comb += [
+        sink.valid.eq(source.valid),
+        sink.flit.eq(source.flit),
+        source.credit.eq(sink.credit),
+    ]
+
+
+def connect_ejection(m: Module, source: PureInterface, sink: PureInterface) -> None:
+    """Wire what leaves an output port, and no credits, to ``sink``."""
+    m.d.comb += [sink.valid.eq(source.valid), sink.flit.eq(source.flit)]

@@ -6,13 +6,23 @@
     tile (n) port p ◄──link──► port peer[n, p] of tile neighbor[n, p]
 """
 
-from amaranth.hdl import Cat, ClockSignal, Instance, Module, ResetSignal, Signal
+from amaranth.hdl import (
+    C,
+    Cat,
+    ClockDomain,
+    ClockSignal,
+    DomainRenamer,
+    Instance,
+    Module,
+    ResetSignal,
+    Signal,
+)
 from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.config import NetworkConfig
 from ..model.topology import NO_LINK
 from .host import HostPort
-from .link import CYCLE_BITS
+from .link import CYCLE_BITS, connect_link
 from .tile import Tile, tile_signature
 
 TILE_MODULE = "eyecast_tile"
@@ -73,8 +83,9 @@ class Network(Component):
         super().__init__(network_signature(config))
 
     def elaborate(self, _platform: object) -> Module:
-        """Tiles, links, barrier, host port."""
+        """Input registers, tiles, links, barrier, host port."""
         m = Module()
+        self._elaborate_reset(m)
         signature = tile_signature(self._config, trace=self._trace)
         tiles = [self._add_tile(m, node, signature) for node in range(self._config.topology.nodes)]
         self._elaborate_links(m, tiles)
@@ -82,15 +93,32 @@ class Network(Component):
         self._elaborate_host(m, tiles)
         return m
 
+    def _elaborate_reset(self, m: Module) -> None:
+        """A domain of the same clock that is reset one cycle later.
+
+        As every input of the network, reset passes a register: it has far to go, and a simulator
+        need not evaluate the network when an input changes, but only at the clock's edge.
+        """
+        m.domains.core = ClockDomain("core", local=True)
+        reset = Signal(init=1, reset_less=True)
+        m.d.sync += reset.eq(ResetSignal())
+        m.d.comb += [ClockSignal("core").eq(ClockSignal()), ResetSignal("core").eq(reset)]
+
+    def _registered(self, m: Module, value: Signal) -> Signal:
+        """An input, a cycle late."""
+        register = Signal.like(value, name=f"{value.name}_register", reset_less=True)
+        m.d.sync += register.eq(value)
+        return register
+
     def _add_tile(self, m: Module, node: int, signature: Signature):
         """The tile of ``node``: a submodule, or an instance of the shared module."""
         name = f"tile_{node}"
         if not self._tile_by_name:
             tile = Tile(self._config, trace=self._trace)
-            m.submodules[name] = tile
+            m.submodules[name] = DomainRenamer("core")(tile)
             return tile
         tile = signature.create(path=(name,))
-        ports = {"i_clk": ClockSignal(), "i_rst": ResetSignal()}
+        ports = {"i_clk": ClockSignal(), "i_rst": ResetSignal("core")}
         for path, member, value in signature.flatten(tile):
             direction = "o" if member.flow == Out else "i"
             ports[f"{direction}_{'__'.join(str(part) for part in path)}"] = value
@@ -109,11 +137,7 @@ class Network(Component):
                 linked |= 1 << port
                 source = tile.outputs[port - 1]
                 sink = tiles[neighbor].inputs[topology.peer[node, port] - 1]
-                m.d.comb += [
-                    sink.valid.eq(source.valid),
-                    sink.flit.eq(source.flit),
-                    source.credit.eq(sink.credit),
-                ]
+                connect_link(m, source, sink)
             m.d.comb += [tile.node.eq(node), tile.linked.eq(linked)]
 
     def _elaborate_control(self, m: Module, tiles: list) -> None:
@@ -124,24 +148,28 @@ class Network(Component):
             self.done.eq(Cat(tile.finished for tile in tiles).all()),
             self.error.eq(Cat(tile.flagged for tile in tiles).any()),
         ]
-        m.d.sync += [
+        m.d.core += [
             advance.eq(all_over & ~self.done & ~advance),
             self.cycle.eq(self.cycle + ~self.done),
         ]
+        barrier = self._registered(m, self.barrier)
+        half_duplex = self._registered(m, self.half_duplex)
         for tile in tiles:
             m.d.comb += [
-                tile.barrier.eq(self.barrier),
-                tile.half_duplex.eq(self.half_duplex),
-                tile.advance.eq(advance & self.barrier),
+                tile.barrier.eq(barrier),
+                tile.half_duplex.eq(half_duplex),
+                tile.advance.eq(advance & barrier),
             ]
-            if self._trace:
+            if self._trace or self._config.signature:
                 m.d.comb += tile.cycle.eq(self.cycle)
 
     def _elaborate_host(self, m: Module, tiles: list) -> None:
         """The host port to all tiles; only the one addressed answers with other than 0."""
-        answer = 0
+        names = ("node", "space", "address", "write", "write_data")
+        asked = {name: self._registered(m, getattr(self.host, name)) for name in names}
+        answer = C(0)
         for tile in tiles:
-            for name in ("node", "space", "address", "write", "write_data"):
-                m.d.comb += getattr(tile.host, name).eq(getattr(self.host, name))
+            for name, value in asked.items():
+                m.d.comb += getattr(tile.host, name).eq(value)
             answer |= tile.host.read_data
         m.d.comb += self.host.read_data.eq(answer)

@@ -1,6 +1,6 @@
 """An output port of the router: grant, hold, credits (docs/router.md, sections 2 and 3)."""
 
-from amaranth.hdl import C, Cat, Module, Mux, Signal
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
@@ -19,7 +19,8 @@ class CreditCounter(Component):
     spend, earn : In(1)
         A flit leaves for it; a credit comes back.
     underflow, overflow : Out(1)
-        A flit leaves without a credit; a credit comes back and none was out. The count stays.
+        A flit has left without a credit, in the cycle before; a credit comes back and none was out.
+        The count stays.
 
     """
 
@@ -36,36 +37,44 @@ class CreditCounter(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """A counter that starts full."""
+        """A counter that starts full. What is spent is known last, and only chooses."""
         m = Module()
         count = Signal(range(self._depth + 1), init=self._depth)
+        empty, full = Signal(), Signal()
         m.d.comb += [
-            self.available.eq(count != 0),
-            self.underflow.eq(self.spend & (count == 0)),
-            self.overflow.eq(self.earn & (count == self._depth)),
+            empty.eq(count == 0),
+            full.eq(count == self._depth),
+            self.available.eq(~empty),
+            self.overflow.eq(self.earn & full),
         ]
-        with m.If(~self.underflow & ~self.overflow):
-            m.d.sync += count.eq(count + self.earn - self.spend)
+        m.d.sync += self.underflow.eq(self.spend & empty)
+        with m.If(self.spend & ~self.earn & ~empty):
+            m.d.sync += count.eq(count - 1)
+        with m.Elif(~self.spend & self.earn & ~full):
+            m.d.sync += count.eq(count + 1)
         return m
 
 
 class OutputPort(Component):
-    """Grants one of the input ports that ask for it and sends that port's flit.
+    """Grants one of the buffers that ask for it and sends that buffer's flit.
+
+    Buffers of all input ports but the one beside it, in order of their numbers, are its
+    *candidates*.
 
     Attributes
     ----------
-    requests : In(ports)
-        Input ports whose chosen flit wants this output.
+    requests : In(candidates)
+        Buffers whose front flit may leave by this output.
     vcs, flits : In
-        The chosen flit of each input port: its output VC (one-hot), and itself.
-    grants : Out(ports)
-        The input port whose flit leaves in this cycle, one-hot.
+        The front flit of each candidate: its output VC (one-hot), and itself.
+    grants : Out(candidates)
+        The one whose flit leaves in this cycle, one-hot.
     link : Out(Link)
         To the neighbour, or to the network interface (port 0, where credits are not looked at).
     accept : In(1)
         The interface takes a flit in this cycle; for port 0, which has no credits.
-    unheld, credited : Out(vcs)
-        Per VC: no packet holds it; it has a credit, or for port 0 the interface accepts.
+    credited, held : Out(vcs)
+        Per VC: it has a credit, or for port 0 the interface accepts; a packet holds it.
     credit_underflow, credit_overflow : Out(1)
         What must never happen.
 
@@ -74,17 +83,18 @@ class OutputPort(Component):
     def __init__(self, config: NetworkConfig, *, port: int) -> None:
         self._config = config
         self._port = port
-        ports, vcs = config.topology.ports, config.vcs
+        vcs = config.vcs
+        self._candidates = (config.topology.ports - 1) * vcs
         super().__init__(
             {
-                "requests": In(ports),
-                "vcs": In(data.ArrayLayout(vcs, ports)),
-                "flits": In(data.ArrayLayout(flit_layout(config), ports)),
-                "grants": Out(ports),
+                "requests": In(self._candidates),
+                "vcs": In(data.ArrayLayout(vcs, self._candidates)),
+                "flits": In(data.ArrayLayout(flit_layout(config), self._candidates)),
+                "grants": Out(self._candidates),
                 "link": Out(Link(config)),
                 "accept": In(1),
-                "unheld": Out(vcs),
                 "credited": Out(vcs),
+                "held": Out(vcs),
                 "credit_underflow": Out(1),
                 "credit_overflow": Out(1),
             }
@@ -93,13 +103,13 @@ class OutputPort(Component):
     def elaborate(self, _platform: object) -> Module:
         """Arbiter, crossbar column, held VCs, credit counters."""
         m = Module()
-        m.submodules.arbiter = grant = RoundRobinArbiter(self._config.topology.ports)
+        m.submodules.arbiter = arbiter = RoundRobinArbiter(self._candidates)
         m.d.comb += [
-            grant.requests.eq(self.requests),
-            grant.accept.eq(grant.grant.any()),
-            self.grants.eq(grant.grant),
+            arbiter.requests.eq(self.requests),
+            self.grants.eq(arbiter.grant),
+            self.link.flit.eq(self._granted(self.flits)),
+            self.link.valid.eq(self._granted(self.vcs)),
         ]
-        self._elaborate_crossbar(m)
         self._elaborate_holding(m)
         if self._port == 0:
             m.d.comb += self.credited.eq(self.accept.replicate(self._config.vcs))
@@ -107,27 +117,17 @@ class OutputPort(Component):
             self._elaborate_credits(m)
         return m
 
-    def _inputs(self) -> list[int]:
-        """Input ports that can send here: all but the one beside this output."""
-        ports = self._config.topology.ports
-        return [port for port in range(ports) if port != self._port]
-
-    def _elaborate_crossbar(self, m: Module) -> None:
-        """The granted flit, as an AND-OR of all: the grant is one-hot."""
-        width = self.link.flit.shape().size
-        flit_bits, valid = C(0), C(0)
-        for port in self._inputs():
-            flit_bits |= Mux(self.grants[port], self.flits[port].as_value(), 0)
-            valid |= Mux(self.grants[port], self.vcs[port], 0)
-        m.d.comb += [
-            self.link.flit.as_value().eq(flit_bits[:width]),
-            self.link.valid.eq(valid),
-        ]
+    def _granted(self, values: data.View) -> Value:
+        """The granted candidate's value, as an AND-OR of all: the grant is one-hot."""
+        chosen = C(0)
+        for place in range(self._candidates):
+            chosen |= Mux(self.grants[place], Value.cast(values[place]), 0)
+        return chosen
 
     def _elaborate_holding(self, m: Module) -> None:
         """A VC is held from the first flit of a packet to its tail."""
         held = Signal(self._config.vcs)
-        m.d.comb += self.unheld.eq(~held)
+        m.d.comb += self.held.eq(held)
         for vc in range(self._config.vcs):
             with m.If(self.link.valid[vc]):
                 m.d.sync += held[vc].eq(~self.link.flit.tail)

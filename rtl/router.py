@@ -2,10 +2,10 @@
 
 ::
 
-    link in ─► input port ──request, flit──►┌──────────┐
-               (buffer per VC,              │ crossbar │──► output port ─► link out
-                one VC chosen)◄───grant─────│          │    (one input granted, VCs held, credits)
-                                            └──────────┘
+    link in ─┬► buffer of VC 0 ──request, flit──►┌──────────┐
+             │                 ◄──────grant──────│ crossbar │──► output port ─► link out
+             └► buffer of VC 1 …                 │          │    (a buffer granted, VCs held,
+                                                 └──────────┘     credits)
 
 A flit that arrives in one cycle leaves in the next, if nothing is in its way.
 """
@@ -15,7 +15,7 @@ from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
 from .input_port import InputPort
-from .link import Link
+from .link import Link, connect_link
 from .output_port import OutputPort
 
 
@@ -30,8 +30,8 @@ class Router(Component):
         Output ports that lead somewhere; bit 0 is set. Constant for a node.
     accept : In(1)
         The network interface takes the flit that leaves by port 0 in this cycle.
-    stalls : Out(ports)
-        Per input port: the flit that leaves it in this cycle has waited.
+    stalls : Out(ports * vcs)
+        Per buffer: the flit that leaves it in this cycle has waited.
     overflow, credit_underflow, credit_overflow, bad_route : Out(1)
         What must never happen, in the cycle in which it does.
 
@@ -46,7 +46,7 @@ class Router(Component):
                 "outputs": Out(Link(config)).array(ports),
                 "linked": In(ports),
                 "accept": In(1),
-                "stalls": Out(ports),
+                "stalls": Out(ports * config.vcs),
                 "overflow": Out(1),
                 "credit_underflow": Out(1),
                 "credit_overflow": Out(1),
@@ -63,35 +63,45 @@ class Router(Component):
         for port in ports:
             m.submodules[f"input_{port}"] = inputs[port]
             m.submodules[f"output_{port}"] = outputs[port]
-            self._connect_link(m, self.inputs[port], inputs[port].link)
-            self._connect_link(m, outputs[port].link, self.outputs[port])
+            connect_link(m, self.inputs[port], inputs[port].link)
+            connect_link(m, outputs[port].link, self.outputs[port])
+            m.d.comb += inputs[port].linked.eq(self.linked)
         self._elaborate_crossbar(m, inputs, outputs)
         for name in ("overflow", "bad_route"):
             m.d.comb += getattr(self, name).eq(Cat(getattr(i, name) for i in inputs).any())
         for name in ("credit_underflow", "credit_overflow"):
             m.d.comb += getattr(self, name).eq(Cat(getattr(o, name) for o in outputs).any())
         m.d.comb += outputs[0].accept.eq(self.accept)
-        m.d.comb += self.stalls.eq(Cat(i.stalled for i in inputs))
+        m.d.comb += self.stalls.eq(Cat(i.stalls for i in inputs))
         return m
 
-    def _connect_link(self, m: Module, source, sink) -> None:
-        """Flits from ``source`` to ``sink``, credits back."""
-        m.d.comb += [
-            sink.valid.eq(source.valid),
-            sink.flit.eq(source.flit),
-            source.credit.eq(sink.credit),
-        ]
-
     def _elaborate_crossbar(self, m: Module, inputs: list, outputs: list) -> None:
-        """Every input's chosen flit to every output, every output's state and grant back."""
-        for i, source in enumerate(inputs):
-            m.d.comb += source.linked.eq(self.linked)
-            for p, sink in enumerate(outputs):
+        """Every front flit to every output but the one beside it; outputs' state and grants back.
+
+        Flits that go by different outputs do not hinder each other, even from one input port.
+        """
+        vcs = range(self._config.vcs)
+        for number, source in enumerate(inputs):
+            others = [port for port in range(len(outputs)) if port != number]
+            for place, port in enumerate(others):
                 m.d.comb += [
-                    source.unheld[p].eq(sink.unheld),
-                    source.credited[p].eq(sink.credited),
-                    sink.requests[i].eq(source.request[p]),
-                    sink.vcs[i].eq(source.vc),
-                    sink.flits[i].eq(source.flit),
+                    source.credited[place].eq(outputs[port].credited),
+                    source.held[place].eq(outputs[port].held),
                 ]
-            m.d.comb += source.granted.eq(Cat(sink.grants[i] for sink in outputs).any())
+            for vc in vcs:
+                granted = [
+                    self._connect_candidate(m, source, vc, place, outputs[port], number, port)
+                    for place, port in enumerate(others)
+                ]
+                m.d.comb += source.take[vc].eq(Cat(granted).any())
+
+    def _connect_candidate(self, m, source, vc: int, place: int, sink, number: int, port: int):
+        """Wire a VC of input port ``number`` to output ``port``, and return the grant."""
+        # The output counts the input ports without the one beside it.
+        candidate = (number - (number > port)) * self._config.vcs + vc
+        m.d.comb += [
+            sink.requests[candidate].eq(source.requests[vc][place]),
+            sink.vcs[candidate].eq(source.fronts[vc].route.vc),
+            sink.flits[candidate].eq(source.fronts[vc].flit),
+        ]
+        return sink.grants[candidate]

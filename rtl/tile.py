@@ -6,8 +6,9 @@ from amaranth.lib.wiring import Component, In, Out, Signature
 from ..model.config import NetworkConfig
 from .host import HostPort, node_bits
 from .interface import NetworkInterface
-from .link import CYCLE_BITS, Link
+from .link import CYCLE_BITS, Link, connect_ejection, connect_link
 from .router import Router
+from .signature import SignatureRegister
 
 
 def tile_signature(config: NetworkConfig, *, trace: bool) -> Signature:
@@ -26,7 +27,7 @@ def tile_signature(config: NetworkConfig, *, trace: bool) -> Signature:
         "finished": Out(1),
         "flagged": Out(1),
     }
-    if trace:
+    if trace or config.signature:
         members["cycle"] = In(CYCLE_BITS)
     return Signature(members)
 
@@ -47,7 +48,7 @@ class Tile(Component):
     barrier, half_duplex, advance, host, over, finished, flagged
         As for :class:`NetworkInterface`.
     cycle : In(32)
-        Only with ``trace``: the cycle number that is printed with each flit that leaves a port.
+        Only with ``trace`` or signatures: the number of this cycle.
 
     """
 
@@ -61,13 +62,8 @@ class Tile(Component):
         m = Module()
         m.submodules.router = router = Router(self._config)
         m.submodules.interface = interface = NetworkInterface(self._config, trace=self._trace)
-        m.d.comb += [
-            router.inputs[0].valid.eq(interface.injection.valid),
-            router.inputs[0].flit.eq(interface.injection.flit),
-            interface.injection.credit.eq(router.inputs[0].credit),
-            interface.ejection.valid.eq(router.outputs[0].valid),
-            interface.ejection.flit.eq(router.outputs[0].flit),
-        ]
+        connect_link(m, interface.injection, router.inputs[0])
+        connect_ejection(m, router.outputs[0], interface.ejection)
         for index in range(self._config.topology.ports - 1):
             self._connect_from_link(m, self.inputs[index], router.inputs[index + 1])
             self._connect_to_link(m, router.outputs[index + 1], self.outputs[index])
@@ -89,6 +85,8 @@ class Tile(Component):
             ),
         ]
         self._elaborate_interface(m, interface)
+        if self._config.signature:
+            self._elaborate_signature(m, router, interface)
         if self._trace:
             self._elaborate_trace(m, router)
         return m
@@ -126,6 +124,16 @@ class Tile(Component):
         for name in ("node", "space", "address", "write", "write_data"):
             m.d.comb += getattr(interface.host, name).eq(getattr(self.host, name))
         m.d.comb += self.host.read_data.eq(interface.host.read_data)
+
+    def _elaborate_signature(self, m: Module, router: Router, interface) -> None:
+        """Fold what leaves the router; the host reads it in the status space."""
+        m.submodules.signature = register = SignatureRegister(self._config)
+        for output, sent in zip(router.outputs, register.sent, strict=True):
+            connect_ejection(m, output, sent)
+        m.d.comb += [
+            register.cycle.eq(self.cycle),
+            interface.router_signature.eq(register.value),
+        ]
 
     def _elaborate_trace(self, m: Module, router: Router) -> None:
         """Print every flit that leaves an output port, in decimal (docs/router.md, section 7)."""

@@ -8,6 +8,7 @@ Signals are driven and read at the falling edge, when nothing else moves.
 """
 
 import ctypes
+import itertools
 import os
 import sys
 import time
@@ -95,12 +96,13 @@ async def _read(dut: Any, nodes: int, space: HostSpace, words: int) -> npt.NDArr
     falling_edge = FallingEdge(dut.clk)
     host["space"].value = space
     values = np.zeros((nodes, words), dtype=np.uint64)
-    for node in range(nodes):
-        host["node"].value = node
-        for word in range(words):
-            address.value = word
-            await falling_edge
-            values[node, word] = read_data.value.to_unsigned()
+    places = list(itertools.product(range(nodes), range(words)))
+    # The answer comes two cycles after the address: one address is under way.
+    for asked, answered in zip([*places, (0, 0)], [None, *places], strict=True):
+        host["node"].value, address.value = asked
+        await falling_edge
+        if answered is not None:
+            values[answered] = read_data.value.to_unsigned()
     return values
 
 

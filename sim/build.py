@@ -55,13 +55,15 @@ class BuildError(RuntimeError):
 def build_simulator(
     config: NetworkConfig,
     *,
+    trace: bool = True,
     waves: bool = False,
     verilog: Callable[[NetworkConfig], str] | None = None,
     on_build: Callable[[], None] = lambda: None,
 ) -> Path:
-    """Return the folder of the compiled simulator of a tracing network.
+    """Return the folder of the compiled simulator of a network.
 
-    It is built if it is not in the cache; ``on_build`` is called before. ``waves`` builds one that
+    It is built if it is not in the cache; ``on_build`` is called before. Without ``trace`` it
+    prints nothing, counts no stalls and is faster. ``waves`` builds one that
     can record a VCD file. ``verilog`` makes the text to build from instead of the network's own,
     which is how tests put a fault into the hardware.
 
@@ -70,7 +72,7 @@ def build_simulator(
     variables = environment()
     tools = [*tool_versions(variables), json.dumps([*VERILATOR_OPTIONS, waves])]
     description = json.dumps(network_to_json(config), sort_keys=True)
-    parts = [description, source_digest(*BUILT_FROM), version("amaranth"), *tools]
+    parts = [description, f"trace {trace}", source_digest(*BUILT_FROM), version("amaranth"), *tools]
     text = None
     if verilog is not None:
         text = verilog(config)
@@ -79,8 +81,8 @@ def build_simulator(
     def make(folder: Path) -> None:
         on_build()
         source, control = folder / VERILOG_FILE, folder / CONTROL_FILE
-        source.write_text(text or network_verilog(config, trace=True))
-        control.write_text(verilator_control(config))
+        source.write_text(text or network_verilog(config, trace=trace))
+        control.write_text(verilator_control(config, trace=trace))
         build_folder = folder / BUILD_FOLDER
         build_folder.mkdir()
         with _runtime_objects(digest("runtime", *tools), build_folder):

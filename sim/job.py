@@ -46,7 +46,8 @@ class Job(_Stored):
 
     ``writes`` has shape (writes, 4), uint64: node, space, address, word of each write through the
     host port before the start. ``read_words`` words of every node's message memory are read
-    afterwards, and ``status_words`` words of its status. ``cycle_limit`` is when the watchdog stops
+    afterwards, and ``status_words`` words of its status, of which ``mask_words`` tell the steps in
+    which a packet has arrived. ``cycle_limit`` is when the watchdog stops
     the run.
     """
 
@@ -55,6 +56,7 @@ class Job(_Stored):
     writes: npt.NDArray[np.uint64]
     nodes: int
     flit_width: int
+    mask_words: int
     read_words: int
     status_words: int
     barrier: bool

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..model.program import Program, encode_expected, encode_table
 from ..model.trace import Trace
-from ..rtl.host import Flag, HostSpace, StatusWord
+from ..rtl.host import Flag, HostSpace, StatusWord, status_words
 from ..rtl.sender import SenderState
 from .build import BUILD_FOLDER
 from .job import JOBS_VARIABLE, TRACE_FILE, Job, JobResult
@@ -42,6 +42,8 @@ class HardwareRun:
         Status words of each node, shape (nodes,).
     arrived
         Whether a packet of a step has arrived: shape (nodes, step numbers).
+    signature
+        Of each node, shape (nodes,); 0 in a network without signatures.
     messages
         The first words of every message memory: shape (nodes, words).
     trace
@@ -56,6 +58,7 @@ class HardwareRun:
     sender_state: npt.NDArray[np.int64]
     stalled_flits: npt.NDArray[np.int64]
     arrived: npt.NDArray[np.bool_]
+    signature: npt.NDArray[np.uint32]
     messages: npt.NDArray[np.uint64]
     trace: Trace
 
@@ -101,8 +104,9 @@ def prepare(
         writes=np.array(writes, dtype=np.uint64).reshape(-1, 4),
         nodes=config.topology.nodes,
         flit_width=config.flit_width,
+        mask_words=config.mask_words,
         read_words=read_words,
-        status_words=StatusWord.ARRIVED + config.mask_words,
+        status_words=status_words(config),
         barrier=timing == "barrier",
         half_duplex=program.port_model == "half-duplex",
         cycle_limit=cycle_limit,
@@ -145,7 +149,7 @@ def simulate(
         try:
             for folder, job in zip(folders, jobs, strict=True):
                 _await_result(process, folder, run_folder)
-                yield _hardware_run(folder, job.flit_width)
+                yield _hardware_run(folder, job)
                 shutil.rmtree(folder)
             process.wait()
         finally:
@@ -198,12 +202,16 @@ def _last_words(run_folder: Path) -> str:
     )
 
 
-def _hardware_run(folder: Path, flit_width: int) -> HardwareRun:
+def _hardware_run(folder: Path, job: Job) -> HardwareRun:
     """Read what the bench left in a job's folder."""
     result = JobResult.load(folder / JobResult.FILE)
     status = result.status
-    masks = status[:, StatusWord.ARRIVED :]
+    ends_of_arrived = StatusWord.ARRIVED + job.mask_words
+    masks = status[:, StatusWord.ARRIVED : ends_of_arrived]
     bits = np.unpackbits(masks.astype("<u8")[..., None].view(np.uint8), axis=2, bitorder="little")
+    signature = np.zeros(len(status), dtype=np.uint64)
+    for place, words in enumerate(status[:, ends_of_arrived:].T):
+        signature |= words << np.uint64(place * job.flit_width)
     return HardwareRun(
         done=result.done,
         cycles=result.cycles,
@@ -212,7 +220,8 @@ def _hardware_run(folder: Path, flit_width: int) -> HardwareRun:
         step=status[:, StatusWord.STEP].astype(np.int64),
         sender_state=status[:, StatusWord.SENDER_STATE].astype(np.int64),
         stalled_flits=status[:, StatusWord.STALLED_FLITS].astype(np.int64),
-        arrived=bits[:, :, :flit_width].reshape(len(status), -1).astype(bool),
+        arrived=bits[:, :, : job.flit_width].reshape(len(status), -1).astype(bool),
+        signature=signature.astype(np.uint32),
         messages=result.messages,
         trace=read_printed_trace(folder / TRACE_FILE),
     )

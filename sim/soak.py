@@ -23,6 +23,7 @@ NETWORKS: tuple[tuple[str, Callable[[], Topology]], ...] = (
     ("--mesh 2x2x2", lambda: mesh((2, 2, 2))),
     ("--mesh 1x1", lambda: mesh((1, 1))),
     ("--mesh 1x6", lambda: mesh((1, 6))),
+    ("--mesh 2x1x3x2", lambda: mesh((2, 1, 3, 2))),
     ("--torus 4x4", lambda: torus((4, 4))),
     ("--torus 5x3", lambda: torus((5, 3))),
     ("--torus 2x3", lambda: torus((2, 3))),

@@ -22,20 +22,21 @@ def network_verilog(config: NetworkConfig, *, trace: bool) -> str:
     return _convert(network, TOP_MODULE) + _convert(Tile(config, trace=trace), TILE_MODULE)
 
 
-def verilator_control(config: NetworkConfig) -> str:
-    """A control file that tells Verilator how to compile a network's Verilog with trace.
+def verilator_control(config: NetworkConfig, *, trace: bool) -> str:
+    """A control file that tells Verilator how to compile a network's Verilog.
 
     The tile stays a module of its own, and nothing is moved across its ports: then the C++ of one
     tile serves for all that lie alike (inside, at an edge, in a corner), and building a network of
     hundreds takes little longer than building one of nine. Of the network itself cocotb must
     reach the ports.
     """
-    tile = tile_signature(config, trace=True)
+    tile = tile_signature(config, trace=trace)
     ports = [
-        *((TOP_MODULE, port["name"]) for port in describe_ports(config)),
-        *((TILE_MODULE, _verilog_name(path)) for path, _, _ in tile.flatten(tile.create())),
+        *((TOP_MODULE, port["name"], "rw") for port in describe_ports(config)),
+        # Only to be read: what might be written from outside is evaluated at every edge.
+        *((TILE_MODULE, _verilog_name(path), "rd") for path, _, _ in tile.flatten(tile.create())),
     ]
-    lines = [f'public_flat_rw -module "{module}" -var "{name}"' for module, name in ports]
+    lines = [f'public_flat_{use} -module "{module}" -var "{name}"' for module, name, use in ports]
     return "\n".join(["`verilator_config", f'no_inline -module "{TILE_MODULE}"', *lines, ""])
 
 

@@ -251,19 +251,44 @@ def test_two_vcs_share_a_link_flit_by_flit() -> None:
     assert result.stalled_flits.tolist() == [1, 5, 0, 0]
 
 
-def test_vcs_of_an_input_take_turns() -> None:
-    # Node 1's long packet (VC 2) leaves every second cycle to what comes in by port 2: seven flits
-    # on VC 0 and, at router 1 from C + 12 on, two on VC 1.
+def test_buffers_take_turns_in_the_order_of_their_numbers() -> None:
+    # Three VCs, so buffer (i, a) has the number 3i + a. At router 1 node 1's long packet is in
+    # number 2 from C + 2 on; what comes in by port 2 is in number 6 (seven flits, from C + 2 on)
+    # and number 7 (two flits, from C + 12 on).
     rows = {
         0: [put(1, (UP, 2, 0), length=6), put(3, (UP, 2, 1), length=1)],
         1: [put(2, (UP, 1, 2), length=20)],
     }
     result = simulated(program(rows, {2: [1, 2, 3]}, vcs=3, depth=8))
-    left = departures(result, 1, UP)
-    assert [(cycle - C, vc) for cycle, vc, _ in left if vc != 2] == [
-        (3, 0), (5, 0), (7, 0), (9, 0), (11, 0), (13, 1), (15, 0), (17, 1), (19, 0),
-    ]  # fmt: skip
-    assert [cycle - C for cycle, vc, _ in left if vc == 2] == [*range(2, 20, 2), *range(20, 32)]
+    # 2 and 6 take turns up to C + 11, in which 6 leaves. So 7 is first, and it goes round 2, 6, 7.
+    numbers = [2, 6] * 5 + [7, 2, 6] * 2
+    # From C + 18 on node 1's packet is alone.
+    numbers += [2] * (21 - numbers.count(2))
+    vc_of = {2: 2, 6: 0, 7: 1}
+    assert (numbers.count(6), numbers.count(7)) == (7, 2)
+    assert [(cycle - C, vc) for cycle, vc, _ in departures(result, 1, UP)] == [
+        (2 + place, vc_of[number]) for place, number in enumerate(numbers)
+    ]
+
+
+def test_two_vcs_of_an_input_leave_in_one_cycle() -> None:
+    # At node 1 of a 3x2 mesh, node 1's packet holds VC 0 of the way north from C + 2 to C + 8. So
+    # node 0's first packet, there in C + 2, goes north in C + 9 and C + 10, on VC 0; and its second
+    # one, behind it on the link, goes straight on from C + 5 to C + 11, on VC 1.
+    rows = {
+        0: [put(1, (UP, 1, 0), (NORTH, 1, 0), length=1), put(1, (UP, 2, 1), length=6)],
+        1: [put(2, (NORTH, 1, 0), length=6)],
+    }
+    result = simulated(program(rows, {4: [1, 2], 2: [1]}, mesh((3, 2)), vcs=2))
+    seven = [HEAD, *[BODY] * 5, TAIL]
+    north = [(C + 2 + place, 0, kind) for place, kind in enumerate(seven)]
+    assert departures(result, 1, NORTH) == [*north, (C + 9, 0, HEAD), (C + 10, 0, TAIL)]
+    # A depth of 2 is just enough for a flit per cycle: every credit comes back at once, though two
+    # go back over one link in C + 9 and C + 10.
+    straight = [(C + 5 + place, 1, kind) for place, kind in enumerate(seven)]
+    assert departures(result, 1, UP) == straight
+    assert result.stalled_flits.tolist() == [0, 1, 0, 0, 0, 0]
+    assert (result.finished, result.cycles) == (True, C + 13)
 
 
 def test_ring_of_waiting_packets_never_finishes() -> None:

@@ -151,7 +151,7 @@ def test_miscounted_credits_are_flagged(row: Row, flag: int) -> None:
     wrong = program({0: [row]}, {1: [1]})
     network = cycle_model._network(wrong, barrier=False, record_trace=False)
     registers = cycle_model.reset_registers(network, words(wrong))
-    registers.credits[0] += 1
+    registers.credits[network.upstream[0]] += 1  # Node 0's interface, VC 0.
     rows = cycle_model._rows(simulated(wrong).trace.first_rows(0))
     assert simulate(network, registers, cycle_model.empty_lists(network), rows, 50) == LIMIT
     assert registers.flags[0] == flag

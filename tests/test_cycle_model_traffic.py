@@ -25,6 +25,7 @@ from traffic_by_hand import cycles, refusing, timed, traffic
 
 from eyecast.model.cycle_model import cycle_limit
 from eyecast.model.errors import InvalidInput
+from eyecast.model.topology import mesh
 
 START = 7
 EVEN_CYCLES = 0b0101010101010101
@@ -153,6 +154,21 @@ def test_packet_that_is_not_awaited_is_unexpected(awaited: int) -> None:
     assert flags(result) == {1: {"unexpected_receive"}}
     assert not result.finished
     assert result.received.tolist() == [0, 2, 1, 0]
+
+
+# ---- Many buffers ---------------------------------------------------------------------------
+
+
+def test_order_of_more_than_64_buffers() -> None:
+    # Node 15 of a 2x2x2x2 mesh has 9 ports of 8 VCs. Its neighbours' packets come in by ports 2,
+    # 4, 6 and 8, all in the same cycle.
+    ways = {14: (1, 1, 3), 13: (3, 1, 1), 11: (5, 1, 7), 7: (7, 1, 5)}
+    rows = {node: [timed(START, way, length=2)] for node, way in ways.items()}
+    result = simulated(traffic(rows, {15: 4}, mesh((2, 2, 2, 2)), vcs=8))
+    numbers = [2 * 8 + 3, 4 * 8 + 1, 6 * 8 + 7, 8 * 8 + 5]
+    left = [(number % 8, kind) for kind in (HEAD, BODY, TAIL) for number in numbers]
+    assert departures(result, 15, 0) == [(START + 2 + i, *flit) for i, flit in enumerate(left)]
+    assert result.finished
 
 
 # ---- Refusal --------------------------------------------------------------------------------

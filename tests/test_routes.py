@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -14,6 +15,7 @@ from eyecast.model.faults import with_faults
 from eyecast.model.graphs import graph
 from eyecast.model.program import Segment
 from eyecast.model.routes import (
+    balanced_vcs,
     dateline_vcs,
     dimension_order,
     route,
@@ -51,15 +53,19 @@ def routed(topology: Topology, source: int, target: int, vcs: int) -> tuple[list
     return nodes.tolist(), path_vcs.tolist()
 
 
-def walk(dims: tuple[int, ...], wrapped: tuple[int, ...], source: int, target: int) -> list[int]:
-    """One axis after the other, a hop at a time, the shorter way round and up in case of a tie."""
+def walk(topology: Topology, source: int, target: int, *, ties_up: bool) -> list[int]:
+    """One axis after the other, a hop at a time, the shorter way round.
+
+    Where both ways are equally long, ``ties_up`` or from an even coordinate up, else down.
+    """
     path, stride = [source], 1
-    for axis, side in enumerate(dims):
-        ahead = target // stride % side
-        up = source // stride % side < ahead
-        if axis in wrapped:
-            around = (ahead - source // stride) % side
-            up = around <= side - around
+    for axis, side in enumerate(topology.dims):
+        start, ahead = source // stride % side, target // stride % side
+        up = start < ahead
+        if axis in topology.wrapped:
+            around = (ahead - start) % side
+            tie = around == side - around
+            up = (ties_up or start in range(0, side, 2)) if tie else around < side - around
         while (here := path[-1] // stride % side) != ahead:
             there = (here + (1 if up else -1)) % side
             path.append(path[-1] + (there - here) * stride)
@@ -83,12 +89,14 @@ def distances_to(topology: Topology, target: int) -> dict[int, int]:
 
 
 @pytest.mark.parametrize("topology", GRIDS, ids=lambda t: t.label)
-@pytest.mark.parametrize("find", [dimension_order, shortest_paths])
-def test_every_pair_of_a_grid_as_walked(topology: Topology, find: Callable[..., Any]) -> None:
+@pytest.mark.parametrize(("find", "ties_up"), [(dimension_order, False), (shortest_paths, True)])
+def test_every_pair_of_a_grid_as_walked(
+    topology: Topology, find: Callable[..., Any], ties_up: bool
+) -> None:
     sources, targets = all_pairs(topology)
     paths = cut(*find(topology, sources, targets))
     assert paths == [
-        walk(topology.dims, topology.wrapped, source, target)
+        walk(topology, source, target, ties_up=ties_up)
         for source, target in zip(sources.tolist(), targets.tolist(), strict=True)
     ]
 
@@ -114,10 +122,53 @@ def test_x_comes_first() -> None:
     assert nodes.tolist() == [0, 1, 5, 9]
 
 
-def test_ties_go_up() -> None:
+def test_ties_go_up_from_even_coordinates_and_down_from_odd_ones() -> None:
     assert routed(ring(4), 0, 2, 1) == ([0, 1, 2], [0, 0])
-    assert routed(ring(4), 3, 1, 1) == ([3, 0, 1], [0, 0])
+    assert routed(ring(4), 2, 0, 1) == ([2, 3, 0], [0, 0])
+    assert routed(ring(4), 3, 1, 1) == ([3, 2, 1], [0, 0])
+    assert routed(ring(4), 1, 3, 1) == ([1, 0, 3], [0, 0])
     assert routed(ring(5), 0, 3, 1) == ([0, 4, 3], [0, 0])
+    assert routed(ring(5), 1, 4, 1) == ([1, 0, 4], [0, 0])
+    # Each axis by its own coordinate: from (1, 2) to (3, 0) down x and up y.
+    assert routed(torus((4, 4)), 9, 3, 1)[0] == [9, 8, 11, 15, 3]
+    # Around faults the lowest port, which is the way up, is taken as ever.
+    assert routed(with_faults(ring(4), [], [(0, 3)]), 3, 1, 1)[0] == [3, 0, 1]
+
+
+@pytest.mark.parametrize("topology", [*GRIDS, torus((8, 8))], ids=lambda t: t.label)
+def test_every_route_is_as_long_as_its_axes_are_far_apart(topology: Topology) -> None:
+    sources, targets = all_pairs(topology)
+    offsets, _, _ = route(topology, sources, targets, 1)
+    apart = np.abs(topology.coordinates(sources) - topology.coordinates(targets))
+    wrapped = np.isin(np.arange(len(topology.dims)), topology.wrapped)
+    shorter = np.minimum(apart, np.array(topology.dims) - apart)
+    assert (np.diff(offsets) - 1 == np.where(wrapped, shorter, apart).sum(axis=1)).all()
+
+
+def loads(topology: Topology) -> dict[tuple[int, bool], list[int]]:
+    """How many routes of all pairs cross each link, by axis and whether it leads up."""
+    offsets, nodes, _ = route(topology, *all_pairs(topology), 1)
+    crossed = Counter(link for path in cut(offsets, nodes) for link in pairwise(path))
+    found: dict[tuple[int, bool], list[int]] = {}
+    for node in range(topology.nodes):
+        for port, end in enumerate(topology.neighbor[node].tolist()):
+            if end >= 0:
+                found.setdefault(((port - 1) // 2, port % 2 == 1), []).append(crossed[node, end])
+    return found
+
+
+@pytest.mark.parametrize(
+    "dims", [(4,), (6,), (8,), (10,), (4, 4), (8, 8), (4, 6), (5, 8), (4, 3, 6)]
+)
+def test_all_pairs_load_a_torus_as_much_up_as_down(dims: tuple[int, ...]) -> None:
+    found = loads(torus(dims))
+    for axis, side in enumerate(dims):
+        up, down = found[axis, True], found[axis, False]
+        assert sum(up) == sum(down)
+        # Half a ring takes an odd number of links on sides of 6 and 10: every other link has one
+        # route more, for each of the nodes that share the coordinates of the other axes.
+        spread = max(up + down) - min(up + down)
+        assert spread == (len(up) // side if side % 4 == 2 else 0)
 
 
 def test_the_lowest_bit_comes_first() -> None:
@@ -155,19 +206,20 @@ def test_nothing_to_route(topology: Topology) -> None:
 
 def test_vc_1_after_the_dateline() -> None:
     """A ring of eight; the dateline is the link between 7 and 0."""
-    assert routed(ring(8), 5, 1, 2) == ([5, 6, 7, 0, 1], [0, 0, 0, 1])
+    assert routed(ring(8), 6, 2, 2) == ([6, 7, 0, 1, 2], [0, 0, 1, 1])
+    assert routed(ring(8), 5, 0, 2) == ([5, 6, 7, 0], [0, 0, 0])
     assert routed(ring(8), 1, 6, 2) == ([1, 0, 7, 6], [0, 0, 1])
-    assert routed(ring(8), 1, 5, 2) == ([1, 2, 3, 4, 5], [0, 0, 0, 0])
+    assert routed(ring(8), 2, 6, 2) == ([2, 3, 4, 5, 6], [0, 0, 0, 0])
     assert routed(ring(8), 7, 0, 2) == ([7, 0], [0])
-    assert routed(ring(8), 5, 1, 1) == ([5, 6, 7, 0, 1], [0, 0, 0, 0])
-    assert routed(ring(8), 5, 1, 8) == routed(ring(8), 5, 1, 2)
+    assert routed(ring(8), 6, 2, 1) == ([6, 7, 0, 1, 2], [0, 0, 0, 0])
+    assert routed(ring(8), 6, 2, 8) == routed(ring(8), 6, 2, 2)
 
 
 def test_every_axis_begins_on_vc_0() -> None:
-    # From (3, 3) to (1, 1) of a 4x4 torus: up across both datelines.
-    assert routed(torus((4, 4)), 15, 5, 2) == ([15, 12, 13, 1, 5], [0, 1, 0, 1])
-    # From (3, 0) to (1, 1): the y axis ends on VC 0, as its dateline is not on the way.
-    assert routed(torus((4, 4)), 3, 5, 2) == ([3, 0, 1, 5], [0, 1, 0])
+    # From (4, 4) to (1, 1) of a 5x5 torus: up across both datelines.
+    assert routed(torus((5, 5)), 24, 6, 2) == ([24, 20, 21, 1, 6], [0, 1, 0, 1])
+    # From (4, 0) to (1, 1): the y axis ends on VC 0, as its dateline is not on the way.
+    assert routed(torus((5, 5)), 4, 6, 2) == ([4, 0, 1, 6], [0, 1, 0])
 
 
 @pytest.mark.parametrize(
@@ -202,6 +254,36 @@ def test_classes_of_any_path() -> None:
     assert dateline_vcs(ring(4), offsets, np.array([2, 1, 0, 3, 3])).tolist() == [0, 0, 0]
     offsets = np.array([0, 1, 5])
     assert dateline_vcs(ring(4), offsets, np.array([3, 1, 0, 3, 2])).tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "topology", [t for t in GRIDS if t.wrapped] + [torus((8, 8))], ids=lambda t: t.label
+)
+def test_drawn_classes_keep_a_run_together_and_off_the_dateline(topology: Topology) -> None:
+    sources, targets = all_pairs(topology)
+    offsets, nodes, strict = route(topology, sources, targets, 2)
+    vcs = balanced_vcs(topology, offsets, nodes, np.random.default_rng(1))
+    assert set(vcs.tolist()) <= {0, 1}
+    runs: dict[tuple[int, int], list[tuple[int, int, bool]]] = {}
+    link = 0
+    for number, path in enumerate(cut(offsets, nodes)):
+        for node, following in pairwise(path):
+            port = topology.neighbor[node].tolist().index(following)
+            axis = (port - 1) // 2
+            here, there = topology.coordinates([node, following])[:, axis].tolist()
+            wraps = (there < here) if port % 2 else (there > here)
+            runs.setdefault((number, axis), []).append((int(vcs[link]), int(strict[link]), wraps))
+            link += 1
+    drawn = []
+    for run in runs.values():
+        drawn_vcs, dateline_vcs_of_run, wraps_of_run = zip(*run, strict=True)
+        if any(wraps_of_run):
+            assert drawn_vcs == dateline_vcs_of_run
+        else:
+            assert len(set(drawn_vcs)) == 1
+            drawn.append(drawn_vcs[0])
+    if len(drawn) > 1000:
+        assert 0.45 < np.mean(drawn) < 0.55
 
 
 # ---- Segments -------------------------------------------------------------------------------

@@ -1,24 +1,38 @@
 """Traffic: patterns, files, and what a trace says of it."""
 
 import re
+import statistics
+from collections import Counter
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 from eyecast.model.config import NetworkConfig
 from eyecast.model.cycle_model import run
+from eyecast.model.cycle_tables import Tables, tables_of
+from eyecast.model.deadlock import certify
 from eyecast.model.errors import InvalidInput
+from eyecast.model.faults import with_faults
+from eyecast.model.graphs import graph
 from eyecast.model.measures import measure_traffic
 from eyecast.model.payload import empty_memory
-from eyecast.model.topology import hypercube, mesh, torus
+from eyecast.model.program import encode_table
+from eyecast.model.topology import hypercube, line, mesh, ring, torus
 from eyecast.model.traffic import (
     Traffic,
-    draw_refusal,
     draw_traffic,
     read_traffic,
     write_traffic,
 )
-from eyecast.model.traffic_program import deliveries, message_words_for, traffic_program
+from eyecast.model.traffic_program import (
+    deliveries,
+    message_words_for,
+    packet_lanes,
+    route_program,
+    traffic_program,
+    traffic_tables,
+)
 
 SQUARE = mesh((4, 4))
 
@@ -130,27 +144,187 @@ def test_wrong_drawings_are_one_line(changes, message):
         drawn(**changes)
 
 
-def test_a_packet_shorter_than_its_header_is_refused():
-    narrow = config(flit_width=20)
-    short = Traffic.sorted(*(np.array([value]) for value in (0, 0, 15, 1)))
-    with pytest.raises(InvalidInput, match=r"^packet flits must be at least 2, its header, not 1$"):
-        traffic_program(short, narrow, seed=0)
+MAKERS = [traffic_program, traffic_tables]
 
 
-def test_refusal_leaves_a_cycle_open_and_has_its_share():
-    patterns = draw_refusal(mesh((32, 32)), 0.6, seed=1)
-    refused = np.array([bin(pattern).count("1") for pattern in patterns])
-    assert refused.max() <= 15
-    assert abs(refused.mean() / 16 - 0.6 * 15 / 16) < 0.02
-    assert not draw_refusal(SQUARE, 0, seed=1).any()
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize(
+    ("packet", "limits", "message"),
+    [
+        (
+            (7, 0, 15, 1),
+            {"flit_width": 20},
+            "flits of the packet 0 -> 15 in cycle 7 must be 2 (its header) to 258 (the memory), ",
+        ),
+        (
+            (0, 3, 15, 260),
+            {},
+            "flits of the packet 3 -> 15 in cycle 0 must be 1 (its header) to 254 (the memory), ",
+        ),
+        (
+            (70_000, 0, 15, 4),
+            {"flit_width": 16},
+            "cycle of the packet 0 -> 15 in cycle 70000 must be 0 to 65534, not 70000",
+        ),
+        ((-1, 0, 15, 4), {}, "cycle of the packet 0 -> 15 in cycle -1 must be 0 to 4294967294, "),
+        ((0, 16, 15, 4), {}, "source must be 0 to 15, not 16"),
+        ((0, 0, -1, 4), {}, "target must be 0 to 15, not -1"),
+        ((0, 3, 3, 4), {}, "target must be another node than the source, not 3"),
+    ],
+)
+def test_packets_that_have_no_place_are_refused(make, packet, limits, message):
+    one = Traffic.sorted(*(np.array([value]) for value in packet))
+    with pytest.raises(InvalidInput) as refused:
+        make(one, config(**limits), seed=0)
+    assert str(refused.value).startswith(message)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_network_without_timed_rows_is_refused(make):
+    with pytest.raises(InvalidInput, match=r"^the network must have timed rows to carry traffic$"):
+        make(drawn(), replace(config(), timed_rows=False), seed=0)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_header_of_too_many_flits_is_refused(make):
+    # Stairs: every hop turns, and slots of 10 bits take a flit of 16 bits each.
+    stairs = {9 * y + x for y in range(9) for x in (y, y + 1) if x < 9}
+    topology = with_faults(mesh((9, 9)), sorted(set(range(81)) - stairs))
+    one = Traffic.sorted(*(np.array([value]) for value in (0, 0, 80, 40)))
+    with pytest.raises(InvalidInput) as refused:
+        make(one, config(topology, vcs=8, flit_width=16), seed=0)
+    assert str(refused.value) == (
+        "header flits of the packet 0 -> 80 in cycle 0 must be 1 to 15, not 17"
+    )
+
+
+def test_a_table_memory_that_is_too_small_is_refused_but_for_the_model_alone():
+    traffic = drawn()
+    rows = traffic_program(traffic, config(), seed=1).rows
+    words = [len(encode_table(config(), node_rows)) for node_rows in rows]
+    traffic_program(traffic, replace(config(), table_words=max(words)), seed=1)
+    small = replace(config(), table_words=max(words) - 1)
+    node = words.index(max(words))
+    with pytest.raises(InvalidInput) as refused:
+        traffic_program(traffic, small, seed=1)
+    assert str(refused.value) == (
+        f"table of node {node} must be at most {max(words) - 1} words long "
+        f"(but on the model alone), not {max(words)}"
+    )
+    assert len(traffic_tables(traffic, small, seed=1).step) == len(traffic)
+
+
+# ---- Programs and tables --------------------------------------------------------------------
+
+ZIGZAG = graph([[-1, 1, 2, -1], [-1, 0, 2, 3], [-1, 1, 0, 3], [-1, 2, -1, 1]])
+CARRIERS = {
+    "mesh": (SQUARE, {}),
+    "mesh of narrow flits": (mesh((4, 5)), {"flit_width": 20, "vcs": 3}),
+    "narrowest": (mesh((3, 2, 2)), {"flit_width": 16, "vcs": 8}),
+    "line": (line(40), {"flit_width": 17}),
+    "torus": (torus((4, 4)), {"vcs": 2}),
+    "torus of many VCs": (torus((4, 3, 2)), {"vcs": 8, "flit_width": 24}),
+    "torus of one VC": (torus((5, 2)), {}),
+    "torus with faults": (with_faults(torus((4, 4)), [5], [(0, 1)]), {"vcs": 5, "flit_width": 21}),
+    "cube": (hypercube(5), {"flit_width": 18, "vcs": 2}),
+    "ring": (ring(9), {"vcs": 3, "flit_width": 64}),
+    "graph": (ZIGZAG, {"flit_width": 18, "vcs": 4}),
+}
+
+
+def carried(name, seed, packets=400):
+    """Packets of drawn lengths between drawn nodes that are there, and their network."""
+    topology, limits = CARRIERS[name]
+    draw = np.random.default_rng(seed)
+    there = np.setdiff1d(np.arange(topology.nodes), topology.faulty_nodes)
+    source, target = draw.choice(there, (2, packets))
+    cycle, flits = draw.integers(0, 500, packets), draw.integers(9, 16, packets)
+    sent = source != target
+    columns = (column[sent] for column in (cycle, source, target, flits))
+    return Traffic.sorted(*columns), config(topology, **limits)
+
+
+@pytest.mark.parametrize("name", CARRIERS)
+@pytest.mark.parametrize("packets", [0, 1, 400])
+def test_tables_are_those_of_the_program(name, packets):
+    traffic, network = carried(name, 3, packets)
+    tables = traffic_tables(traffic, network, seed=9)
+    expected = tables_of(traffic_program(traffic, network, seed=9))
+    for field in fields(Tables):
+        assert np.array_equal(getattr(tables, field.name), getattr(expected, field.name)), (
+            field.name
+        )
+    if packets == 400 and network.flit_width < 32:
+        assert np.diff(tables.first_header).max() > 1
+
+
+@pytest.mark.parametrize("name", CARRIERS)
+def test_the_route_program_has_every_route_once(name):
+    traffic, network = carried(name, 4)
+    rows = traffic_program(traffic, network, seed=9).rows
+    once = route_program(traffic, network, seed=9).rows
+    for node in range(network.topology.nodes):
+        routes = [row.route for row in once[node]]
+        assert set(routes) == {row.route for row in rows[node]}
+    lanes = packet_lanes(traffic, network, 9)[0]
+    streams = set(
+        zip(traffic.source.tolist(), traffic.target.tolist(), lanes.tolist(), strict=True)
+    )
+    assert sum(map(len, once)) == len(streams)
+
+
+@pytest.mark.parametrize("name", CARRIERS)
+def test_all_packets_of_a_stream_take_the_same_way(name):
+    traffic, network = carried(name, 5, packets=3000)
+    lanes, count = packet_lanes(traffic, network, 9)
+    assert sorted(set(lanes.tolist())) == list(range(count))
+    ways, place = {}, Counter()
+    rows = traffic_program(traffic, network, seed=9).rows
+    streams = zip(traffic.source.tolist(), traffic.target.tolist(), lanes.tolist(), strict=True)
+    for source, target, lane in streams:
+        way = rows[source][place[source]].route
+        place[source] += 1
+        assert ways.setdefault((source, target, lane), way) == way
+        assert {segment.vc % count for segment in way} == {lane}
+
+
+@pytest.mark.parametrize("dims", [(2,), (5,), (8,), (4, 4), (5, 4), (2, 3, 4), (6, 6)])
+@pytest.mark.parametrize("vcs", [2, 3, 4, 8])
+def test_drawn_classes_of_a_torus_are_free_of_deadlock(dims, vcs):
+    network = config(torus(dims), vcs=vcs, flit_width=64)
+    for seed in range(3):
+        traffic = drawn(network.topology, cycles=1000, seed=seed)
+        certify(route_program(traffic, network, seed=seed))
+
+
+@pytest.mark.parametrize("vcs", [2, 4, 8])
+def test_traffic_uses_both_classes_of_a_torus(vcs):
+    network = config(torus((8, 8)), vcs=vcs)
+    rows = traffic_program(drawn(network.topology), network, seed=2).rows
+    routes = [row.route for node_rows in rows for row in node_rows]
+    hops = Counter()
+    for segment in (segment for route in routes for segment in route):
+        hops[segment.vc // (vcs // 2)] += segment.hops
+    # By the dateline alone class 1 has 9 of 100, and what crosses the dateline begins on class 0.
+    assert 0.4 < hops[1] / hops.total() < 0.5
+
+
+# ---- What a trace says ----------------------------------------------------------------------
+
+
+def ran(traffic, network, seed):
+    """The trace of the traffic on the model."""
+    tables = traffic_tables(traffic, network, seed)
+    result = run(tables, empty_memory(network), timing="self-timed")
+    assert result.finished
+    return result.trace
 
 
 @pytest.mark.parametrize("topology", [SQUARE, torus((4, 4)), hypercube(3)], ids=lambda t: t.label)
 def test_every_packet_is_found_again_with_a_latency_no_less_than_zero_load(topology):
     network = config(topology, vcs=4, depth=4)
     traffic = drawn(topology)
-    program = traffic_program(traffic, network, seed=5)
-    trace = run(program, empty_memory(network), timing="self-timed").trace
+    trace = ran(traffic, network, seed=5)
     delivery = deliveries(traffic, network, trace, seed=5)
     assert len(delivery.source) == len(traffic)
     assert (delivery.started >= 0).all()
@@ -159,6 +333,104 @@ def test_every_packet_is_found_again_with_a_latency_no_less_than_zero_load(topol
     sent = np.lexsort((traffic.cycle, traffic.target, traffic.source))
     got = np.lexsort((delivery.started, delivery.target, delivery.source))
     assert (traffic.cycle[sent] == delivery.started[got]).all()
-    measures = measure_traffic(traffic, program, trace, seed=5)
+    measures = measure_traffic(traffic, network, trace, seed=5)
     assert measures["packets delivered"] == len(traffic)
     assert measures["accepted throughput"] <= 1
+
+
+def no_two_alike(topology, rate, seed):
+    """Drawn traffic in which no two packets of a source and a target are equally long."""
+    traffic = drawn(topology, rate=rate, cycles=400, seed=seed)
+    seen = Counter()
+    flits = []
+    for ends in zip(traffic.source.tolist(), traffic.target.tolist(), strict=True):
+        flits.append(4 + seen[ends])
+        seen[ends] += 1
+    return replace(traffic, flits=np.array(flits))
+
+
+def packets_delivered(trace):
+    """Walk through a trace flit by flit: (node, first flit, flits, last cycle) of each packet."""
+    begun = {}
+    for cycle, node, port, vc, kind, data in trace:
+        if port == 0:
+            head, flits = begun.pop((node, vc), (data, 0))
+            if kind & 2:
+                yield node, head, flits + 1, cycle
+            else:
+                begun[node, vc] = head, flits + 1
+    assert not begun
+
+
+@pytest.mark.parametrize(
+    ("topology", "limits", "rate"),
+    [
+        (SQUARE, {"vcs": 1, "depth": 2}, 0.7),
+        (SQUARE, {"vcs": 3, "depth": 3, "flit_width": 22}, 0.3),
+        (torus((4, 4)), {"vcs": 2, "depth": 4}, 0.8),
+        (torus((4, 4)), {"vcs": 8, "depth": 4, "link_registers": 1}, 0.5),
+        (ring(6), {"vcs": 5, "depth": 2}, 0.4),
+    ],
+)
+def test_measures_are_what_a_count_by_hand_says(topology, limits, rate):
+    traffic = no_two_alike(topology, rate, seed=11)
+    network = replace(config(topology, **limits), message_words=512)
+    trace = ran(traffic, network, seed=6)
+    nodes = topology.nodes
+    header_flits = {}
+    for source, rows in enumerate(traffic_program(traffic, network, seed=6).rows):
+        sent = np.flatnonzero(traffic.source == source).tolist()
+        for packet, row in zip(sent, rows, strict=True):
+            key = (source, int(traffic.target[packet]), row.length)
+            header_flits.setdefault(key, []).append(packet)
+    # With headers of one length per pair, length and ends say which packet it is.
+    first, last = (int(traffic.cycle.max()) + 1) // 4, int(traffic.cycle.max()) + 1
+    latencies, accepted = [], 0
+    address = network.port_bits + network.step_bits
+    for node, head, flits, cycle in packets_delivered(trace):
+        source = head >> address & (1 << network.address_bits) - 1
+        (packet,) = header_flits[source, node, flits - 1]
+        latencies.append(cycle - int(traffic.cycle[packet]))
+        accepted += int(traffic.flits[packet]) if first <= cycle < last else 0
+    used = Counter((node, port) for _, node, port, *_ in trace if port)
+    links = int((topology.neighbor >= 0).sum())
+    cycles = max(flit.cycle for flit in trace) + 1
+    latencies.sort()
+    # The 99th percentile lies at 0.99 of the way from the first place to the last.
+    below, share = divmod(99 * (len(latencies) - 1), 100)
+    ninety_nine = latencies[below] + share / 100 * (latencies[below + 1] - latencies[below])
+    assert measure_traffic(traffic, network, trace, seed=6) == pytest.approx(
+        {
+            "packets delivered": len(traffic),
+            "offered throughput": sum(traffic.flits.tolist()) / nodes / last,
+            "accepted throughput": accepted / nodes / (last - first),
+            "mean latency": statistics.mean(latencies),
+            "median latency": statistics.median(latencies),
+            "99th percentile latency": ninety_nine,
+            "longest latency": latencies[-1],
+            "mean link use": used.total() / links / cycles,
+            "busiest link's use": max(used.values()) / cycles,
+        },
+        rel=1e-12,
+    )
+
+
+def test_a_network_that_keeps_up_accepts_what_is_offered_whatever_its_headers_take():
+    network = config(torus((4, 4)), vcs=4, depth=4, flit_width=20)
+    traffic = drawn(network.topology, rate=0.1, cycles=20_000, flits=6)
+    measures = measure_traffic(traffic, network, ran(traffic, network, seed=1), seed=1)
+    assert measures["accepted throughput"] == pytest.approx(
+        measures["offered throughput"], rel=0.02
+    )
+
+
+def test_no_packets_measure_nothing():
+    nothing = drawn(rate=0)
+    measures = measure_traffic(nothing, config(), ran(nothing, config(), seed=1), seed=1)
+    assert measures == {
+        "packets delivered": 0,
+        "offered throughput": 0,
+        "accepted throughput": 0,
+        "mean link use": 0,
+        "busiest link's use": 0,
+    }

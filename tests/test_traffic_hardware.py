@@ -1,7 +1,7 @@
 """Traffic on the hardware and on the cycle model: identical traces under contention.
 
-Networks come from a short list, because each has to be built; what runs on them is drawn.
-``make soak`` draws the networks too.
+In the default tests the networks come from a short list, because each has to be built, and what
+runs on them is drawn; the slow test and ``make soak`` draw the networks too.
 """
 
 import dataclasses
@@ -22,6 +22,7 @@ from eyecast.model.traffic import Traffic
 from eyecast.model.traffic_program import deliveries, message_words_for
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import prepare, simulate
+from eyecast.sim.soak import NETWORKS as DRAWN_NETWORKS
 from eyecast.sim.soak import DrawnCase, DrawnNetwork
 from eyecast.sim.traffic import TrafficCase, run_traffic
 from eyecast.sim.verify import waiting
@@ -47,21 +48,50 @@ NETWORKS = {
 }
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    pattern=st.sampled_from(["uniform", "complement", "hotspot", "neighbour"]),
-    rate=st.floats(0.05, 1),
-    packet_flits=st.integers(4, 9),
-    cycles=st.integers(1, 300),
-    back_pressure=st.sampled_from([0, 0.3, 0.8]),
-    seed=st.integers(0, 1 << 30),
-)
-def test_any_traffic_is_identical_on_model_and_hardware(name, **drawn):
-    case = DrawnCase(NETWORKS[name], **drawn)
+SMALL_NETWORKS = [(option, make) for option, make in DRAWN_NETWORKS if 1 < make().nodes <= 9]
+TRAFFIC = {
+    "pattern": st.sampled_from(["uniform", "complement", "hotspot", "neighbour"]),
+    "rate": st.floats(0.05, 1),
+    "packet_flits": st.integers(4, 9),
+    "cycles": st.integers(1, 300),
+    "back_pressure": st.sampled_from([0, 0.3, 0.8]),
+    "seed": st.integers(0, 1 << 30),
+}
+
+
+@st.composite
+def networks(draw):
+    """Any small network that ``make soak`` might draw."""
+    option, make = draw(st.sampled_from(SMALL_NETWORKS))
+    topology = make()
+    return network(
+        option,
+        topology,
+        vcs=draw(st.integers(2 if topology.wrapped else 1, 8)),
+        depth=draw(st.integers(1, 16)),
+        flit_width=draw(st.integers(28, 64)),
+        link_registers=draw(st.integers(0, 3)),
+    )
+
+
+def require_identical(case):
     (result,) = run_traffic([case.build()])
     found = "" if result.difference is None else result.difference.describe()
     assert result.agrees, f"repeat with:\n  {case.command()}\n{result.checks}\n{found}"
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(**TRAFFIC)
+def test_any_traffic_is_identical_on_model_and_hardware(name, **drawn):
+    require_identical(DrawnCase(NETWORKS[name], **drawn))
+
+
+@pytest.mark.slow
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(drawn_network=networks(), **TRAFFIC)
+def test_any_traffic_on_any_network_is_identical(drawn_network, **drawn):
+    require_identical(DrawnCase(drawn_network, **drawn))
 
 
 def test_packets_of_a_header_alone_arrive_when_zero_load_says():

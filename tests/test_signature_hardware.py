@@ -1,0 +1,34 @@
+"""Signatures of the hardware: what the model says of its own prediction, and of the trace."""
+
+import numpy as np
+import pytest
+
+from eyecast.model.config import NetworkConfig
+from eyecast.model.signature import signatures
+from eyecast.model.topology import mesh
+from eyecast.model.traffic import draw_traffic
+from eyecast.model.traffic_program import message_words_for
+from eyecast.sim.traffic import TrafficCase, run_traffic
+
+TOPOLOGY = mesh((2, 2))
+
+
+@pytest.mark.parametrize(("vcs", "flit_width"), [(1, 16), (2, 40)])
+def test_signatures_are_those_of_the_prediction(vcs, flit_width):
+    config = NetworkConfig(
+        topology=TOPOLOGY,
+        vcs=vcs,
+        flit_width=flit_width,
+        message_words=message_words_for(TOPOLOGY, 4) if flit_width > 16 else 64,
+        table_words=1 << 10,
+        steps=1,
+        timed_rows=True,
+        signature=True,
+    )
+    traffic = draw_traffic(TOPOLOGY, "uniform", rate=0.5, flits=6, cycles=150, seed=2)
+    (result,) = run_traffic([TrafficCase.of(traffic, config, seed=3)])
+    assert result.agrees
+    measured = result.measured
+    assert (measured.signature == signatures(result.case.predicted.trace, config)).all()
+    assert len(set(measured.signature.tolist())) == TOPOLOGY.nodes
+    assert np.count_nonzero(measured.signature) == TOPOLOGY.nodes
