@@ -6,13 +6,16 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := build/demo
 
-.PHONY: demo test test-all soak bench lint format clean help
+BOARDS_READY := $(VENV)/.boards-ready
+
+.PHONY: demo test test-all soak bench boards bitstream bench-boards lint format clean help
 
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
 	@echo "make test      the tests;  make test-all  the slow ones too;  make lint  ruff and mypy"
 	@echo "make soak      drawn networks and traffic, model against hardware, for ten minutes"
 	@echo "make bench     how fast the model and the simulated hardware are, as a table"
+	@echo "make bitstream BOARD=icebreaker NETWORK='--mesh 2x2 --flit-width 16'"
 	@echo "make clean     remove what was built"
 
 $(READY): pyproject.toml
@@ -20,6 +23,11 @@ $(READY): pyproject.toml
 	  || { echo "Python must be 3.11 or newer, not $$($(PYTHON) --version)"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+# The FPGA tools: over a hundred megabytes, which nothing else needs.
+$(BOARDS_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,boards]'
 	@touch $@
 
 demo: $(READY)
@@ -35,13 +43,24 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-test-all: $(READY)
+test-all: $(BOARDS_READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m ''
 
 # Drawn networks and traffic for SOAK_MINUTES; goes on where the last one stopped.
 SOAK_MINUTES ?= 10
 soak: $(READY)
 	$(BIN)/python bench/soak.py --minutes $(SOAK_MINUTES)
+
+boards: $(BOARDS_READY)
+
+BOARD ?= icebreaker
+NETWORK ?= --mesh 2x2 --flit-width 16
+bitstream: $(BOARDS_READY)
+	$(BIN)/eyecast bitstream --board $(BOARD) $(NETWORK)
+
+# What networks take on each board, and how fast they are.
+bench-boards: $(BOARDS_READY)
+	$(BIN)/python bench/boards.py
 
 # Speed of the cycle model and of the simulated hardware, as a table.
 bench: $(READY)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from . import __version__
+from .cli_boards import BOARD_COMMANDS
 from .cli_traffic import traffic_command
 from .console import busy, print_json, print_table, progress, say_written
 from .model.algorithms import landmarks
@@ -125,12 +126,14 @@ def cli(context: click.Context) -> None:
     eyecast verify   --mesh 8x8 --source 0,0            the same on the hardware, compared
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
     eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput
+    eyecast boards, bitstream, board-run                the same on an FPGA board
     """  # noqa: D301 - click wants the control character itself
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-cli.add_command(traffic_command)
+for command in (traffic_command, *BOARD_COMMANDS):
+    cli.add_command(command)
 
 
 @cli.command("schedule")

@@ -1,1 +1,1 @@
-"""Floor 4: FPGA tops, constraints and bitstream builds. Empty until the network runs on a board."""
+"""Floor 4: networks on FPGA boards: tops, bitstreams, and the serial line to load and read them."""

@@ -58,9 +58,10 @@ BAD_OPTIONS = {
     "traffic --mesh 4x4 --rate x": "--rate must be a number, not 'x'",
     "traffic --mesh 4x4 --on moon": "--on must be model, hardware or both, not moon",
     "traffic --mesh 4x4 --back-pressure 1": "back-pressure must be from 0 to below 1, not 1.0",
-    "traffic --torus 4x4 --on model": (
-        "routes must be free of deadlock, not wait in a circle: 1 -port 3, VC 0-> 5 -port 3, "
-        "VC 0-> 9 -port 3, VC 0-> 13 -port 3, VC 0-> 1 (--force runs it all the same)"
+    "traffic --torus 5x5 --on model": (
+        "routes must be free of deadlock, not wait in a circle: 1 -port 4, VC 0-> 21 -port 4, "
+        "VC 0-> 16 -port 4, VC 0-> 11 -port 4, VC 0-> 6 -port 4, VC 0-> 1 (--force runs it all the "
+        "same)"
     ),
     # The source
     "schedule --mesh 8x8": "a source must be given, such as --source 0,0",
@@ -105,7 +106,8 @@ BAD_OPTIONS = {
     f"predict --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
-        "command must be predict, program, schedule, show, traffic, verify, verilog, not frobnicate"
+        "command must be bitstream, board-run, boards, predict, program, schedule, show, traffic, "
+        "verify, verilog, not frobnicate"
     ),
     "schedule --frob": "No such option '--frob' (see eyecast schedule --help)",
     # Options that exclude each other, or need each other
@@ -212,7 +214,7 @@ def test_a_folder_that_turns_read_only(
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "write_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     line = "output folder . must be writable, not read-only"
     assert eyecast("schedule", *CORNER_4X4, "-o", "s.json") == refusal(line)
     assert eyecast("predict", *CORNER_4X4, "-o", "t.csv") == refusal(line)

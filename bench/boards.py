@@ -1,0 +1,58 @@
+"""Builds networks for the boards and keeps what came out, which ``eyecast boards`` then lists.
+
+``python bench/boards.py`` builds all of NETWORKS; what is in the cache is not built again. A
+network that does not fit (any more) is said and left out.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+
+from eyecast.boards.measured import MEASURED_FILE, MeasuredNetwork
+from eyecast.model.files import write_bytes_atomically
+
+NETWORKS = (
+    ("icebreaker", "--mesh 2x2 --flit-width 16"),
+    ("icebreaker", "--mesh 3x3 --flit-width 16"),
+    ("ice40-hx8k", "--mesh 2x2 --flit-width 16"),
+    ("ice40-hx8k", "--mesh 4x4 --flit-width 16"),
+    ("icepi-zero", "--mesh 2x2"),
+    ("icepi-zero", "--mesh 4x4 --flit-width 16"),
+    ("ulx3s-85f", "--mesh 4x4"),
+    ("ulx3s-85f", "--mesh 8x8 --flit-width 16 --vcs 2"),
+)
+"""Boards, and the options of the networks that are built for them."""
+
+EYECAST = Path(sys.executable).with_name("eyecast")
+
+
+def main() -> None:
+    """Build one after the other, as each takes all the memory and time of a processor."""
+    measured = []
+    for board, options in NETWORKS:
+        command = [EYECAST, "bitstream", "--board", board, *options.split(), "--json"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        if not done.stdout:
+            continue
+        built = json.loads(done.stdout)
+        used = {resource["name"]: resource["used"] for resource in built["resources"]}
+        network = MeasuredNetwork(
+            board=board,
+            options=options,
+            luts=used.get("logic cells", used.get("LUTs", 0)),
+            block_rams=used["block RAMs"],
+            fmax=built["fmax_hz"],
+        )
+        measured.append(network)
+        print(network, flush=True)
+    text = msgspec.json.format(msgspec.json.encode(measured), indent=1)
+    write_bytes_atomically(MEASURED_FILE, text + b"\n")
+
+
+if __name__ == "__main__":
+    main()

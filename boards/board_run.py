@@ -1,0 +1,175 @@
+"""Carries out a verified schedule on a board, and holds what came of it against the prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.config import SIGNATURE_BITS, NetworkConfig
+from ..model.errors import InvalidInput
+from ..model.trace import Trace
+from ..rtl.host import HostSpace, StatusWord
+from ..sim.job import Job
+from ..sim.simulator import HardwareRun, prepare
+from ..sim.verify import Case, Check, waiting, watchdog
+from .frame import Control, Outcome, Status, identity
+from .serial_host import SerialHost
+
+POLLS = 1000
+"""Statuses that are read while a run lasts, at the most: many times as long as any run."""
+
+
+@dataclass(frozen=True)
+class BoardComparison:
+    """A case, what the board did with it, and how that compares with the prediction.
+
+    ``measured`` is without a trace, and its stalled flits are counted as none.
+    """
+
+    case: Case
+    measured: HardwareRun
+    checks: tuple[Check, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every line of the table is right."""
+        return all(check.agrees for check in self.checks)
+
+    @property
+    def waiting(self) -> list[str]:
+        """One line for each node that has not finished."""
+        return waiting(self.case.program, self.measured)
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as JSON values."""
+        return {
+            "agrees": self.agrees,
+            "timing": self.case.timing,
+            "checks": [check.to_json() for check in self.checks],
+            "waiting": self.waiting,
+        }
+
+
+def require_network(host: SerialHost, config: NetworkConfig) -> None:
+    """Raise :class:`.InvalidInput` unless the board holds the network ``config``."""
+    found, expected = host.status().identity, identity(config)
+    if found != expected:
+        allowed = f"the {config.topology.label} of these options (identity {expected:08x})"
+        raise InvalidInput.of("network on the board", allowed, f"another one ({found:08x})")
+
+
+def run_on_board(
+    host: SerialHost, case: Case, *, say: Callable[[str], None] = lambda stage: None
+) -> BoardComparison:
+    """Load ``case`` onto a board, run it, read everything back and compare.
+
+    ``say`` is told what is under way.
+    Raises :class:`.InvalidInput` if the board is silent or holds another network.
+    """
+    config = case.program.config
+    require_network(host, config)
+    job = prepare(
+        case.program,
+        case.payload.loads(),
+        timing=case.timing,
+        read_words=len(case.payload.words),
+        cycle_limit=watchdog(case.predicted),
+    )
+    mode = Control.BARRIER if job.barrier else Control(0)
+    mode |= Control.HALF_DUPLEX if job.half_duplex else Control(0)
+    host.control(mode | Control.RESET)
+    for number, (node, space, address, word) in enumerate(job.writes.tolist(), 1):
+        say(f"loading word {number} of {len(job.writes)}")
+        host.write_word(node, space, address, word)
+    say("running")
+    host.control(mode)
+    ended = _await_end(host, job)
+    status = _read(host, job.nodes, HostSpace.STATUS, job.status_words, say)
+    host.control(mode | Control.RESET)
+    messages = _read(host, job.nodes, HostSpace.MESSAGE, job.read_words, say)
+    return compare_with_board(case, _decode(config, ended, status, messages))
+
+
+def _await_end(host: SerialHost, job: Job) -> Status:
+    """The status of a run that has ended, or that the watchdog has given up."""
+    overdue = 0
+    for _ in range(POLLS):
+        status = host.status()
+        # The bytes of a running counter need not belong together: one look may be wrong.
+        overdue = overdue + 1 if status.cycle > job.cycle_limit else 0
+        if Outcome.DONE in status.outcome or overdue > 1:
+            break
+    return status
+
+
+def _read(
+    host: SerialHost, nodes: int, space: HostSpace, words: int, say: Callable[[str], None]
+) -> npt.NDArray[np.uint64]:
+    """The first words of a space of every node: shape (nodes, words)."""
+    values = np.zeros((nodes, words), dtype=np.uint64)
+    for node in range(nodes):
+        say(f"reading the {space.name.lower()} of node {node} of {nodes}")
+        values[node] = host.read_words(node, space, words)
+    return values
+
+
+def _decode(
+    config: NetworkConfig,
+    ended: Status,
+    status: npt.NDArray[np.uint64],
+    messages: npt.NDArray[np.uint64],
+) -> HardwareRun:
+    """What the words of the status mean."""
+    masks_end = StatusWord.ARRIVED + config.mask_words
+    signature = _bits(status[:, masks_end:], config.flit_width)[:, :SIGNATURE_BITS]
+    weights = np.uint32(1) << np.arange(SIGNATURE_BITS, dtype=np.uint32)
+    return HardwareRun(
+        done=Outcome.DONE in ended.outcome,
+        cycles=ended.cycle,
+        seconds=0.0,
+        flags=status[:, StatusWord.FLAGS].astype(np.uint8),
+        step=status[:, StatusWord.STEP].astype(np.int64),
+        sender_state=status[:, StatusWord.SENDER_STATE].astype(np.int64),
+        stalled_flits=np.zeros(len(status), dtype=np.int64),
+        arrived=_bits(status[:, StatusWord.ARRIVED : masks_end], config.flit_width),
+        signature=(signature * weights).sum(axis=1, dtype=np.uint32),
+        messages=messages,
+        trace=Trace.empty(0),
+    )
+
+
+def _bits(words: npt.NDArray[np.uint64], width: int) -> npt.NDArray[np.bool_]:
+    """The bits of rows of words of ``width`` bits, lowest first: shape (rows, words x width)."""
+    places = np.arange(width, dtype=np.uint64)
+    return (words[:, :, None] >> places & np.uint64(1)).reshape(len(words), -1).astype(bool)
+
+
+def compare_with_board(case: Case, measured: HardwareRun) -> BoardComparison:
+    """Hold what a board did against what was predicted."""
+    from ..model.signature import signatures  # noqa: PLC0415 - compiles the cycle model
+
+    predicted, schedule = case.predicted, case.schedule
+    nodes, words = schedule.topology.nodes, len(case.payload.words)
+    delivered = int(case.payload.delivered(measured.messages).sum())
+    same_words = bool((measured.messages == predicted.memory[:, :words]).all())
+    last_step = int(np.flatnonzero(measured.arrived.any(axis=0)).max(initial=0))
+    names = sorted({name for node in range(nodes) for name in measured.flag_names(node)})
+    expected = signatures(predicted.trace, case.program.config)
+    same = int((expected == measured.signature).sum())
+    checks = (
+        Check("nodes delivered", nodes, delivered, delivered == nodes and same_words),
+        Check("steps", schedule.steps, last_step, schedule.steps == last_step),
+        Check(
+            "cycles",
+            predicted.cycles,
+            measured.cycles if measured.done else "not finished",
+            measured.done and predicted.finished and predicted.cycles == measured.cycles,
+        ),
+        Check("error flags", "none", ", ".join(names) or "none", not names),
+        Check("signatures", f"{nodes} of {nodes}", f"{same} of {nodes}", same == nodes),
+    )
+    return BoardComparison(case, measured, checks)

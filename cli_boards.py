@@ -1,0 +1,234 @@
+"""``eyecast boards``, ``bitstream`` and ``board-run``: a network on an FPGA board."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .boards.registry import BAUD, BOARDS, TIMEOUT_SECONDS, Board, find_board
+from .console import busy, print_json, print_table, progress, say_written
+from .model.config import NetworkConfig
+from .options import (
+    Chosen,
+    Use,
+    chosen_config,
+    chosen_schedule,
+    chosen_topology,
+    collective_options,
+    force_option,
+    hardware_options,
+    json_option,
+    network_options,
+    require_no_deadlock,
+    schedule_file_option,
+    timing_option,
+    writable_folder,
+)
+
+if TYPE_CHECKING:
+    from .boards.bitstream import Bitstream
+    from .boards.board_run import BoardComparison
+    from .sim.verify import Case
+
+
+@click.command("boards")
+@json_option
+def boards_command(as_json: bool) -> None:
+    """List the boards, what they hold, and which networks have been built for them."""
+    from msgspec import to_builtins
+
+    from .boards.measured import measured_networks
+
+    measured = measured_networks()
+    if as_json:
+        print_json(
+            [
+                {
+                    "name": board.name,
+                    "title": board.title,
+                    "device": board.device,
+                    "clock_hz": board.clock,
+                    "capacity": asdict(board.capacity),
+                    "networks": [to_builtins(n) for n in measured if n.board == board.name],
+                }
+                for board in BOARDS.values()
+            ]
+        )
+        return
+    print_table(
+        "boards",
+        ("name", "board", "device", "clock", "LUTs", "block RAMs"),
+        [
+            (
+                board.name,
+                board.title,
+                board.device,
+                _megahertz(board.clock),
+                board.capacity.luts,
+                board.capacity.block_rams,
+            )
+            for board in BOARDS.values()
+        ],
+    )
+    print_table(
+        "networks that have been built, with serial host",
+        ("board", "options", "LUTs", "block RAMs", "Fmax"),
+        [(n.board, n.options, n.luts, n.block_rams, _megahertz(n.fmax)) for n in measured],
+    )
+
+
+@click.command("bitstream")
+@click.option("--board", "board_name", required=True, help=f"{', '.join(BOARDS)}.")
+@network_options
+@hardware_options
+@click.option("--program", is_flag=True, help="Load it onto the board, by openFPGALoader.")
+@click.option("-o", "--output", metavar="FOLDER", help="Copy bitstream, report and logs there.")
+@json_option
+def bitstream_command(
+    board_name: str, program: bool, output: str | None, as_json: bool, **chosen: Any
+) -> None:
+    """Build a network with its serial host for a board; print what it takes and how fast it is.
+
+    A second run takes everything from the cache.
+    """
+    from .boards.tools import load_bitstream, require_loader
+
+    board = find_board(board_name)
+    config = _with_signature(chosen_config(chosen, chosen_topology(chosen, Use.HARDWARE)))
+    if program:
+        require_loader()
+    folder = None if output is None else writable_folder(output)
+    built = _build(board, config)
+    if as_json:
+        print_json(_bitstream_json(board, built))
+    else:
+        _print_bitstream(board, config, built)
+        click.echo(f"bitstream {built.bitstream}")
+    if folder is not None:
+        kept = [path for path in built.folder.iterdir() if path.suffix in (".log", ".json")]
+        copies = [shutil.copy(path, folder) for path in (built.bitstream, *kept)]
+        say_written(*(() if as_json else copies))
+    if built.fmax < board.clock:
+        raise RuntimeError(
+            f"Fmax must be at least the clock of {board.name}, {_megahertz(board.clock)}, "
+            f"not {_megahertz(built.fmax)}"
+        )
+    if program:
+        load_bitstream(built.bitstream, board.loader_options)
+
+
+def _build(board: Board, config: NetworkConfig) -> Bitstream:
+    """Build, with the stages as progress."""
+    from .boards.bitstream import Stage, build_bitstream
+
+    with progress(Stage.CONVERT, len(Stage), shown=True) as (say, advance):
+        begun: list[str] = []
+
+        def begin(stage: str) -> None:
+            if begun:
+                advance()
+            begun.append(stage)
+            say(stage)
+
+        return build_bitstream(board, config, say=begin)
+
+
+@click.command("board-run")
+@click.option("--port", required=True, help="The serial port, such as /dev/ttyUSB0.")
+@network_options
+@collective_options
+@schedule_file_option
+@hardware_options
+@timing_option
+@force_option
+@json_option
+def board_run_command(port: str, as_json: bool, timing: str, **chosen: Any) -> None:
+    """Run a schedule on a board that holds its network, and compare it with the model.
+
+    Network options must be those of eyecast bitstream. Exit status 0 only if everything agrees.
+    """
+    from .boards.board_run import run_on_board
+    from .boards.frame import word_bytes
+    from .boards.serial_host import SerialHost, SerialPort
+
+    line = SerialPort(port, BAUD, silence=2 * TIMEOUT_SECONDS)
+    try:
+        with busy("generating, checking, predicting"):
+            case = _case(chosen, timing)
+        host = SerialHost(line, word_bytes=word_bytes(case.program.config))
+        with progress("looking for the network", 1, shown=False) as (say, _):
+            result = run_on_board(host, case, say=say)
+    finally:
+        line.close()
+    if as_json:
+        print_json(result.to_json())
+    else:
+        _print_comparison(result)
+    if not result.agrees:
+        raise RuntimeError("board and prediction do not agree")
+
+
+def _case(chosen: Chosen, timing: str) -> Case:
+    """What is run: the schedule that the options describe, with a payload."""
+    from .sim.verify import Case
+
+    schedule = chosen_schedule(chosen, Use.HARDWARE)
+    return Case.of(
+        schedule,
+        _with_signature(chosen_config(chosen, schedule.topology, schedule)),
+        timing=timing,
+        seed=0,
+        require=lambda program: require_no_deadlock(chosen, program),
+    )
+
+
+def _with_signature(config: NetworkConfig) -> NetworkConfig:
+    """A network on a board tells what it has done by signatures."""
+    return replace(config, signature=True)
+
+
+def _bitstream_json(board: Board, built: Bitstream) -> dict[str, object]:
+    """What was built, as JSON values."""
+    return {
+        "board": board.name,
+        "bitstream": str(built.bitstream),
+        "resources": [asdict(resource) for resource in built.resources],
+        "fmax_hz": built.fmax,
+        "clock_hz": board.clock,
+    }
+
+
+def _print_bitstream(board: Board, config: NetworkConfig, built: Bitstream) -> None:
+    """Resources and Fmax as a table."""
+    rows = [(r.name, r.used, r.available, f"{r.used / r.available:.0%}") for r in built.resources]
+    speed = f"{built.fmax / board.clock:.1f} times"
+    print_table(
+        f"{config.topology.label} with serial host on {board.title} ({board.device})",
+        ("", "network", "board", ""),
+        [*rows, ("Fmax, clock", _megahertz(built.fmax), _megahertz(board.clock), speed)],
+    )
+
+
+def _print_comparison(result: BoardComparison) -> None:
+    """Predicted beside measured, and what still waits."""
+    label = result.case.schedule.topology.label
+    print_table(
+        f"{label}, {result.case.schedule.algorithm}, {result.case.timing} timing",
+        ("", "predicted", "board", ""),
+        [
+            (check.name, check.predicted, check.measured, "ok" if check.agrees else "DIFFERS")
+            for check in result.checks
+        ],
+    )
+    for line in result.waiting:
+        click.echo(line)
+
+
+def _megahertz(frequency: float) -> str:
+    return f"{frequency / 1e6:.1f} MHz"
+
+
+BOARD_COMMANDS = (boards_command, bitstream_command, board_run_command)

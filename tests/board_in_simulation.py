@@ -1,0 +1,159 @@
+"""A board in Amaranth's own simulator, with its pins as a line for the computer's side."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import Component, In, Out
+from amaranth.sim import Simulator
+
+from eyecast.boards.serial_host import Pace
+from eyecast.boards.uart_host import UartHost
+
+PERIOD = 1e-6
+DIVISOR = 4
+TIMEOUT = 128
+BYTE_CYCLES = 10 * DIVISOR
+
+
+class SimulatedLine:
+    """A line to the pins ``rx`` and ``tx`` of a design; its time is the simulator's."""
+
+    def __init__(self, design, *, divisor=DIVISOR, timeout=TIMEOUT, domain="sync"):
+        self.name = "simulated"
+        self.pace = Pace(
+            byte=10 * divisor * PERIOD, latency=100 * PERIOD, silence=2 * timeout * PERIOD
+        )
+        self.sent, self.received = deque(), bytearray()
+        self._design, self._divisor, self._domain = design, divisor, domain
+        # Whole cycles: the simulator must never be asked for a time that is over.
+        self._cycles = 0
+        self.simulator = Simulator(design)
+        self.simulator.add_clock(PERIOD, domain=domain)
+        self.simulator.add_testbench(self._drive, background=True)
+        self.simulator.add_testbench(self._listen, background=True)
+
+    def now(self):
+        return self._cycles * PERIOD
+
+    def write(self, data):
+        self.sent.extend(data)
+
+    def low(self, cycles):
+        """Hold the line low for so many cycles, and high for a while."""
+        self.sent.append(-cycles)
+        self.run((cycles + 20 * BYTE_CYCLES) * PERIOD)
+
+    def read(self, most, seconds):
+        # Bytes still on their way to the board take their time first.
+        while self.sent:
+            self.run(self.pace.byte)
+        deadline = self.now() + seconds
+        while len(self.received) < most and self.now() < deadline:
+            self.run(self.pace.byte)
+        data, self.received[:] = bytes(self.received[:most]), self.received[most:]
+        return data
+
+    def run(self, seconds):
+        self._cycles += round(seconds / PERIOD)
+        self.simulator.run_until(self._cycles * PERIOD)
+
+    async def _cycles_pass(self, ctx, cycles):
+        for _ in range(cycles):
+            await ctx.tick(self._domain)
+
+    async def _drive(self, ctx):
+        ctx.set(self._design.rx, 1)
+        while True:
+            if not self.sent:
+                await ctx.tick(self._domain)
+                continue
+            byte = self.sent.popleft()
+            if byte < 0:
+                ctx.set(self._design.rx, 0)
+                await self._cycles_pass(ctx, -byte)
+                ctx.set(self._design.rx, 1)
+                continue
+            bits = 0x200 | byte << 1
+            for place in range(10):
+                ctx.set(self._design.rx, bits >> place & 1)
+                await self._cycles_pass(ctx, self._divisor)
+
+    async def _listen(self, ctx):
+        while True:
+            await ctx.negedge(self._design.tx)
+            await self._cycles_pass(ctx, self._divisor // 2)
+            byte = 0
+            for place in range(8):
+                await self._cycles_pass(ctx, self._divisor)
+                byte |= ctx.get(self._design.tx) << place
+            await self._cycles_pass(ctx, self._divisor)
+            assert ctx.get(self._design.tx) == 1
+            self.received.append(byte)
+
+
+class LossyLine:
+    """Another line, on which bytes are lost, flipped, doubled and made up now and then."""
+
+    def __init__(self, line, *, seed, rate):
+        self.name, self.pace = line.name, line.pace
+        self._line, self._draw, self._rate = line, random.Random(seed), rate
+
+    def now(self):
+        return self._line.now()
+
+    def write(self, data):
+        self._line.write(self._spoil(data))
+
+    def read(self, most, seconds):
+        return self._spoil(self._line.read(most, seconds))
+
+    def _spoil(self, data):
+        spoilt = bytearray()
+        for byte in data:
+            if self._draw.random() >= self._rate:
+                spoilt.append(byte)
+                continue
+            spoilt += self._draw.choice(
+                (
+                    b"",
+                    bytes((byte ^ 1 << self._draw.randrange(8),)),
+                    bytes((byte, byte)),
+                    bytes((self._draw.randrange(256), byte)),
+                )
+            )
+        return bytes(spoilt)
+
+
+class HostBesideMemory(Component):
+    """A serial host with one memory in the place of a network; it counts the writes."""
+
+    def __init__(self, config, *, divisor=DIVISOR, timeout=TIMEOUT):
+        self.host = UartHost(config, divisor=divisor, timeout=timeout)
+        self.writes = Signal(16)
+        self._width = config.flit_width
+        super().__init__({"rx": In(1, init=1), "tx": Out(1, init=1)})
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.host = host = self.host
+        m.submodules.memory = memory = Memory(shape=self._width, depth=1024, init=[])
+        read, write = memory.read_port(), memory.write_port()
+        port = host.host
+        place = (port.node << 6 | port.space << 4 | port.address[:4])[:10]
+        m.d.comb += [
+            host.rx.eq(self.rx),
+            self.tx.eq(host.tx),
+            read.addr.eq(place),
+            write.addr.eq(place),
+            write.data.eq(port.write_data),
+            write.en.eq(port.write),
+            port.read_data.eq(read.data),
+            host.done.eq(Mux(host.network_reset, 0, 1)),
+            host.cycle.eq(0x12345678),
+        ]
+        m.d.sync += self.writes.eq(self.writes + port.write)
+        return m

