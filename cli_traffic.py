@@ -16,10 +16,10 @@ from .model.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic, read_t
 from .options import (
     Chosen,
     Use,
+    buffered_hardware_options,
     chosen_topology,
     float_option,
     force_option,
-    hardware_options,
     integer_option,
     json_option,
     network_options,
@@ -61,7 +61,7 @@ class Setting(NamedTuple):
 @integer_option("--cycles", 2000, "Cycles in which packets are drawn.")
 @float_option("--back-pressure", 0.0, "Share of the cycles in which a node takes no flit.")
 @integer_option("--seed", 1, "Draws packets, VCs, words and back-pressure.")
-@hardware_options
+@buffered_hardware_options
 @click.option("--on", "place", default="both", show_default=True, help="model, hardware or both.")
 @force_option
 @output_option("traffic, traces and the histogram of latencies", metavar="FOLDER")

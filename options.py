@@ -136,7 +136,7 @@ schedule_file_option = click.option(
     metavar="FILE",
     help="A schedule file, instead of --mesh, --source, --algorithm and --flits.",
 )
-hardware_options = _together(
+buffered_hardware_options = _together(
     integer_option("--vcs", _DEFAULT.vcs, "Virtual channels per link, 1 to 8."),
     integer_option("--depth", _DEFAULT.depth, "Flits in the buffer of each VC, 1 to 16."),
     integer_option("--flit-width", _DEFAULT.flit_width, "Bits of a flit, 16 to 64."),
@@ -145,6 +145,14 @@ hardware_options = _together(
     ),
     integer_option("--table-words", _DEFAULT.table_words, "Table memory of a node, in flits."),
     integer_option("--link-registers", _DEFAULT.link_registers, "Registers on every link, 0 to 3."),
+)
+hardware_options = _together(
+    buffered_hardware_options,
+    click.option(
+        "--contention-free",
+        is_flag=True,
+        help="Routers without buffers and arbitration; a flag where two flits meet.",
+    ),
 )
 force_option = click.option(
     "--force", is_flag=True, help="Run a program even if its routes may deadlock."
@@ -283,6 +291,7 @@ def chosen_config(
         message_words=chosen["message_words"],
         table_words=chosen["table_words"],
         link_registers=chosen["link_registers"],
+        contention_free=chosen["contention_free"],
         steps=max(_DEFAULT.steps, steps),
     )
     flits = 0 if schedule is None else int(schedule.blocks.words.sum(dtype="int64"))

@@ -44,6 +44,8 @@ class NetworkConfig:
         Rows may say the first cycle in which they begin: what traffic is made of.
     signature
         Every node folds what its router sends, and when, into 32 bits.
+    contention_free
+        Routers have no buffers, credits or arbitration: for programs in which no two flits meet.
     """
 
     topology: Topology
@@ -56,6 +58,7 @@ class NetworkConfig:
     link_registers: int = 0
     timed_rows: bool = False
     signature: bool = False
+    contention_free: bool = False
 
     def __post_init__(self) -> None:
         require_range("vcs", self.vcs, 1, 8)
@@ -67,12 +70,22 @@ class NetworkConfig:
         require_range("link registers", self.link_registers, 0, 3)
         if self.topology.ports > 63:
             raise InvalidInput.of("ports per node", "at most 63", self.topology.ports)
+        if self.contention_free:
+            self._require_no_waiting()
         self._require_flit_width("a route segment", self.slot_bits)
         self._require_flit_width(
             "the delivery (port, step, address)",
             self.port_bits + self.step_bits + self.address_bits,
         )
         self._require_flit_width("the message length", self.length_bits)
+
+    def _require_no_waiting(self) -> None:
+        """What waits, or may be refused, needs buffers, of which the model has ``depth``."""
+        if self.timed_rows:
+            raise InvalidInput.of("timed rows", "left out of a contention-free network", "given")
+        if self.depth < 2 * self.link_registers + 2:
+            allowed = f"at least {2 * self.link_registers + 2} in a contention-free network"
+            raise InvalidInput.of("depth", allowed, self.depth)
 
     def _require_flit_width(self, what: str, bits: int) -> None:
         if bits > self.flit_width:

@@ -12,9 +12,9 @@
                           "length": 4}], "receives": []},
                {"rows": [], "receives": [1]}]}
 
-A route is a list of segments [port, hops, vc]. Where they are not 0 or false, "network"
-also has "link_registers", "timed_rows" and "signature"; a timed row has "start", and a node that
-receives packets of timed rows says in "awaited" how many.
+A route is a list of segments [port, hops, vc]. Where they are not 0 or false, "network" also has
+"link_registers", "timed_rows", "signature" and "contention_free"; a timed row has "start", and a
+node that receives packets of timed rows says in "awaited" how many.
 """
 
 from __future__ import annotations
@@ -38,7 +38,12 @@ VERSION = 1
 LIMITS = ("vcs", "depth", "flit_width", "message_words", "table_words", "steps")
 """Fields of :class:`NetworkConfig` that stand beside the topology in the file."""
 
-LATER_LIMITS = {"link_registers": 0, "timed_rows": False, "signature": False}
+LATER_LIMITS = {
+    "link_registers": 0,
+    "timed_rows": False,
+    "signature": False,
+    "contention_free": False,
+}
 """Fields of :class:`NetworkConfig` that a file leaves out where they have this value."""
 
 _Natural = Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)]
@@ -56,6 +61,7 @@ class _Network(msgspec.Struct, forbid_unknown_fields=True):
     link_registers: int = 0
     timed_rows: bool = False
     signature: bool = False
+    contention_free: bool = False
 
 
 class _Row(msgspec.Struct, forbid_unknown_fields=True):

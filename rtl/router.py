@@ -19,6 +19,22 @@ from .link import Link, connect_link
 from .output_port import OutputPort
 
 
+def router_members(config: NetworkConfig) -> dict:
+    """The ports of a :class:`Router`."""
+    ports = config.topology.ports
+    return {
+        "inputs": In(Link(config)).array(ports),
+        "outputs": Out(Link(config)).array(ports),
+        "linked": In(ports),
+        "accept": In(1),
+        "stalls": Out(ports * config.vcs),
+        "overflow": Out(1),
+        "credit_underflow": Out(1),
+        "credit_overflow": Out(1),
+        "bad_route": Out(1),
+    }
+
+
 class Router(Component):
     """A router with the ports of the configuration's topology.
 
@@ -39,20 +55,7 @@ class Router(Component):
 
     def __init__(self, config: NetworkConfig) -> None:
         self._config = config
-        ports = config.topology.ports
-        super().__init__(
-            {
-                "inputs": In(Link(config)).array(ports),
-                "outputs": Out(Link(config)).array(ports),
-                "linked": In(ports),
-                "accept": In(1),
-                "stalls": Out(ports * config.vcs),
-                "overflow": Out(1),
-                "credit_underflow": Out(1),
-                "credit_overflow": Out(1),
-                "bad_route": Out(1),
-            }
-        )
+        super().__init__(router_members(config))
 
     def elaborate(self, _platform: object) -> Module:
         """Ports, and the wires between them."""

@@ -2,7 +2,7 @@
 
 import enum
 
-from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal
+from amaranth.hdl import C, Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
@@ -203,6 +203,20 @@ class Sender(Component):
     def _elaborate_injection(self, m: Module, vc, wanted, injected) -> None:
         """A wanted flit is injected if its VC, the first flit's or the kept one, has a credit."""
         kept_vc, waited = Signal.like(vc), Signal()
+        m.d.comb += [
+            vc.eq(kept_vc),
+            injected.eq(wanted & (vc & self._available(m)).any()),
+            self.link.valid.eq(Mux(injected, vc, 0)),
+            self.stalled.eq(injected & waited),
+        ]
+        m.d.sync += waited.eq(wanted & ~injected)
+        with m.If(injected):
+            m.d.sync += kept_vc.eq(vc)
+
+    def _available(self, m: Module) -> Value:
+        """The VCs that have a credit: all, where nothing waits."""
+        if self._config.contention_free:
+            return C(-1, self._config.vcs)
         counters = [CreditCounter(self._config) for _ in range(self._config.vcs)]
         for number, counter in enumerate(counters):
             m.submodules[f"credits_{number}"] = counter
@@ -211,13 +225,7 @@ class Sender(Component):
                 counter.earn.eq(self.link.credit[number]),
             ]
         m.d.comb += [
-            vc.eq(kept_vc),
-            injected.eq(wanted & (vc & Cat(counter.available for counter in counters)).any()),
-            self.link.valid.eq(Mux(injected, vc, 0)),
-            self.stalled.eq(injected & waited),
             self.credit_underflow.eq(Cat(counter.underflow for counter in counters).any()),
             self.credit_overflow.eq(Cat(counter.overflow for counter in counters).any()),
         ]
-        m.d.sync += waited.eq(wanted & ~injected)
-        with m.If(injected):
-            m.d.sync += kept_vc.eq(vc)
+        return Cat(counter.available for counter in counters)

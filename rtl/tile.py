@@ -4,6 +4,7 @@ from amaranth.hdl import Cat, Format, Module, Mux, Print, Signal, Value
 from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.config import NetworkConfig
+from .direct_router import DirectRouter
 from .host import HostPort, node_bits
 from .interface import NetworkInterface
 from .link import CYCLE_BITS, Link, connect_ejection, connect_link
@@ -60,7 +61,8 @@ class Tile(Component):
     def elaborate(self, _platform: object) -> Module:
         """Router and interface, joined at port 0."""
         m = Module()
-        m.submodules.router = router = Router(self._config)
+        kind = DirectRouter if self._config.contention_free else Router
+        m.submodules.router = router = kind(self._config)
         m.submodules.interface = interface = NetworkInterface(self._config, trace=self._trace)
         connect_link(m, interface.injection, router.inputs[0])
         connect_ejection(m, router.outputs[0], interface.ejection)

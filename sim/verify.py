@@ -10,6 +10,7 @@ import numpy as np
 from ..model.compiler import compile_schedule
 from ..model.config import NetworkConfig
 from ..model.cycle_model import Run, run
+from ..model.errors import InvalidInput
 from ..model.payload import Payload
 from ..model.program import Program
 from ..model.schedule import Schedule
@@ -55,6 +56,9 @@ class Case:
         require(program)
         payload = Payload.random(schedule.blocks, config, seed)
         predicted = run(program, payload.memory(config), timing=timing)
+        if config.contention_free and predicted.stalled_flits.any():
+            allowed = f"none in a contention-free network, with {timing} timing"
+            raise InvalidInput.of("flits that wait", allowed, int(predicted.stalled_flits.sum()))
         return cls(schedule, program, payload, timing, predicted)
 
 

@@ -1,5 +1,6 @@
 """The network as Verilog, for the simulator here and for other people's flows."""
 
+import re
 from typing import Any
 
 from amaranth.back import verilog
@@ -61,4 +62,23 @@ def _verilog_name(path: tuple[str | int, ...]) -> str:
 def _convert(component: Any, name: str) -> str:
     """Verilog of one component, without what differs from machine to machine."""
     text: str = verilog.convert(component, name=name, emit_src=False, strip_internal_attrs=True)
-    return text
+    return _CLEARED_WORDS.sub(_loop_that_clears, text)
+
+
+_CLEARED_WORDS = re.compile(
+    r"^  initial begin\n(?:    \\?\w+ ?\[\d+\] = \d+'[dh]0+;\n)+  end\n", re.MULTILINE
+)
+"""How a memory that starts with zeros is written: a line for each word."""
+
+
+def _loop_that_clears(lines: re.Match[str]) -> str:
+    """The same as a loop: Verilator would carry each word's line through all of its passes."""
+    first, last = lines[0].splitlines()[1], lines[0].splitlines()[-2]
+    name, _, zero = first.partition("[0] = ")
+    words = int(last.split("[")[1].split("]")[0]) + 1
+    name = name.strip()
+    label = name.removeprefix("\\")
+    return (
+        f"  initial begin : clear_{label}\n    integer word;\n"
+        f"    for (word = 0; word < {words}; word = word + 1) {name} [word] = {zero}\n  end\n"
+    )

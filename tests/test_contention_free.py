@@ -1,0 +1,71 @@
+"""Routers without arbitration: the same trace where no two flits meet, a flag where they do."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from eyecast.model.config import NetworkConfig
+from eyecast.model.cycle_model import run
+from eyecast.model.errors import InvalidInput
+from eyecast.model.eye import eye_broadcast
+from eyecast.model.program import Program, Row, Segment
+from eyecast.model.topology import mesh
+from eyecast.rtl.host import Flag
+from eyecast.sim import verify as verify_module
+from eyecast.sim.build import build_simulator
+from eyecast.sim.simulator import prepare, simulate
+from eyecast.sim.verify import Case, verify
+
+TOPOLOGY = mesh((4, 4))
+CONFIG = NetworkConfig(topology=TOPOLOGY, contention_free=True)
+
+
+def cases(config, timing):
+    return [
+        Case.of(eye_broadcast(TOPOLOGY, source, 5), config, timing=timing, seed=source)
+        for source in range(TOPOLOGY.nodes)
+    ]
+
+
+@pytest.mark.parametrize("registers", [0, 2])
+def test_every_source_as_on_buffered_routers(registers):
+    config = dataclasses.replace(CONFIG, link_registers=registers, depth=2 * registers + 2)
+    for result in verify([*cases(config, "barrier"), *cases(config, "self-timed")]):
+        assert result.agrees, (result.checks, result.difference)
+
+
+def test_two_flits_that_meet_set_a_flag():
+    rows = [()] * TOPOLOGY.nodes
+    rows[0] = (Row(1, (Segment(1, 1, 0),), 0, 0, 1),)
+    rows[2] = (Row(1, (Segment(2, 1, 0),), 0, 0, 1),)
+    receives = [()] * TOPOLOGY.nodes
+    receives[1] = (1,)
+    program = Program(CONFIG, "full-duplex", tuple(rows), tuple(receives))
+    job = prepare(program, [], timing="barrier", read_words=0, cycle_limit=100)
+    (measured,) = simulate(build_simulator(CONFIG), [job])
+    assert measured.flags[1] >> Flag.OVERFLOW & 1
+    assert not measured.flags[[0, *range(2, TOPOLOGY.nodes)]].any()
+    assert not measured.done
+
+
+def test_a_program_that_waits_is_refused(monkeypatch):
+    def waiting(*arguments, **options):
+        predicted = run(*arguments, **options)
+        return dataclasses.replace(predicted, stalled_flits=np.ones(TOPOLOGY.nodes, dtype=int))
+
+    monkeypatch.setattr(verify_module, "run", waiting)
+    with pytest.raises(InvalidInput, match="flits that wait must be none in a contention-free"):
+        Case.of(eye_broadcast(TOPOLOGY, 0, 5), CONFIG, timing="barrier", seed=0)
+
+
+@pytest.mark.parametrize(
+    ("limits", "line"),
+    [
+        ({"timed_rows": True}, "timed rows must be left out of a contention-free network"),
+        ({"link_registers": 1}, "depth must be at least 4 in a contention-free network, not 2"),
+    ],
+)
+def test_what_needs_buffers_is_refused(limits, line):
+    with pytest.raises(InvalidInput, match=line):
+        dataclasses.replace(CONFIG, **limits)
