@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from .errors import InvalidInput
 from .eye import eye_broadcast, eyes
+from .minimum import best_sources, minimum_broadcast
+from .rectangle import rectangle_broadcast, rectangle_eyes
 from .schedule import Schedule
 from .topology import Topology
 
@@ -26,7 +28,11 @@ class Algorithm:
     landmarks: Callable[[Topology], tuple[int, ...]]
 
 
-ALGORITHMS = (Algorithm("broadcast", "eye", eye_broadcast, eyes),)
+ALGORITHMS = (
+    Algorithm("broadcast", "eye", eye_broadcast, eyes),
+    Algorithm("broadcast", "minimum", minimum_broadcast, best_sources),
+    Algorithm("broadcast", "rectangle", rectangle_broadcast, rectangle_eyes),
+)
 
 
 def find_algorithm(collective: str, name: str) -> Algorithm:
@@ -42,8 +48,12 @@ def find_algorithm(collective: str, name: str) -> Algorithm:
 
 
 def landmarks(schedule: Schedule) -> tuple[int, ...]:
-    """The nodes that a picture of ``schedule`` marks; none where its algorithm is not ours."""
+    """The nodes that a picture of ``schedule`` marks; none where its algorithm is not ours.
+
+    Nor any where all are alike, as on a torus.
+    """
     for algorithm in ALGORITHMS:
         if (algorithm.collective, algorithm.name) == (schedule.collective, schedule.algorithm):
-            return algorithm.landmarks(schedule.topology)
+            marked = algorithm.landmarks(schedule.topology)
+            return () if len(marked) == schedule.topology.nodes else marked
     return ()

@@ -98,7 +98,7 @@ BAD_OPTIONS = {
     ),
     # Names
     f"schedule --mesh 8x8 {CORNER} --algorithm ear": (
-        "algorithm for broadcast must be eye, not ear"
+        "algorithm for broadcast must be eye or minimum or rectangle, not ear"
     ),
     f"schedule --mesh 8x8 {CORNER} --collective scatter": (
         "collective must be broadcast, not scatter"

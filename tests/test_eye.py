@@ -22,9 +22,11 @@ from eyecast.model.eye import (
     eye_tcd_recursive,
     source_tcd,
 )
+from eyecast.model.faults import with_faults
+from eyecast.model.graphs import graph
 from eyecast.model.routes import dimension_order
 from eyecast.model.schedule import Schedule
-from eyecast.model.topology import mesh
+from eyecast.model.topology import Topology, line, mesh, torus
 
 Node = tuple[int, int]
 
@@ -225,24 +227,27 @@ def test_a_million_nodes(source: Node) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dims", "shown", "nearest"),
+    ("topology", "allowed"),
     [
-        ((6, 6), "6x6", "8x8"),
-        ((8, 4), "8x4", "8x8"),
-        ((5, 5), "5x5", "4x4"),
-        ((1, 2), "1x2", "2x2"),
-        ((16,), "16", None),
-        ((4, 4, 4), "4x4x4", None),
+        (mesh((6, 6)), "a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...), of which the nearest is 8x8"),
+        (mesh((8, 4)), "a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...), of which the nearest is 8x8"),
+        (mesh((5, 5)), "a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...), of which the nearest is 4x4"),
+        (mesh((1, 2)), "a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...), of which the nearest is 2x2"),
+        (line(17), "a 2^k mesh (1, 2, 4, 8, ...), of which the nearest is 16"),
+        (
+            torus((3, 4, 4)),
+            "a 2^k x 2^k x 2^k torus (1x1x1, 2x2x2, 4x4x4, 8x8x8, ...), "
+            "of which the nearest is 4x4x4",
+        ),
+        (with_faults(mesh((4, 4)), faulty_nodes=[5]), "a mesh or torus without faults"),
+        (graph([[-1, 1], [-1, 0]]), "a mesh or torus with sides of 2^k (8, 4x4, 8x8x8, ...)"),
     ],
+    ids=lambda value: value.label if isinstance(value, Topology) else "",
 )
-def test_other_meshes_are_refused(dims: tuple[int, ...], shown: str, nearest: str | None) -> None:
-    hint = "" if nearest is None else f", of which the nearest is {nearest}"
-    message = (
-        "network for the eye broadcast must be a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...)"
-        f"{hint}, not a {shown} mesh"
-    )
+def test_other_networks_are_refused(topology: Topology, allowed: str) -> None:
+    message = f"network for the eye broadcast must be {allowed}, not a {topology.label}"
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
-        eye_broadcast(mesh(dims), 0, 1)
+        eye_broadcast(topology, 0, 1)
 
 
 @pytest.mark.parametrize(
