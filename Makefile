@@ -8,7 +8,7 @@ DEMO := build/demo
 
 BOARDS_READY := $(VENV)/.boards-ready
 
-.PHONY: demo test test-all soak bench boards bitstream bench-boards lint format clean help
+.PHONY: demo test test-all soak bench boards bitstream bench-boards bench-fpga lint format clean help
 
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
@@ -16,6 +16,7 @@ help:
 	@echo "make soak      drawn networks and traffic, model against hardware, for ten minutes"
 	@echo "make bench     how fast the model and the simulated hardware are, as a table"
 	@echo "make bitstream BOARD=icebreaker NETWORK='--mesh 2x2 --flit-width 16'"
+	@echo "make bench-fpga  what a router takes of an FPGA;  make bench-boards  and whole networks"
 	@echo "make clean     remove what was built"
 
 $(READY): pyproject.toml
@@ -57,6 +58,10 @@ BOARD ?= icebreaker
 NETWORK ?= --mesh 2x2 --flit-width 16
 bitstream: $(BOARDS_READY)
 	$(BIN)/eyecast bitstream --board $(BOARD) $(NETWORK)
+
+# What a router takes of an FPGA and how fast it is; kept in bench/fpga.json.
+bench-fpga: $(BOARDS_READY)
+	$(BIN)/python bench/fpga.py
 
 # What networks take on each board, and how fast they are.
 bench-boards: $(BOARDS_READY)

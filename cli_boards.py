@@ -84,29 +84,40 @@ def boards_command(as_json: bool) -> None:
 @click.option("--board", "board_name", required=True, help=f"{', '.join(BOARDS)}.")
 @network_options
 @hardware_options
+@click.option(
+    "--prove", is_flag=True, help="Run a broadcast on it in simulation, and compare with the model."
+)
 @click.option("--program", is_flag=True, help="Load it onto the board, by openFPGALoader.")
 @click.option("-o", "--output", metavar="FOLDER", help="Copy bitstream, report and logs there.")
 @json_option
 def bitstream_command(
-    board_name: str, program: bool, output: str | None, as_json: bool, **chosen: Any
+    board_name: str, prove: bool, program: bool, output: str | None, as_json: bool, **chosen: Any
 ) -> None:
     """Build a network with its serial host for a board; print what it takes and how fast it is.
 
-    A second run takes everything from the cache.
+    A second run takes everything from the cache. --prove simulates the netlist, and for iCE40 the
+    bitstream, where icebox_vlog is installed to read it back.
     """
     from .boards.tools import load_bitstream, require_loader
+    from .sim.toolchain import environment
 
     board = find_board(board_name)
     config = _with_signature(chosen_config(chosen, chosen_topology(chosen, Use.HARDWARE)))
     if program:
         require_loader()
+    if prove:
+        # Asked now, so that a missing Verilator is said before synthesis.
+        environment()
     folder = None if output is None else writable_folder(output)
     built = _build(board, config)
-    if as_json:
-        print_json(_bitstream_json(board, built))
-    else:
+    if not as_json:
         _print_bitstream(board, config, built)
         click.echo(f"bitstream {built.bitstream}")
+    proofs = _prove(board, config, built) if prove else {}
+    if as_json:
+        print_json(_bitstream_json(board, built, proofs))
+    elif prove:
+        _print_proofs(board, proofs)
     if folder is not None:
         kept = [path for path in built.folder.iterdir() if path.suffix in (".log", ".json")]
         copies = [shutil.copy(path, folder) for path in (built.bitstream, *kept)]
@@ -116,6 +127,9 @@ def bitstream_command(
             f"Fmax must be at least the clock of {board.name}, {_megahertz(board.clock)}, "
             f"not {_megahertz(built.fmax)}"
         )
+    for level, proof in proofs.items():
+        if not proof.agrees:
+            raise RuntimeError(f"{level} and prediction do not agree")
     if program:
         load_bitstream(built.bitstream, board.loader_options)
 
@@ -134,6 +148,19 @@ def _build(board: Board, config: NetworkConfig) -> Bitstream:
             say(stage)
 
         return build_bitstream(board, config, say=begin)
+
+
+def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, BoardComparison]:
+    """Run a broadcast on what was built, in simulation, at every level that can be had."""
+    from .boards.proof import bitstream_design, netlist_design, proof_case, prove, why_not_read_back
+
+    with progress("generating, checking, predicting", 1, shown=False) as (say, _):
+        case = proof_case(config)
+        designs = [netlist_design(board, built.folder)]
+        if why_not_read_back(board) is None:
+            say("reading the bitstream back")
+            designs.append(bitstream_design(board, built.folder))
+        return {design.level: prove(design, case, say=say) for design in designs}
 
 
 @click.command("board-run")
@@ -190,7 +217,9 @@ def _with_signature(config: NetworkConfig) -> NetworkConfig:
     return replace(config, signature=True)
 
 
-def _bitstream_json(board: Board, built: Bitstream) -> dict[str, object]:
+def _bitstream_json(
+    board: Board, built: Bitstream, proofs: dict[str, BoardComparison]
+) -> dict[str, object]:
     """What was built, as JSON values."""
     return {
         "board": board.name,
@@ -198,6 +227,7 @@ def _bitstream_json(board: Board, built: Bitstream) -> dict[str, object]:
         "resources": [asdict(resource) for resource in built.resources],
         "fmax_hz": built.fmax,
         "clock_hz": board.clock,
+        "proofs": {level: proof.to_json() for level, proof in proofs.items()},
     }
 
 
@@ -212,12 +242,23 @@ def _print_bitstream(board: Board, config: NetworkConfig, built: Bitstream) -> N
     )
 
 
-def _print_comparison(result: BoardComparison) -> None:
+def _print_proofs(board: Board, proofs: dict[str, BoardComparison]) -> None:
+    """Predicted beside what was simulated, level by level, and which level is missing and why."""
+    from .boards.proof import why_not_read_back
+
+    for level, proof in proofs.items():
+        _print_comparison(proof, f"{level} in simulation")
+    reason = why_not_read_back(board)
+    if reason is not None:
+        click.echo(f"bitstream not simulated: {reason}")
+
+
+def _print_comparison(result: BoardComparison, measured: str = "board") -> None:
     """Predicted beside measured, and what still waits."""
     label = result.case.schedule.topology.label
     print_table(
         f"{label}, {result.case.schedule.algorithm}, {result.case.timing} timing",
-        ("", "predicted", "board", ""),
+        ("", "predicted", measured, ""),
         [
             (check.name, check.predicted, check.measured, "ok" if check.agrees else "DIFFERS")
             for check in result.checks

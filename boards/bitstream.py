@@ -33,7 +33,7 @@ from .resources import (
     require_tiles_fit,
 )
 from .tools import ToolError, run_tool, tool_version
-from .top import TILE_FILE, TOP, synthesis_inputs, tile_rtlil
+from .top import SYNTHESIS_OPTIONS, TILE_FILE, TOP, synthesis_inputs, tile_rtlil
 
 STATISTICS = "statistics.json"
 REPORT = "report.json"
@@ -180,7 +180,8 @@ def _count_tile(board: Board, config: NetworkConfig, say: Say) -> tuple[Resource
         say(Stage.COUNT)
         (folder / TILE_FILE).write_text(tile_rtlil(config))
         script = (
-            f"read_rtlil {TILE_FILE}; synth_{board.family} -top {TILE_MODULE}; "
+            f"read_rtlil {TILE_FILE}; "
+            f"synth_{board.family} {SYNTHESIS_OPTIONS[board.family]} -top {TILE_MODULE}; "
             f"tee -q -o {STATISTICS} stat -json"
         )
         run_tool("yosys", ("-q", "-p", script), folder)

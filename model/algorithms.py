@@ -11,6 +11,8 @@ from .minimum import best_sources, minimum_broadcast
 from .rectangle import rectangle_broadcast, rectangle_eyes
 from .schedule import Schedule
 from .topology import Topology
+from .tree import tree_broadcast
+from .unicast_chain import u_mesh_broadcast, u_torus_broadcast, u_torus_open_broadcast
 
 
 @dataclass(frozen=True)
@@ -28,10 +30,19 @@ class Algorithm:
     landmarks: Callable[[Topology], tuple[int, ...]]
 
 
+def _none(_topology: Topology) -> tuple[int, ...]:
+    """No landmarks: the paper names no nodes."""
+    return ()
+
+
 ALGORITHMS = (
     Algorithm("broadcast", "eye", eye_broadcast, eyes),
     Algorithm("broadcast", "minimum", minimum_broadcast, best_sources),
     Algorithm("broadcast", "rectangle", rectangle_broadcast, rectangle_eyes),
+    Algorithm("broadcast", "tree", tree_broadcast, _none),
+    Algorithm("broadcast", "u-mesh", u_mesh_broadcast, _none),
+    Algorithm("broadcast", "u-torus", u_torus_broadcast, _none),
+    Algorithm("broadcast", "u-torus-open", u_torus_open_broadcast, _none),
 )
 
 

@@ -45,16 +45,18 @@ class Payload:
         return memory
 
     def delivered(self, memory: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-        """Which nodes hold every block that they are owed, word for word: shape (nodes,).
+        """Which nodes are owed something and hold all of it, word for word: shape (nodes,).
 
         ``memory`` has shape (nodes, at least addresses[-1]).
         """
-        delivered = np.ones(len(memory), dtype=bool)
+        served = np.zeros(len(memory), dtype=bool)
+        whole = np.ones(len(memory), dtype=bool)
         for block, owed in enumerate(self.blocks.owed):
             nodes = np.arange(len(memory)) if owed is None else np.array(owed, dtype=int)
             place = slice(self.addresses[block], self.addresses[block + 1])
-            delivered[nodes] &= (memory[nodes, place] == self._block(block)).all(axis=1)
-        return delivered
+            served[nodes] = True
+            whole[nodes] &= (memory[nodes, place] == self._block(block)).all(axis=1)
+        return served & whole
 
     def _block(self, block: int) -> npt.NDArray[np.uint64]:
         return self.words[self.addresses[block] : self.addresses[block + 1]]

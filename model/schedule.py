@@ -51,6 +51,12 @@ class Blocks:
         """Return the number of blocks."""
         return len(self.owner)
 
+    def served(self, nodes: int) -> int:
+        """How many of ``nodes`` nodes must end up with some block."""
+        if None in self.owed:
+            return nodes
+        return len({node for owed in self.owed for node in owed or ()})
+
     @classmethod
     def of_broadcast(cls, root: int, words: int) -> Blocks:
         """One block of ``words`` words that ``root`` owes to every node."""

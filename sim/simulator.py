@@ -68,7 +68,9 @@ class HardwareRun:
 
     def sender_state_name(self, node: int) -> str:
         """What the sender of ``node`` was doing when the run ended."""
-        return SenderState(int(self.sender_state[node])).name.lower()
+        state = int(self.sender_state[node])
+        known = {each.value: each.name.lower() for each in SenderState}
+        return known.get(state, f"unknown state {state}")
 
 
 def prepare(
@@ -149,7 +151,8 @@ def simulate(
         try:
             for folder, job in zip(folders, jobs, strict=True):
                 _await_result(process, folder, run_folder)
-                yield _hardware_run(folder, job)
+                result = JobResult.load(folder / JobResult.FILE)
+                yield hardware_run(job, result, read_printed_trace(folder / TRACE_FILE))
                 shutil.rmtree(folder)
             process.wait()
         finally:
@@ -202,9 +205,8 @@ def _last_words(run_folder: Path) -> str:
     )
 
 
-def _hardware_run(folder: Path, job: Job) -> HardwareRun:
-    """Read what the bench left in a job's folder."""
-    result = JobResult.load(folder / JobResult.FILE)
+def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
+    """What the words of the status mean, of a simulated network or one on a board."""
     status = result.status
     ends_of_arrived = StatusWord.ARRIVED + job.mask_words
     masks = status[:, StatusWord.ARRIVED : ends_of_arrived]
@@ -223,7 +225,7 @@ def _hardware_run(folder: Path, job: Job) -> HardwareRun:
         arrived=bits[:, :, : job.flit_width].reshape(len(status), -1).astype(bool),
         signature=signature.astype(np.uint32),
         messages=result.messages,
-        trace=read_printed_trace(folder / TRACE_FILE),
+        trace=trace,
     )
 
 

@@ -151,7 +151,7 @@ def verify(
 def compare(case: Case, measured: HardwareRun) -> Verification:
     """Hold what the hardware did against what was predicted."""
     predicted, schedule = case.predicted, case.schedule
-    nodes = schedule.topology.nodes
+    nodes = schedule.blocks.served(schedule.topology.nodes)
     words = len(case.payload.words)
     delivered = int(case.payload.delivered(measured.messages).sum())
     same_words = bool((measured.messages == predicted.memory[:, :words]).all())

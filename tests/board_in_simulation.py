@@ -1,38 +1,49 @@
-"""A board in Amaranth's own simulator, with its pins as a line for the computer's side."""
+"""A board's pins as a line for the computer's side: of a network in Verilator, of a host alone."""
 
 from __future__ import annotations
 
 import random
 from collections import deque
+from dataclasses import replace
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
 from amaranth.sim import Simulator
 
+from eyecast.boards.proof import build_design, rtl_design
+from eyecast.boards.registry import BAUD, find_board
 from eyecast.boards.serial_host import Pace
+from eyecast.boards.simulated_board import SimulatedBoard
 from eyecast.boards.uart_host import UartHost
 
 PERIOD = 1e-6
 DIVISOR = 4
 TIMEOUT = 128
 BYTE_CYCLES = 10 * DIVISOR
+# A board whose clock is such that a bit of the line takes eight cycles.
+FAST = replace(find_board("ice40-hx8k"), clock=8 * BAUD)
+
+
+def rtl_board(config, cycles=1_000_000):
+    """A network as described, with as many cycles as no run here takes."""
+    return SimulatedBoard(build_design(rtl_design(FAST, config)), FAST, cycles=cycles)
 
 
 class SimulatedLine:
     """A line to the pins ``rx`` and ``tx`` of a design; its time is the simulator's."""
 
-    def __init__(self, design, *, divisor=DIVISOR, timeout=TIMEOUT, domain="sync"):
+    def __init__(self, design, *, divisor=DIVISOR, timeout=TIMEOUT):
         self.name = "simulated"
         self.pace = Pace(
             byte=10 * divisor * PERIOD, latency=100 * PERIOD, silence=2 * timeout * PERIOD
         )
         self.sent, self.received = deque(), bytearray()
-        self._design, self._divisor, self._domain = design, divisor, domain
+        self._design, self._divisor = design, divisor
         # Whole cycles: the simulator must never be asked for a time that is over.
         self._cycles = 0
         self.simulator = Simulator(design)
-        self.simulator.add_clock(PERIOD, domain=domain)
+        self.simulator.add_clock(PERIOD)
         self.simulator.add_testbench(self._drive, background=True)
         self.simulator.add_testbench(self._listen, background=True)
 
@@ -63,13 +74,13 @@ class SimulatedLine:
 
     async def _cycles_pass(self, ctx, cycles):
         for _ in range(cycles):
-            await ctx.tick(self._domain)
+            await ctx.tick()
 
     async def _drive(self, ctx):
         ctx.set(self._design.rx, 1)
         while True:
             if not self.sent:
-                await ctx.tick(self._domain)
+                await ctx.tick()
                 continue
             byte = self.sent.popleft()
             if byte < 0:
