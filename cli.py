@@ -20,8 +20,9 @@ import click
 
 from . import __version__
 from .cli_boards import BOARD_COMMANDS
+from .cli_compare import compare_command
 from .cli_traffic import traffic_command
-from .console import busy, print_json, print_table, progress, say_written
+from .console import busy, print_json, print_table, progress, say_written, schedule_title
 from .model.algorithms import landmarks
 from .model.bounds import least_broadcast_steps, least_broadcast_tcd
 from .model.compiler import compile_schedule
@@ -124,6 +125,7 @@ def cli(context: click.Context) -> None:
     eyecast program  --mesh 8x8 --source 0,0 -o p.json  its injection tables
     eyecast predict  --mesh 8x8 --source 0,0            cycles, from the cycle model
     eyecast verify   --mesh 8x8 --source 0,0            the same on the hardware, compared
+    eyecast compare  --mesh 8x8 --source 0,0            all algorithms side by side
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
     eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput
     eyecast boards, bitstream, board-run                the same on an FPGA board
@@ -132,7 +134,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (traffic_command, *BOARD_COMMANDS):
+for command in (compare_command, traffic_command, *BOARD_COMMANDS):
     cli.add_command(command)
 
 
@@ -145,7 +147,7 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     """Make and prove a schedule; print steps and distances beside their lower bounds."""
     with busy("generating and checking"):
         schedule = chosen_schedule(chosen, Use.SCHEDULE)
-    nodes = schedule.topology.nodes
+    nodes = schedule.blocks.served(schedule.topology.nodes)
     least = {"steps": least_broadcast_steps(nodes), "tcd": least_broadcast_tcd(nodes)}
     measures = {
         "steps": schedule.steps,
@@ -161,7 +163,7 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         return
     names = {"tcd": "TCD, in links", "largest_link_load": "most sends on a link in a step"}
     print_table(
-        _title(schedule),
+        schedule_title(schedule),
         ("", "schedule", "lower bound"),
         [
             (names.get(name, name.replace("_", " ")), value, least.get(name))
@@ -194,7 +196,7 @@ def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         return
     limits = {"rows": None, "table_words": config.table_words, "steps": config.steps}
     print_table(
-        _title(schedule),
+        schedule_title(schedule),
         ("most of any node", "program", "network's limit"),
         [(name.replace("_", " "), value, limits.get(name)) for name, value in measures.items()],
     )
@@ -246,7 +248,7 @@ def predict_command(
             schedule = chosen_schedule(chosen, Use.PROGRAM)
             config = chosen_config(chosen, schedule.topology, schedule)
             program = compile_schedule(schedule, config)
-        title = _title(schedule)
+        title = schedule_title(schedule)
         memory = Payload.random(schedule.blocks, config, seed=0).memory(config)
     require_no_deadlock(chosen, program)
     with busy("predicting (the first time, the cycle model is compiled)"):
@@ -426,7 +428,7 @@ def _print_verification(result: Verification) -> None:
     from .sim.verify import waiting
 
     print_table(
-        f"{_title(result.case.schedule)}, {result.case.timing} timing",
+        f"{schedule_title(result.case.schedule)}, {result.case.timing} timing",
         ("", "predicted", "hardware", ""),
         [
             (check.name, check.predicted, check.measured, "ok" if check.agrees else "DIFFERS")
@@ -488,12 +490,3 @@ def show_command(output: str | None, **chosen: Any) -> None:
         for path in paths:
             save_picture(figure, path)
     say_written(*paths)
-
-
-def _title(schedule: Schedule) -> str:
-    """One line on what is carried out where."""
-    place = ""
-    if schedule.root is not None:
-        coordinates = schedule.topology.coordinates(schedule.root).tolist()
-        place = f" from ({','.join(map(str, coordinates))})"
-    return f"{schedule.topology.label}, {schedule.algorithm} {schedule.collective}{place}"

@@ -12,6 +12,22 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from .model.schedule import Schedule
+from .model.topology import Topology
+
+
+def place_name(topology: Topology, node: int) -> str:
+    """Where a node is: "(1,0)"."""
+    return f"({','.join(map(str, topology.coordinates(node).tolist()))})"
+
+
+def schedule_title(schedule: Schedule) -> str:
+    """One line on what is carried out where."""
+    origin = (
+        "" if schedule.root is None else f" from {place_name(schedule.topology, schedule.root)}"
+    )
+    return f"{schedule.topology.label}, {schedule.algorithm} {schedule.collective}{origin}"
+
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table: words in the first column, numbers in the others, nothing for None."""

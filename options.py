@@ -36,18 +36,19 @@ _DEFAULT = NetworkConfig(topology=mesh((1, 1)))
 
 _MOST_FLITS = (1 << 31) - 1
 
-_NETWORK = (
+NETWORK_NAMES = (
     *("--mesh", "--torus", "--hypercube", "--line", "--ring", "--graph"),
     *("--faulty-node", "--faulty-link"),
 )
+"""The options that say which network."""
 
-SCHEDULE_FILE_SAYS = (*_NETWORK, "--source", "--collective", "--algorithm", "--flits")
+SCHEDULE_FILE_SAYS = (*NETWORK_NAMES, "--source", "--collective", "--algorithm", "--flits")
 """What must not be said beside ``--schedule``."""
 
 PROGRAM_FILE_SAYS = (
     *("--schedule", *SCHEDULE_FILE_SAYS),
     *("--vcs", "--depth", "--flit-width", "--message-words", "--table-words"),
-    "--link-registers",
+    *("--link-registers", "--contention-free"),
 )
 """What must not be said beside ``--program``."""
 
@@ -124,11 +125,15 @@ network_options = _together(
     click.option("--faulty-node", metavar="X,Y", multiple=True, help="Without this node."),
     click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="Without this link."),
 )
+source_option = click.option(
+    "--source", metavar="X,Y", help="The node that has the message at the start."
+)
+flits_option = integer_option("--flits", 16, "Length of the message.")
 collective_options = _together(
-    click.option("--source", metavar="X,Y", help="The node that has the message at the start."),
+    source_option,
     click.option("--collective", default="broadcast", show_default=True, help="What to do."),
     click.option("--algorithm", default="eye", show_default=True, help="How to do it."),
-    integer_option("--flits", 16, "Length of the message."),
+    flits_option,
 )
 schedule_file_option = click.option(
     "--schedule",
@@ -172,15 +177,13 @@ def output_option(what: str, metavar: str = "FILE") -> Callable[[_Command], _Com
     return click.option("-o", "--output", metavar=metavar, help=f"Write {what} here.")
 
 
-def refuse_beside(file_option: str, options: Sequence[str]) -> None:
-    """Refuse those of ``options`` that were typed beside a file that says what they say."""
+def refuse_beside(option: str, others: Sequence[str], why: str = "the file says it") -> None:
+    """Refuse those of ``others`` that were typed beside ``option``, such as a file's name."""
     context = click.get_current_context()
     for parameter in context.command.params:
         typed = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
-        if typed and parameter.opts[0] in options:
-            raise InvalidInput(
-                f"{parameter.opts[0]} must be left out with {file_option}: the file says it"
-            )
+        if typed and parameter.opts[0] in others:
+            raise InvalidInput(f"{parameter.opts[0]} must be left out with {option}: {why}")
 
 
 def chosen_topology(chosen: Chosen, use: Use) -> Topology:
@@ -244,11 +247,18 @@ def chosen_source(chosen: Chosen, topology: Topology) -> int:
     return topology.node_at(coordinates, "--source")
 
 
+def chosen_flits(chosen: Chosen) -> int:
+    """The length of the message."""
+    flits: int = chosen["flits"]
+    require_range("--flits", flits, 1, _MOST_FLITS)
+    return flits
+
+
 def make_schedule(chosen: Chosen, topology: Topology, source: int) -> Schedule:
     """The schedule of the chosen algorithm, checked."""
-    require_range("--flits", chosen["flits"], 1, _MOST_FLITS)
+    flits = chosen_flits(chosen)
     algorithm = find_algorithm(chosen["collective"], chosen["algorithm"])
-    schedule = algorithm.generate(topology, source, chosen["flits"])
+    schedule = algorithm.generate(topology, source, flits)
     schedule.check()
     return schedule
 

@@ -104,9 +104,7 @@ def save_picture(figure: Figure, path: str | Path) -> None:
     The same schedule gives the same bytes. Raises :class:`InvalidInput` for another suffix, and
     where the file cannot be written.
     """
-    path = Path(path)
-    if path.suffix.lower() not in (".svg", ".png"):
-        raise InvalidInput.of(f"suffix of picture {path}", ".svg or .png", path.suffix or "missing")
+    path = require_picture_suffix(path)
     picture = io.BytesIO()
     if path.suffix.lower() == ".svg":
         # Ids without a salt, and the date, would differ from run to run.
@@ -115,6 +113,14 @@ def save_picture(figure: Figure, path: str | Path) -> None:
     else:
         figure.savefig(picture, format="png", dpi=150)
     write_bytes_atomically(path, picture.getvalue())
+
+
+def require_picture_suffix(path: str | Path) -> Path:
+    """Return ``path`` if its suffix is one that :func:`save_picture` can write; refuse others."""
+    path = Path(path)
+    if path.suffix.lower() not in (".svg", ".png"):
+        raise InvalidInput.of(f"suffix of picture {path}", ".svg or .png", path.suffix or "missing")
+    return path
 
 
 def _drawable_sides(topology: Topology) -> tuple[int, int]:

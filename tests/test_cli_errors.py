@@ -98,7 +98,8 @@ BAD_OPTIONS = {
     ),
     # Names
     f"schedule --mesh 8x8 {CORNER} --algorithm ear": (
-        "algorithm for broadcast must be eye or minimum or rectangle, not ear"
+        "algorithm for broadcast must be eye or minimum or rectangle or tree or u-mesh or u-torus "
+        "or u-torus-open, not ear"
     ),
     f"schedule --mesh 8x8 {CORNER} --collective scatter": (
         "collective must be broadcast, not scatter"
@@ -106,8 +107,8 @@ BAD_OPTIONS = {
     f"predict --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
-        "command must be bitstream, board-run, boards, predict, program, schedule, show, traffic, "
-        "verify, verilog, not frobnicate"
+        "command must be bitstream, board-run, boards, compare, predict, program, schedule, show, "
+        "traffic, verify, verilog, not frobnicate"
     ),
     "schedule --frob": "No such option '--frob' (see eyecast schedule --help)",
     # Options that exclude each other, or need each other

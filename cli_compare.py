@@ -1,0 +1,227 @@
+"""``eyecast compare``: all broadcasts on one network, or the eye broadcast and the least TCD."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .comparison import Comparison, Entry
+from .console import print_json, print_table, progress, say_written
+from .model.algorithms import ALGORITHMS
+from .model.errors import InvalidInput
+from .options import (
+    NETWORK_NAMES,
+    Chosen,
+    Use,
+    chosen_config,
+    chosen_flits,
+    chosen_source,
+    chosen_topology,
+    flits_option,
+    force_option,
+    hardware_options,
+    json_option,
+    network_options,
+    output_option,
+    refuse_beside,
+    require_no_deadlock,
+    source_option,
+)
+
+if TYPE_CHECKING:
+    from .model.config import NetworkConfig
+    from .sim.verify import Case
+
+TIMINGS = ("barrier", "self-timed")
+"""Those of the cycle model, which takes long to import."""
+
+
+@click.command("compare")
+@network_options
+@source_option
+@flits_option
+@hardware_options
+@force_option
+@click.option("--rtl", is_flag=True, help="Run each on the hardware too, with both timings.")
+@click.option("--all-sources", is_flag=True, help="TCD of eye and minimum from every node.")
+@output_option("the picture, .svg or .png,")
+@json_option
+def compare_command(
+    output: str | None, as_json: bool, all_sources: bool, rtl: bool, **chosen: Any
+) -> None:
+    """Compare all algorithms that serve a network: steps, TCD, cycles, the busiest link.
+
+    With --all-sources: from how many nodes the least TCD is below that of the paper's Algorithm 1,
+    and the picture is a map of both. With --rtl, exit status 0 only if model and hardware agree.
+    """
+    if output is not None:
+        from .picture import require_picture_suffix
+
+        # Asked now rather than after minutes on the hardware.
+        require_picture_suffix(output)
+    if all_sources:
+        from .cli_compare_sources import compare_sources
+
+        kept = {*NETWORK_NAMES, "--all-sources", "-o", "--json"}
+        names = [option.opts[0] for option in click.get_current_context().command.params]
+        others = [name for name in names if name not in kept]
+        refuse_beside("--all-sources", others, "it is about the TCD from every node")
+        compare_sources(chosen_topology(chosen, Use.SCHEDULE), output, as_json)
+    else:
+        _compare_algorithms(chosen, rtl, output, as_json)
+
+
+def _compare_algorithms(chosen: Chosen, rtl: bool, output: str | None, as_json: bool) -> None:
+    comparison = _generate(chosen, Use.HARDWARE if rtl else Use.PROGRAM)
+    cases = _predict(chosen, comparison, keep=rtl)
+    if rtl:
+        _verify(comparison, cases)
+    if output is not None:
+        _draw(comparison, output)
+    if as_json:
+        print_json(comparison.to_json())
+    else:
+        _print(comparison, rtl)
+        say_written(output)
+    if not all(entry.agrees for entry in comparison.entries):
+        raise RuntimeError("hardware and prediction do not agree")
+
+
+def _generate(chosen: Chosen, use: Use) -> Comparison:
+    """Make and prove the schedules of all algorithms; refused where none serves the network."""
+    topology = chosen_topology(chosen, use)
+    source, flits = chosen_source(chosen, topology), chosen_flits(chosen)
+    if source in topology.faulty_nodes:
+        raise InvalidInput.of("--source", "a node that is not faulty", chosen["source"])
+    broadcasts = [algorithm for algorithm in ALGORITHMS if algorithm.collective == "broadcast"]
+    entries, refusals = [], {}
+    with progress("generating and checking", len(broadcasts), shown=True) as (say, advance):
+        for algorithm in broadcasts:
+            say(f"generating and checking {algorithm.name}")
+            try:
+                schedule = algorithm.generate(topology, source, flits)
+            except InvalidInput as error:
+                refusals[algorithm.name] = str(error)
+            else:
+                # A schedule that breaks a rule is no network that is not served.
+                schedule.check()
+                entries.append(Entry(schedule))
+            advance()
+    if not entries:
+        *others, last = refusals
+        served = f"{', '.join(others)} or {last}" if others else last
+        raise InvalidInput.of(
+            "network to compare on", f"one that {served} serves", f"a {topology.label}"
+        )
+    return Comparison(topology, source, flits, entries, refusals)
+
+
+def _predict(chosen: Chosen, comparison: Comparison, *, keep: bool) -> list[Case]:
+    """Ask the cycle model, and fill in what it says; the cases, if they are to be kept.
+
+    What is refused here (routes that may deadlock, too few VCs, ...) has a schedule all the same.
+    """
+    from .sim.verify import Case
+
+    entries = comparison.entries
+    config = _common_config(chosen, entries)
+    cases = []
+    with progress("predicting", len(entries) * len(TIMINGS), shown=True) as (say, advance):
+        for entry in entries:
+            for timing in TIMINGS:
+                say(f"predicting {entry.name}, {timing}")
+                try:
+                    case = Case.of(
+                        entry.schedule,
+                        config,
+                        timing=timing,
+                        seed=0,
+                        require=lambda program: require_no_deadlock(chosen, program),
+                    )
+                except InvalidInput as error:
+                    entry.refusals[timing] = str(error)
+                else:
+                    _note_cycles(entry, case)
+                    if keep and case.predicted.finished:
+                        cases.append(case)
+                advance()
+    return cases
+
+
+def _common_config(chosen: Chosen, entries: Sequence[Entry]) -> NetworkConfig:
+    """One network for all, or their cycles could not be compared: step numbers fit the longest."""
+    longest = max((entry.schedule for entry in entries), key=lambda schedule: schedule.steps)
+    return chosen_config(chosen, longest.topology, longest)
+
+
+def _note_cycles(entry: Entry, case: Case) -> None:
+    predicted = case.predicted
+    if predicted.finished:
+        entry.cycles[case.timing] = predicted.cycles
+    else:
+        entry.refusals[case.timing] = f"does not finish: stopped after {predicted.cycles} cycles"
+
+
+def _verify(comparison: Comparison, cases: Sequence[Case]) -> None:
+    """Run everything on the hardware, and fill in how it compares."""
+    from .sim.verify import verify
+
+    entries = {entry.name: entry for entry in comparison.entries}
+    if not cases:
+        refusal = next(iter(comparison.entries[0].refusals.values()))
+        raise InvalidInput(f"--rtl has nothing to run: {refusal}")
+    with progress("verifying", len(cases), shown=True) as (say, advance):
+        building = "building the simulator (once per configuration)"
+        for result in verify(cases, on_build=lambda: say(building)):
+            entries[result.case.schedule.algorithm].verified[result.case.timing] = result
+            advance()
+
+
+def _print(comparison: Comparison, rtl: bool) -> None:
+    """The table, and below it why something is missing from it or differs."""
+    cycles = [f"cycles,\n{timing}" for timing in TIMINGS]
+    columns = ("algorithm", "steps", "TCD", *cycles, "sends on\nbusiest link")
+    least = comparison.least
+    rows: list[tuple[object, ...]] = [("lower bound", least["steps"], least["tcd"])]
+    for entry in comparison.entries:
+        predicted = (entry.cycles.get(timing) for timing in TIMINGS)
+        measures = (entry.schedule.steps, entry.schedule.tcd, *predicted, entry.busiest_link)
+        rows.append((entry.name, *measures, *([_verdict(entry)] if rtl else [])))
+    print_table(comparison.title, (*columns, *(["hardware"] if rtl else [])), rows)
+    for name, refusal in comparison.refusals.items():
+        click.echo(f"not served by {name}: {refusal}")
+    for entry in comparison.entries:
+        for refusal in dict.fromkeys(entry.refusals.values()):
+            timings = [timing for timing, why in entry.refusals.items() if why == refusal]
+            click.echo(f"{entry.name} has no cycles, {' and '.join(timings)}: {refusal}")
+        for timing, result in entry.verified.items():
+            for check in result.checks:
+                if not check.agrees:
+                    values = f"{check.predicted} predicted, {check.measured} on the hardware"
+                    click.echo(f"{entry.name}, {timing}: {check.name} {values}")
+
+
+def _verdict(entry: Entry) -> str | None:
+    """How the hardware compares, None where it was not asked."""
+    if not entry.verified:
+        return None
+    return "ok" if entry.agrees else "DIFFERS"
+
+
+def _draw(comparison: Comparison, output: str) -> None:
+    from .picture import save_picture
+    from .picture_compare import Panel, draw_comparison
+
+    entries, least = comparison.entries, comparison.least
+    schedules = [entry.schedule for entry in entries]
+    cycles = {timing: [entry.cycles.get(timing) for entry in entries] for timing in TIMINGS}
+    panels = (
+        Panel("steps", {"": [schedule.steps for schedule in schedules]}, least["steps"]),
+        Panel("TCD, links", {"": [schedule.tcd for schedule in schedules]}, least["tcd"]),
+        Panel("cycles", cycles),
+        Panel("sends on the busiest link", {"": [entry.busiest_link for entry in entries]}),
+    )
+    names = [entry.name for entry in entries]
+    save_picture(draw_comparison(comparison.title, names, panels), output)
