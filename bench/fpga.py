@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 from amaranth.back import rtlil
 from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value
-from amaranth.lib.wiring import Out
+from amaranth.lib.wiring import Out, Signature
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -29,7 +29,7 @@ from eyecast.model.config import NetworkConfig
 from eyecast.model.files import write_bytes_atomically
 from eyecast.model.topology import mesh
 from eyecast.rtl.direct_router import DirectRouter
-from eyecast.rtl.router import Router
+from eyecast.rtl.router import Router, router_members
 
 KEPT = Path(__file__).with_name("fpga.json")
 SEEDS = (1, 2, 3)
@@ -63,9 +63,11 @@ class Harness(Elaboratable):
     def elaborate(self, _platform: object) -> Module:
         """Bits are shifted in, and what comes out is loaded and shifted out."""
         m = Module()
-        router = (DirectRouter if self._config.contention_free else Router)(self._config)
         if self._with_router:
-            m.submodules.router = router
+            kind = DirectRouter if self._config.contention_free else Router
+            m.submodules.router = router = kind(self._config)
+        else:
+            router = Signature(router_members(self._config)).create()
         inputs, outputs = [], []
         for path, member, port in router.signature.flatten(router):
             if path == ("linked",):

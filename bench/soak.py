@@ -23,7 +23,7 @@ from eyecast.model.files import write_atomically
 from eyecast.sim.soak import DrawnCase, DrawnNetwork
 from eyecast.sim.traffic import run_traffic
 
-CASES_PER_NETWORK = 60
+CASES_PER_NETWORK = 150
 
 
 @click.command()
