@@ -18,13 +18,15 @@ from eyecast.model.files import write_bytes_atomically
 
 NETWORKS = (
     ("icebreaker", "--mesh 2x2 --flit-width 16"),
-    ("icebreaker", "--mesh 3x3 --flit-width 16"),
+    ("icebreaker", "--mesh 2x2 --flit-width 16 --contention-free"),
+    ("icebreaker", "--mesh 3x3 --flit-width 16 --contention-free"),
     ("ice40-hx8k", "--mesh 2x2 --flit-width 16"),
-    ("ice40-hx8k", "--mesh 4x4 --flit-width 16"),
+    ("ice40-hx8k", "--mesh 3x3 --flit-width 16 --contention-free"),
+    ("ice40-hx8k", "--mesh 4x4 --flit-width 16 --contention-free"),
     ("icepi-zero", "--mesh 2x2"),
     ("icepi-zero", "--mesh 4x4 --flit-width 16"),
     ("ulx3s-85f", "--mesh 4x4"),
-    ("ulx3s-85f", "--mesh 8x8 --flit-width 16 --vcs 2"),
+    ("ulx3s-85f", "--mesh 4x4 --contention-free"),
 )
 """Boards, and the options of the networks that are built for them."""
 
