@@ -26,7 +26,6 @@ NETWORKS = (
     ("icepi-zero", "--mesh 2x2"),
     ("icepi-zero", "--mesh 4x4 --flit-width 16"),
     ("ulx3s-85f", "--mesh 4x4"),
-    ("ulx3s-85f", "--mesh 4x4 --contention-free"),
 )
 """Boards, and the options of the networks that are built for them."""
 
