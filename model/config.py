@@ -46,6 +46,8 @@ class NetworkConfig:
         Every node folds what its router sends, and when, into 32 bits.
     contention_free
         Routers have no buffers, credits or arbitration: for programs in which no two flits meet.
+    all_port
+        A node has an injection and an ejection port for every link, instead of one of each.
     """
 
     topology: Topology
@@ -59,6 +61,7 @@ class NetworkConfig:
     timed_rows: bool = False
     signature: bool = False
     contention_free: bool = False
+    all_port: bool = False
 
     def __post_init__(self) -> None:
         require_range("vcs", self.vcs, 1, 8)
@@ -72,6 +75,8 @@ class NetworkConfig:
             raise InvalidInput.of("ports per node", "at most 63", self.topology.ports)
         if self.contention_free:
             self._require_no_waiting()
+        if self.all_port:
+            self._require_one_timing()
         self._require_flit_width("a route segment", self.slot_bits)
         self._require_flit_width(
             "the delivery (port, step, address)",
@@ -86,6 +91,13 @@ class NetworkConfig:
         if self.depth < 2 * self.link_registers + 2:
             allowed = f"at least {2 * self.link_registers + 2} in a contention-free network"
             raise InvalidInput.of("depth", allowed, self.depth)
+
+    def _require_one_timing(self) -> None:
+        """What is not there in networks with a port for every link."""
+        for name in ("timed_rows", "signature", "contention_free"):
+            if getattr(self, name):
+                parameter = name.replace("_", " ")
+                raise InvalidInput.of(parameter, "left out of an all-port network", "given")
 
     def _require_flit_width(self, what: str, bits: int) -> None:
         if bits > self.flit_width:
@@ -137,6 +149,11 @@ class NetworkConfig:
     def mask_words(self) -> int:
         """Words that hold one bit per step number."""
         return -(-(1 << self.step_bits) // self.flit_width)
+
+    @property
+    def lanes(self) -> int:
+        """Injection ports of a node, and ejection ports."""
+        return self.topology.ports - 1 if self.all_port else 1
 
     @property
     def signature_words(self) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import NamedTuple
 
 from .config import HEADER_COUNT_BITS, NetworkConfig, pack_positions
@@ -28,6 +29,7 @@ class Row:
     """One put. Addresses and length count words; length 0 is a packet of its header alone.
 
     ``start`` is the first cycle in which it may begin, None for as soon as its step has come.
+    ``continued``: the row after it, of the same step and route, has more of the same message.
     """
 
     step: int
@@ -36,6 +38,7 @@ class Row:
     target_address: int
     length: int
     start: int | None = None
+    continued: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,10 @@ class Program:
     receives, ascending. ``port_model`` is the schedule's; with "half-duplex" the hardware flags a
     send and a receive in one step. ``awaited[node]`` is how many packets of timed rows the node
     receives; it has no entries where there are none anywhere.
+
+    In an all-port network ``receive_ports[node]`` are the link ports by which the node receives,
+    one for each entry of ``receives[node]``; in any other it has no entries. A row is sent by the
+    injection port of its route's first port.
     """
 
     config: NetworkConfig
@@ -53,6 +60,7 @@ class Program:
     rows: tuple[tuple[Row, ...], ...]
     receives: tuple[tuple[int, ...], ...]
     awaited: tuple[int, ...] = ()
+    receive_ports: tuple[tuple[int, ...], ...] = ()
 
     @property
     def steps(self) -> int:
@@ -60,6 +68,24 @@ class Program:
         sends = (row.step for rows in self.rows for row in rows)
         receives = (step for steps in self.receives for step in steps)
         return max((*sends, *receives), default=0)
+
+    def lane_rows(self, node: int) -> list[list[Row]]:
+        """The rows of each injection port of ``node``, in order."""
+        if not self.config.all_port:
+            return [list(self.rows[node])]
+        lanes: list[list[Row]] = [[] for _ in range(self.config.lanes)]
+        for row in self.rows[node]:
+            lanes[row.route[0].port - 1].append(row)
+        return lanes
+
+    def lane_receives(self, node: int) -> list[list[int]]:
+        """The steps in which something comes through each ejection port of ``node``."""
+        if not self.config.all_port:
+            return [list(self.receives[node])]
+        lanes: list[list[int]] = [[] for _ in range(self.config.lanes)]
+        for step, port in zip(self.receives[node], self.receive_ports[node], strict=True):
+            lanes[port - 1].append(step)
+        return lanes
 
 
 def encode_header(
@@ -81,13 +107,13 @@ def encode_header(
 
 
 def row_header(config: NetworkConfig, row: Row) -> list[int]:
-    """Header flits of a row's packet; that of a timed row carries step 0."""
-    step = row.step if row.start is None else 0
+    """Header flits of a row's packet; that of a timed or continued row carries step 0."""
+    step = row.step if row.start is None and not row.continued else 0
     return encode_header(config, row.route, step, row.target_address)
 
 
 def encode_table(config: NetworkConfig, rows: Iterable[Row]) -> list[int]:
-    """Words of one node's table, end mark included (docs/router.md, section 4)."""
+    """Words of one sender's table, end mark included (docs/router.md, section 4)."""
     words: list[int] = []
     widths = [width for _, width in config.control_fields]
     for row in rows:
@@ -100,7 +126,7 @@ def encode_table(config: NetworkConfig, rows: Iterable[Row]) -> list[int]:
 
 
 def encode_expected(config: NetworkConfig, receives: Iterable[int]) -> list[int]:
-    """The steps in which a node receives as a bit mask over step numbers, cut into words."""
+    """The steps of one ejection port as a bit mask over step numbers, cut into words."""
     mask = sum(1 << step for step in receives)
     word = (1 << config.flit_width) - 1
     return [mask >> (i * config.flit_width) & word for i in range(config.mask_words)]
@@ -121,19 +147,46 @@ def check_limits(program: Program) -> None:
     for node, rows in enumerate(program.rows):
         for place, row in enumerate(rows):
             _check_row(config, f"node {node}, row {place}", row)
-        words = len(encode_table(config, rows))
-        if words > config.table_words:
-            raise InvalidInput.of(
-                f"table of node {node}", f"at most {config.table_words} words long", words
-            )
+        for lane in program.lane_rows(node):
+            _check_lane(config, node, lane)
     for node, steps in enumerate(program.receives):
         for step in steps:
             if not 1 <= step <= config.steps:
                 raise InvalidInput.of(f"receives of node {node}", f"1 to {config.steps}", step)
+    _check_receive_ports(program)
     most = (1 << config.flit_width) - 1 if config.timed_rows else 0
     for node, packets in enumerate(program.awaited):
         if not 0 <= packets <= most:
             raise InvalidInput.of(f"awaited packets of node {node}", f"0 to {most}", packets)
+
+
+def _check_lane(config: NetworkConfig, node: int, rows: list[Row]) -> None:
+    """Raise :class:`InvalidInput` if one sender's rows do not fit, or one is not continued."""
+    words = len(encode_table(config, rows))
+    if words > config.table_words:
+        raise InvalidInput.of(
+            f"table of node {node}", f"at most {config.table_words} words long", words
+        )
+    for row, following in zip_longest(rows, rows[1:]):
+        place = (row.step, row.route)
+        goes_on = following is not None and (following.step, following.route) == place
+        if row.continued and not goes_on:
+            allowed = "followed by one of the same step and route"
+            raise InvalidInput.of(f"continued row of node {node}, step {row.step}", allowed, "not")
+
+
+def _check_receive_ports(program: Program) -> None:
+    """Raise :class:`InvalidInput` unless all-port receives have ports, and no others do."""
+    wanted = [len(steps) if program.config.all_port else 0 for steps in program.receives]
+    given = [len(ports) for ports in program.receive_ports] or [0] * len(wanted)
+    last = program.config.topology.ports - 1
+    for node, (want, ports) in enumerate(zip(wanted, given, strict=True)):
+        if want != ports:
+            raise InvalidInput.of(f"receive ports of node {node}", f"{want} long", ports)
+    for node, listed in enumerate(program.receive_ports):
+        for port in listed:
+            if not 1 <= port <= last:
+                raise InvalidInput.of(f"receive ports of node {node}", f"1 to {last}", port)
 
 
 def _check_row(config: NetworkConfig, where: str, row: Row) -> None:

@@ -13,8 +13,10 @@
                {"rows": [], "receives": [1]}]}
 
 A route is a list of segments [port, hops, vc]. Where they are not 0 or false, "network" also has
-"link_registers", "timed_rows", "signature" and "contention_free"; a timed row has "start", and a
-node that receives packets of timed rows says in "awaited" how many.
+"link_registers", "timed_rows", "signature", "contention_free" and "all_port"; a timed row has
+"start", and a node that receives packets of timed rows says in "awaited" how many; a row whose
+message goes on in the next row is "continued". In an all-port network "receive_ports" are the ports
+of "receives", one for each.
 """
 
 from __future__ import annotations
@@ -43,6 +45,7 @@ LATER_LIMITS = {
     "timed_rows": False,
     "signature": False,
     "contention_free": False,
+    "all_port": False,
 }
 """Fields of :class:`NetworkConfig` that a file leaves out where they have this value."""
 
@@ -62,6 +65,7 @@ class _Network(msgspec.Struct, forbid_unknown_fields=True):
     timed_rows: bool = False
     signature: bool = False
     contention_free: bool = False
+    all_port: bool = False
 
 
 class _Row(msgspec.Struct, forbid_unknown_fields=True):
@@ -71,12 +75,14 @@ class _Row(msgspec.Struct, forbid_unknown_fields=True):
     target_address: _Natural
     length: _Natural
     start: _Natural | None = None
+    continued: bool = False
 
 
 class _Node(msgspec.Struct, forbid_unknown_fields=True):
     rows: list[_Row]
     receives: list[_Positive]
     awaited: _Natural = 0
+    receive_ports: list[_Positive] = []
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -102,19 +108,7 @@ def network_to_json(config: NetworkConfig) -> dict[str, object]:
 
 def program_json(program: Program) -> str:
     """``program`` as JSON text, one node per line."""
-    every_awaited = program.awaited or (0,) * len(program.rows)
-    nodes = [
-        msgspec.json.encode(
-            {
-                "rows": [_row_to_json(row) for row in rows],
-                "receives": receives,
-                **({"awaited": awaited} if awaited else {}),
-            }
-        )
-        for rows, receives, awaited in zip(
-            program.rows, program.receives, every_awaited, strict=True
-        )
-    ]
+    nodes = [msgspec.json.encode(_node_to_json(program, node)) for node in range(len(program.rows))]
     fields = {
         "format": FORMAT,
         "version": VERSION,
@@ -123,6 +117,19 @@ def program_json(program: Program) -> str:
         "nodes": msgspec.Raw(b"[\n" + b",\n".join(nodes) + b"\n]"),
     }
     return (msgspec.json.encode(fields) + b"\n").decode()
+
+
+def _node_to_json(program: Program, node: int) -> dict[str, object]:
+    """A node of a program as the file has it."""
+    fields: dict[str, object] = {
+        "rows": [_row_to_json(row) for row in program.rows[node]],
+        "receives": program.receives[node],
+    }
+    if program.awaited and program.awaited[node]:
+        fields["awaited"] = program.awaited[node]
+    if program.receive_ports:
+        fields["receive_ports"] = program.receive_ports[node]
+    return fields
 
 
 def _row_to_json(row: Row) -> dict[str, object]:
@@ -134,7 +141,11 @@ def _row_to_json(row: Row) -> dict[str, object]:
         "target_address": row.target_address,
         "length": row.length,
     }
-    return fields if row.start is None else {**fields, "start": row.start}
+    if row.start is not None:
+        fields["start"] = row.start
+    if row.continued:
+        fields["continued"] = True
+    return fields
 
 
 def write_program(program: Program, path: str | Path) -> None:
@@ -179,10 +190,12 @@ def _program(file: _File) -> Program:
         tuple(tuple(_row(row) for row in node.rows) for node in file.nodes),
         tuple(tuple(node.receives) for node in file.nodes),
         tuple(node.awaited for node in file.nodes),
+        tuple(tuple(node.receive_ports) for node in file.nodes) if config.all_port else (),
     )
 
 
 def _row(row: _Row) -> Row:
     """A row of the file as a row of a program."""
     route = tuple(Segment(*segment) for segment in row.route)
-    return Row(row.step, route, row.source_address, row.target_address, row.length, row.start)
+    addresses = row.source_address, row.target_address, row.length
+    return Row(row.step, route, *addresses, row.start, row.continued)
