@@ -11,7 +11,6 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,39 +21,39 @@ from . import __version__
 from .cli_boards import BOARD_COMMANDS
 from .cli_compare import compare_command
 from .cli_traffic import traffic_command
-from .console import busy, print_json, print_table, progress, say_written, schedule_title
+from .cli_verify import verify_command
+from .console import busy, print_json, print_table, say_written, schedule_title
 from .model.algorithms import landmarks
 from .model.bounds import least_broadcast_steps, least_broadcast_tcd
 from .model.compiler import compile_schedule
 from .model.errors import InvalidInput
 from .model.files import write_atomically
-from .model.program import Program, encode_table, row_header
+from .model.program import Program, row_header, table_words
 from .model.program_file import network_to_json, read_program, write_program
-from .model.schedule import Schedule
 from .model.schedule_file import write_schedule
 from .options import (
-    PROGRAM_FILE_SAYS,
     Use,
     chosen_config,
-    chosen_schedule,
     chosen_topology,
-    collective_options,
     force_option,
     hardware_options,
     json_option,
-    make_schedule,
     network_options,
     output_option,
+    ports_option,
     refuse_beside,
     require_no_deadlock,
-    schedule_file_option,
     timing_option,
-    writable_folder,
+)
+from .options_collective import (
+    PROGRAM_FILE_SAYS,
+    chosen_schedule,
+    collective_options,
+    schedule_file_option,
 )
 
 if TYPE_CHECKING:
     from .model.cycle_model import Run
-    from .sim.verify import Case, Verification
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -134,7 +133,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (compare_command, traffic_command, *BOARD_COMMANDS):
+for command in (verify_command, compare_command, traffic_command, *BOARD_COMMANDS):
     cli.add_command(command)
 
 
@@ -210,7 +209,7 @@ def _program_measures(program: Program) -> dict[str, int]:
     headers = [len(row_header(config, row)) for row in rows]
     return {
         "rows": max(map(len, program.rows)),
-        "table_words": max(len(encode_table(config, node_rows)) for node_rows in program.rows),
+        "table_words": table_words(program),
         "header_flits": max(headers, default=0),
         "steps": program.steps,
     }
@@ -249,7 +248,7 @@ def predict_command(
             config = chosen_config(chosen, schedule.topology, schedule)
             program = compile_schedule(schedule, config)
         title = schedule_title(schedule)
-        memory = Payload.random(schedule.blocks, config, seed=0).memory(config)
+        memory = Payload.random(schedule, config, seed=0).memory(config)
     require_no_deadlock(chosen, program)
     with busy("predicting (the first time, the cycle model is compiled)"):
         predicted = run(program, memory, timing=timing)
@@ -319,6 +318,7 @@ def _print_prediction(title: str, program: Program, predicted: Run, timing: str)
 @cli.command("verilog")
 @network_options
 @hardware_options
+@ports_option
 @click.option("-o", "--output", metavar="FILE", required=True, help="Write the Verilog here.")
 def verilog_command(output: str, **chosen: Any) -> None:
     """Write the network as Verilog, and beside it (.json) its ports and parameters.
@@ -341,130 +341,6 @@ def verilog_command(output: str, **chosen: Any) -> None:
     write_atomically(output, text)
     write_atomically(beside, json.dumps(description, indent=1) + "\n")
     say_written(output, beside)
-
-
-@cli.command("verify")
-@network_options
-@collective_options
-@schedule_file_option
-@hardware_options
-@timing_option
-@force_option
-@click.option("--all-sources", is_flag=True, help="Every node in turn as the source.")
-@click.option("--waves", is_flag=True, help="Record waveforms (waves.vcd); needs -o.")
-@output_option("schedule, program, both traces and waveforms", metavar="FOLDER")
-@json_option
-def verify_command(
-    output: str | None, as_json: bool, timing: str, all_sources: bool, waves: bool, **chosen: Any
-) -> None:
-    """Run a schedule on the simulated hardware and compare it with the model, flit for flit.
-
-    Exit status 0 only if everything agrees.
-    """
-    from .sim.verify import verify
-
-    if waves and output is None:
-        raise InvalidInput("--waves needs -o FOLDER, to have a place for waves.vcd")
-    if output is not None and all_sources:
-        raise InvalidInput("-o must be left out with --all-sources: it keeps the files of one run")
-    with busy("generating, checking, predicting"):
-        cases = list(_cases(chosen, timing, all_sources))
-    folder = None if output is None else writable_folder(output)
-    waves_file = folder / "waves.vcd" if folder is not None and waves else None
-    with progress("verifying", len(cases), shown=all_sources) as (say, advance):
-        results = []
-        building = "building the simulator (once per configuration)"
-        for result in verify(cases, waves_file=waves_file, on_build=lambda: say(building)):
-            results.append(result)
-            advance()
-    if folder is not None:
-        _write_verification(results[0], folder)
-    if as_json:
-        print_json(
-            [result.to_json() for result in results] if all_sources else results[0].to_json()
-        )
-    elif all_sources:
-        _print_summary(results)
-    else:
-        _print_verification(results[0])
-    if folder is not None and not as_json:
-        say_written(*sorted(folder.iterdir()))
-    if not all(result.agrees for result in results):
-        raise RuntimeError("hardware and prediction do not agree")
-
-
-def _cases(chosen: dict[str, Any], timing: str, all_sources: bool) -> Iterator[Case]:
-    """What is to be verified: one schedule, or every source's; each with a payload of its own."""
-    from .sim.verify import Case
-
-    if not all_sources:
-        schedules: Iterable[Schedule] = [chosen_schedule(chosen, Use.HARDWARE)]
-    else:
-        if chosen["source"] is not None or chosen["schedule_file"] is not None:
-            raise InvalidInput("--all-sources must be without --source and --schedule")
-        topology = chosen_topology(chosen, Use.HARDWARE)
-        schedules = (make_schedule(chosen, topology, node) for node in range(topology.nodes))
-    for number, schedule in enumerate(schedules):
-        config = chosen_config(chosen, schedule.topology, schedule)
-        yield Case.of(
-            schedule,
-            config,
-            timing=timing,
-            seed=number,
-            require=lambda program: require_no_deadlock(chosen, program),
-        )
-
-
-def _write_verification(result: Verification, folder: Path) -> None:
-    """Keep everything that a verification was about."""
-    write_schedule(result.case.schedule, folder / "schedule.json")
-    write_program(result.case.program, folder / "program.json")
-    result.case.predicted.trace.write_csv(folder / "trace-model.csv")
-    result.measured.trace.write_csv(folder / "trace-hardware.csv")
-
-
-def _print_verification(result: Verification) -> None:
-    """Predicted beside measured, what still waits, and the first difference."""
-    from .sim.verify import waiting
-
-    print_table(
-        f"{schedule_title(result.case.schedule)}, {result.case.timing} timing",
-        ("", "predicted", "hardware", ""),
-        [
-            (check.name, check.predicted, check.measured, "ok" if check.agrees else "DIFFERS")
-            for check in result.checks
-        ],
-    )
-    for line in waiting(result.case.program, result.measured):
-        click.echo(line)
-    if result.difference is not None:
-        click.echo("first difference between the traces:")
-        click.echo(result.difference.describe())
-
-
-def _print_summary(results: Sequence[Verification]) -> None:
-    """All sources in one table, and the first that differs in full."""
-    agreeing = sum(result.agrees for result in results)
-    cycles = [result.measured.cycles for result in results]
-    tcds = [result.case.schedule.tcd for result in results]
-    first = results[0]
-    print_table(
-        f"{first.case.schedule.topology.label}, {first.case.schedule.algorithm} from every node, "
-        f"{first.case.timing} timing",
-        ("", "hardware"),
-        (
-            ("sources that agree in everything", f"{agreeing}/{len(results)}"),
-            ("steps", first.case.schedule.steps),
-            ("TCD", f"{min(tcds)} to {max(tcds)}"),
-            ("cycles", f"{min(cycles)} to {max(cycles)}"),
-            ("stalled flits", sum(int(r.measured.stalled_flits.sum()) for r in results)),
-            ("trace rows compared", sum(len(result.measured.trace) for result in results)),
-        ),
-    )
-    for result in results:
-        if not result.agrees:
-            _print_verification(result)
-            break
 
 
 @cli.command("show")

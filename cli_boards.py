@@ -11,21 +11,24 @@ import click
 from .boards.registry import BAUD, BOARDS, TIMEOUT_SECONDS, Board, find_board
 from .console import busy, print_json, print_table, progress, say_written
 from .model.config import NetworkConfig
+from .model.errors import InvalidInput
 from .options import (
     Chosen,
     Use,
     chosen_config,
-    chosen_schedule,
     chosen_topology,
-    collective_options,
     force_option,
     hardware_options,
     json_option,
     network_options,
     require_no_deadlock,
-    schedule_file_option,
     timing_option,
     writable_folder,
+)
+from .options_collective import (
+    chosen_schedule,
+    collective_options,
+    schedule_file_option,
 )
 
 if TYPE_CHECKING:
@@ -214,6 +217,8 @@ def _case(chosen: Chosen, timing: str) -> Case:
 
 def _with_signature(config: NetworkConfig) -> NetworkConfig:
     """A network on a board tells what it has done by signatures."""
+    if config.all_port:
+        raise InvalidInput.of("--ports", "one on a board", "all")
     return replace(config, signature=True)
 
 

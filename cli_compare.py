@@ -9,17 +9,14 @@ import click
 
 from .comparison import Comparison, Entry
 from .console import print_json, print_table, progress, say_written
-from .model.algorithms import ALGORITHMS
+from .model.algorithms import ALGORITHMS, Request
 from .model.errors import InvalidInput
 from .options import (
     NETWORK_NAMES,
     Chosen,
     Use,
     chosen_config,
-    chosen_flits,
-    chosen_source,
     chosen_topology,
-    flits_option,
     force_option,
     hardware_options,
     json_option,
@@ -27,6 +24,11 @@ from .options import (
     output_option,
     refuse_beside,
     require_no_deadlock,
+)
+from .options_collective import (
+    chosen_flits,
+    chosen_source,
+    flits_option,
     source_option,
 )
 
@@ -96,12 +98,13 @@ def _generate(chosen: Chosen, use: Use) -> Comparison:
     if source in topology.faulty_nodes:
         raise InvalidInput.of("--source", "a node that is not faulty", chosen["source"])
     broadcasts = [algorithm for algorithm in ALGORITHMS if algorithm.collective == "broadcast"]
+    request = Request(topology=topology, words=flits, source=source)
     entries, refusals = [], {}
     with progress("generating and checking", len(broadcasts), shown=True) as (say, advance):
         for algorithm in broadcasts:
             say(f"generating and checking {algorithm.name}")
             try:
-                schedule = algorithm.generate(topology, source, flits)
+                schedule = algorithm.generate(request)
             except InvalidInput as error:
                 refusals[algorithm.name] = str(error)
             else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 from math import prod
 from pathlib import Path
@@ -16,14 +17,14 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from .model.algorithms import find_algorithm
+from .model.compiler import compile_schedule
 from .model.config import NetworkConfig
 from .model.deadlock import DeadlockError, certify
-from .model.errors import InvalidInput, require_range
+from .model.errors import InvalidInput
 from .model.faults import with_faults
-from .model.program import Program
+from .model.layout import Layout
+from .model.program import Program, table_words
 from .model.schedule import Schedule
-from .model.schedule_file import read_schedule
 from .model.topology import Topology, hypercube, line, mesh, ring, torus
 from .model.topology_file import read_topology
 
@@ -34,23 +35,11 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _DEFAULT = NetworkConfig(topology=mesh((1, 1)))
 
-_MOST_FLITS = (1 << 31) - 1
-
 NETWORK_NAMES = (
     *("--mesh", "--torus", "--hypercube", "--line", "--ring", "--graph"),
     *("--faulty-node", "--faulty-link"),
 )
 """The options that say which network."""
-
-SCHEDULE_FILE_SAYS = (*NETWORK_NAMES, "--source", "--collective", "--algorithm", "--flits")
-"""What must not be said beside ``--schedule``."""
-
-PROGRAM_FILE_SAYS = (
-    *("--schedule", *SCHEDULE_FILE_SAYS),
-    *("--vcs", "--depth", "--flit-width", "--message-words", "--table-words"),
-    *("--link-registers", "--contention-free"),
-)
-"""What must not be said beside ``--program``."""
 
 
 class Use(Enum):
@@ -67,7 +56,7 @@ class Use(Enum):
             raise InvalidInput.of(f"nodes of the {label}", f"at most {most} for {purpose}", nodes)
 
 
-def _together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
     """Several options as one decorator, in the order in which the help shows them."""
 
     def decorate(command: _Command) -> _Command:
@@ -115,7 +104,7 @@ def _number_option(
     )
 
 
-network_options = _together(
+network_options = together(
     click.option("--mesh", metavar="WxH", help="The network: a mesh of these sides, such as 8x8."),
     click.option("--torus", metavar="WxH", help="Or a torus."),
     click.option("--hypercube", metavar="N", help="Or a hypercube of N dimensions."),
@@ -125,23 +114,7 @@ network_options = _together(
     click.option("--faulty-node", metavar="X,Y", multiple=True, help="Without this node."),
     click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="Without this link."),
 )
-source_option = click.option(
-    "--source", metavar="X,Y", help="The node that has the message at the start."
-)
-flits_option = integer_option("--flits", 16, "Length of the message.")
-collective_options = _together(
-    source_option,
-    click.option("--collective", default="broadcast", show_default=True, help="What to do."),
-    click.option("--algorithm", default="eye", show_default=True, help="How to do it."),
-    flits_option,
-)
-schedule_file_option = click.option(
-    "--schedule",
-    "schedule_file",
-    metavar="FILE",
-    help="A schedule file, instead of --mesh, --source, --algorithm and --flits.",
-)
-buffered_hardware_options = _together(
+buffered_hardware_options = together(
     integer_option("--vcs", _DEFAULT.vcs, "Virtual channels per link, 1 to 8."),
     integer_option("--depth", _DEFAULT.depth, "Flits in the buffer of each VC, 1 to 16."),
     integer_option("--flit-width", _DEFAULT.flit_width, "Bits of a flit, 16 to 64."),
@@ -151,7 +124,14 @@ buffered_hardware_options = _together(
     integer_option("--table-words", _DEFAULT.table_words, "Table memory of a node, in flits."),
     integer_option("--link-registers", _DEFAULT.link_registers, "Registers on every link, 0 to 3."),
 )
-hardware_options = _together(
+ports_option = click.option(
+    "--ports",
+    type=click.Choice(("one", "all")),
+    default="one",
+    show_default=True,
+    help="A node sends and receives on one port at a time, or on all its links at once.",
+)
+hardware_options = together(
     buffered_hardware_options,
     click.option(
         "--contention-free",
@@ -179,10 +159,8 @@ def output_option(what: str, metavar: str = "FILE") -> Callable[[_Command], _Com
 
 def refuse_beside(option: str, others: Sequence[str], why: str = "the file says it") -> None:
     """Refuse those of ``others`` that were typed beside ``option``, such as a file's name."""
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        typed = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
-        if typed and parameter.opts[0] in others:
+    for parameter in click.get_current_context().command.params:
+        if parameter.opts[0] in others and _typed(str(parameter.name)):
             raise InvalidInput(f"{parameter.opts[0]} must be left out with {option}: {why}")
 
 
@@ -200,7 +178,7 @@ def chosen_topology(chosen: Chosen, use: Use) -> Topology:
     else:
         numbers, nodes, make = _KINDS[kind]
         # Asked before the network is made, which may be too large for that alone.
-        size = _integers(f"--{kind}", numbers, text, "x")
+        size = integers(f"--{kind}", numbers, text, "x")
         if "x" not in numbers and len(size) > 1:
             raise InvalidInput.of(f"--{kind}", numbers, repr(text))
         use.require(f"{text} {kind}", nodes(size))
@@ -227,7 +205,7 @@ def _without_faults(chosen: Chosen, topology: Topology) -> Topology:
     """``topology`` without the faulty nodes and links that the options name."""
 
     def node(text: str, option: str) -> int:
-        return topology.node_at(_integers(option, "coordinates such as 3,4", text, ","), option)
+        return topology.node_at(integers(option, "coordinates such as 3,4", text, ","), option)
 
     nodes = [node(text, "--faulty-node") for text in chosen["faulty_node"]]
     links = []
@@ -237,43 +215,6 @@ def _without_faults(chosen: Chosen, topology: Topology) -> Topology:
             raise InvalidInput.of("--faulty-link", "two nodes such as 3,4:4,4", repr(text))
         links.append((node(begin, "--faulty-link"), node(end, "--faulty-link")))
     return with_faults(topology, nodes, links) if nodes or links else topology
-
-
-def chosen_source(chosen: Chosen, topology: Topology) -> int:
-    """The number of the source node."""
-    if chosen["source"] is None:
-        raise InvalidInput("a source must be given, such as --source 0,0")
-    coordinates = _integers("--source", "coordinates such as 0,0", chosen["source"], ",")
-    return topology.node_at(coordinates, "--source")
-
-
-def chosen_flits(chosen: Chosen) -> int:
-    """The length of the message."""
-    flits: int = chosen["flits"]
-    require_range("--flits", flits, 1, _MOST_FLITS)
-    return flits
-
-
-def make_schedule(chosen: Chosen, topology: Topology, source: int) -> Schedule:
-    """The schedule of the chosen algorithm, checked."""
-    flits = chosen_flits(chosen)
-    algorithm = find_algorithm(chosen["collective"], chosen["algorithm"])
-    schedule = algorithm.generate(topology, source, flits)
-    schedule.check()
-    return schedule
-
-
-def chosen_schedule(chosen: Chosen, use: Use) -> Schedule:
-    """The schedule that the options describe, or that of the file that they name; checked."""
-    file = chosen.get("schedule_file")
-    if file is None:
-        topology = chosen_topology(chosen, use)
-        return make_schedule(chosen, topology, chosen_source(chosen, topology))
-    refuse_beside("--schedule", SCHEDULE_FILE_SAYS)
-    schedule = read_schedule(file)
-    use.require(schedule.topology.label, schedule.topology.nodes)
-    schedule.check()
-    return schedule
 
 
 def require_no_deadlock(chosen: Chosen, program: Program) -> None:
@@ -290,9 +231,10 @@ def chosen_config(
 ) -> NetworkConfig:
     """The network's parameters, with step numbers wide enough for ``schedule``.
 
-    A message that does not fit is refused here, where it can be said which option makes room.
+    A message that does not fit is refused here, where it can be said which option makes room. For
+    a collective of several blocks, memories whose size nobody has typed are as large as it needs.
     """
-    steps = 0 if schedule is None else schedule.steps
+    all_port = chosen.get("ports") == "all" or (schedule and schedule.port_model) == "all-port"
     config = NetworkConfig(
         topology=topology,
         vcs=chosen["vcs"],
@@ -302,13 +244,35 @@ def chosen_config(
         table_words=chosen["table_words"],
         link_registers=chosen["link_registers"],
         contention_free=chosen["contention_free"],
-        steps=max(_DEFAULT.steps, steps),
+        all_port=all_port,
+        steps=_DEFAULT.steps if schedule is None else max(_DEFAULT.steps, schedule.steps),
     )
-    flits = 0 if schedule is None else int(schedule.blocks.words.sum(dtype="int64"))
+    if schedule is None:
+        return config
+    flits = Layout.of(schedule, config.message_words).size
+    if len(schedule.blocks) > 1 and not _typed("message_words"):
+        config = replace(config, message_words=_room(config.message_words, flits))
     if flits > config.message_words:
         room = f"at most {config.message_words}, the message memory (--message-words raises it)"
         raise InvalidInput.of("flits of the message", room, flits)
+    if len(schedule.blocks) > 1 and not _typed("table_words"):
+        program = compile_schedule(schedule, replace(config, table_words=_MOST_WORDS))
+        config = replace(config, table_words=_room(config.table_words, table_words(program)))
     return config
+
+
+_MOST_WORDS = 1 << 16
+
+
+def _room(usual: int, words: int) -> int:
+    """The least power of two that holds ``words``, but not less than what is usual."""
+    return max(usual, min(_MOST_WORDS, 1 << (words - 1).bit_length()))
+
+
+def _typed(parameter: str) -> bool:
+    """Whether an option stands on the command line."""
+    source = click.get_current_context().get_parameter_source(parameter)
+    return source is ParameterSource.COMMANDLINE
 
 
 def writable_folder(output: str) -> Path:
@@ -326,7 +290,7 @@ def writable_folder(output: str) -> Path:
     return folder
 
 
-def _integers(parameter: str, allowed: str, text: str, separator: str) -> tuple[int, ...]:
+def integers(parameter: str, allowed: str, text: str, separator: str) -> tuple[int, ...]:
     """The numbers in "8x8" or "0,7"; anything else is refused, naming ``parameter``."""
     parts = text.split(separator)
     if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):

@@ -68,7 +68,7 @@ def job_of(case: Case) -> Job:
         case.program,
         case.payload.loads(),
         timing=case.timing,
-        read_words=len(case.payload.words),
+        read_words=case.payload.layout.size,
         cycle_limit=watchdog(case.predicted),
     )
 
@@ -127,7 +127,7 @@ def compare_with_board(case: Case, measured: HardwareRun) -> BoardComparison:
     from ..model.signature import signatures  # noqa: PLC0415 - compiles the cycle model
 
     predicted, schedule = case.predicted, case.schedule
-    nodes, words = schedule.topology.nodes, len(case.payload.words)
+    nodes, words = schedule.topology.nodes, case.payload.layout.size
     served = schedule.blocks.served(nodes)
     delivered = int(case.payload.delivered(measured.messages).sum())
     same_words = bool((measured.messages == predicted.memory[:, :words]).all())

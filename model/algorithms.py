@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from .errors import InvalidInput
@@ -11,51 +11,131 @@ from .minimum import best_sources, minimum_broadcast
 from .rectangle import rectangle_broadcast, rectangle_eyes
 from .schedule import Schedule
 from .topology import Topology
-from .tree import tree_broadcast
-from .unicast_chain import u_mesh_broadcast, u_torus_broadcast, u_torus_open_broadcast
+from .tree import partial_tree_broadcast, tree_broadcast
+from .unicast_chain import (
+    u_mesh_broadcast,
+    u_mesh_multicast,
+    u_torus_broadcast,
+    u_torus_multicast,
+    u_torus_open_broadcast,
+    u_torus_open_multicast,
+)
+
+ROOTLESS = ("all-gather", "all-to-all")
+"""Collectives in which every node is a root."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is to be scheduled.
+
+    topology, words
+        The network, and the words of each block: of the message in a broadcast.
+    source
+        The root; None for the collectives that are ``ROOTLESS``.
+    targets
+        Who gets a multicast; None for any other collective.
+    partial
+        Serve the nodes that can be reached, where some cannot.
+    all_port
+        For nodes that send and receive on all ports at once.
+    packet
+        The most words that a send may carry; None for any number.
+    """
+
+    topology: Topology
+    words: int
+    source: int | None = None
+    targets: tuple[int, ...] | None = None
+    partial: bool = False
+    all_port: bool = False
+    packet: int | None = None
+
+    @property
+    def root(self) -> int:
+        """The source of a collective that has one."""
+        assert self.source is not None
+        return self.source
 
 
 @dataclass(frozen=True)
 class Algorithm:
     """One way to carry out a collective.
 
-    ``generate(topology, source, words)`` makes the schedule; it raises :class:`InvalidInput` for a
-    topology that the algorithm does not serve. ``landmarks(topology)`` are the nodes that its
-    papers give a name and a picture marks.
+    ``make(request)`` makes the schedule; it raises :class:`InvalidInput` for a topology that the
+    algorithm does not serve. ``landmarks(topology)`` are the nodes that its papers give a name and
+    a picture marks. ``takes`` names the parts of a request, of ``CHOICES``, that it heeds.
     """
 
     collective: str
     name: str
-    generate: Callable[[Topology, int, int], Schedule]
-    landmarks: Callable[[Topology], tuple[int, ...]]
+    make: Callable[[Request], Schedule]
+    landmarks: Callable[[Topology], tuple[int, ...]] = lambda _topology: ()
+    takes: tuple[str, ...] = ()
+
+    def generate(self, request: Request) -> Schedule:
+        """The schedule; refused where something is asked for that the algorithm does not heed."""
+        for name, (option, unset) in CHOICES.items():
+            if getattr(request, name) != unset and name not in self.takes:
+                refusal = f"left out with {self.name} {self.collective}"
+                raise InvalidInput.of(option, refusal, getattr(request, name))
+        return self.make(request)
 
 
-def _none(_topology: Topology) -> tuple[int, ...]:
-    """No landmarks: the paper names no nodes."""
-    return ()
+CHOICES = {
+    "partial": ("--partial", False),
+    "all_port": ("--ports all", False),
+    "packet": ("--packet", None),
+}
+"""Parts of a request that not every algorithm heeds: what they are called, and not asked for."""
+
+
+def _broadcast(generate: Callable[[Topology, int, int], Schedule]) -> Callable[..., Schedule]:
+    return lambda request: generate(request.topology, request.root, request.words)
+
+
+def _multicast(
+    generate: Callable[[Topology, int, Iterable[int] | None, int], Schedule],
+) -> Callable[..., Schedule]:
+    return lambda request: generate(request.topology, request.root, request.targets, request.words)
+
+
+def _tree(request: Request) -> Schedule:
+    generate = partial_tree_broadcast if request.partial else tree_broadcast
+    return generate(request.topology, request.root, request.words)
 
 
 ALGORITHMS = (
-    Algorithm("broadcast", "eye", eye_broadcast, eyes),
-    Algorithm("broadcast", "minimum", minimum_broadcast, best_sources),
-    Algorithm("broadcast", "rectangle", rectangle_broadcast, rectangle_eyes),
-    Algorithm("broadcast", "tree", tree_broadcast, _none),
-    Algorithm("broadcast", "u-mesh", u_mesh_broadcast, _none),
-    Algorithm("broadcast", "u-torus", u_torus_broadcast, _none),
-    Algorithm("broadcast", "u-torus-open", u_torus_open_broadcast, _none),
+    Algorithm("broadcast", "eye", _broadcast(eye_broadcast), eyes),
+    Algorithm("broadcast", "minimum", _broadcast(minimum_broadcast), best_sources),
+    Algorithm("broadcast", "rectangle", _broadcast(rectangle_broadcast), rectangle_eyes),
+    Algorithm("broadcast", "tree", _tree, takes=("partial",)),
+    Algorithm("broadcast", "u-mesh", _broadcast(u_mesh_broadcast)),
+    Algorithm("broadcast", "u-torus", _broadcast(u_torus_broadcast)),
+    Algorithm("broadcast", "u-torus-open", _broadcast(u_torus_open_broadcast)),
+    Algorithm("multicast", "u-mesh", _multicast(u_mesh_multicast)),
+    Algorithm("multicast", "u-torus", _multicast(u_torus_multicast)),
+    Algorithm("multicast", "u-torus-open", _multicast(u_torus_open_multicast)),
 )
+
+
+def algorithms_for(collective: str) -> list[Algorithm]:
+    """All algorithms for ``collective``; refused, with those that there are, if there are none."""
+    found = [algorithm for algorithm in ALGORITHMS if algorithm.collective == collective]
+    if not found:
+        known = dict.fromkeys(algorithm.collective for algorithm in ALGORITHMS)
+        raise InvalidInput.of("collective", " or ".join(known), collective)
+    return found
 
 
 def find_algorithm(collective: str, name: str) -> Algorithm:
     """The algorithm ``name`` for ``collective``; refused, with those that are known, if unknown."""
-    for algorithm in ALGORITHMS:
-        if (algorithm.collective, algorithm.name) == (collective, name):
+    candidates = algorithms_for(collective)
+    for algorithm in candidates:
+        if algorithm.name == name:
             return algorithm
-    collectives = sorted({algorithm.collective for algorithm in ALGORITHMS})
-    if collective not in collectives:
-        raise InvalidInput.of("collective", " or ".join(collectives), collective)
-    names = [algorithm.name for algorithm in ALGORITHMS if algorithm.collective == collective]
-    raise InvalidInput.of(f"algorithm for {collective}", " or ".join(names), name)
+    names = " or ".join(algorithm.name for algorithm in candidates)
+    raise InvalidInput.of(f"algorithm for {collective}", names, name)
 
 
 def landmarks(schedule: Schedule) -> tuple[int, ...]:

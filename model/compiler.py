@@ -1,68 +1,87 @@
 """From a schedule to the injection tables of a network.
 
-Block b lies at the same address in every node's message memory: the blocks one after the other, in
-the order of the schedule's list. A send becomes one put, so the blocks that it carries must lie
-side by side.
+A send becomes one put, or several where its blocks do not lie side by side
+(:class:`~.layout.Layout`): rows that are all *continued* but for the last.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from .config import NetworkConfig
 from .errors import InvalidInput
-from .program import Program, Row, check_limits
+from .layout import Layout, sent_blocks
+from .program import Program, Row, Segment, check_limits
 from .routes import segments_of_paths
-from .schedule import Blocks, Schedule
+from .schedule import Schedule
 
 
 def compile_schedule(schedule: Schedule, config: NetworkConfig) -> Program:
     """The program that carries out ``schedule`` on a network of ``config``.
 
-    Raises :class:`InvalidInput` if the network's limits are too small for it, naming the limit.
+    Raises :class:`InvalidInput` if the network's limits are too small for it, naming the limit, or
+    if its nodes have too few ports.
     """
-    nodes = config.topology.nodes
-    addresses = block_addresses(schedule.blocks)
-    if addresses[-1] > config.message_words:
-        raise InvalidInput.of(
-            "flits", f"at most {config.message_words}, the message memory", addresses[-1]
-        )
+    layout = Layout.of(schedule, config.message_words)
+    if layout.size > config.message_words:
+        allowed = f"at most {config.message_words}, the message memory"
+        raise InvalidInput.of("flits", allowed, layout.size)
     if schedule.steps > config.steps:
         raise InvalidInput.of("steps of the network", f"at least {schedule.steps}", config.steps)
+    if schedule.port_model == "all-port" and not config.all_port:
+        raise InvalidInput.of("ports", "all, which an all-port schedule needs", "one")
+    rows: list[list[Row]] = [[] for _ in range(config.topology.nodes)]
     routes = segments_of_paths(
         schedule.topology, schedule.path_offsets, schedule.path_nodes, schedule.vcs
     )
-    rows: list[list[Row]] = [[] for _ in range(nodes)]
-    receives: list[set[int]] = [set() for _ in range(nodes)]
     for send in np.argsort(schedule.step, kind="stable").tolist():
-        step = int(schedule.step[send])
-        address, length = _put(schedule, send, addresses)
-        rows[schedule.source[send]].append(Row(step, routes[send], address, address, length))
-        target = int(schedule.target[send])
-        if step in receives[target]:
-            raise InvalidInput.of(f"receives of node {target} in step {step}", "at most 1", 2)
-        receives[target].add(step)
+        rows[schedule.source[send]] += _rows(schedule, send, routes[send], layout)
+    receives, ports = _receives(schedule, config)
     program = Program(
         config,
         schedule.port_model,
         tuple(tuple(node_rows) for node_rows in rows),
-        tuple(tuple(sorted(steps)) for steps in receives),
+        receives,
+        receive_ports=ports if config.all_port else (),
     )
     check_limits(program)
     return program
 
 
-def block_addresses(blocks: Blocks) -> npt.NDArray[np.int64]:
-    """Where each block begins in message memory, and the last one ends: shape (blocks + 1,)."""
-    return np.concatenate(([0], np.cumsum(blocks.words, dtype=np.int64)))
+def _rows(schedule: Schedule, send: int, route: tuple[Segment, ...], layout: Layout) -> list[Row]:
+    """The puts of one send: a row for each run of blocks that lie side by side at both ends."""
+    source, target = int(schedule.source[send]), int(schedule.target[send])
+    runs: list[list[int]] = []
+    for block in sorted(sent_blocks(schedule, send), key=lambda it: layout.address(source, it)):
+        begin, goal = layout.address(source, block), layout.address(target, block)
+        words = int(schedule.blocks.words[block])
+        if runs and (begin, goal) == (runs[-1][0] + runs[-1][2], runs[-1][1] + runs[-1][2]):
+            runs[-1][2] += words
+        else:
+            runs.append([begin, goal, words])
+    step, last = int(schedule.step[send]), len(runs) - 1
+    return [
+        Row(step, route, begin, goal, words, continued=place < last)
+        for place, (begin, goal, words) in enumerate(runs)
+    ]
 
 
-def _put(schedule: Schedule, send: int, addresses: npt.NDArray[np.int64]) -> tuple[int, int]:
-    """Address and length in words of the blocks that a send carries."""
-    begin, end = schedule.block_offsets[send], schedule.block_offsets[send + 1]
-    blocks = np.sort(schedule.block_ids[begin:end])
-    first, last = int(blocks[0]), int(blocks[-1])
-    if last - first + 1 != blocks.size:
-        raise InvalidInput.of(f"blocks of send {send}", "next to each other", blocks.tolist())
-    return int(addresses[first]), int(addresses[last + 1] - addresses[first])
+_Lists = tuple[tuple[int, ...], ...]
+
+
+def _receives(schedule: Schedule, config: NetworkConfig) -> tuple[_Lists, _Lists]:
+    """The steps in which each node receives, ascending, and the ports by which it does."""
+    before, target = schedule.path_nodes[schedule.path_offsets[1:] - 2], schedule.target
+    ports = schedule.topology.peer[before, schedule.topology.ports_between(before, target)]
+    order = np.lexsort((ports, schedule.step, target))
+    steps: list[list[int]] = [[] for _ in range(config.topology.nodes)]
+    by: list[list[int]] = [[] for _ in range(config.topology.nodes)]
+    columns = (column[order].tolist() for column in (target, schedule.step, ports))
+    for node, step, port in zip(*columns, strict=True):
+        again = steps[node] and steps[node][-1] == step
+        if again and (by[node][-1] == port or not config.all_port):
+            where = f" by port {port}" if config.all_port else ""
+            raise InvalidInput.of(f"receives of node {node} in step {step}{where}", "at most 1", 2)
+        steps[node].append(step)
+        by[node].append(port)
+    return tuple(map(tuple, steps)), tuple(map(tuple, by))

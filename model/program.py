@@ -125,6 +125,13 @@ def encode_table(config: NetworkConfig, rows: Iterable[Row]) -> list[int]:
     return [*words, 0]
 
 
+def table_words(program: Program) -> int:
+    """The most words that any table of ``program`` takes."""
+    nodes = range(len(program.rows))
+    lanes = (lane for node in nodes for lane in program.lane_rows(node))
+    return max(len(encode_table(program.config, rows)) for rows in lanes)
+
+
 def encode_expected(config: NetworkConfig, receives: Iterable[int]) -> list[int]:
     """The steps of one ejection port as a bit mask over step numbers, cut into words."""
     mask = sum(1 << step for step in receives)

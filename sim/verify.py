@@ -54,7 +54,7 @@ class Case:
         schedule.check()
         program = compile_schedule(schedule, config)
         require(program)
-        payload = Payload.random(schedule.blocks, config, seed)
+        payload = Payload.random(schedule, config, seed)
         predicted = run(program, payload.memory(config), timing=timing)
         if config.contention_free and predicted.stalled_flits.any():
             allowed = f"none in a contention-free network, with {timing} timing"
@@ -138,7 +138,7 @@ def verify(
             case.program,
             case.payload.loads(),
             timing=case.timing,
-            read_words=len(case.payload.words),
+            read_words=case.payload.layout.size,
             cycle_limit=watchdog(case.predicted),
         )
         for case in cases
@@ -152,7 +152,7 @@ def compare(case: Case, measured: HardwareRun) -> Verification:
     """Hold what the hardware did against what was predicted."""
     predicted, schedule = case.predicted, case.schedule
     nodes = schedule.blocks.served(schedule.topology.nodes)
-    words = len(case.payload.words)
+    words = case.payload.layout.size
     delivered = int(case.payload.delivered(measured.messages).sum())
     same_words = bool((measured.messages == predicted.memory[:, :words]).all())
     run_checks, difference = compare_runs(predicted, measured)

@@ -20,9 +20,9 @@ from eyecast.boards.measured import measured_networks
 from eyecast.boards.registry import BAUD, BOARDS, find_board
 from eyecast.boards.resources import Resource, cells_used, placed_resources, require_fits
 from eyecast.boards.top import synthesis_inputs
-from eyecast.model.algorithms import find_algorithm
 from eyecast.model.config import NetworkConfig
 from eyecast.model.errors import InvalidInput
+from eyecast.model.eye import eye_broadcast
 from eyecast.model.signature import signatures
 from eyecast.model.topology import mesh
 from eyecast.sim.simulator import HardwareRun
@@ -33,7 +33,7 @@ SMALL = NetworkConfig(topology=mesh((2, 2)), flit_width=16, signature=True)
 
 
 def case():
-    schedule = find_algorithm("broadcast", "eye").generate(SMALL.topology, 0, 4)
+    schedule = eye_broadcast(SMALL.topology, 0, 4)
     return Case.of(schedule, SMALL, timing="barrier", seed=0)
 
 

@@ -101,8 +101,8 @@ BAD_OPTIONS = {
         "algorithm for broadcast must be eye or minimum or rectangle or tree or u-mesh or u-torus "
         "or u-torus-open, not ear"
     ),
-    f"schedule --mesh 8x8 {CORNER} --collective scatter": (
-        "collective must be broadcast, not scatter"
+    f"schedule --mesh 8x8 {CORNER} --collective reduce": (
+        "collective must be broadcast or multicast, not reduce"
     ),
     f"predict --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",

@@ -141,7 +141,7 @@ def test_a_flipped_payload_bit():
     case = broadcast_case()
     flipped = case.payload.words.copy()
     flipped[2] ^= np.uint64(1 << 7)
-    other = Payload(case.payload.blocks, case.payload.addresses, flipped)
+    other = Payload(case.payload.blocks, case.payload.layout, flipped)
     result = compare(case, run_on_hardware(case.program, other))
     assert failed(result) == {"nodes delivered", "trace rows"}
     assert result.difference is not None

@@ -1,0 +1,149 @@
+"""The options that say what is to be carried out, and the schedule that they describe."""
+
+from __future__ import annotations
+
+import click
+
+from .model.algorithms import ROOTLESS, Request, find_algorithm
+from .model.errors import InvalidInput, require_range
+from .model.schedule import Schedule
+from .model.schedule_file import read_schedule
+from .model.topology import Topology
+from .options import (
+    NETWORK_NAMES,
+    Chosen,
+    Use,
+    chosen_topology,
+    integer_option,
+    integers,
+    ports_option,
+    refuse_beside,
+    together,
+)
+
+_MOST_FLITS = (1 << 31) - 1
+
+DEFAULT_ALGORITHMS = {"broadcast": "eye", "multicast": "u-mesh"}
+"""What does a collective if nothing is said."""
+
+source_option = click.option(
+    "--source", metavar="X,Y", help="The root: has the message at the start, or gathers."
+)
+flits_option = integer_option("--flits", 16, "Length of the message, or of each block.")
+collective_options = together(
+    source_option,
+    click.option(
+        "--collective",
+        default="broadcast",
+        show_default=True,
+        help="What to do; for an unknown one all are listed.",
+    ),
+    click.option("--algorithm", help="How to do it; eye for a broadcast if nothing is said."),
+    click.option("--target", "targets", metavar="X,Y", multiple=True, help="Of a multicast."),
+    click.option("--partial", is_flag=True, help="Serve the nodes that can be reached."),
+    click.option("--packet", metavar="N", help="At most so many flits in a send."),
+    ports_option,
+    flits_option,
+)
+schedule_file_option = click.option(
+    "--schedule",
+    "schedule_file",
+    metavar="FILE",
+    help="A schedule file, instead of --mesh, --source, --algorithm and --flits.",
+)
+
+SCHEDULE_FILE_SAYS = (
+    *(*NETWORK_NAMES, "--source", "--collective", "--algorithm", "--flits"),
+    *("--target", "--partial", "--packet", "--ports"),
+)
+"""What must not be said beside ``--schedule``."""
+
+PROGRAM_FILE_SAYS = (
+    *("--schedule", *SCHEDULE_FILE_SAYS),
+    *("--vcs", "--depth", "--flit-width", "--message-words", "--table-words"),
+    *("--link-registers", "--contention-free"),
+)
+"""What must not be said beside ``--program``."""
+
+
+def chosen_node(topology: Topology, text: str, option: str) -> int:
+    """The number of the node at the coordinates in ``text``."""
+    return topology.node_at(integers(option, "coordinates such as 0,0", text, ","), option)
+
+
+def chosen_source(chosen: Chosen, topology: Topology) -> int:
+    """The number of the source node."""
+    if chosen["source"] is None:
+        raise InvalidInput("a source must be given, such as --source 0,0")
+    return chosen_node(topology, chosen["source"], "--source")
+
+
+def chosen_flits(chosen: Chosen) -> int:
+    """The length of the message."""
+    flits: int = chosen["flits"]
+    require_range("--flits", flits, 1, _MOST_FLITS)
+    return flits
+
+
+def make_schedule(chosen: Chosen, topology: Topology, source: int | None) -> Schedule:
+    """The schedule of the chosen algorithm, checked."""
+    collective = chosen["collective"]
+    request = Request(
+        topology=topology,
+        words=chosen_flits(chosen),
+        source=source,
+        targets=_chosen_targets(chosen, topology),
+        partial=chosen["partial"],
+        all_port=chosen["ports"] == "all",
+        packet=_chosen_packet(chosen),
+    )
+    name = chosen["algorithm"] or _default_algorithm(collective, topology)
+    schedule = find_algorithm(collective, name).generate(request)
+    schedule.check()
+    return schedule
+
+
+def chosen_schedule(chosen: Chosen, use: Use) -> Schedule:
+    """The schedule that the options describe, or that of the file that they name; checked."""
+    file = chosen.get("schedule_file")
+    if file is not None:
+        refuse_beside("--schedule", SCHEDULE_FILE_SAYS)
+        schedule = read_schedule(file)
+        use.require(schedule.topology.label, schedule.topology.nodes)
+        schedule.check()
+        return schedule
+    topology = chosen_topology(chosen, use)
+    if chosen["collective"] not in ROOTLESS:
+        return make_schedule(chosen, topology, chosen_source(chosen, topology))
+    if chosen["source"] is not None:
+        raise InvalidInput(f"--source must be left out with {chosen['collective']}: all nodes are")
+    return make_schedule(chosen, topology, None)
+
+
+def _default_algorithm(collective: str, topology: Topology) -> str:
+    """What does a collective on a network if nothing is said."""
+    usual = "sbt" if topology.kind == "hypercube" else "ring"
+    return DEFAULT_ALGORITHMS.get(collective, usual)
+
+
+def _chosen_targets(chosen: Chosen, topology: Topology) -> tuple[int, ...] | None:
+    """The nodes that get a multicast; None for any other collective."""
+    texts = chosen["targets"]
+    if chosen["collective"] != "multicast":
+        if texts:
+            raise InvalidInput(f"--target must be left out with {chosen['collective']}")
+        return None
+    if not texts:
+        raise InvalidInput("a target must be given with multicast, such as --target 1,0")
+    return tuple(chosen_node(topology, text, "--target") for text in texts)
+
+
+def _chosen_packet(chosen: Chosen) -> int | None:
+    """The most words of a send; None for any number."""
+    if chosen["packet"] is None:
+        return None
+    (packet, *more) = integers("--packet", "a number of flits", chosen["packet"], ",")
+    if more:
+        raise InvalidInput.of("--packet", "a number of flits", repr(chosen["packet"]))
+    require_range("--packet", packet, 1, _MOST_FLITS)
+    return packet

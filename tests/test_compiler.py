@@ -1,0 +1,191 @@
+"""Schedules of many blocks as tables: what lies where, which rows go on, which port receives."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from eyecast.model.compiler import compile_schedule
+from eyecast.model.config import NetworkConfig
+from eyecast.model.errors import InvalidInput
+from eyecast.model.layout import Layout
+from eyecast.model.payload import Payload
+from eyecast.model.program import (
+    Program,
+    Row,
+    Segment,
+    check_limits,
+    encode_table,
+    row_header,
+)
+from eyecast.model.program_file import read_program, write_program
+from eyecast.model.schedule import Blocks, Schedule
+from eyecast.model.topology import Topology, hypercube, torus
+
+Send = tuple[int, list[int], list[int]]
+"""Step, path, blocks."""
+
+
+def schedule_of(topology: Topology, sends: list[Send], blocks: Blocks, port_model: str) -> Schedule:
+    paths = [path for _, path, _ in sends]
+    return Schedule(
+        topology=topology,
+        collective="all-to-all",
+        algorithm="by hand",
+        port_model=port_model,
+        root=None,
+        blocks=blocks,
+        step=np.array([step for step, _, _ in sends]),
+        source=np.array([path[0] for path in paths]),
+        target=np.array([path[-1] for path in paths]),
+        path_offsets=np.cumsum([0, *map(len, paths)]),
+        path_nodes=np.concatenate(paths),
+        vcs=np.zeros(sum(len(path) - 1 for path in paths), int),
+        block_offsets=np.cumsum([0, *(len(carried) for _, _, carried in sends)]),
+        block_ids=np.concatenate([carried for _, _, carried in sends]),
+    )
+
+
+def exchange(dimension: int, words: int) -> Schedule:
+    """All-to-all by exchanging across one bit after the other, from the highest: block s*N + d."""
+    nodes = 1 << dimension
+    pairs = [(s, d) for s in range(nodes) for d in range(nodes)]
+    held = {node: [pair for pair in pairs if pair[0] == node] for node in range(nodes)}
+    sends: list[Send] = []
+    for step, bit in enumerate(reversed(range(dimension)), 1):
+        leaving = {
+            node: [pair for pair in held[node] if (pair[1] ^ node) >> bit & 1] for node in held
+        }
+        for node, moved in leaving.items():
+            sends.append((step, [node, node ^ 1 << bit], [s * nodes + d for s, d in sorted(moved)]))
+        held = {
+            node: [*(set(pairs) - set(leaving[node])), *leaving[node ^ 1 << bit]]
+            for node, pairs in held.items()
+        }
+    owner = np.array([s for s, _ in pairs])
+    blocks = Blocks(owner, tuple((d,) for _, d in pairs), np.full(len(pairs), words))
+    schedule = schedule_of(hypercube(dimension), sends, blocks, "exchange")
+    schedule.check()
+    return schedule
+
+
+def carried_out(program: Program, memory: np.ndarray) -> np.ndarray:
+    """The memories after a program, put by put; within a step all words are read first."""
+    topology, memory = program.config.topology, memory.copy()
+    for step in range(1, program.steps + 1):
+        before = memory.copy()
+        for node, rows in enumerate(program.rows):
+            for row in rows:
+                if row.step == step:
+                    end = node
+                    for port, hops, _ in row.route:
+                        for _ in range(hops):
+                            end = topology.neighbor[end, port]
+                    words = before[node, row.source_address : row.source_address + row.length]
+                    memory[end, row.target_address : row.target_address + row.length] = words
+    return memory
+
+
+@pytest.mark.parametrize("message_words", [1024, 128])
+def test_every_word_lands_in_its_place(message_words: int) -> None:
+    schedule = exchange(3, 4)
+    config = NetworkConfig(
+        topology=schedule.topology, message_words=message_words, table_words=1024
+    )
+    layout = Layout.of(schedule, message_words)
+    # All 64 blocks of 4 words, or a node's own 8 and the 4 that each of 3 steps brings.
+    aligned = message_words > 256
+    assert (layout.packed is None, layout.size) == (aligned, 256 if aligned else 80)
+    program = compile_schedule(schedule, config)
+    payload = Payload.random(schedule, config, seed=3)
+    assert not payload.delivered(payload.memory(config)).any()
+    assert payload.delivered(carried_out(program, payload.memory(config))).all()
+
+
+def test_memories_too_small_for_what_a_node_has_are_refused() -> None:
+    schedule = exchange(3, 4)
+    config = NetworkConfig(topology=schedule.topology, message_words=79)
+    with pytest.raises(InvalidInput, match="flits must be at most 79, the message memory, not 80"):
+        compile_schedule(schedule, config)
+
+
+def test_packed_runs_stay_together() -> None:
+    """From the highest bit on, step j of the exchange takes 2^(j-1) rows: N-1 in all."""
+    schedule = exchange(4, 1)
+    config = NetworkConfig(topology=schedule.topology, message_words=64, table_words=256)
+    program = compile_schedule(schedule, config)
+    for rows in program.rows:
+        assert [row.step for row in rows] == [1] + [2] * 2 + [3] * 4 + [4] * 8
+
+
+def test_rows_of_one_send_are_continued_but_for_the_last() -> None:
+    schedule = exchange(3, 1)
+    config = NetworkConfig(topology=schedule.topology, table_words=128)
+    program = compile_schedule(schedule, config)
+    for rows in program.rows:
+        for row, following in pairwise([*rows, None]):
+            assert row is not None
+            goes_on = following is not None and following.step == row.step
+            assert row.continued == goes_on
+            shift, mask = config.port_bits, (1 << config.step_bits) - 1
+            (header,) = row_header(config, Row(row.step, (), 0, 0, 0, continued=row.continued))
+            assert header >> shift & mask == (0 if goes_on else row.step)
+
+
+def test_a_continued_row_needs_another_like_it() -> None:
+    config = NetworkConfig(topology=hypercube(1))
+    row = Row(1, (Segment(1, 1, 0),), 0, 0, 1, continued=True)
+    with pytest.raises(InvalidInput, match="continued row of node 0, step 1"):
+        check_limits(Program(config, "exchange", ((row,), ()), ((), (1,))))
+
+
+# ---- All ports ----------------------------------------------------------------------------------
+
+
+def both_ways() -> Schedule:
+    """Both links from node 0 to node 1 of a torus with an axis of two, and one back."""
+    blocks = Blocks(np.array([0, 1]), ((1,), (0,)), np.array([2, 2]))
+    sends = [(1, [0, 1], [0]), (1, [1, 0], [1])]
+    return schedule_of(torus((2, 1)), sends, blocks, "all-port")
+
+
+def test_the_port_that_receives_is_that_of_the_link(tmp_path) -> None:
+    schedule = both_ways()
+    config = NetworkConfig(topology=schedule.topology, all_port=True)
+    program = compile_schedule(schedule, config)
+    # The way up, port 1, leads into port 2, also from the last node of a ring.
+    assert program.receives == ((1,), (1,))
+    assert program.receive_ports == ((2,), (2,))
+    assert [row.route[0].port for rows in program.rows for row in rows] == [1, 1]
+    write_program(program, tmp_path / "program.json")
+    again = read_program(tmp_path / "program.json")
+    assert (again.rows, again.receives, again.receive_ports) == (
+        program.rows,
+        program.receives,
+        program.receive_ports,
+    )
+    assert again.config.all_port
+
+
+def test_each_injection_port_has_its_rows() -> None:
+    schedule = exchange(3, 1)
+    config = NetworkConfig(topology=schedule.topology, all_port=True, table_words=128)
+    program = compile_schedule(schedule, config)
+    lanes = program.lane_rows(5)
+    assert [sorted({row.step for row in lane}) for lane in lanes] == [[3], [2], [1]]
+    assert sum(map(len, lanes)) == len(program.rows[5])
+    assert program.lane_receives(5) == [[3], [2], [1]]
+    assert all(len(encode_table(config, lane)) < 128 for lane in lanes)
+
+
+def test_all_ports_at_once_need_such_a_network() -> None:
+    schedule = both_ways()
+    with pytest.raises(InvalidInput, match="ports must be all, which an all-port schedule needs"):
+        compile_schedule(schedule, NetworkConfig(topology=schedule.topology))
+
+
+def test_all_port_networks_have_no_signatures() -> None:
+    with pytest.raises(InvalidInput, match="signature must be left out of an all-port network"):
+        NetworkConfig(topology=hypercube(2), all_port=True, signature=True)
