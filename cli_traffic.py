@@ -60,7 +60,6 @@ class Setting(NamedTuple):
 @integer_option("--packet-flits", 4, "Length of a packet with its header.")
 @integer_option("--cycles", 2000, "Cycles in which packets are drawn.")
 @float_option("--back-pressure", 0.0, "Share of the cycles in which a node takes no flit.")
-@integer_option("--seed", 1, "Draws packets, VCs, words and back-pressure.")
 @buffered_hardware_options
 @click.option("--on", "place", default="both", show_default=True, help="model, hardware or both.")
 @force_option

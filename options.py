@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+import numpy as np
 from click.core import ParameterSource
 
 from .model.compiler import compile_schedule
 from .model.config import NetworkConfig
 from .model.deadlock import DeadlockError, certify
-from .model.errors import InvalidInput
+from .model.errors import InvalidInput, require_range
 from .model.faults import with_faults
 from .model.layout import Layout
 from .model.program import Program, table_words
@@ -37,7 +38,7 @@ _DEFAULT = NetworkConfig(topology=mesh((1, 1)))
 
 NETWORK_NAMES = (
     *("--mesh", "--torus", "--hypercube", "--line", "--ring", "--graph"),
-    *("--faulty-node", "--faulty-link"),
+    *("--faulty-node", "--faulty-link", "--random-faults", "--seed"),
 )
 """The options that say which network."""
 
@@ -113,6 +114,8 @@ network_options = together(
     click.option("--graph", metavar="FILE", help="Or any graph: a JSON file with its neighbours."),
     click.option("--faulty-node", metavar="X,Y", multiple=True, help="Without this node."),
     click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="Without this link."),
+    float_option("--random-faults", 0.0, "Without this part of its nodes, but with the source."),
+    integer_option("--seed", 1, "Whatever is drawn is drawn from this number."),
 )
 buffered_hardware_options = together(
     integer_option("--vcs", _DEFAULT.vcs, "Virtual channels per link, 1 to 8."),
@@ -214,7 +217,22 @@ def _without_faults(chosen: Chosen, topology: Topology) -> Topology:
         if not colon:
             raise InvalidInput.of("--faulty-link", "two nodes such as 3,4:4,4", repr(text))
         links.append((node(begin, "--faulty-link"), node(end, "--faulty-link")))
+    if chosen["random_faults"]:
+        source = chosen.get("source")
+        kept = None if source is None else node(source, "--source")
+        nodes += _drawn_faults(topology.nodes, chosen["random_faults"], kept, chosen["seed"])
     return with_faults(topology, nodes, links) if nodes or links else topology
+
+
+def _drawn_faults(nodes: int, part: float, kept: int | None, seed: int) -> list[int]:
+    """So much of the nodes, rounded, and never ``kept``."""
+    if not 0 <= part < 1:
+        raise InvalidInput.of("--random-faults", "0 to less than 1", part)
+    require_range("--seed", seed, 0)
+    candidates = np.delete(np.arange(nodes), [] if kept is None else [kept])
+    count = min(round(part * nodes), len(candidates))
+    drawn: list[int] = np.random.default_rng(seed).choice(candidates, count, replace=False).tolist()
+    return drawn
 
 
 def require_no_deadlock(chosen: Chosen, program: Program) -> None:

@@ -77,8 +77,7 @@ class Algorithm:
         """The schedule; refused where something is asked for that the algorithm does not heed."""
         for name, (option, unset) in CHOICES.items():
             if getattr(request, name) != unset and name not in self.takes:
-                refusal = f"left out with {self.name} {self.collective}"
-                raise InvalidInput.of(option, refusal, getattr(request, name))
+                raise InvalidInput(f"{option} must be left out with {self.name} {self.collective}")
         return self.make(request)
 
 

@@ -159,10 +159,16 @@ def compare(case: Case, measured: HardwareRun) -> Verification:
     checks = (
         Check("nodes delivered", nodes, delivered, delivered == nodes and same_words),
         _equal("steps", schedule.steps, count_steps(measured.trace, case.program.config)),
-        _equal("TCD", schedule.tcd, count_distance(measured.trace)),
+        _equal("TCD", schedule.tcd + _repeated(case.program), count_distance(measured.trace)),
         *run_checks,
     )
     return Verification(measured, checks, difference, case)
+
+
+def _repeated(program: Program) -> int:
+    """Links that a send's further packets cross again, where its blocks did not lie together."""
+    rows = (row for node_rows in program.rows for row in node_rows if row.continued)
+    return sum(segment.hops for row in rows for segment in row.route)
 
 
 def compare_runs(
@@ -202,7 +208,10 @@ def _equal(name: str, predicted: int, measured: int) -> Check:
 
 
 def count_distance(trace: Trace) -> int:
-    """TCD as counted on the wires: a packet has one tail, which crosses every link of its path."""
+    """TCD as counted on the wires: a packet has one tail, which crosses every link of its path.
+
+    A send of several packets counts as often.
+    """
     return int(((trace.port != 0) & (trace.kind & TAIL_MARK != 0)).sum())
 
 
@@ -219,18 +228,27 @@ def waiting(program: Program, measured: HardwareRun) -> list[str]:
     if measured.done:
         return []
     lines = []
-    for node, (rows, receives) in enumerate(zip(program.rows, program.receives, strict=True)):
-        missing = [step for step in receives if not measured.arrived[node, step]]
-        state = measured.sender_state_name(node)
+    for node in range(len(program.rows)):
+        parts = _unfinished(program, measured, node)
         flags = measured.flag_names(node)
-        if not missing and state == "ended" and not flags:
-            continue
-        parts = [f"node {node} is in step {measured.step[node]}"]
-        if missing:
-            parts.append(f"waits for a receive in step {', '.join(map(str, missing))}")
-        if state != "ended":
-            parts.append(f"has rows to send (sender in {state}, {len(rows)} rows in its table)")
         if flags:
             parts.append(f"has set {', '.join(flags)}")
-        lines.append(", ".join(parts))
+        if parts:
+            lines.append(", ".join([f"node {node} is in step {measured.step[node]}", *parts]))
     return lines
+
+
+def _unfinished(program: Program, measured: HardwareRun, node: int) -> list[str]:
+    """What a node has not received, and what it has not sent."""
+    parts = []
+    lanes = zip(program.lane_rows(node), program.lane_receives(node), strict=True)
+    for lane, (rows, receives) in enumerate(lanes):
+        by_port = f" by port {lane + 1}" if program.config.all_port else ""
+        missing = [step for step in receives if not measured.arrived[node, lane, step]]
+        state = measured.sender_state_name(node, lane)
+        if missing:
+            parts.append(f"waits for a receive{by_port} in step {', '.join(map(str, missing))}")
+        if state != "ended":
+            sender = f"sender in {state}, {len(rows)} rows in its table"
+            parts.append(f"has rows to send{by_port} ({sender})")
+    return parts

@@ -234,3 +234,35 @@ def test_traffic_on_the_model_and_on_the_hardware(eyecast: Command, here: Path) 
         eyecast(*options.split(), "--on", "model", "--traffic-file", here / "run" / "traffic.csv")
     )
     assert again["measures"] == model["measures"]
+
+
+# ---- What a broadcast is asked for -------------------------------------------------------------
+
+DRAWN = ("schedule", "--mesh", "10x13", "--source", "4,5", "--algorithm", "tree")
+
+
+def test_drawn_faults_never_hit_the_source(eyecast: Command, here: Path) -> None:
+    for seed in range(5):
+        options = (*DRAWN, "--random-faults", "0.3", "--partial", "--seed", str(seed))
+        result(eyecast(*options, "--json", "-o", "s.json"))
+        topology = json.loads((here / "s.json").read_text())["topology"]
+        assert len(topology["faulty_nodes"]) == 39
+        assert 5 * 10 + 4 not in topology["faulty_nodes"]
+
+
+def test_the_part_that_can_be_reached(eyecast: Command) -> None:
+    cut = ("schedule", "--mesh", "5x1", "--source", "0,0", "--faulty-node", "3,0")
+    refused = eyecast(*cut, "--algorithm", "tree")
+    assert refused.status == 2
+    assert "do not reach node 4" in refused.errors
+    served = result(eyecast(*cut, "--algorithm", "tree", "--partial", "--json"))
+    assert (served["sends"], served["least"]["tcd"]) == (2, 2)
+
+
+def test_a_multicast_to_some(eyecast: Command, here: Path) -> None:
+    options = ("--mesh", "4x4", "--source", "0,0", "--collective", "multicast")
+    targets = ("--target", "1,1", "--target", "3,3", "--target", "2,0")
+    found = result(eyecast("schedule", *options, *targets, "--json", "-o", "s.json"))
+    assert (found["steps"], found["sends"]) == (2, 3)
+    written = json.loads((here / "s.json").read_text())
+    assert written["blocks"][0]["owed"] == [2, 5, 15]

@@ -101,6 +101,17 @@ BAD_OPTIONS = {
         "algorithm for broadcast must be eye or minimum or rectangle or tree or u-mesh or u-torus "
         "or u-torus-open, not ear"
     ),
+    f"schedule --mesh 8x8 {CORNER} --partial": "--partial must be left out with eye broadcast",
+    f"schedule --mesh 8x8 {CORNER} --packet 0": "--packet must be 1 to 2147483647, not 0",
+    f"schedule --mesh 8x8 {CORNER} --packet 1,2": "--packet must be a number of flits, not '1,2'",
+    f"schedule --mesh 8x8 {CORNER} --ports all": "--ports all must be left out with eye broadcast",
+    f"schedule --mesh 8x8 {CORNER} --target 1,1": "--target must be left out with broadcast",
+    f"schedule --mesh 8x8 {CORNER} --collective multicast": (
+        "a target must be given with multicast, such as --target 1,0"
+    ),
+    f"schedule --mesh 8x8 {CORNER} --random-faults 1": (
+        "--random-faults must be 0 to less than 1, not 1.0"
+    ),
     f"schedule --mesh 8x8 {CORNER} --collective reduce": (
         "collective must be broadcast or multicast, not reduce"
     ),

@@ -1,0 +1,85 @@
+"""Every broadcast, from drawn sources and with drawn faults, on the hardware.
+
+All faults of one network run on the hardware of the whole one: their routes keep clear of them, and
+so it takes one simulator for each network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from eyecast.model.algorithms import Request, algorithms_for
+from eyecast.model.config import NetworkConfig
+from eyecast.model.errors import InvalidInput
+from eyecast.model.faults import with_faults
+from eyecast.model.schedule import Schedule
+from eyecast.model.topology import Topology, mesh, torus
+from eyecast.sim.verify import Case, verify
+
+TIMINGS = ("barrier", "self-timed")
+VCS = 4
+
+NETWORKS = [
+    pytest.param(mesh((2, 2, 2, 2)), 4, id="mesh-2x2x2x2"),
+    pytest.param(torus((5, 7)), 4, id="torus-5x7"),
+    pytest.param(mesh((10, 13)), 6, id="mesh-10x13", marks=pytest.mark.slow),
+    pytest.param(mesh((7, 8)), 4, id="mesh-7x8", marks=pytest.mark.slow),
+    pytest.param(mesh((4, 4, 4)), 4, id="mesh-4x4x4", marks=pytest.mark.slow),
+    pytest.param(mesh((3, 3, 3, 3)), 3, id="mesh-3x3x3x3", marks=pytest.mark.slow),
+    pytest.param(torus((4, 4)), 4, id="torus-4x4", marks=pytest.mark.slow),
+    pytest.param(torus((8, 8)), 4, id="torus-8x8", marks=pytest.mark.slow),
+    pytest.param(torus((4, 4, 4)), 3, id="torus-4x4x4", marks=pytest.mark.slow),
+]
+
+
+def drawn(whole: Topology, times: int, draw: np.random.Generator) -> Iterator[Topology]:
+    """The network without faults, with faulty nodes, and with links that fail one way as well."""
+    links = [
+        (node, int(end))
+        for node, ends in enumerate(whole.neighbor)
+        for end in sorted({*ends[ends >= 0]})
+    ]
+    yield whole
+    for number in range(times):
+        nodes = draw.choice(whole.nodes, 1 + whole.nodes // 20, replace=False).tolist()
+        left = [link for link in links if not {*link} & {*nodes}]
+        broken = draw.choice(left, number, replace=False).tolist()
+        yield with_faults(whole, nodes, [(begin, end) for begin, end in broken])
+
+
+def schedules_on(topology: Topology, draw: np.random.Generator) -> Iterator[Schedule]:
+    """The broadcast of every algorithm that serves a network, from a drawn source."""
+    sound = np.setdiff1d(np.arange(topology.nodes), topology.faulty_nodes)
+    for algorithm in algorithms_for("broadcast"):
+        source, words = int(draw.choice(sound)), int(draw.integers(1, 20))
+        request = Request(topology=topology, source=source, words=words)
+        try:
+            yield algorithm.generate(request)
+        except InvalidInput:
+            continue
+
+
+@pytest.mark.parametrize(("whole", "times"), NETWORKS)
+def test_drawn_sources_and_faults(whole: Topology, times: int) -> None:
+    draw = np.random.default_rng(whole.nodes)
+    config = NetworkConfig(topology=whole, vcs=VCS, depth=2)
+    cases = [
+        Case.of(schedule, config, timing=timing, seed=number)
+        for number, schedule in enumerate(
+            schedule
+            for topology in drawn(whole, times, draw)
+            for schedule in schedules_on(topology, draw)
+        )
+        for timing in TIMINGS
+    ]
+    assert {"tree"} < {case.schedule.algorithm for case in cases}
+    assert sum(bool(case.schedule.topology.faulty_nodes) for case in cases) >= times
+    for result in verify(cases):
+        schedule, timing = result.case.schedule, result.case.timing
+        disagreeing = [check for check in result.checks if not check.agrees]
+        assert not disagreeing, (schedule.algorithm, schedule.root, timing, disagreeing)
+        if timing == "barrier" and schedule.largest_link_load <= 1:
+            assert result.measured.stalled_flits.sum() == 0
