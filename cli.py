@@ -24,10 +24,10 @@ from .cli_traffic import traffic_command
 from .cli_verify import verify_command
 from .console import busy, print_json, print_table, say_written, schedule_title
 from .model.algorithms import landmarks
-from .model.bounds import least_broadcast_steps, least_broadcast_tcd
 from .model.compiler import compile_schedule
 from .model.errors import InvalidInput
 from .model.files import write_atomically
+from .model.least import least_measures
 from .model.program import Program, row_header, table_words
 from .model.program_file import network_to_json, read_program, write_program
 from .model.schedule_file import write_schedule
@@ -146,8 +146,7 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     """Make and prove a schedule; print steps and distances beside their lower bounds."""
     with busy("generating and checking"):
         schedule = chosen_schedule(chosen, Use.SCHEDULE)
-    nodes = schedule.blocks.served(schedule.topology.nodes)
-    least = {"steps": least_broadcast_steps(nodes), "tcd": least_broadcast_tcd(nodes)}
+    least = least_measures(schedule)
     measures = {
         "steps": schedule.steps,
         "tcd": schedule.tcd,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from .comparison import Comparison, Entry
 from .console import print_json, print_table, progress, say_written
-from .model.algorithms import ALGORITHMS, Request
+from .model.algorithms import algorithms_for
 from .model.errors import InvalidInput
 from .options import (
     NETWORK_NAMES,
@@ -25,12 +26,7 @@ from .options import (
     refuse_beside,
     require_no_deadlock,
 )
-from .options_collective import (
-    chosen_flits,
-    chosen_source,
-    flits_option,
-    source_option,
-)
+from .options_collective import chosen_request, chosen_root, request_options
 
 if TYPE_CHECKING:
     from .model.config import NetworkConfig
@@ -42,8 +38,7 @@ TIMINGS = ("barrier", "self-timed")
 
 @click.command("compare")
 @network_options
-@source_option
-@flits_option
+@request_options
 @hardware_options
 @force_option
 @click.option("--rtl", is_flag=True, help="Run each on the hardware too, with both timings.")
@@ -53,7 +48,7 @@ TIMINGS = ("barrier", "self-timed")
 def compare_command(
     output: str | None, as_json: bool, all_sources: bool, rtl: bool, **chosen: Any
 ) -> None:
-    """Compare all algorithms that serve a network: steps, TCD, cycles, the busiest link.
+    """Compare all algorithms for a collective: steps, TCD, cycles, the busiest link.
 
     With --all-sources: from how many nodes the least TCD is below that of the paper's Algorithm 1,
     and the picture is a map of both. With --rtl, exit status 0 only if model and hardware agree.
@@ -94,14 +89,13 @@ def _compare_algorithms(chosen: Chosen, rtl: bool, output: str | None, as_json: 
 def _generate(chosen: Chosen, use: Use) -> Comparison:
     """Make and prove the schedules of all algorithms; refused where none serves the network."""
     topology = chosen_topology(chosen, use)
-    source, flits = chosen_source(chosen, topology), chosen_flits(chosen)
-    if source in topology.faulty_nodes:
+    request = chosen_request(chosen, topology, chosen_root(chosen, topology))
+    if request.source in topology.faulty_nodes:
         raise InvalidInput.of("--source", "a node that is not faulty", chosen["source"])
-    broadcasts = [algorithm for algorithm in ALGORITHMS if algorithm.collective == "broadcast"]
-    request = Request(topology=topology, words=flits, source=source)
+    algorithms = algorithms_for(chosen["collective"])
     entries, refusals = [], {}
-    with progress("generating and checking", len(broadcasts), shown=True) as (say, advance):
-        for algorithm in broadcasts:
+    with progress("generating and checking", len(algorithms), shown=True) as (say, advance):
+        for algorithm in algorithms:
             say(f"generating and checking {algorithm.name}")
             try:
                 schedule = algorithm.generate(request)
@@ -118,7 +112,7 @@ def _generate(chosen: Chosen, use: Use) -> Comparison:
         raise InvalidInput.of(
             "network to compare on", f"one that {served} serves", f"a {topology.label}"
         )
-    return Comparison(topology, source, flits, entries, refusals)
+    return Comparison(chosen["collective"], request, entries, refusals)
 
 
 def _predict(chosen: Chosen, comparison: Comparison, *, keep: bool) -> list[Case]:
@@ -154,9 +148,21 @@ def _predict(chosen: Chosen, comparison: Comparison, *, keep: bool) -> list[Case
 
 
 def _common_config(chosen: Chosen, entries: Sequence[Entry]) -> NetworkConfig:
-    """One network for all, or their cycles could not be compared: step numbers fit the longest."""
-    longest = max((entry.schedule for entry in entries), key=lambda schedule: schedule.steps)
-    return chosen_config(chosen, longest.topology, longest)
+    """One network for all, or their cycles could not be compared: what they need is in it."""
+    configs, refusals = [], []
+    for entry in entries:
+        try:
+            configs.append(chosen_config(chosen, entry.schedule.topology, entry.schedule))
+        except InvalidInput as error:
+            # With another's network it is refused again, and then for itself alone.
+            refusals.append(error)
+    if not configs:
+        raise refusals[0]
+    most = {
+        name: max(getattr(config, name) for config in configs)
+        for name in ("steps", "message_words", "table_words")
+    }
+    return replace(configs[0], **most)
 
 
 def _note_cycles(entry: Entry, case: Case) -> None:

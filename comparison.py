@@ -9,12 +9,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .console import place_name
-from .model.bounds import least_broadcast_steps, least_broadcast_tcd
+from .model.algorithms import Request
+from .model.least import least_measures
 from .model.schedule import Schedule
-from .model.topology import Topology
 
 if TYPE_CHECKING:
     from .sim.verify import Verification
+
+
+PLURALS = {
+    "broadcast": "broadcasts",
+    "multicast": "multicasts",
+    "scatter": "scatters",
+    "gather": "gathers",
+    "all-gather": "all-gathers",
+    "all-to-all": "all-to-alls",
+}
 
 
 @dataclass(frozen=True)
@@ -60,33 +70,37 @@ class Entry:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The algorithms that serve a network, and why the others do not, by name."""
+    """The algorithms that serve a collective as asked, and why the others do not, by name."""
 
-    topology: Topology
-    source: int
-    flits: int
+    collective: str
+    request: Request
     entries: Sequence[Entry]
     refusals: Mapping[str, str]
 
     @property
     def title(self) -> str:
         """One line on what is compared."""
-        origin = place_name(self.topology, self.source)
-        message = "1 flit" if self.flits == 1 else f"{self.flits} flits"
-        return f"{self.topology.label}, broadcasts of {message} from {origin}"
+        words, topology = self.request.words, self.request.topology
+        message = "1 flit" if words == 1 else f"{words} flits"
+        title = f"{topology.label}, {PLURALS[self.collective]} of {message}"
+        if self.request.source is not None:
+            side = "to" if self.collective == "gather" else "from"
+            title += f" {side} {place_name(topology, self.request.source)}"
+        return title
 
     @property
     def least(self) -> dict[str, int]:
         """Lower bounds on steps and TCD, for the nodes that are served: faulty ones are not."""
-        nodes = self.entries[0].schedule.blocks.served(self.topology.nodes)
-        return {"steps": least_broadcast_steps(nodes), "tcd": least_broadcast_tcd(nodes)}
+        return least_measures(self.entries[0].schedule)
 
     def to_json(self) -> dict[str, object]:
         """The whole table, as JSON values."""
+        topology, source = self.request.topology, self.request.source
         return {
-            "network": self.topology.label,
-            "source": self.topology.coordinates(self.source).tolist(),
-            "flits": self.flits,
+            "network": topology.label,
+            "collective": self.collective,
+            "source": None if source is None else topology.coordinates(source).tolist(),
+            "flits": self.request.words,
             "least": self.least,
             "algorithms": [entry.to_json() for entry in self.entries],
             "not_serving": self.refusals,

@@ -30,7 +30,7 @@ source_option = click.option(
     "--source", metavar="X,Y", help="The root: has the message at the start, or gathers."
 )
 flits_option = integer_option("--flits", 16, "Length of the message, or of each block.")
-collective_options = together(
+request_options = together(
     source_option,
     click.option(
         "--collective",
@@ -38,12 +38,15 @@ collective_options = together(
         show_default=True,
         help="What to do; for an unknown one all are listed.",
     ),
-    click.option("--algorithm", help="How to do it; eye for a broadcast if nothing is said."),
     click.option("--target", "targets", metavar="X,Y", multiple=True, help="Of a multicast."),
-    click.option("--partial", is_flag=True, help="Serve the nodes that can be reached."),
     click.option("--packet", metavar="N", help="At most so many flits in a send."),
     ports_option,
     flits_option,
+)
+collective_options = together(
+    request_options,
+    click.option("--algorithm", help="How to do it; eye for a broadcast if nothing is said."),
+    click.option("--partial", is_flag=True, help="Serve the nodes that can be reached."),
 )
 schedule_file_option = click.option(
     "--schedule",
@@ -78,6 +81,15 @@ def chosen_source(chosen: Chosen, topology: Topology) -> int:
     return chosen_node(topology, chosen["source"], "--source")
 
 
+def chosen_root(chosen: Chosen, topology: Topology) -> int | None:
+    """The number of the source node; None in a collective where every node is one."""
+    if chosen["collective"] not in ROOTLESS:
+        return chosen_source(chosen, topology)
+    if chosen["source"] is not None:
+        raise InvalidInput(f"--source must be left out with {chosen['collective']}: all nodes are")
+    return None
+
+
 def chosen_flits(chosen: Chosen) -> int:
     """The length of the message."""
     flits: int = chosen["flits"]
@@ -85,20 +97,25 @@ def chosen_flits(chosen: Chosen) -> int:
     return flits
 
 
-def make_schedule(chosen: Chosen, topology: Topology, source: int | None) -> Schedule:
-    """The schedule of the chosen algorithm, checked."""
-    collective = chosen["collective"]
-    request = Request(
+def chosen_request(chosen: Chosen, topology: Topology, source: int | None) -> Request:
+    """What the options ask for, of whatever algorithm."""
+    return Request(
         topology=topology,
         words=chosen_flits(chosen),
         source=source,
         targets=_chosen_targets(chosen, topology),
-        partial=chosen["partial"],
+        partial=chosen.get("partial", False),
         all_port=chosen["ports"] == "all",
         packet=_chosen_packet(chosen),
     )
+
+
+def make_schedule(chosen: Chosen, topology: Topology, source: int | None) -> Schedule:
+    """The schedule of the chosen algorithm, checked."""
+    collective = chosen["collective"]
     name = chosen["algorithm"] or _default_algorithm(collective, topology)
-    schedule = find_algorithm(collective, name).generate(request)
+    algorithm = find_algorithm(collective, name)
+    schedule = algorithm.generate(chosen_request(chosen, topology, source))
     schedule.check()
     return schedule
 
@@ -113,11 +130,7 @@ def chosen_schedule(chosen: Chosen, use: Use) -> Schedule:
         schedule.check()
         return schedule
     topology = chosen_topology(chosen, use)
-    if chosen["collective"] not in ROOTLESS:
-        return make_schedule(chosen, topology, chosen_source(chosen, topology))
-    if chosen["source"] is not None:
-        raise InvalidInput(f"--source must be left out with {chosen['collective']}: all nodes are")
-    return make_schedule(chosen, topology, None)
+    return make_schedule(chosen, topology, chosen_root(chosen, topology))
 
 
 def _default_algorithm(collective: str, topology: Topology) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from .cube_collectives import COLLECTIVES_ON, cube_schedule
 from .errors import InvalidInput
 from .eye import eye_broadcast, eyes
+from .grid_collectives import recursive_doubling, ring
 from .minimum import best_sources, minimum_broadcast
 from .rectangle import rectangle_broadcast, rectangle_eyes
 from .schedule import Schedule
@@ -104,6 +106,39 @@ def _tree(request: Request) -> Schedule:
     return generate(request.topology, request.root, request.words)
 
 
+def _on_a_grid(
+    collective: str, name: str, generate: Callable[[str, Topology, int | None, int], Schedule]
+) -> Algorithm:
+    def make(request: Request) -> Schedule:
+        return generate(collective, request.topology, request.source, request.words)
+
+    return Algorithm(collective, name, make)
+
+
+def _on_a_cube(collective: str, graph: str) -> Algorithm:
+    def make(request: Request) -> Schedule:
+        return cube_schedule(
+            collective,
+            request.topology,
+            request.source,
+            request.words,
+            graph=graph,
+            all_port=request.all_port,
+            packet=request.packet,
+        )
+
+    return Algorithm(collective, graph, make, takes=("all_port", "packet"))
+
+
+_CUBE_GRAPHS = dict.fromkeys(
+    (collective, graph)
+    for (collective, _), served in COLLECTIVES_ON.items()
+    for graph in served.graphs
+)
+
+COLLECTIVES = ("broadcast", "multicast", "scatter", "gather", "all-gather", "all-to-all")
+"""All that can be carried out."""
+
 ALGORITHMS = (
     Algorithm("broadcast", "eye", _broadcast(eye_broadcast), eyes),
     Algorithm("broadcast", "minimum", _broadcast(minimum_broadcast), best_sources),
@@ -115,16 +150,21 @@ ALGORITHMS = (
     Algorithm("multicast", "u-mesh", _multicast(u_mesh_multicast)),
     Algorithm("multicast", "u-torus", _multicast(u_torus_multicast)),
     Algorithm("multicast", "u-torus-open", _multicast(u_torus_open_multicast)),
+    *(
+        _on_a_grid(collective, name, generate)
+        for collective in COLLECTIVES
+        for name, generate in (("ring", ring), ("recursive-doubling", recursive_doubling))
+        if collective != "multicast"
+    ),
+    *(_on_a_cube(collective, graph) for collective, graph in _CUBE_GRAPHS),
 )
 
 
 def algorithms_for(collective: str) -> list[Algorithm]:
-    """All algorithms for ``collective``; refused, with those that there are, if there are none."""
-    found = [algorithm for algorithm in ALGORITHMS if algorithm.collective == collective]
-    if not found:
-        known = dict.fromkeys(algorithm.collective for algorithm in ALGORITHMS)
-        raise InvalidInput.of("collective", " or ".join(known), collective)
-    return found
+    """All algorithms for ``collective``; refused, with those that there are, if it is unknown."""
+    if collective not in COLLECTIVES:
+        raise InvalidInput.of("collective", " or ".join(COLLECTIVES), collective)
+    return [algorithm for algorithm in ALGORITHMS if algorithm.collective == collective]
 
 
 def find_algorithm(collective: str, name: str) -> Algorithm:

@@ -22,7 +22,7 @@ COMPARE_8X8 = ("compare", "--mesh", "8x8", "--source", "1,0")
 
 
 def register(monkeypatch: pytest.MonkeyPatch, *algorithms: Algorithm) -> None:
-    monkeypatch.setattr(cli_compare, "ALGORITHMS", algorithms)
+    monkeypatch.setattr(cli_compare, "algorithms_for", lambda _collective: algorithms)
 
 
 def named(name: str, change: dict[str, object]) -> Algorithm:

@@ -1,0 +1,50 @@
+"""The lower bounds that a schedule's measures are shown beside."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .bounds import least_broadcast_steps, least_broadcast_tcd
+from .collective_bounds import lower_bounds
+from .schedule import Schedule
+from .topology import NO_LINK
+
+
+def least_measures(schedule: Schedule) -> dict[str, int]:
+    """The least ``steps`` and ``tcd`` of any schedule that does what ``schedule`` does.
+
+    A broadcast or multicast must reach those whom it is owed to, on any network; for the other
+    collectives :func:`.collective_bounds.lower_bounds` says what a grid can do.
+    """
+    nodes = len(_concerned(schedule))
+    if nodes < 2:
+        return {"steps": 0, "tcd": 0}
+    if schedule.collective in ("broadcast", "multicast"):
+        return {"steps": _least_steps(schedule, nodes), "tcd": least_broadcast_tcd(nodes)}
+    words = int(schedule.blocks.words.sum()) // len(schedule.blocks)
+    found = lower_bounds(
+        schedule.collective, schedule.topology, schedule.root, words, schedule.port_model
+    )
+    return {"steps": found.steps.value, "tcd": found.hops.value}
+
+
+def _concerned(schedule: Schedule) -> set[int]:
+    """The nodes that have a block at the start or must get one."""
+    owed = schedule.blocks.owed
+    if None in owed:
+        return set(range(schedule.topology.nodes))
+    return {*schedule.blocks.owner.tolist(), *(node for nodes in owed for node in nodes or ())}
+
+
+def _least_steps(schedule: Schedule, nodes: int) -> int:
+    """Who has the message at most doubles in a step; with all ports it grows by the links as well.
+
+    A node that has it then sends it by as many links as any node has.
+    """
+    if schedule.port_model != "all-port":
+        return least_broadcast_steps(nodes)
+    links = int(np.count_nonzero(schedule.topology.neighbor != NO_LINK, axis=1).max())
+    reached, steps = 1, 0
+    while reached < nodes:
+        reached, steps = reached * (links + 1), steps + 1
+    return steps
