@@ -8,7 +8,7 @@ DEMO := build/demo
 
 BOARDS_READY := $(VENV)/.boards-ready
 
-.PHONY: demo test test-all soak bench boards bitstream bench-boards bench-fpga lint format clean help
+.PHONY: demo test test-all soak bench boards bitstream bench-boards bench-collectives bench-fpga lint format clean help
 
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench     how fast the model and the simulated hardware are, as a table"
 	@echo "make bitstream BOARD=icebreaker NETWORK='--mesh 2x2 --flit-width 16'"
 	@echo "make bench-fpga  what a router takes of an FPGA;  make bench-boards  and whole networks"
+	@echo "make bench-collectives  cycles on the hardware beside the cost formulas of hypercubes"
 	@echo "make clean     remove what was built"
 
 $(READY): pyproject.toml
@@ -70,6 +71,10 @@ bench-boards: $(BOARDS_READY)
 # Speed of the cycle model and of the simulated hardware, as a table.
 bench: $(READY)
 	$(BIN)/python bench/speed.py
+
+# Cycles of all collectives on a hypercube, beside the papers' formula with fitted times.
+bench-collectives: $(READY)
+	$(BIN)/python bench/collectives.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

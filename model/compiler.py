@@ -6,12 +6,14 @@ A send becomes one put, or several where its blocks do not lie side by side
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .config import NetworkConfig
 from .errors import InvalidInput
 from .layout import Layout, sent_blocks
-from .program import Program, Row, Segment, check_limits
+from .program import Program, Row, Segment, check_limits, table_words
 from .routes import segments_of_paths
 from .schedule import Schedule
 
@@ -46,6 +48,26 @@ def compile_schedule(schedule: Schedule, config: NetworkConfig) -> Program:
     )
     check_limits(program)
     return program
+
+
+def with_message_room(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
+    """``config`` with message memories large enough for ``schedule``, if they may be."""
+    size = Layout.of(schedule, config.message_words).size
+    return replace(config, message_words=max(config.message_words, _room(size)))
+
+
+def with_table_room(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
+    """``config`` with table memories large enough for ``schedule``, if they may be."""
+    program = compile_schedule(schedule, replace(config, table_words=_MOST_WORDS))
+    return replace(config, table_words=max(config.table_words, _room(table_words(program))))
+
+
+_MOST_WORDS = 1 << 16
+
+
+def _room(words: int) -> int:
+    """The power of two that holds ``words``, or the most that there may be."""
+    return min(_MOST_WORDS, 1 << (words - 1).bit_length())
 
 
 def _rows(schedule: Schedule, send: int, route: tuple[Segment, ...], layout: Layout) -> list[Row]:

@@ -9,7 +9,7 @@ graph      one port (Table 11)                          n ports (Table 13)
 =========  ===========================================  ==========================================
 ``brg``    (N - 1) ceil(M / B)
 ``nrbrg``                                               (N - 1) ceil(M / nB)
-``sbt``    sum(ceil(2^i M / B), i < n)                  sum(ceil(C(n-1, i) M / B), i < n); see below
+``sbt``    sum(ceil(2^i M / B), i < n)                  sum(ceil(C(n-1, i) M / B), i < n)
 ``nrsbt``  sum(ceil((2^(i+1) - 1) M / nB), i < n) +     sum(ceil(C(n, i) M / nB), i = 1 to n)
            sum(ceil((N - 2^(i-n+1)) M / nB),
            i = n to 2n - 2)

@@ -18,10 +18,12 @@ graph      one port (Table 15)                            n ports (Table 17)
 ``tcbt``                                                  n for unbounded B
 =========  =============================================  ========================================
 
-The order is postorder: all that is for a subtree goes there together; a link of dimension d carries
-s_ld words for each word of M in cycle l (Theorem 7.3; :mod:`.cube_measures`). Reverse breadth first
-takes as many steps (Theorem 7.4). nRSBT with n ports is the variation of section 7.1, where tree j
-uses dimension (j + i) mod n in cycle i and all links carry the same, N M / 2n words.
+With n ports there are two orders. *Postorder*: all that is for a subtree goes there together, and a
+link of dimension d carries s_ld words for each word of M in cycle l (Theorem 7.3). *Reverse breadth
+first*: messages for the deepest nodes leave first, and it carries r_ld words in cycle h - 1 - l of
+h (Theorem 7.4; :mod:`.cube_measures` counts both). The table's steps are those of either, but for
+nRSBT, which has the variation of section 7.1: tree j uses dimension (j + i) mod n in cycle i, and
+all links carry the same, N M / 2n words. With one port the order is postorder.
 """
 
 from __future__ import annotations
@@ -34,14 +36,24 @@ from .cube_cycles import (
     level_cycles,
     one_port_cycles,
 )
-from .cube_graphs import spanning_graph
-from .cube_routing import from_all, pack, require_cube, require_no_source, require_served, to_each
+from .cube_graphs import SpanningGraph, spanning_graph
+from .cube_routing import (
+    Crossings,
+    from_all,
+    pack,
+    require_cube,
+    require_no_source,
+    require_served,
+    to_each,
+)
+from .errors import InvalidInput
 from .schedule import Blocks, Schedule
 from .schedule_builder import build_schedule
 from .topology import Topology
 
 ONE_PORT_ALL_TO_ALL = ONE_DIMENSION_A_CYCLE
 ALL_PORT_ALL_TO_ALL = ("nrbrg", "sbt", "tcbt", "nrsbt", "nesbt", "sbnt")
+ORDERS = ("postorder", "reverse-breadth-first")
 
 
 def cube_all_to_all(
@@ -52,28 +64,29 @@ def cube_all_to_all(
     graph: str,
     all_port: bool,
     packet: int | None = None,
+    order: str | None = None,
 ) -> Schedule:
     """Send ``words`` words from every node to every node, at most ``packet`` in a send.
 
     Block s * N + d is what node s has for node d (with k pieces for each pair: k blocks from
     (s * N + d) * k on); what a node has for itself stays where it is. Without ``packet`` all that
     crosses a link in one routing cycle is one packet. One port is the port model "exchange".
+    ``order``, for n ports alone, is one of :data:`ORDERS`; without it the schedule is the table's.
 
     Raises :class:`InvalidInput` for a topology that is no hypercube without faults, for a graph
     that is not of :data:`ONE_PORT_ALL_TO_ALL` or :data:`ALL_PORT_ALL_TO_ALL`, for a ``source`` (all
-    nodes are) and for no words.
+    nodes are), for no words and for an order that there is not.
     """
     dimension = require_cube(topology, graph, words, packet)
     served = ALL_PORT_ALL_TO_ALL if all_port else ONE_PORT_ALL_TO_ALL
     require_served("all-to-all", graph, all_port, served)
     require_no_source("all-to-all", source)
+    if order is not None and (not all_port or order not in ORDERS):
+        allowed = " or ".join(ORDERS) if all_port else "none with one port"
+        raise InvalidInput.of("order of all-to-all", allowed, order)
     trees = spanning_graph(graph, dimension)
-    if not all_port:
-        cycles = one_port_cycles(trees)
-    else:
-        cycles = dimension_cycles(trees) if graph == "nrsbt" else level_cycles(trees)
     nodes = topology.nodes
-    crossings = from_all(to_each(trees, cycles), nodes, to_every=False)
+    crossings = from_all(_from_root(trees, all_port, order), nodes, to_every=False)
     pieces, rows = pack(crossings, topology, words, len(trees.trees), packet)
     pairs = np.arange(nodes * nodes)
     blocks = Blocks(
@@ -83,3 +96,13 @@ def cube_all_to_all(
     )
     ports = "all-port" if all_port else "exchange"
     return build_schedule(topology, "all-to-all", graph, ports, None, blocks, rows)
+
+
+def _from_root(graph: SpanningGraph, all_port: bool, order: str | None) -> Crossings:
+    """What node 0 sends, and what crosses which link when."""
+    if order == "reverse-breadth-first":
+        return to_each(graph, None)
+    if not all_port:
+        return to_each(graph, one_port_cycles(graph))
+    even = graph.name == "nrsbt" and order is None
+    return to_each(graph, dimension_cycles(graph) if even else level_cycles(graph))

@@ -26,11 +26,3 @@ def rotate_right(numbers: Numbers, by: int, dimension: int) -> Numbers:
     by %= dimension
     low = numbers & ((1 << by) - 1)
     return (numbers >> by) | (low << (dimension - by))
-
-
-def periods(numbers: Numbers, dimension: int) -> Numbers:
-    """P_i of Johnsson & Ho: the least rotation, 1 or more, that leaves each number as it is."""
-    found = np.full(numbers.shape, dimension)
-    for by in range(dimension - 1, 0, -1):
-        found[rotate_right(numbers, by, dimension) == numbers] = by
-    return found

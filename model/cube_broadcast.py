@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .cube_bits import NO_PARENT, Numbers
+from .cube_bits import Numbers
 from .cube_cycles import (
     dimension_cycles,
     level_cycles,
@@ -40,13 +40,13 @@ from .cube_graphs import SpanningGraph, spanning_graph
 from .cube_routing import (
     even_pieces,
     pack,
+    pipeline,
     require_cube,
-    require_rows,
     require_served,
+    require_source,
     shares,
     to_all,
 )
-from .errors import require_range
 from .schedule import Blocks, Schedule
 from .schedule_builder import Rows, build_schedule
 from .topology import Topology
@@ -77,8 +77,7 @@ def cube_broadcast(
     dimension = require_cube(topology, graph, words, packet)
     served = ALL_PORT_BROADCAST if all_port else ONE_PORT_BROADCAST
     require_served("broadcast", graph, all_port, served)
-    root = -1 if source is None else source
-    require_range("source", root, 0, topology.nodes - 1)
+    root = require_source(topology, source)
     trees = spanning_graph(graph, dimension, root)
     if graph in ("nrbrg", "nrsbt"):
         cycles = _shared_cycles(trees, all_port)
@@ -106,18 +105,14 @@ def _pipelined(
     count = len(graph.trees)
     largest = -(-words // count) if packet is None else packet
     if all_port:
-        cycles, period = level_cycles(graph), 1
         pieces = even_pieces(shares(words, count), largest)
         lengths, tree = pieces.words, pieces.tree
         turn = np.arange(tree.size) - np.searchsorted(tree, tree)
-    else:
-        lengths = even_pieces(np.array([words]), largest).words
-        turn, tree = np.divmod(np.arange(lengths.size), count)
-        single = count == 1
-        cycles = [tallest_first_cycles(graph.trees[0])] if single else one_port_cycles(graph)
-        period = most_links_at_a_node(graph.trees[0]) if single else count
-    require_rows(lengths.size * graph.nodes)
-    parent = np.stack([tree.parent for tree in graph.trees])[tree]
-    start = np.stack(cycles)[tree] + period * turn[:, None] + 1
-    block, target = np.nonzero(parent != NO_PARENT)
-    return lengths, Rows(start[block, target], parent[block, target], target, block)
+        return lengths, pipeline(graph, level_cycles(graph), tree, turn)
+    lengths = even_pieces(np.array([words]), largest).words
+    turn, tree = np.divmod(np.arange(lengths.size), count)
+    if count > 1:
+        return lengths, pipeline(graph, one_port_cycles(graph), tree, count * turn)
+    alone = graph.trees[0]
+    cycles = [tallest_first_cycles(alone)]
+    return lengths, pipeline(graph, cycles, tree, most_links_at_a_node(alone) * turn)

@@ -8,7 +8,7 @@
 * nRBRG, nRSBT and the n-port nESBT cut M into n parts: n must divide it, or the parts differ by a
   word. (In the extreme, one word by nRSBT is in one tree, and takes n steps, one-port too.)
 * A one-port broadcast by TCBT needs n >= 3: the 4 nodes of n = 2 are a path with the source inside,
-  where a packet can follow every 2 steps, not 3. By BRG it needs n >= 2, for the same reason.
+  where a packet can follow every 2 steps, not 3. BRG, one-port, needs n >= 2 for the same reason.
 * What is printed for the SBnT's one-port scatter are bounds that do not meet: at B_opt, the
   start-ups of Table 7 are 2n + ceil(2 log2(n) N / (N-1)), those of Table 8 are 2n - 2. The latter
   are those of SBnT, while B_opt = (N-1)M/n and the 2n - 1 of section 5.1.5 are those of SBnTc.
@@ -90,6 +90,7 @@ def _path_scatter(ports: str, place: str, period: int) -> Cost:
         graph="brg",
         ports=ports,
         place=place,
+        least_dimension=period,
         start_ups=start_ups,
         transferred=lambda n, words, packet: transferred(n, words),
         best_packet=lambda n, words, tau, tc: words,

@@ -7,7 +7,7 @@ them up: 2, 3, 6, 10 and 19.
 
 >>> cost = find_cost("all-gather", "sbt", "one-port")
 >>> cost.start_ups(7, 16, 64), cost.transferred(7, 16, 64)
-(34, Fraction(2032, 1))
+(33, Fraction(2032, 1))
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class SpanningTree:
     def level(self) -> Numbers:
         """Links from the root to each node, shape (N,); by doubling the way that is looked up."""
         ahead = np.where(self.parent == NO_PARENT, self.root, self.parent)
-        levels = (self.parent != NO_PARENT).astype(np.int64)
+        levels: Numbers = (self.parent != NO_PARENT).astype(np.int64)
         while (ahead != self.root).any():
             levels, ahead = levels + levels[ahead], ahead[ahead]
         return levels

@@ -30,6 +30,8 @@ from .errors import InvalidInput, require_range
 from .schedule_builder import Rows
 from .topology import Topology
 
+LARGEST_MESSAGE = (1 << 31) - 1
+"""The most words of a message."""
 LARGEST_TABLE = 1 << 26
 """The most rows that a schedule is made of: blocks times the links that each crosses."""
 
@@ -73,7 +75,7 @@ def require_cube(topology: Topology, graph: str, words: int, packet: int | None)
         raise InvalidInput.of(
             f"topology for {graph}", "a hypercube without faults", f"a {topology.label}"
         )
-    require_range("flits", words, 1)
+    require_range("flits", words, 1, LARGEST_MESSAGE)
     if packet is not None:
         require_range("packet", packet, 1)
     return len(topology.dims)
@@ -84,6 +86,14 @@ def require_served(collective: str, graph: str, all_port: bool, served: tuple[st
     if graph not in served:
         ports = "all-port" if all_port else "one-port"
         raise InvalidInput.of(f"spanning graph of {ports} {collective}", " or ".join(served), graph)
+
+
+def require_source(topology: Topology, source: int | None) -> int:
+    """The root of a collective that has one."""
+    if source is None:
+        raise InvalidInput.of("source", "an integer", source)
+    require_range("source", source, 0, topology.nodes - 1)
+    return source
 
 
 def require_no_source(collective: str, source: int | None) -> None:
@@ -109,20 +119,22 @@ def to_all(graph: SpanningGraph, cycles: list[Numbers]) -> Crossings:
     return _joined(columns)
 
 
-def to_each(graph: SpanningGraph, cycles: list[Numbers], last_first: bool = False) -> Crossings:
+def to_each(graph: SpanningGraph, cycles: list[Numbers] | None) -> Crossings:
     """Message *node* from the root to each node, in one of the paper's two orders.
 
     *Postorder*: all that is for a subtree goes there in the cycle of the subtree's link,
-    ``cycles[tree][node]`` for the link that enters ``node``. *Reverse breadth first* for
-    ``last_first``: messages for the deepest nodes leave first, and all arrive in the last cycle.
+    ``cycles[tree][node]`` for the link that enters ``node``. *Reverse breadth first* for None:
+    messages for the deepest nodes leave first, and all arrive in the last of as many cycles as the
+    graph is high.
     """
     require_rows(sum(int(tree.level.sum()) for tree in graph.trees))
     columns = []
-    for number, (tree, cycle) in enumerate(zip(graph.trees, cycles, strict=True)):
+    for number, tree in enumerate(graph.trees):
         for ancestors, nodes in ancestors_of_nodes(tree):
-            when = cycle[ancestors]
-            if last_first:
+            if cycles is None:
                 when = graph.height - 1 - (tree.level[nodes] - tree.level[ancestors])
+            else:
+                when = cycles[number][ancestors]
             ends = tree.parent[ancestors], ancestors
             columns.append((when, *ends, nodes, np.full_like(nodes, number)))
     return _joined(columns)
@@ -205,6 +217,7 @@ def _pieces(link: Numbers, share: Numbers, tree: Numbers, packet: int | None) ->
         return even_pieces(share, packet)
     unit = gcd(packet, *share[used].tolist())
     copies = share[used] // unit
+    require_rows(int(copies.sum()))
     return Pieces(np.full(copies.sum(), unit), np.repeat(used, copies), packet // unit)
 
 
@@ -212,8 +225,21 @@ def even_pieces(share: Numbers, packet: int) -> Pieces:
     """Each share in as few pieces of at most ``packet`` words as it needs, as equal as can be."""
     used = np.flatnonzero(share)
     counts = -(-share[used] // packet)
+    require_rows(int(counts.sum()))
     words = [shares(*sizes) for sizes in zip(share[used].tolist(), counts.tolist(), strict=True)]
     return Pieces(np.concatenate(words), np.repeat(used, counts), 1)
+
+
+def pipeline(graph: SpanningGraph, cycles: list[Numbers], tree: Numbers, start: Numbers) -> Rows:
+    """Packets from the root to all nodes: packet p, a block, by ``tree[p]``.
+
+    It crosses the link into a node ``start[p]`` steps after the cycle of the link.
+    """
+    require_rows(tree.size * graph.nodes)
+    parent = np.stack([each.parent for each in graph.trees])[tree]
+    step = np.stack(cycles)[tree] + start[:, None] + 1
+    block, target = np.nonzero(parent != NO_PARENT)
+    return Rows(step[block, target], parent[block, target], target, block)
 
 
 def _runs(values: npt.NDArray[np.int64]) -> Numbers:

@@ -1,0 +1,113 @@
+"""``make bench-collectives``: cycles on the hardware beside T = start-ups τ + words t_c.
+
+    python bench/collectives.py [--dimension 3]
+
+Every collective by every spanning graph of Johnsson & Ho that serves it, on a hypercube with one
+port and with all ports, barrier timing, blocks of 4, 16 and 64 words (at most; so that all fit).
+τ and t_c, in cycles, are fitted from two runs, the broadcasts by SBT with one port of 4 and 64
+words; the last column says how far T then is from what was measured. Everything is also compared
+with the cycle model, flit for flit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from eyecast.console import progress
+from eyecast.model.compiler import with_message_room, with_table_room
+from eyecast.model.config import NetworkConfig
+from eyecast.model.cube_collectives import COLLECTIVES_ON
+from eyecast.model.schedule import Schedule
+from eyecast.model.schedule_cost import ScheduleCost, count_cost
+from eyecast.model.topology import hypercube
+from eyecast.sim.verify import Case, Verification, verify
+
+LENGTHS = (4, 16, 64)
+FITTED = ("broadcast", "sbt", False)
+"""Collective, graph and ports of the two runs that τ and t_c are fitted from."""
+
+
+def _schedules(dimension: int, all_port: bool) -> Iterator[tuple[int, Schedule]]:
+    """Words of each block, and what each graph makes of it."""
+    topology = hypercube(dimension)
+    for (collective, ports), served in COLLECTIVES_ON.items():
+        source = None if collective.startswith("all") else 0
+        for graph in served.graphs if ports == all_port else ():
+            for words in LENGTHS:
+                yield (
+                    words,
+                    served.generate(topology, source, words, graph=graph, all_port=all_port),
+                )
+
+
+def _config(dimension: int, all_port: bool) -> NetworkConfig:
+    """A network that everything fits."""
+    config = NetworkConfig(topology=hypercube(dimension), all_port=all_port)
+    for _, schedule in _schedules(dimension, all_port):
+        config = replace(config, steps=max(config.steps, schedule.steps))
+        config = with_table_room(with_message_room(config, schedule), schedule)
+    return config
+
+
+Result = tuple[int, ScheduleCost, Verification]
+
+
+def _measure(dimension: int, all_port: bool) -> list[Result]:
+    """Words of a block, what was counted in the schedule, and what the hardware did."""
+    config = _config(dimension, all_port)
+    made = list(_schedules(dimension, all_port))
+    cases = [Case.of(schedule, config, timing="barrier", seed=0) for _, schedule in made]
+    ports = "all ports" if all_port else "one port"
+    results: list[Result] = []
+    with progress(f"{dimension}-cube, {ports}", len(cases), shown=True) as (_, advance):
+        for (words, schedule), result in zip(made, verify(cases), strict=True):
+            if not result.agrees:
+                raise RuntimeError(f"{schedule.algorithm} {schedule.collective} does not agree")
+            results.append((words, count_cost(schedule), result))
+            advance()
+    return results
+
+
+def _name(result: Verification) -> tuple[str, str, bool]:
+    schedule = result.case.schedule
+    all_port = schedule.port_model == "all-port"
+    return schedule.collective, schedule.algorithm, all_port
+
+
+def _fit(results: list[Result]) -> tuple[float, float]:
+    """τ and t_c from the shortest and the longest of the fitted runs."""
+    fitted = [(cost, run) for _, cost, run in results if _name(run) == FITTED]
+    ends = (fitted[0], fitted[-1])
+    known = np.array([[cost.start_ups(), cost.transferred] for cost, _ in ends], float)
+    tau, tc = np.linalg.solve(known, [run.measured.cycles for _, run in ends])
+    return float(tau), float(tc)
+
+
+@click.command()
+@click.option("--dimension", default=3, show_default=True, type=click.IntRange(1, 5))
+def main(dimension: int) -> None:
+    """Measure, fit and print."""
+    results = [each for all_port in (False, True) for each in _measure(dimension, all_port)]
+    tau, tc = _fit(results)
+    table = Table(title=f"{dimension}-cube: τ = {tau:.3f}, t_c = {tc:.3f} cycles")
+    columns = ("collective", "graph", "ports", "words", "start-ups", "transferred", "cycles", "T")
+    for column in (*columns, "off"):
+        table.add_column(column, justify="left" if column in columns[:3] else "right")
+    for words, cost, run in results:
+        collective, graph, all_port = _name(run)
+        time = cost.time(tau, tc)
+        off = f"{time / run.measured.cycles - 1:+.1%}"
+        numbers = (words, cost.start_ups(), cost.transferred, run.measured.cycles, f"{time:.0f}")
+        ports = "all" if all_port else "one"
+        table.add_row(collective, graph, ports, *map(str, numbers), off)
+    Console(width=110).print(table)
+
+
+if __name__ == "__main__":
+    main()
