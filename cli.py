@@ -20,6 +20,7 @@ import click
 from . import __version__
 from .cli_boards import BOARD_COMMANDS
 from .cli_compare import compare_command
+from .cli_costs import costs_command
 from .cli_traffic import traffic_command
 from .cli_verify import verify_command
 from .console import busy, print_json, print_table, say_written, schedule_title
@@ -127,13 +128,20 @@ def cli(context: click.Context) -> None:
     eyecast compare  --mesh 8x8 --source 0,0            all algorithms side by side
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
     eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput
+    eyecast costs    --collective scatter               what the papers' formulas say of hypercubes
     eyecast boards, bitstream, board-run                the same on an FPGA board
     """  # noqa: D301 - click wants the control character itself
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-for command in (verify_command, compare_command, traffic_command, *BOARD_COMMANDS):
+for command in (
+    verify_command,
+    compare_command,
+    costs_command,
+    traffic_command,
+    *BOARD_COMMANDS,
+):
     cli.add_command(command)
 
 

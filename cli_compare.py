@@ -192,13 +192,18 @@ def _print(comparison: Comparison, rtl: bool) -> None:
     """The table, and below it why something is missing from it or differs."""
     cycles = [f"cycles,\n{timing}" for timing in TIMINGS]
     columns = ("algorithm", "steps", "TCD", *cycles, "sends on\nbusiest link")
+    priced = any(entry.formula for entry in comparison.entries)
+    costs = ("words", "by formula:\nstart-ups", "\nwords") if priced else ()
     least = comparison.least
     rows: list[tuple[object, ...]] = [("lower bound", least["steps"], least["tcd"])]
     for entry in comparison.entries:
         predicted = (entry.cycles.get(timing) for timing in TIMINGS)
         measures = (entry.schedule.steps, entry.schedule.tcd, *predicted, entry.busiest_link)
-        rows.append((entry.name, *measures, *([_verdict(entry)] if rtl else [])))
-    print_table(comparison.title, (*columns, *(["hardware"] if rtl else [])), rows)
+        priced_at = _costs(entry) if priced else ()
+        rows.append((entry.name, *measures, *priced_at, *([_verdict(entry)] if rtl else [])))
+    print_table(comparison.title, (*columns, *costs, *(["hardware"] if rtl else [])), rows)
+    if priced:
+        click.echo("by formula: Johnsson & Ho 1986; n trees are taken to share words evenly")
     for name, refusal in comparison.refusals.items():
         click.echo(f"not served by {name}: {refusal}")
     for entry in comparison.entries:
@@ -210,6 +215,14 @@ def _print(comparison: Comparison, rtl: bool) -> None:
                 if not check.agrees:
                     values = f"{check.predicted} predicted, {check.measured} on the hardware"
                     click.echo(f"{entry.name}, {timing}: {check.name} {values}")
+
+
+def _costs(entry: Entry) -> tuple[object, ...]:
+    """Words on the critical path as counted, and what Johnsson & Ho say of a hypercube."""
+    if entry.formula is None:
+        return entry.cost.transferred, None, None
+    _, start_ups, words = entry.formula
+    return entry.cost.transferred, start_ups, int(words) if words == int(words) else words
 
 
 def _verdict(entry: Entry) -> str | None:

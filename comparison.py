@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .console import place_name
 from .model.algorithms import Request
+from .model.cube_costs import COLLECTIVES, find_costs
 from .model.least import least_measures
 from .model.schedule import Schedule
+from .model.schedule_cost import ScheduleCost, count_cost
 
 if TYPE_CHECKING:
     from .sim.verify import Verification
@@ -50,6 +53,35 @@ class Entry:
         """The most sends that cross one directed link, over all steps."""
         return int(np.unique(self.schedule.links, return_counts=True)[1].max(initial=0))
 
+    @cached_property
+    def cost(self) -> ScheduleCost:
+        """Start-ups and words on the critical path, as counted from the schedule."""
+        return count_cost(self.schedule)
+
+    @cached_property
+    def formula(self) -> tuple[str, int, float] | None:
+        """Where Johnsson & Ho say what it costs, and the start-ups and words that they say.
+
+        None on other networks than hypercubes, and for what has no row in their tables. Packets are
+        as large as the largest send.
+        """
+        topology, ports = self.schedule.topology, "one-port"
+        if topology.kind != "hypercube" or self.schedule.collective not in COLLECTIVES:
+            return None
+        if self.schedule.port_model == "all-port":
+            ports = "n-port"
+        blocks = self.schedule.blocks
+        words = int(blocks.words.sum())
+        owners = {"broadcast": 1, "scatter": topology.nodes, "all-gather": topology.nodes}
+        words //= owners.get(self.schedule.collective, topology.nodes**2)
+        packet = int(self.cost.words_per_step.max(initial=1))
+        for cost in find_costs(self.schedule.collective, ports):
+            n = len(topology.dims)
+            if cost.graph == self.name and n >= cost.least_dimension:
+                start_ups = int(cost.start_ups(n, words, packet))
+                return cost.place, start_ups, float(cost.transferred(n, words, packet))
+        return None
+
     @property
     def agrees(self) -> bool:
         """Whether the hardware did what the model says, in every timing that it was asked for."""
@@ -63,6 +95,9 @@ class Entry:
             "tcd": self.schedule.tcd,
             "cycles": self.cycles,
             "busiest_link": self.busiest_link,
+            "start_ups": self.cost.start_ups(),
+            "words": self.cost.transferred,
+            "formula": None if self.formula is None else list(self.formula),
             "refusals": self.refusals,
             "hardware": {timing: result.to_json() for timing, result in self.verified.items()},
         }

@@ -9,6 +9,7 @@ from .cube_collectives import COLLECTIVES_ON, cube_schedule
 from .errors import InvalidInput
 from .eye import eye_broadcast, eyes
 from .grid_collectives import recursive_doubling, ring
+from .jiang_wu import jiang_wu_broadcast, region_eyes
 from .minimum import best_sources, minimum_broadcast
 from .rectangle import rectangle_broadcast, rectangle_eyes
 from .schedule import Schedule
@@ -143,6 +144,7 @@ ALGORITHMS = (
     Algorithm("broadcast", "eye", _broadcast(eye_broadcast), eyes),
     Algorithm("broadcast", "minimum", _broadcast(minimum_broadcast), best_sources),
     Algorithm("broadcast", "rectangle", _broadcast(rectangle_broadcast), rectangle_eyes),
+    Algorithm("broadcast", "jiang-wu", _broadcast(jiang_wu_broadcast), region_eyes),
     Algorithm("broadcast", "tree", _tree, takes=("partial",)),
     Algorithm("broadcast", "u-mesh", _broadcast(u_mesh_broadcast)),
     Algorithm("broadcast", "u-torus", _broadcast(u_torus_broadcast)),

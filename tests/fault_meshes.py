@@ -1,0 +1,41 @@
+"""2-D meshes with faults for the tests of Jiang & Wu's broadcast, and the paper's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from eyecast.model.fault_blocks import Node
+from eyecast.model.faults import with_faults
+from eyecast.model.topology import Topology, mesh
+
+
+def faulty_mesh(width: int, height: int, faults: Iterable[Node]) -> Topology:
+    return with_faults(mesh((width, height)), [x + width * y for x, y in faults])
+
+
+def nodes_of(left: int, right: int, bottom: int, top: int) -> list[Node]:
+    return [(x, y) for x in range(left, right + 1) for y in range(bottom, top + 1)]
+
+
+FIGURE_1 = faulty_mesh(
+    10, 11, [(2, 5), (2, 8), (3, 6), (4, 6), (5, 4), (5, 3), (6, 8), (6, 9), (7, 8)]
+)
+FIGURE_6 = faulty_mesh(10, 13, nodes_of(2, 6, 2, 4))
+FIGURE_8 = faulty_mesh(
+    10, 13, [*nodes_of(2, 6, 2, 4), *nodes_of(4, 6, 9, 10), *nodes_of(5, 7, 6, 7)]
+)
+
+
+def drawn_meshes(count: int, seed: int, longest: int = 16) -> Iterator[Topology]:
+    """Meshes of drawn sides with faults, few or many, drawn off their edge."""
+    draw = np.random.default_rng(seed)
+    for _ in range(count):
+        width, height = draw.integers(3, longest + 1, 2).tolist()
+        faulty = draw.random((width - 2, height - 2)) < draw.choice([0.02, 0.05, 0.1, 0.15, 0.2])
+        yield faulty_mesh(width, height, [(x + 1, y + 1) for x, y in np.argwhere(faulty).tolist()])
+
+
+def faults_of(topology: Topology) -> set[Node]:
+    return {(x, y) for x, y in topology.coordinates(np.array(topology.faulty_nodes, int)).tolist()}
