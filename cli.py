@@ -28,7 +28,7 @@ from .model.algorithms import landmarks
 from .model.compiler import compile_schedule
 from .model.errors import InvalidInput
 from .model.files import write_atomically
-from .model.least import least_measures
+from .model.least import least_measures, word_measures
 from .model.program import Program, row_header, table_words
 from .model.program_file import network_to_json, read_program, write_program
 from .model.schedule_file import write_schedule
@@ -161,13 +161,20 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         "sends": schedule.sends,
         "links_used": schedule.links_used,
         "largest_link_load": schedule.largest_link_load,
+        **word_measures(schedule),
     }
     if output is not None:
         write_schedule(schedule, output)
     if as_json:
         print_json({**measures, "least": least})
         return
-    names = {"tcd": "TCD, in links", "largest_link_load": "most sends on a link in a step"}
+    names = {
+        "tcd": "TCD, in links",
+        "largest_link_load": "most sends on a link in a step",
+        "word_hops": "words times links",
+        "node_words": "words sent or received by a node",
+        "link_words": "words on a link",
+    }
     print_table(
         schedule_title(schedule),
         ("", "schedule", "lower bound"),

@@ -40,6 +40,8 @@ def main(meshes: tuple[str, ...], source: str | None, seconds: float, workers: i
     console = Console()
     for sides in meshes:
         topology = mesh(tuple(map(int, sides.split("x"))))
+        if topology.nodes & (topology.nodes - 1):
+            raise click.BadParameter(f"{sides}: sides must be powers of two")
         tcds = minimum_tcds(topology)
         chosen = [tuple(map(int, source.split(",")))] if source else differing_sources(topology)
         for place in chosen:

@@ -21,8 +21,9 @@ odd and who sends and receives must do both with one partner (*exchange*), or if
 (*half-duplex*). What it has is still in one place after step 1; so ceil(log2 N) + 1 steps. For
 exchange this is all, and so is ceil(log2 N) for full-duplex, where links cost nothing (W. Knödel,
 "New Gossips and Telephones", 1975; J. Bruck et al., "Efficient Algorithms for All-to-All
-Communications", 1997). Half-duplex takes more for larger N (1.44 log2 N: S. Even and B. Monien, "On the Number of
-Rounds Necessary to Disseminate Information", 1989), which is left out.
+Communications in Multiport Message-Passing Systems", 1997). Half-duplex takes more,
+from N = 3 on, where it takes 4 (about 1.44 log2 N: S. Even and B. Monien, "On the Number of Rounds
+Necessary to Disseminate Information", 1989); that bound is left out.
 
 **Hops of all-gather and all-to-all.** Put the sends of all steps in one row, step by step. Consider
 the first after which some node has all that it is owed. By then each other node has sent, to give
@@ -40,6 +41,7 @@ from .bounds import least_broadcast_steps
 from .errors import InvalidInput
 from .grid_sends import ROOTED, GridCollective
 from .schedule import Schedule
+from .schedule_cost import count_cost, send_words
 from .topology import NO_LINK, Topology
 
 
@@ -81,18 +83,15 @@ class Bounds:
 
 def counted_costs(schedule: Schedule) -> Costs:
     """Count what ``schedule`` takes, in any topology."""
-    carried = np.add.reduceat(
-        schedule.blocks.words.astype(np.int64)[schedule.block_ids], schedule.block_offsets[:-1]
-    )
+    carried = send_words(schedule)
     nodes = schedule.topology.nodes
     ends = (schedule.source, schedule.target)
-    by_link = np.bincount(schedule.links, weights=carried[schedule.hop_sends])
     return Costs(
         steps=schedule.steps,
         hops=schedule.tcd,
         word_hops=int(carried @ schedule.distances),
         node_words=max(int(np.bincount(end, carried, nodes).max()) for end in ends),
-        link_words=int(by_link.max(initial=0)),
+        link_words=count_cost(schedule).busiest_link,
     )
 
 
@@ -193,7 +192,7 @@ def _link_blocks(asked: GridCollective, distances: int) -> list[tuple[int, str]]
     found = [
         (
             _share(topology.nodes - 1, int(links[node])),
-            f"the {links[node]} links of node {node} must carry {topology.nodes - 1} blocks one way",
+            f"the {links[node]} links of node {node} carry {topology.nodes - 1} blocks one way",
         ),
         (
             _share(distances, int(links.sum())),
@@ -226,7 +225,7 @@ def _cut(asked: GridCollective, axis: int, place: int) -> tuple[int, str]:
         low = not wrapped and topology.coordinates(asked.source)[axis] < place
         blocks = above if low else below
     where = f"the {links} links between {below} nodes and the others across axis {axis}"
-    reason = f"{where} must carry {blocks} blocks one way"
+    reason = f"{where} carry {blocks} blocks one way"
     return _share(blocks, links), reason
 
 

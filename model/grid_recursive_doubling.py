@@ -6,9 +6,9 @@ Communication Operations in MPICH", 2005), axis by axis.
 **Broadcast and scatter** cut each line into halves again and again; who has the message sends what
 is for the other half to its node next to the cut::
 
-    step 1         .  .  .  s->.  .  .  .       ceil(log2 side) steps on each axis, any side
-    step 2         .  .<----s  r---->.  .
-    step 3         o<-r  o<-s  r->o  r->o       never two sends in one part: no link is shared
+    step 1    .  .  .  s->r  .  .  .            ceil(log2 side) steps on each axis, any side
+    step 2    .  r<----s  s---->r  .
+    step 3    r<-s  r<-s  s->r  s->r            never two sends in one part: no link is shared
 
 A wrapped line is cut opposite the source first and then is a line. Whatever a node gets has come
 towards its goal all the way: words x hops of a scatter are the least that there are. **Gather** is
@@ -21,10 +21,10 @@ the other way round. It takes sides that are powers of two.
 
 On a line the pairs of a step lie in each other's way; at distance 4 there are four of them::
 
-    0---------->4                   up VC 0       Every pair has a VC of its own, that of its place
-       1---------->5                   VC 1       in the lower half of the part: no VC of a link is
-          2---------->6                VC 2       used twice, but up to side / 2 messages share the
-             3---------->7             VC 3       link's cycles.
+    0---------->4            VC 0       Every pair has a VC of its own, that of its place in the
+       1---------->5         VC 1       lower half of the part: no VC of a link is used twice. But
+          2---------->6      VC 2       up to side / 2 messages share the link's cycles, so that
+             3---------->7   VC 3       flits do wait for each other.
 
 So 8 VCs, all that a network may have, serve sides up to 16. The alternatives: one pair after the
 other makes 2^b steps of step b, ``side - 1`` in all, which a ring needs too, whose sends are short.

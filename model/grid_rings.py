@@ -17,18 +17,18 @@ Everything takes the shortest way: hops of a broadcast, and words x hops of a sc
 the least that there are; so are the words that the root sends.
 
 **All-gather and all-to-all** need rings. A line without a link between its ends is folded into
-one, which crosses each link once each way, two at a time::
+one, which crosses each link once in each direction, mostly two for one send::
 
     0 ------> 2 ------> 4 ----> 5            0 -> 2 -> 4 -> 5 -> 3 -> 1 -> 0
-    ^----1 <------ 3 <----------'            (the same with 5 and 4 exchanged where 6 is one more)
+    ^----1 <------ 3 <----------'
 
 * All-gather: each node sends up the ring, in step t what came in step t - 1. side - 1 steps, with
   the least words that a node can receive.
 * All-to-all: first all that has no farther up the ring than down goes up, then the rest goes down;
-  each step takes everything one place on. side - 1 steps; half the words of a ring that turns one
-  way only. On a torus axis every block takes a shortest way. On a folded one it takes up to twice
-  as many hops; but every link of the middle carries in every step what must cross the middle:
-  side^2 / 4 blocks of each pair of half-lines in all, for an even side, which is the least.
+  each step takes everything one place on. side - 1 steps; about half the words of a ring that turns
+  one way only. On a torus axis every block takes a shortest way. On a folded one some take a longer
+  one, up to 3/2 of the hops in all. But every step keeps every link busy, and for an even side they
+  carry side^2 / 4 blocks each for each line, which is the least for those in the middle.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from .grid_sends import Columns, GridCollective, LineSends, Sends, ranges, reach
 def scatter_line(side: int, place: int, wrapped: bool) -> LineSends:
     """Serve a line from ``place``, each node by a message of its own, the farthest one first.
 
-    Of equally far nodes the one on the side with fewer is first, so that the root of a wrapped line
-    sends up and down in turn, and who passes on never has to send and receive in one step.
+    Of equally far nodes the one below is first. So the root of a wrapped line sends up and down in
+    turn, and who passes on never has to send and receive in one step.
     """
     reaches = reach(side, place, wrapped)
     distance = np.concatenate([np.arange(1, length + 1) for length in reaches])
     way = np.repeat((1, -1), reaches)
-    order = np.lexsort((way, np.repeat(reaches, reaches), -distance))
+    order = np.lexsort((way, -distance))
     distance, way = distance[order], way[order]
     hop = ranges(np.zeros_like(distance), distance)
     start, way, goal = (

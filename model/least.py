@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .bounds import least_broadcast_steps, least_broadcast_tcd
-from .collective_bounds import lower_bounds
+from .collective_bounds import counted_costs, lower_bounds
 from .schedule import Schedule
 from .topology import NO_LINK
 
@@ -14,7 +14,8 @@ def least_measures(schedule: Schedule) -> dict[str, int]:
     """The least ``steps`` and ``tcd`` of any schedule that does what ``schedule`` does.
 
     A broadcast or multicast must reach those whom it is owed to, on any network; for the other
-    collectives :func:`.collective_bounds.lower_bounds` says what a grid can do.
+    collectives :func:`.collective_bounds.lower_bounds` says what a grid can do, and also bounds
+    what :func:`word_measures` counts.
     """
     nodes = len(_concerned(schedule))
     if nodes < 2:
@@ -25,7 +26,25 @@ def least_measures(schedule: Schedule) -> dict[str, int]:
     found = lower_bounds(
         schedule.collective, schedule.topology, schedule.root, words, schedule.port_model
     )
-    return {"steps": found.steps.value, "tcd": found.hops.value}
+    return {
+        "steps": found.steps.value,
+        "tcd": found.hops.value,
+        "word_hops": found.word_hops.value,
+        "node_words": found.node_words.value,
+        "link_words": found.link_words.value,
+    }
+
+
+def word_measures(schedule: Schedule) -> dict[str, int]:
+    """Words times links, and words of the busiest node and link: for what has many blocks."""
+    if schedule.collective in ("broadcast", "multicast") or not schedule.sends:
+        return {}
+    costs = counted_costs(schedule)
+    return {
+        "word_hops": costs.word_hops,
+        "node_words": costs.node_words,
+        "link_words": costs.link_words,
+    }
 
 
 def _concerned(schedule: Schedule) -> set[int]:

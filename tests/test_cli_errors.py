@@ -98,8 +98,9 @@ BAD_OPTIONS = {
     ),
     # Names
     f"schedule --mesh 8x8 {CORNER} --algorithm ear": (
-        "algorithm for broadcast must be eye or minimum or rectangle or tree or u-mesh or u-torus "
-        "or u-torus-open, not ear"
+        "algorithm for broadcast must be eye or minimum or rectangle or jiang-wu or tree or u-mesh "
+        "or u-torus or u-torus-open or ring or recursive-doubling or brg or sbt or tcbt or nrsbt "
+        "or nesbt or nrbrg, not ear"
     ),
     f"schedule --mesh 8x8 {CORNER} --partial": "--partial must be left out with eye broadcast",
     f"schedule --mesh 8x8 {CORNER} --packet 0": "--packet must be 1 to 2147483647, not 0",
@@ -113,13 +114,14 @@ BAD_OPTIONS = {
         "--random-faults must be 0 to less than 1, not 1.0"
     ),
     f"schedule --mesh 8x8 {CORNER} --collective reduce": (
-        "collective must be broadcast or multicast, not reduce"
+        "collective must be broadcast or multicast or scatter or gather or all-gather or "
+        "all-to-all, not reduce"
     ),
     f"predict --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
-        "command must be bitstream, board-run, boards, compare, predict, program, schedule, show, "
-        "traffic, verify, verilog, not frobnicate"
+        "command must be bitstream, board-run, boards, compare, costs, predict, program, schedule, "
+        "show, traffic, transmit, verify, verilog, not frobnicate"
     ),
     "schedule --frob": "No such option '--frob' (see eyecast schedule --help)",
     # Options that exclude each other, or need each other

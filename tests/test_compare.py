@@ -84,10 +84,10 @@ def test_the_table_has_the_bounds_first_and_then_what_json_has(eyecast: Command)
 
 
 def test_what_does_not_serve_is_listed_with_the_reason(eyecast: Command) -> None:
-    answer = eyecast("compare", "--mesh", "5x7", "--source", "0,0")
+    answer = eyecast("compare", "--torus", "5x7", "--source", "0,0")
     assert answer.status == 0
     assert "rectangle" in {row[0] for row in lines_of(answer)}
-    reason = "network for the minimum broadcast must be a mesh with sides that are powers of two "
+    reason = "network for the minimum broadcast must be a mesh without faults"
     assert f"not served by minimum: {reason}" in answer.output
 
 
@@ -294,8 +294,7 @@ BAD_OPTIONS = {
         "mesh to compare with the eye must be of equal sides, not 8x4 mesh"
     ),
     "compare --torus 4x4 --all-sources": (
-        "network for the minimum broadcast must be a mesh with sides that are powers of two "
-        "(8x8, 4x16x2, ...), not a 4x4 torus"
+        "network for the minimum broadcast must be a mesh without faults, not a 4x4 torus"
     ),
     f"{MESH} --all-sources --faulty-node 1,1": (
         "network for the minimum broadcast must be a mesh without faults, not a 4x4 mesh with 1 "
@@ -318,8 +317,8 @@ def test_bad_options(eyecast: Command, here: Path, arguments: str, line: str) ->
 
 def test_a_network_that_none_serves(eyecast: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, *(find_algorithm("broadcast", name) for name in ("eye", "minimum")))
-    assert eyecast("compare", "--mesh", "5x5", "--source", "0,0") == refusal(
-        "network to compare on must be one that eye or minimum serves, not a 5x5 mesh"
+    assert eyecast("compare", "--torus", "5x5", "--source", "0,0") == refusal(
+        "network to compare on must be one that eye or minimum serves, not a 5x5 torus"
     )
 
 
