@@ -1,4 +1,4 @@
-"""How the cycle model's functions are compiled, and two that work on the bits of a word."""
+"""How the cycle model's functions are compiled, and three that Numba does not have."""
 
 from __future__ import annotations
 
@@ -38,6 +38,23 @@ def lowest_bit(_: Any, word: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.int64), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def lanes_of(_: Any, network: Any) -> Any:
+    """The lanes of each node of a ``Network``: its field, or 1 where that is None.
+
+    It is so compiled twice. The networks that are not all-port, nearly all, have no loops over
+    lanes then, which would make them slower.
+    """
+    place = network.fields.index("lanes")
+    known = isinstance(network[place], types.NoneType)
+
+    def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        one = ir.Constant(ir.IntType(64), 1)
+        return one if known else builder.extract_value(arguments[0], place)
+
+    return types.int64(network), code
 
 
 @inlined

@@ -5,13 +5,15 @@
     sender ──► inject ──► port 0 of the router ──► receiver
        ▲                                              │
        └── observe: step over? finished? ◄── arrived ─┘
+
+In an all-port network a node has a sender and a receiver for each of its lanes (``cycle_state``).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .cycle_compiler import Int, field, index, inlined
+from .cycle_compiler import Int, field, index, inlined, lanes_of
 from .cycle_links import launch
 from .cycle_state import (
     BAD,
@@ -43,10 +45,17 @@ from .trace import HEAD_MARK, TAIL_MARK
 
 @inlined
 def receiver(
-    net: Network, now: Registers, lists: Lists, node: Int, vc: Int, kind: Int, word: np.uint64
+    net: Network,
+    now: Registers,
+    lists: Lists,
+    node: Int,
+    lane: Int,
+    vc: Int,
+    kind: Int,
+    word: np.uint64,
 ) -> None:
-    """Take a flit that leaves port 0 of the router in this cycle."""
-    packet = index(node * net.vcs + vc)
+    """Take a flit that leaves the router by the ejection port of a lane in this cycle."""
+    packet = index(lane * net.vcs + vc)
     if kind & HEAD_MARK:
         now.receive_step[packet] = field(word, net.port_bits, net.step_bits)
         address_place = net.port_bits + net.step_bits
@@ -57,89 +66,118 @@ def receiver(
         if address >= net.message_words:
             set_flag(now, lists, node, BAD_WRITE)
         else:
-            now.written_cycle[node] = now.total[CYCLE]
-            now.written_address[node] = address
-            now.written_over[node] = now.memory[node, address]
+            now.written_cycle[lane] = now.total[CYCLE]
+            now.written_address[lane] = address
+            now.written_over[lane] = now.memory[node, address]
             now.memory[node, address] = word
     if kind & TAIL_MARK:
-        end_packet(net, now, lists, node, np.int64(now.receive_step[packet]))
+        end_packet(net, now, lists, node, lane, np.int64(now.receive_step[packet]))
 
 
 @inlined
-def end_packet(net: Network, now: Registers, lists: Lists, node: Int, step: Int) -> None:
-    """Note the arrival of a packet whose tail leaves port 0 in this cycle."""
+def end_packet(net: Network, now: Registers, lists: Lists, node: Int, lane: Int, step: Int) -> None:
+    """Note the arrival of a packet whose tail leaves the router in this cycle."""
     if step == 0 and net.timed_rows:
         if now.received[node] == net.awaited[node]:
             set_flag(now, lists, node, UNEXPECTED_RECEIVE)
         now.received[node] = (now.received[node] + 1) & net.largest_word
         if now.received[node] == net.awaited[node]:
             wake(now, lists, node)
-    else:
-        expected = net.expected[node, step] and not now.arrived[node, step]
+    elif step != 0:
+        expected = net.expected[lane, step] and not now.arrived[lane, step]
         if not expected or (net.barrier and step != now.step[node]):
             set_flag(now, lists, node, UNEXPECTED_RECEIVE)
         if expected:
             now.missing[node] -= 1
-        now.arrived[node, step] = True
+        now.arrived[lane, step] = True
         now.step_end[step] = now.total[CYCLE] + 1
         wake(now, lists, node)
 
 
 @inlined
-def fetched(now: Registers, node: Int, address: Int) -> np.uint64:
-    """Read the word injected in this cycle: it was fetched in the last, before its write."""
-    fresh = now.written_cycle[node] == now.total[CYCLE] - 1
-    if fresh and now.written_address[node] == address:
-        return np.uint64(now.written_over[node])
+def fetched(net: Network, now: Registers, node: Int, address: Int) -> np.uint64:
+    """Read the word injected in this cycle: it was fetched in the last, before its write.
+
+    Where several receivers wrote to it, the first one of them wrote over what was there.
+    """
+    for place in range(lanes_of(net)):
+        lane = index(node * lanes_of(net) + place)
+        fresh = now.written_cycle[lane] == now.total[CYCLE] - 1
+        if fresh and now.written_address[lane] == address:
+            return np.uint64(now.written_over[lane])
     return np.uint64(now.memory[node, address])
 
 
 @inlined
-def inject(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
-    """Try to inject the next flit of the sender's row; whether there was a credit for it."""
-    row = index(now.row[node])
+def receives(net: Network, node: Int, step: Int) -> bool:
+    """Whether a node expects anything in a step."""
+    result = False
+    for place in range(lanes_of(net)):
+        lane = index(node * lanes_of(net) + place)
+        result = result or net.expected[lane, step]
+    return result
+
+
+@inlined
+def inject(net: Network, now: Registers, lists: Lists, node: Int, lane: Int) -> bool:
+    """Try to inject the next flit of a sender's row; whether there was a credit for it."""
+    row = index(now.row[lane])
     channel = np.int64(net.row_channel[row])
     counter = index(net.upstream[channel])
     if now.credits[counter] == 0:
-        now.waiting[node] = True
+        now.waiting[lane] = True
         return False
     now.credits[counter] -= 1
-    if now.waiting[node]:
+    if now.waiting[lane]:
         now.stalled_flits[node] += 1
-        now.waiting[node] = False
+        now.waiting[lane] = False
     first_header = net.first_header[row]
     headers = net.first_header[index(row + 1)] - first_header
-    gone = now.place[node]
-    if gone == 0 and net.half_duplex and net.expected[node, net.row_step[row]]:
+    gone = now.place[lane]
+    if gone == 0 and net.half_duplex and receives(net, node, net.row_step[row]):
         set_flag(now, lists, node, SEND_AND_RECEIVE)
     last = gone + 1 == headers + net.row_length[row]
     kind = HEAD_MARK if gone < headers else 0
     if gone < headers:
         word = net.header[index(first_header + gone)]
     else:
-        word = fetched(now, node, index(net.row_source[row] + gone - headers))
+        word = fetched(net, now, node, index(net.row_source[row] + gone - headers))
     launch(now, now.total[EMPTIED], channel, kind | (TAIL_MARK if last else 0), word)
-    now.sender[node] = CONTROL if last else SENDING
-    now.place[node] = 0 if last else gone + 1
-    now.row[node] = row + 1 if last else row
+    now.sender[lane] = CONTROL if last else SENDING
+    now.place[lane] = 0 if last else gone + 1
+    now.row[lane] = row + 1 if last else row
     return True
 
 
 @inlined
-def sender(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
-    """One cycle of a node's sender; whether it did anything."""
-    state, row = now.sender[node], index(now.row[node])
+def senders(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
+    """One cycle of a node's senders; whether any did anything."""
+    # None sees a flag that another one sets in this cycle.
+    unflagged = now.flags[node] == 0
+    busy = False
+    for place in range(lanes_of(net)):
+        lane = index(node * lanes_of(net) + place)
+        busy = sender(net, now, lists, node, lane, unflagged) or busy
+    return busy
+
+
+@inlined
+def sender(
+    net: Network, now: Registers, lists: Lists, node: Int, lane: Int, unflagged: bool
+) -> bool:
+    """One cycle of a sender; whether it did anything."""
+    state, row = now.sender[lane], index(now.row[lane])
     if state == CONTROL:
-        now.place[node] += 1
-        if row == net.first_row[index(node + 1)] or net.row_step[row] == 0:
-            now.sender[node] = ENDED
-        elif now.place[node] == net.control_words:
-            now.place[node] = 0
-            now.sender[node] = READY
+        now.place[lane] += 1
+        if row == net.first_row[index(lane + 1)] or net.row_step[row] == 0:
+            now.sender[lane] = ENDED
+        elif now.place[lane] == net.control_words:
+            now.place[lane] = 0
+            now.sender[lane] = READY
         return True
-    if state == READY and now.flags[node] == 0:
+    if state == READY and unflagged:
         if net.row_channel[row] == BAD or now.step[node] > net.row_step[row]:
-            now.sender[node] = FAILED
+            now.sender[lane] = FAILED
             set_flag(now, lists, node, BAD_ROW)
             return True
         begins = now.step[node] == net.row_step[row]
@@ -148,7 +186,7 @@ def sender(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
             begins = False
     else:
         begins = False
-    return (begins or state == SENDING) and inject(net, now, lists, node)
+    return (begins or state == SENDING) and inject(net, now, lists, node, lane)
 
 
 @inlined
@@ -198,15 +236,18 @@ def accepts(net: Network, now: Registers, node: Int) -> bool:
 @inlined
 def observe(net: Network, now: Registers, node: Int) -> None:
     """See from the registers whether the node's step is over and whether the node is finished."""
-    state = now.sender[node]
-    if state in (CONTROL, SENDING):
-        return  # It was neither when the row before ended, and is not before this one has.
     end_coasting(net, now, node)
     step = now.step[node]
-    ended = state == ENDED
-    sent = ended or (state == READY and net.row_step[now.row[node]] > step)
     unflagged = now.flags[node] == 0
-    over = sent and unflagged and (not net.expected[node, step] or now.arrived[node, step])
+    ended, over = True, unflagged
+    for place in range(lanes_of(net)):
+        lane = index(node * lanes_of(net) + place)
+        state = now.sender[lane]
+        if state in (CONTROL, SENDING):
+            return  # It was neither when the row before ended, and is not before this one has.
+        sent = state == ENDED or (state == READY and net.row_step[now.row[lane]] > step)
+        over = over and sent and (not net.expected[lane, step] or now.arrived[lane, step])
+        ended = ended and state == ENDED
     served = ended and now.missing[node] == 0 and now.received[node] >= net.awaited[node]
     finished = served and unflagged
     now.total[NOT_OVER] += np.int64(now.over[node]) - np.int64(over)
@@ -226,9 +267,10 @@ def rise(net: Network, now: Registers, node: Int) -> bool:
     """Raise the step of a self-timed node that is not finished; whether to look again.
 
     A node that has sent and received every step, and only awaits packets of timed rows, *coasts*:
-    its step rises in every cycle until it is woken, and is made up for then.
+    its step rises in every cycle until it is woken, and is made up for then. (Where rows are timed
+    a node has one sender.)
     """
-    if now.sender[node] == ENDED and now.missing[node] == 0:
+    if net.timed_rows and now.sender[node] == ENDED and now.missing[node] == 0:
         now.coasting_since[node] = now.total[CYCLE]
         return False
     next_step(net, now, node)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .cycle_compiler import Int, index, inlined
+from .cycle_compiler import Int, index, inlined, lanes_of
 from .cycle_state import (
     CREDIT_OVERFLOW,
     EMPTIED,
@@ -36,7 +36,7 @@ def launch(now: Registers, stage: Int, channel: Int, kind: Int, word: np.uint64)
 @inlined
 def give_credit(net: Network, now: Registers, number: Int, channel: Int) -> None:
     """Send a credit back over the link of input channel ``channel``, buffer ``number``."""
-    from_interface = number < net.vcs
+    from_interface = number < lanes_of(net) * net.vcs
     stage = index(now.total[EMPTIED] if from_interface else now.total[FILLED])
     entry = index(stage * len(now.buffered) + now.returns[stage])
     now.return_channel[entry] = net.upstream[channel]
@@ -51,5 +51,6 @@ def take_credit(net: Network, now: Registers, lists: Lists, channel: Int) -> Non
         set_flag(now, lists, node, CREDIT_OVERFLOW)
     else:
         now.credits[channel] += 1
-    if now.waiting[node] and channel >= len(now.buffered):
+    of_senders = channel - len(now.buffered)
+    if of_senders >= 0 and now.waiting[index(of_senders // net.vcs)]:
         wake(now, lists, node)

@@ -20,7 +20,7 @@ from .cycle_interface import (
     next_step,
     observe,
     rise,
-    sender,
+    senders,
     wake_sleepers,
 )
 from .cycle_links import take_credit
@@ -61,7 +61,7 @@ def run_interfaces(net: Network, now: Registers, lists: Lists) -> None:
     candidates, now.total[AWAKE] = now.total[AWAKE], 0
     for entry in range(candidates):
         node = np.int64(lists.awake_nodes[entry])
-        busy = sender(net, now, lists, node)
+        busy = senders(net, now, lists, node)
         if not net.barrier and now.over[node] and not now.finished[node]:
             busy = rise(net, now, node) or busy
         now.awake[node] = False

@@ -29,6 +29,7 @@ from .cycle_state import (
     Links,
     Network,
     Rows,
+    Words,
     empty_lists,
     reset_registers,
 )
@@ -74,12 +75,13 @@ class Run:
     step
         The step register of each node.
     arrived
-        Whether a packet of a step has arrived: shape (nodes, 2 ** step_bits).
+        Whether a packet of a step has arrived: shape (nodes, 2 ** step_bits); in an all-port
+        network (nodes * lanes, 2 ** step_bits), link port l of a node being its lane l - 1.
     received
         How many packets of timed rows each node has received.
     step_ends
         Entry s - 1 is for step s of 1 to ``program.steps``: the cycle after the one in which the
-        last tail of that step left port 0 of a router; 0 where none did.
+        last tail with that step left port 0 of a router; 0 where none did.
     """
 
     finished: bool
@@ -161,10 +163,11 @@ def cycle_limit(program: Program | Tables, refusal: npt.NDArray[np.uint16] | Non
     config = tables.config
     packets = len(tables.step)
     flits = len(tables.header) + int(tables.length.sum())
-    # A control word is read; a flit is injected, crosses the links, and is delivered.
+    # A control word is read, the last one by each sender; a flit is injected, crosses the links,
+    # and is delivered.
     events = config.control_words * packets + flits + tables.flit_hops
     steps = tables.steps + 1
-    events += config.topology.nodes * steps + 2 * steps
+    events += config.topology.nodes * (tables.steps + config.lanes) + 2 * steps
     pause = config.link_registers
     if refusal is not None and refusal.any():
         pause += REFUSAL_CYCLES
@@ -212,12 +215,20 @@ def _refusal(config: NetworkConfig, given: npt.NDArray[np.uint16] | None) -> npt
     return given
 
 
+def _lines(config: NetworkConfig) -> int:
+    """``Network.lines``: the lanes and the link ports of a node."""
+    return config.lanes + config.topology.ports - 1
+
+
 def _downstream(config: NetworkConfig) -> Links:
     """``Network.downstream``: the input channel to which each output channel leads."""
-    neighbor, peer = config.topology.neighbor[..., None], config.topology.peer[..., None]
-    line = neighbor * config.topology.ports + peer
+    topology, lanes = config.topology, config.lanes
+    neighbor, peer = topology.neighbor[:, 1:, None], topology.peer[:, 1:, None]
+    line = neighbor * _lines(config) + lanes - 1 + peer
     channel = line * config.vcs + np.arange(config.vcs)
-    return np.where(neighbor == NO_LINK, NO_LINK, channel).ravel().astype(np.int32)
+    downstream = np.full((topology.nodes, _lines(config), config.vcs), NO_LINK, dtype=np.int32)
+    downstream[:, lanes:] = np.where(neighbor == NO_LINK, NO_LINK, channel)
+    return downstream.ravel()
 
 
 def _upstream(config: NetworkConfig) -> Links:
@@ -227,15 +238,29 @@ def _upstream(config: NetworkConfig) -> Links:
     outputs = np.flatnonzero(downstream != NO_LINK)
     upstream[downstream[outputs]] = outputs
     nodes = config.topology.nodes
-    interfaces = upstream.reshape(nodes, -1)[:, : config.vcs]
-    interfaces[:] = len(upstream) + np.arange(nodes * config.vcs).reshape(nodes, config.vcs)
+    injected = upstream.reshape(nodes, -1)[:, : config.lanes * config.vcs]
+    injected[:] = len(upstream) + np.arange(injected.size).reshape(injected.shape)
     return upstream
 
 
+def _exits(config: NetworkConfig) -> Words:
+    """``Network.exits``: every port with a link, but for the port that a packet came in by.
+
+    From an injection port nothing is delivered, and from one of several only its link leads on.
+    """
+    topology = config.topology
+    bits = np.uint64(1) << np.arange(topology.ports, dtype=np.uint64)[1:]
+    linked = np.where(topology.neighbor[:, 1:] == NO_LINK, np.uint64(0), bits)
+    all_linked = linked.sum(axis=1, dtype=np.uint64)[:, None]
+    deliver = np.uint64(1 << config.deliver_code)
+    injected = linked if config.all_port else all_linked
+    return np.concatenate((injected, (all_linked & ~bits) | deliver), axis=1).ravel()
+
+
 def _row_channel(tables: Tables) -> Links:
-    """``Network.row_channel``: the VC of port 0 that each row's packet enters by."""
+    """``Network.row_channel``: the VC of an injection port that each row's packet enters by."""
     config = tables.config
-    buffers = config.topology.ports * config.vcs
+    buffers = _lines(config) * config.vcs
     # One more header flit, for rows at the end that have none.
     slot = np.append(tables.header, np.uint64(0))[tables.first_header[:-1]]
     port = slot & np.uint64((1 << config.port_bits) - 1)
@@ -244,8 +269,12 @@ def _row_channel(tables: Tables) -> Links:
     bad = np.diff(tables.first_header) == 0
     bad |= tables.source_address + tables.length > config.message_words
     bad |= (port < 1) | (port >= config.topology.ports) | (vc >= config.vcs)
-    node = np.repeat(np.arange(config.topology.nodes), np.diff(tables.first_row))
-    return np.where(bad, BAD, node * buffers + vc.astype(np.int64)).astype(np.int32)
+    lane = np.repeat(np.arange(len(tables.first_row) - 1), np.diff(tables.first_row))
+    node, place = np.divmod(lane, config.lanes)
+    if config.all_port:
+        bad |= port != place + 1
+    channel = node * buffers + place * config.vcs + vc.astype(np.int64)
+    return np.where(bad, BAD, channel).astype(np.int32)
 
 
 def _network(
@@ -261,15 +290,17 @@ def _network(
     """
     tables = program if isinstance(program, Tables) else tables_of(program)
     config = tables.config
-    nodes, ports = config.topology.neighbor.shape
-    buffers = ports * config.vcs
-    lines = np.arange(nodes * ports, dtype=np.uint32)
+    nodes, lines = config.topology.nodes, _lines(config)
+    buffers = lines * config.vcs
+    line_node, place = np.divmod(np.arange(nodes * lines, dtype=np.uint32), np.uint32(lines))
     routers, interfaces = (
-        np.repeat(np.arange(nodes, dtype=np.uint32), channels) for channels in (buffers, config.vcs)
+        np.repeat(np.arange(nodes, dtype=np.uint32), channels)
+        for channels in (buffers, config.lanes * config.vcs)
     )
-    line_port = (lines % ports).astype(np.uint8)
     return Network(
-        ports=ports,
+        ports=config.topology.ports,
+        lanes=config.lanes if config.all_port else None,
+        lines=lines,
         vcs=config.vcs,
         buffers=buffers,
         blocks=-(-buffers // BLOCK),
@@ -289,9 +320,10 @@ def _network(
         barrier=barrier,
         record_trace=record_trace,
         channel_node=np.concatenate((routers, interfaces)),
-        channel_port=np.repeat(line_port, config.vcs),
-        line_node=lines // np.uint32(ports),
-        line_port=line_port,
+        channel_place=np.repeat(place.astype(np.uint8), config.vcs),
+        line_node=line_node,
+        line_port=np.maximum(place.astype(np.int64) - config.lanes + 1, 0).astype(np.uint8),
+        exits=_exits(config),
         downstream=_downstream(config),
         upstream=_upstream(config),
         expected=np.array(tables.expected),

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .cycle_compiler import Int, field, index, inlined, lowest_bit
+from .cycle_compiler import Int, field, index, inlined, lanes_of, lowest_bit
 from .cycle_interface import accepts, receiver
 from .cycle_links import give_credit, launch
 from .cycle_state import (
@@ -91,7 +91,7 @@ def request(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
 
     The request stands, and is not looked at again, until the packet's tail has left.
     """
-    node, input_port = np.int64(net.channel_node[channel]), np.int64(net.channel_port[channel])
+    node, place = np.int64(net.channel_node[channel]), np.int64(net.channel_place[channel])
     number = channel - node * net.buffers
     slot = index(channel * net.depth + now.first[channel])
     word, kind = np.uint64(now.data[slot]), np.int64(now.kind[slot])
@@ -101,14 +101,16 @@ def request(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
         leave(net, now, node, number)
         note_front(now, lists, channel, now.buffered[channel] > 0)
         return
-    bad = not kind & HEAD_MARK or port == 0 or port > net.ports
+    exits = net.exits[index(node * net.lines + place)]
+    exit_place = port + lanes_of(net) - 1
     if port == net.ports:
-        port, vc = np.int64(0), number - input_port * net.vcs
-    line = index(node * net.ports + port)
-    wanted = index(line * net.vcs + vc)
-    if bad or port == input_port or vc >= net.vcs or (port > 0 and net.downstream[wanted] < 0):
+        exit_place = place - lanes_of(net) if lanes_of(net) > 1 else np.int64(0)
+        vc = number - place * net.vcs
+    if not kind & HEAD_MARK or field(exits, port, 1) == 0 or vc >= net.vcs:
         set_flag(now, lists, node, BAD_ROUTE)
         return
+    line = index(node * net.lines + exit_place)
+    wanted = index(line * net.vcs + vc)
     now.wanted[channel] = wanted
     begin_request(net, now, number, line, wanted)
 
@@ -167,7 +169,8 @@ def move(net: Network, now: Registers, lists: Lists, trace: Rows, line: Int, num
     if net.record_trace:
         record(now, trace, node, port, vc, kind, sent)
     if port == 0:
-        receiver(net, now, lists, node, vc, kind, word)
+        lane = index(line - node * (net.lines - lanes_of(net)))
+        receiver(net, now, lists, node, lane, vc, kind, word)
     else:
         now.credits[wanted] -= 1
         launch(now, index(now.total[FILLED]), net.downstream[wanted], kind, sent)

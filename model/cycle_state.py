@@ -1,9 +1,16 @@
 """The registers of the cycle model, and what both halves of a node do with them.
 
 Everything is plain integers in flat arrays. A *line* is a port of a router, a *channel* a VC of
-it, and ``number`` that of a buffer on the page::
+it, and a *lane* an injection port with its sender, and the ejection port beside it with its
+receiver. The lines of a router are its lanes, and then its link ports::
 
-    line = node * ports + port      channel = line * vcs + vc = node * buffers + number
+    lane = node * lanes + 0 ... lanes - 1
+    line = node * lines + place     channel = line * vcs + vc = node * buffers + number
+    place:  0 ... lanes - 1 (lanes), lanes ... lines - 1 (ports 1 ... P - 1)
+
+There is one lane, port 0, so that the places are the ports and ``number`` is that of the page; but
+in an all-port network link port l has lane l - 1. There too the buffers that request one output are
+in the order of the page: of all injection ports an output is asked by one alone, before the links.
 
 Input and output ports share the numbering: ``buffered[channel]`` belongs to the input buffer there
 and ``held[channel]`` to the output VC. The names are those of docs/router.md.
@@ -59,16 +66,22 @@ loop was compiled from."""
 class Network(NamedTuple):
     """What is fixed while a program runs: the network, and the rows of its tables.
 
+    ``lanes``, ``lines`` and ``buffers`` are those of one node; ``lanes`` is None, for 1, in a
+    network that is not all-port (:func:`~.cycle_compiler.lanes_of`). ``exits[line]`` is the set of
+    the port codes, the deliver code too, for which a packet may ask that came in there.
     ``downstream[channel]`` is the input channel to which an output channel leads and
     ``upstream[channel]`` the output channel that feeds an input channel, -1 where there is none.
-    The interfaces feed port 0: their channels follow those of all routers, VC a of node n being
-    ``nodes * buffers + n * vcs + a``, and have credit counters like outputs. Node n has the rows
+    The senders feed the lanes: their channels follow those of all routers, VC a of lane n being
+    ``nodes * buffers + n * vcs + a``, and have credit counters like outputs. Lane n has the rows
     ``first_row[n]`` up to ``first_row[n + 1]``, row r the header flits ``first_header[r]`` up to
     ``first_header[r + 1]``; ``row_channel`` is the input channel into which it is sent, ``BAD`` for
-    a row that the sender refuses. ``largest_word`` is a word of ones.
+    a row that the sender refuses. ``expected`` has a row for each lane. ``largest_word`` is a word
+    of ones.
     """
 
     ports: int
+    lanes: int | None
+    lines: int
     vcs: int
     buffers: int
     blocks: int
@@ -88,9 +101,10 @@ class Network(NamedTuple):
     barrier: bool
     record_trace: bool
     channel_node: Indices
-    channel_port: Bytes
+    channel_place: Bytes
     line_node: Indices
     line_port: Bytes
+    exits: Words
     downstream: Links
     upstream: Links
     expected: Bools
@@ -107,7 +121,10 @@ class Network(NamedTuple):
 
 
 class Registers(NamedTuple):
-    """The state of the network, by line or channel (routers) and by node (interfaces).
+    """The state of the network: by line or channel (routers), by lane or node (interfaces).
+
+    ``sender`` to ``waiting`` are by lane, as are ``arrived``, ``written_cycle`` and what goes with
+    it; what is received is by lane and VC. ``missing`` counts the receives of all lanes of a node.
 
     Flit f of a channel's buffer is at ``channel * depth + f`` in ``data`` and ``kind``.
     ``wanted[channel]`` is the output channel that its packet requests, from its first flit to its
@@ -190,8 +207,8 @@ class Rows(NamedTuple):
 
 def reset_registers(network: Network, memory: Words) -> Registers:
     """Make the registers as they are after reset; ``memory`` is copied."""
-    nodes, steps = network.expected.shape
-    lines, channels = nodes * network.ports, nodes * network.buffers
+    nodes, (lanes, steps) = len(network.awaited), network.expected.shape
+    lines, channels = nodes * network.lines, nodes * network.buffers
     stages = network.link_registers + 1
     total = np.zeros(SOURCES + 1, dtype=np.int64)
     total[[NOT_OVER, UNFINISHED, AWAKE]] = nodes
@@ -209,7 +226,7 @@ def reset_registers(network: Network, memory: Words) -> Registers:
         requested=np.zeros(lines, dtype=np.uint16),
         asked=np.zeros(-(-lines // BLOCK), dtype=np.int64),
         held=np.zeros(channels, dtype=np.bool_),
-        credits=np.full(channels + nodes * network.vcs, network.depth, dtype=np.uint8),
+        credits=np.full(channels + lanes * network.vcs, network.depth, dtype=np.uint8),
         turn=np.zeros(lines, dtype=np.uint16),
         flights=np.zeros(stages, dtype=np.int64),
         flight_channel=np.zeros(stages * lines, dtype=np.uint32),
@@ -217,24 +234,24 @@ def reset_registers(network: Network, memory: Words) -> Registers:
         flight_data=np.zeros(stages * lines, dtype=np.uint64),
         returns=np.zeros(stages, dtype=np.int64),
         return_channel=np.zeros(stages * channels, dtype=np.uint32),
-        sender=np.full(nodes, CONTROL, dtype=np.uint8),
+        sender=np.full(lanes, CONTROL, dtype=np.uint8),
         row=network.first_row[:-1].copy(),
-        place=np.zeros(nodes, dtype=np.int64),
-        waiting=np.zeros(nodes, dtype=np.bool_),
+        place=np.zeros(lanes, dtype=np.int64),
+        waiting=np.zeros(lanes, dtype=np.bool_),
         alarm=np.full(nodes, NEVER, dtype=np.int64),
         step=np.ones(nodes, dtype=np.int64),
         coasting_since=np.full(nodes, NEVER, dtype=np.int64),
         over=np.zeros(nodes, dtype=np.bool_),
         finished=np.zeros(nodes, dtype=np.bool_),
-        arrived=np.zeros((nodes, steps), dtype=np.bool_),
-        missing=network.expected.sum(axis=1, dtype=np.int64),
+        arrived=np.zeros((lanes, steps), dtype=np.bool_),
+        missing=network.expected.reshape(nodes, -1).sum(axis=1, dtype=np.int64),
         received=np.zeros(nodes, dtype=np.int64),
-        receive_address=np.zeros(nodes * network.vcs, dtype=np.int64),
-        receive_step=np.zeros(nodes * network.vcs, dtype=np.int64),
+        receive_address=np.zeros(lanes * network.vcs, dtype=np.int64),
+        receive_step=np.zeros(lanes * network.vcs, dtype=np.int64),
         memory=memory.copy(),
-        written_cycle=np.full(nodes, NEVER, dtype=np.int64),
-        written_address=np.zeros(nodes, dtype=np.int64),
-        written_over=np.zeros(nodes, dtype=np.uint64),
+        written_cycle=np.full(lanes, NEVER, dtype=np.int64),
+        written_address=np.zeros(lanes, dtype=np.int64),
+        written_over=np.zeros(lanes, dtype=np.uint64),
         flags=np.zeros(nodes, dtype=np.uint8),
         stalled_flits=np.zeros(nodes, dtype=np.int64),
         step_end=np.zeros(steps, dtype=np.int64),
@@ -245,7 +262,7 @@ def reset_registers(network: Network, memory: Words) -> Registers:
 
 def empty_lists(network: Network) -> Lists:
     """Make lists as long as a cycle can fill them; every node is awake."""
-    nodes = len(network.expected)
+    nodes = len(network.awaited)
     channels = nodes * network.buffers
     return Lists(
         awake_nodes=np.arange(nodes, dtype=np.uint32),

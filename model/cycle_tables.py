@@ -27,9 +27,11 @@ NO_START = -1
 class Tables:
     """What a network is loaded with before a run, but for the message memories.
 
-    Node n has the rows ``first_row[n]`` up to ``first_row[n + 1]``, in the order of its table; row
-    r has the header flits ``header[first_header[r]]`` up to ``header[first_header[r + 1]]``, as
-    they enter the network. Raises :class:`InvalidInput` for what no table or register can hold.
+    The tables are those of the senders. There is one for each node; in an all-port network link
+    port l of node n has number ``n * lanes + l - 1``, and so has what it receives. Sender n has the
+    rows ``first_row[n]`` up to ``first_row[n + 1]``, in the order of its table; row r has the
+    header flits ``header[first_header[r]]`` up to ``header[first_header[r + 1]]``, as they enter
+    the network. Raises :class:`InvalidInput` for what no table or register can hold.
 
     step, source_address, length
         Fields of each row (docs/router.md, section 4), int64.
@@ -39,7 +41,7 @@ class Tables:
     header
         Header flits of all rows, uint64.
     expected
-        Whether a node receives in a step: shape (nodes, 2 ** step_bits), bool.
+        Whether anything is received in a step: shape (nodes * lanes, 2 ** step_bits), bool.
     awaited
         How many packets of timed rows each node receives, int64.
     half_duplex
@@ -60,15 +62,16 @@ class Tables:
 
     def __post_init__(self) -> None:
         config, rows, nodes = self.config, len(self.step), self.config.topology.nodes
+        lanes = nodes * config.lanes
         for name, shape, dtype in (
-            ("first_row", (nodes + 1,), np.int64),
+            ("first_row", (lanes + 1,), np.int64),
             ("step", (rows,), np.int64),
             ("start", (rows,), np.int64),
             ("source_address", (rows,), np.int64),
             ("length", (rows,), np.int64),
             ("first_header", (rows + 1,), np.int64),
             ("header", (len(self.header),), np.uint64),
-            ("expected", (nodes, 1 << config.step_bits), np.bool_),
+            ("expected", (lanes, 1 << config.step_bits), np.bool_),
             ("awaited", (nodes,), np.int64),
         ):
             column = getattr(self, name)
@@ -97,8 +100,8 @@ class Tables:
             wrong = np.flatnonzero((column < least) | (column > most))
             if wrong.size:
                 row = int(wrong[0])
-                node = int(np.searchsorted(self.first_row, row, side="right")) - 1
-                where = f"node {node}, row {row - int(self.first_row[node])}"
+                lane = int(np.searchsorted(self.first_row, row, side="right")) - 1
+                where = _row_name(config, lane, row - int(self.first_row[lane]))
                 require_range(f"{where}: {name}", int(column[row]), least, most)
         largest = int(self.header.max(initial=0))
         if largest >> config.flit_width:
@@ -149,33 +152,65 @@ def tables_of(program: Program) -> Tables:
     """Turn a program into arrays; :class:`InvalidInput` for what no table can hold."""
     config = program.config
     nodes = config.topology.nodes
+    if config.all_port:
+        _require_ports(program)
+    tables = list(chain.from_iterable(map(program.lane_rows, range(nodes))))
     headers = [
-        _encode(config, f"node {node}, row {place}", row)
-        for node, rows in enumerate(program.rows)
+        _encode(config, _row_name(config, lane, place), row)
+        for lane, rows in enumerate(tables)
         for place, row in enumerate(rows)
     ]
-    expected = np.zeros((nodes, 1 << config.step_bits), dtype=np.bool_)
-    for node, steps in enumerate(program.receives):
-        for step in steps:
-            require_range(f"receives of node {node}", step, 0, (1 << config.step_bits) - 1)
-            expected[node, step] = True
     for node, packets in enumerate(program.awaited):
         require_range(f"awaited packets of node {node}", packets, 0, int(np.iinfo(np.int64).max))
-    rows = list(chain.from_iterable(program.rows))
+    rows = list(chain.from_iterable(tables))
     starts = [NO_START if row.start is None else row.start for row in rows]
     return Tables(
         config=config,
-        first_row=_bounds([len(rows) for rows in program.rows]),
+        first_row=_bounds([len(rows) for rows in tables]),
         step=np.array([row.step for row in rows], dtype=np.int64),
         start=np.array(starts, dtype=np.int64),
         source_address=np.array([row.source_address for row in rows], dtype=np.int64),
         length=np.array([row.length for row in rows], dtype=np.int64),
         first_header=_bounds([len(header) for header in headers]),
         header=np.array(list(chain.from_iterable(headers)), dtype=np.uint64),
-        expected=expected,
+        expected=_expected(program),
         awaited=np.array(program.awaited or [0] * nodes, dtype=np.int64),
         half_duplex=program.port_model == "half-duplex",
     )
+
+
+def _require_ports(program: Program) -> None:
+    """Raise :class:`InvalidInput` for a row or receive of an all-port network that has no port."""
+    last = program.config.topology.ports - 1
+    for node, (rows, steps) in enumerate(zip(program.rows, program.receives, strict=True)):
+        for place, row in enumerate(rows):
+            port = row.route[0].port if row.route else 0
+            require_range(f"node {node}, row {place}: first port", port, 1, last)
+        ports = program.receive_ports[node] if program.receive_ports else ()
+        if len(ports) != len(steps):
+            raise InvalidInput.of(f"receive ports of node {node}", f"{len(steps)} long", len(ports))
+        for port in ports:
+            require_range(f"receive ports of node {node}", port, 1, last)
+
+
+def _expected(program: Program) -> npt.NDArray[np.bool_]:
+    """``Tables.expected``; :class:`InvalidInput` for a step that has no bit."""
+    config = program.config
+    nodes, steps = config.topology.nodes, 1 << config.step_bits
+    expected = np.zeros((nodes, config.lanes, steps), dtype=np.bool_)
+    for node in range(nodes):
+        for lane, received in enumerate(program.lane_receives(node)):
+            for step in received:
+                require_range(f"receives of node {node}", step, 0, steps - 1)
+                expected[node, lane, step] = True
+    return expected.reshape(-1, steps)
+
+
+def _row_name(config: NetworkConfig, lane: int, place: int) -> str:
+    """Which row of which sender this is."""
+    node, lane = divmod(lane, config.lanes)
+    port = f", port {lane + 1}" if config.all_port else ""
+    return f"node {node}{port}, row {place}"
 
 
 def _encode(config: NetworkConfig, where: str, row: Row) -> list[int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +24,12 @@ _PIECE_ROWS = 1 << 22
 class StepMeasure:
     """One step of a run.
 
-    ``sends`` and ``distance``: its packets and the links that they cross together. ``longest``: the
-    links that its longest packet crosses, ``flits`` the longest message. ``ends``: cycles from the
-    start until its last tail has been delivered. ``cycles``: from the end of the step before
-    (negative where steps overtake each other). ``interface``: what is left of ``cycles`` without
-    ``longest`` and ``flits``.
+    ``sends`` and ``distance``: its messages, continued rows being one with the row that they lead
+    to, and the links that they cross together. ``longest``: the links that the message with the
+    longest way crosses, ``flits`` the longest message. ``ends``: cycles from the start until its
+    last tail has been delivered. ``cycles``: from the end of the step before (negative where steps
+    overtake each other). ``interface``: what is left of ``cycles`` without ``longest`` and
+    ``flits``.
     """
 
     step: int
@@ -45,18 +48,28 @@ class StepMeasure:
 
 def measure_steps(program: Program, predicted: Run) -> list[StepMeasure]:
     """Every step of ``program`` in a run of it."""
-    rows = [row for node_rows in program.rows for row in node_rows]
+    messages = list(_messages(program))
     measures = []
     before = 0
     for step, end in enumerate(predicted.step_ends.tolist(), 1):
-        sent = [row for row in rows if row.step == step]
-        hops = [sum(segment.hops for segment in row.route) for row in sent]
-        flits = max((row.length for row in sent), default=0)
+        hops = [links for sent, links, _ in messages if sent == step]
+        flits = max((length for sent, _, length in messages if sent == step), default=0)
         measures.append(
-            StepMeasure(step, len(sent), sum(hops), max(hops, default=0), flits, end, end - before)
+            StepMeasure(step, len(hops), sum(hops), max(hops, default=0), flits, end, end - before)
         )
         before = end
     return measures
+
+
+def _messages(program: Program) -> Iterator[tuple[int, int, int]]:
+    """Step, links on the way and flits of payload of every message."""
+    for rows in chain.from_iterable(map(program.lane_rows, range(len(program.rows)))):
+        flits = 0
+        for row in rows:
+            flits += row.length
+            if not row.continued:
+                yield row.step, sum(segment.hops for segment in row.route), flits
+                flits = 0
 
 
 def link_flits(topology: Topology, trace: Trace) -> npt.NDArray[np.int64]:

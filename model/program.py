@@ -83,7 +83,8 @@ class Program:
         if not self.config.all_port:
             return [list(self.receives[node])]
         lanes: list[list[int]] = [[] for _ in range(self.config.lanes)]
-        for step, port in zip(self.receives[node], self.receive_ports[node], strict=True):
+        ports = self.receive_ports[node] if self.receive_ports else ()
+        for step, port in zip(self.receives[node], ports, strict=True):
             lanes[port - 1].append(step)
         return lanes
 

@@ -1,6 +1,7 @@
 """Traces: every flit that leaves a router, as columns; docs/router.md, section 7.
 
-The file is CSV, one row per flit, sorted by cycle, then node, then port::
+The file is CSV, one row per flit, sorted by cycle, then node, then port, deliveries of one cycle
+and node by ejection port::
 
     cycle,node,port,vc,kind,data
     2,0,1,0,head,2c
@@ -57,7 +58,8 @@ class Trace:
 
     ``cycle`` counts from 0, the first cycle after reset; ``port`` and ``vc`` are the output's, port
     0 is delivery to the node; ``kind`` is an index into :data:`KINDS`; ``data`` is the flit as it
-    leaves. Rows are in order of (cycle, node, port); :meth:`sort` makes them so.
+    leaves. Rows are in order of (cycle, node, port); :meth:`sort` makes them so. What leaves by
+    several ejection ports of a node in one cycle has port 0 and is in the order of those ports.
     """
 
     cycle: npt.NDArray[np.int64]
@@ -95,7 +97,7 @@ class Trace:
 
     @classmethod
     def from_flits(cls, flits: list[Flit]) -> Trace:
-        """Make the trace of ``flits``, which come in any order."""
+        """Make the trace of ``flits``, which come in any order, but for the ejection ports'."""
         trace = cls.empty(len(flits))
         for column, values in zip(trace.columns, zip(*flits, strict=True), strict=False):
             column[:] = np.array(values, dtype=column.dtype)
@@ -112,7 +114,7 @@ class Trace:
         return Trace(*(column[:rows] for column in self.columns))
 
     def sort(self) -> Trace:
-        """Return the same rows in order of (cycle, node, port)."""
+        """Return the same rows in order of (cycle, node, port), rows of one place as they were."""
         order = np.lexsort((self.port, self.node, self.cycle))
         return Trace(*(column[order] for column in self.columns))
 
@@ -229,9 +231,10 @@ def _bad_field(where: str, column: str, text: bytes) -> InvalidInput:
 def _require_order(path: Path, trace: Trace) -> None:
     """Raise :class:`InvalidInput` for the first row that does not follow the one before it.
 
-    An output sends at most one flit per cycle, so no two rows have the same place in the order.
+    An output sends at most one flit per cycle, so no two rows have the same place in the order,
+    but for deliveries: a node may have several ejection ports.
     """
-    follows = np.zeros(max(len(trace) - 1, 0), dtype=bool)
+    follows = trace.port[:-1] == 0
     for column in (trace.port, trace.node, trace.cycle):
         follows = (column[:-1] < column[1:]) | ((column[:-1] == column[1:]) & follows)
     if not follows.all():

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .config import NetworkConfig
+from .errors import InvalidInput
 from .program import Program, Row
 from .trace import HEAD_MARK, TAIL_MARK, Trace
 from .trace_matching import Buffered, Matching
@@ -39,7 +40,11 @@ def check_trace(program: Program, trace: Trace, *, complete: bool = True) -> Non
     5. buffers: :func:`check_buffers`
 
     ``complete`` False allows packets to be under way, and rows not to have begun, at the end.
+    Raises :class:`InvalidInput` for an all-port network: a trace does not tell its ejection ports.
     """
+    if program.config.all_port:
+        allowed = "of a network with one ejection port per node"
+        raise InvalidInput.of("trace to check", allowed, "all-port")
     check_outputs(program, trace)
     packets = check_packets(program, trace, complete=complete)
     buffered = check_routes(program, packets, complete=complete)
@@ -158,7 +163,7 @@ def _target(config: NetworkConfig, node: int, row: Row) -> int:
 
 def _delivery(config: NetworkConfig, row: Row) -> int:
     """The header flit of a row's packet as its target gets it."""
-    step = row.step if row.start is None else 0
+    step = row.step if row.start is None and not row.continued else 0
     address = row.target_address << config.step_bits
     return config.topology.ports | (step | address) << config.port_bits
 

@@ -1,0 +1,26 @@
+"""All-port programs as a person writes them, for tests of the cycle model."""
+
+from dataclasses import replace
+from typing import Any
+
+from program_by_hand import program
+
+from eyecast.model.program import Program, Row
+from eyecast.model.topology import Topology, hypercube
+
+SQUARE = hypercube(2)
+
+
+def all_port(
+    rows: dict[int, list[Row]],
+    receives: dict[int, list[tuple[int, int]]],
+    topology: Topology = SQUARE,
+    port_model: str = "full-duplex",
+    **limits: Any,
+) -> Program:
+    """Receives are (step, port)."""
+    steps, ports = ({n: [pair[i] for pair in r] for n, r in receives.items()} for i in (0, 1))
+    made = program(rows, steps, topology, port_model, all_port=True, **limits)
+    return replace(
+        made, receive_ports=tuple(tuple(ports.get(n, ())) for n in range(topology.nodes))
+    )
