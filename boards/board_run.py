@@ -15,7 +15,7 @@ from ..model.trace import Trace
 from ..rtl.host import HostSpace
 from ..sim.job import Job, JobResult
 from ..sim.simulator import HardwareRun, hardware_run, prepare
-from ..sim.verify import Case, Check, waiting, watchdog
+from ..sim.verify import Case, Check, same_words, waiting, watchdog
 from .frame import Control, Outcome, Status, identity
 from .serial_host import SerialHost
 
@@ -127,16 +127,17 @@ def compare_with_board(case: Case, measured: HardwareRun) -> BoardComparison:
     from ..model.signature import signatures  # noqa: PLC0415 - compiles the cycle model
 
     predicted, schedule = case.predicted, case.schedule
-    nodes, words = schedule.topology.nodes, case.payload.layout.size
+    nodes = schedule.topology.nodes
     served = schedule.blocks.served(nodes)
     delivered = int(case.payload.delivered(measured.messages).sum())
-    same_words = bool((measured.messages == predicted.memory[:, :words]).all())
-    last_step = int(np.flatnonzero(measured.arrived.any(axis=0)).max(initial=0))
+    last_step = int(np.nonzero(measured.arrived)[-1].max(initial=0))
     names = sorted({name for node in range(nodes) for name in measured.flag_names(node)})
     expected = signatures(predicted.trace, case.program.config)
     same = int((expected == measured.signature).sum())
     checks = (
-        Check("nodes delivered", served, delivered, delivered == served and same_words),
+        Check(
+            "nodes delivered", served, delivered, delivered == served and same_words(case, measured)
+        ),
         Check("steps", schedule.steps, last_step, schedule.steps == last_step),
         Check(
             "cycles",

@@ -50,6 +50,22 @@ class Layout:
         return self.packed[node * (len(self.starts) - 1) + block]
 
 
+def held_words(schedule: Schedule, layout: Layout) -> npt.NDArray[np.bool_]:
+    """The words that are part of a block that a node has at the start or receives.
+
+    Shape (nodes, layout.size). What else lies in a memory is from before, and no part of the run.
+    """
+    held = np.zeros((schedule.topology.nodes, layout.size), dtype=np.bool_)
+    words = schedule.blocks.words.tolist()
+    has = list(enumerate(schedule.blocks.owner.tolist()))
+    for send, target in enumerate(schedule.target.tolist()):
+        has += [(block, target) for block in sent_blocks(schedule, send)]
+    for block, node in has:
+        address = layout.address(node, block)
+        held[node, address : address + words[block]] = True
+    return held
+
+
 def block_starts(blocks: Blocks) -> npt.NDArray[np.int64]:
     """Where each of ``blocks``, one after the other, begins and the last one ends."""
     return np.concatenate(([0], np.cumsum(blocks.words, dtype=np.int64)))

@@ -19,7 +19,8 @@ class HostSpace(enum.IntEnum):
 class StatusWord(enum.IntEnum):
     """Addresses in the status space; the words of ``arrived`` follow from ARRIVED on.
 
-    After them come those of the signature, in a network with signatures.
+    After them come those of the signature, in a network with signatures. In an all-port network
+    they are of all ejection ports, and after them come the states of the senders but the first.
     """
 
     FLAGS = 0
@@ -44,13 +45,25 @@ class Flag(enum.IntEnum):
 
 def status_words(config: NetworkConfig) -> int:
     """Words in the status space."""
-    return StatusWord.ARRIVED + config.mask_words + config.signature_words
+    further_senders = config.lanes - 1
+    return (
+        StatusWord.ARRIVED
+        + config.lanes * config.mask_words
+        + further_senders
+        + config.signature_words
+    )
+
+
+def table_address_bits(config: NetworkConfig) -> int:
+    """Width of an address in a table; the tables of a node's senders lie 2 to that power apart."""
+    return bits_for(config.table_words - 1)
 
 
 def host_address_bits(config: NetworkConfig) -> int:
     """Width of a host address: enough for every space."""
-    expectation_words = config.mask_words + 2
-    largest = max(config.message_words, config.table_words, status_words(config), expectation_words)
+    table_space = config.lanes << table_address_bits(config)
+    expectation_words = config.lanes * config.mask_words + 2
+    largest = max(config.message_words, table_space, status_words(config), expectation_words)
     return bits_for(largest - 1)
 
 

@@ -2,41 +2,44 @@
 
 ::
 
-    host port ──► table memory ──► sender ──► inject (port 0 of the router)
-        │                            ▲ step
-        ├───────► expected ──────► steps ◄── advance (barrier)
-        │                            ▲ arrival
-        └──◄────► message memory ◄── receiver ◄── eject
+    host port ──► tables, expected ──► lane ──► inject (port 0 of the router)
+        │                          ┌──► │ ▲ ◄── eject
+        │                     step │    │ │
+        │    advance (barrier) ──► steps◄ │ words
+        └──◄─────────────────────► message memory
+
+In an all-port network ("A port for every link") it has a lane for every link, each with an
+injection and an ejection port of its own, and the message memory has as many read and write ports.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal
+from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import SIGNATURE_BITS, NetworkConfig
-from .host import Flag, HostPort, HostSpace, StatusWord, node_bits
-from .link import CYCLE_BITS, Ejection, Link
-from .receiver import Receiver
-from .sender import Sender
+from .host import Flag, HostPort, HostSpace, StatusWord, node_bits, table_address_bits
+from .lane import Lane
+from .link import CYCLE_BITS, Ejection, Link, connect_ejection, connect_link, router_ports
 from .steps import StepKeeper
 
 
 class NetworkInterface(Component):
-    """Executes a node's table; with ``trace`` it also counts the stalled flits.
+    """Executes a node's tables; with ``trace`` it also counts the stalled flits.
 
     Attributes
     ----------
     node : In
         The node's number; constant.
-    injection, ejection : Link, Ejection
-        To and from port 0 of the router.
+    injections, ejections : array of Link, array of Ejection
+        To and from port 0 of the router, or its injection and ejection ports.
     accept : Out(1)
         The flit that leaves port 0 of the router in this cycle is taken.
     router_flags : In(4)
         The router's ``overflow``, ``credit_underflow``, ``credit_overflow``, ``bad_route``.
-    router_stalls : In(ports * vcs)
+    router_stalls : In(router_ports * vcs)
         Flits leaving the router in this cycle that have waited there.
     router_signature : In(32)
         What the router has sent, folded; of no bits in a network without signatures.
@@ -55,11 +58,11 @@ class NetworkInterface(Component):
         super().__init__(
             {
                 "node": In(node_bits(config)),
-                "injection": Out(Link(config)),
-                "ejection": In(Ejection(config)),
+                "injections": Out(Link(config)).array(config.lanes),
+                "ejections": In(Ejection(config)).array(config.lanes),
                 "accept": Out(1),
                 "router_flags": In(4),
-                "router_stalls": In(config.topology.ports * config.vcs),
+                "router_stalls": In(router_ports(config) * config.vcs),
                 "router_signature": In(SIGNATURE_BITS if config.signature else 0),
                 "barrier": In(1),
                 "half_duplex": In(1),
@@ -72,36 +75,24 @@ class NetworkInterface(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """The parts of the drawing above."""
+        """The parts of the drawing above, flags, and what the host reads."""
         m = Module()
-        m.submodules.sender = sender = Sender(self._config)
-        m.submodules.receiver = receiver = Receiver(self._config)
         m.submodules.steps = steps = StepKeeper(self._config)
         flags, stalled_flits = Signal(len(Flag)), Signal(self._config.flit_width)
         selected = Signal()
-        m.d.comb += [
-            selected.eq(self.host.node == self.node),
-            self.flagged.eq(flags.any()),
-            self.injection.valid.eq(sender.link.valid),
-            self.injection.flit.eq(sender.link.flit),
-            sender.link.credit.eq(self.injection.credit),
-            receiver.ejection.valid.eq(self.ejection.valid),
-            receiver.ejection.flit.eq(self.ejection.flit),
-            sender.hold.eq(self.flagged),
-        ]
-        self._elaborate_steps(m, steps, sender, receiver)
-        self._elaborate_flags(m, flags, steps, sender, receiver)
+        lanes = [self._add_lane(m, number, steps, selected) for number in range(self._config.lanes)]
+        m.d.comb += [selected.eq(self.host.node == self.node), self.flagged.eq(flags.any())]
+        self._elaborate_steps(m, steps, lanes)
+        self._elaborate_flags(m, flags, steps, lanes)
         if self._trace:
-            stalls = Cat(self.router_stalls, sender.stalled)
+            stalls = Cat(self.router_stalls, *(lane.stalled for lane in lanes))
             m.d.sync += stalled_flits.eq(stalled_flits + sum(stalls))
-        self._elaborate_table(m, sender, selected)
-        message_word = self._elaborate_message(m, sender, receiver, selected)
-        self._elaborate_expectations(m, steps, selected)
+        message_word = self._elaborate_message(m, lanes, selected)
         if self._config.timed_rows:
-            self._elaborate_timing(m, sender, steps, selected)
+            self._elaborate_timing(m, lanes[0], selected)
         else:
             m.d.comb += self.accept.eq(1)
-        status_word = self._elaborate_status(m, flags, steps, sender, stalled_flits)
+        status_word = self._elaborate_status(m, flags, steps, lanes, stalled_flits)
         # What the host reads is a cycle late, as the memory is; it must also be read in reset.
         was_selected, was_status = Signal(reset_less=True), Signal(reset_less=True)
         m.d.sync += [
@@ -113,88 +104,34 @@ class NetworkInterface(Component):
         )
         return m
 
-    def _host_writes(self, selected: Signal, space: HostSpace):
+    def _host_writes(self, selected: Signal, space: HostSpace) -> Value:
         """The host writes to ``space`` of this node in this cycle."""
         return selected & self.host.write & (self.host.space == space) & ResetSignal()
 
-    def _elaborate_steps(self, m: Module, steps, sender, receiver) -> None:
-        """The sender's and the receiver's part in the step."""
+    def _add_lane(self, m: Module, number: int, steps: StepKeeper, selected: Signal) -> Lane:
+        """A lane, and its wires to the router and from the host; it shares the node's step."""
+        m.submodules[f"lane_{number}"] = lane = Lane(self._config, number=number)
+        connect_link(m, lane.injection, self.injections[number])
+        connect_ejection(m, self.ejections[number], lane.ejection)
+        first = number * self._config.mask_words
+        words = range(first, first + self._config.mask_words)
         m.d.comb += [
-            steps.arrival.eq(receiver.arrival),
-            steps.arrival_step.eq(receiver.arrival_step),
-            steps.sender_over.eq(sender.over),
-            steps.sender_ended.eq(sender.ended),
-            steps.begins.eq(sender.begins),
-            steps.flagged.eq(self.flagged),
-            steps.barrier.eq(self.barrier),
-            steps.advance.eq(self.advance),
-            steps.half_duplex.eq(self.half_duplex),
-            sender.step.eq(steps.step),
-            self.over.eq(steps.over),
-            self.finished.eq(steps.finished),
+            lane.table_write.eq(self._table_written(selected, number)),
+            lane.table_write_address.eq(self.host.address),
+            lane.table_write_word.eq(self.host.write_data),
+            lane.expected.eq(Cat(self._expectation(m, selected, word) for word in words)),
+            lane.step.eq(steps.step),
+            lane.hold.eq(self.flagged),
+            lane.barrier.eq(self.barrier),
         ]
+        return lane
 
-    def _elaborate_flags(self, m: Module, flags, steps, sender, receiver) -> None:
-        """Set at the end of the cycle in which the cause is seen, and kept until reset."""
-        causes = {
-            Flag.OVERFLOW: self.router_flags[Flag.OVERFLOW],
-            Flag.CREDIT_UNDERFLOW: self.router_flags[Flag.CREDIT_UNDERFLOW]
-            | sender.credit_underflow,
-            Flag.CREDIT_OVERFLOW: self.router_flags[Flag.CREDIT_OVERFLOW] | sender.credit_overflow,
-            Flag.BAD_ROUTE: self.router_flags[Flag.BAD_ROUTE],
-            Flag.UNEXPECTED_RECEIVE: steps.unexpected_receive,
-            Flag.SEND_AND_RECEIVE: steps.send_and_receive,
-            Flag.BAD_ROW: sender.bad_row,
-            Flag.BAD_WRITE: receiver.bad_write,
-        }
-        for flag, cause in causes.items():
-            with m.If(cause):
-                m.d.sync += flags[flag].eq(1)
-
-    def _elaborate_table(self, m: Module, sender, selected: Signal) -> None:
-        """The table memory: written by the host, read by the sender."""
-        config = self._config
-        m.submodules.table = table = Memory(
-            shape=config.flit_width, depth=config.table_words, init=[]
-        )
-        write_port, read_port = table.write_port(), table.read_port()
-        m.d.comb += [
-            write_port.addr.eq(self.host.address),
-            write_port.data.eq(self.host.write_data),
-            write_port.en.eq(self._host_writes(selected, HostSpace.TABLE)),
-            read_port.addr.eq(sender.table_address),
-            sender.table_word.eq(read_port.data),
-        ]
-
-    def _elaborate_message(self, m: Module, sender, receiver, selected: Signal):
-        """The message memory, the host's in reset and else the network's. Gives the word read."""
-        config = self._config
-        m.submodules.message = message = Memory(
-            shape=config.flit_width, depth=config.message_words, init=[]
-        )
-        write_port, read_port = message.write_port(), message.read_port()
-        with m.If(ResetSignal()):
-            m.d.comb += [
-                write_port.addr.eq(self.host.address),
-                write_port.data.eq(self.host.write_data),
-                write_port.en.eq(self._host_writes(selected, HostSpace.MESSAGE)),
-                read_port.addr.eq(self.host.address),
-            ]
-        with m.Else():
-            m.d.comb += [
-                write_port.addr.eq(receiver.write_address),
-                write_port.data.eq(receiver.write_word),
-                write_port.en.eq(receiver.write),
-                read_port.addr.eq(sender.message_address),
-            ]
-        m.d.comb += sender.message_word.eq(read_port.data)
-        return read_port.data
-
-    def _elaborate_expectations(self, m: Module, steps, selected: Signal) -> None:
-        """The steps in which a packet is to arrive."""
-        words = range(self._config.mask_words)
-        expected = Cat(self._expectation(m, selected, word) for word in words)
-        m.d.comb += steps.expected.eq(expected)
+    def _table_written(self, selected: Signal, number: int) -> Value:
+        """The host writes to the table of lane ``number``."""
+        written = self._host_writes(selected, HostSpace.TABLE)
+        if self._config.all_port:
+            written &= self.host.address[table_address_bits(self._config) :] == number
+        return written
 
     def _expectation(self, m: Module, selected: Signal, word: int) -> Signal:
         """A word of the host's space of expectations: kept through reset."""
@@ -204,38 +141,102 @@ class NetworkInterface(Component):
             m.d.sync += kept.eq(self.host.write_data)
         return kept
 
-    def _elaborate_timing(self, m: Module, sender, steps, selected: Signal) -> None:
+    def _elaborate_steps(self, m: Module, steps: StepKeeper, lanes: Sequence[Lane]) -> None:
+        """The lanes' parts in the step."""
+        m.d.comb += [
+            steps.step_done.eq(Cat(lane.step_done for lane in lanes).all()),
+            steps.all_done.eq(Cat(lane.all_done for lane in lanes).all()),
+            steps.begins.eq(Cat(lane.begins for lane in lanes).any()),
+            steps.receives.eq(Cat(lane.receives for lane in lanes).any()),
+            steps.flagged.eq(self.flagged),
+            steps.barrier.eq(self.barrier),
+            steps.advance.eq(self.advance),
+            steps.half_duplex.eq(self.half_duplex),
+            self.over.eq(steps.over),
+            self.finished.eq(steps.finished),
+        ]
+
+    def _elaborate_flags(self, m: Module, flags, steps, lanes: Sequence[Lane]) -> None:
+        """Set at the end of the cycle in which the cause is seen, and kept until reset."""
+
+        def of_lanes(name: str) -> Value:
+            return Cat(getattr(lane, name) for lane in lanes).any()
+
+        router = self.router_flags
+        causes = {
+            Flag.OVERFLOW: router[Flag.OVERFLOW],
+            Flag.CREDIT_UNDERFLOW: router[Flag.CREDIT_UNDERFLOW] | of_lanes("credit_underflow"),
+            Flag.CREDIT_OVERFLOW: router[Flag.CREDIT_OVERFLOW] | of_lanes("credit_overflow"),
+            Flag.BAD_ROUTE: router[Flag.BAD_ROUTE],
+            Flag.UNEXPECTED_RECEIVE: of_lanes("unexpected_receive"),
+            Flag.SEND_AND_RECEIVE: steps.send_and_receive,
+            Flag.BAD_ROW: of_lanes("bad_row"),
+            Flag.BAD_WRITE: of_lanes("bad_write"),
+        }
+        for flag, cause in causes.items():
+            with m.If(cause):
+                m.d.sync += flags[flag].eq(1)
+
+    def _elaborate_message(self, m: Module, lanes: Sequence[Lane], selected: Signal) -> Value:
+        """The message memory, the host's in reset and else the network's. Gives the word read."""
+        config = self._config
+        m.submodules.message = message = Memory(
+            shape=config.flit_width, depth=config.message_words, init=[]
+        )
+        ports = [(message.write_port(), message.read_port()) for _ in lanes]
+        host_write, host_read = ports[0]
+        with m.If(ResetSignal()):
+            m.d.comb += [
+                host_write.addr.eq(self.host.address),
+                host_write.data.eq(self.host.write_data),
+                host_write.en.eq(self._host_writes(selected, HostSpace.MESSAGE)),
+                host_read.addr.eq(self.host.address),
+            ]
+        with m.Else():
+            for lane, (write_port, read_port) in zip(lanes, ports, strict=True):
+                m.d.comb += [
+                    write_port.addr.eq(lane.write_address),
+                    write_port.data.eq(lane.write_word),
+                    write_port.en.eq(lane.write),
+                    read_port.addr.eq(lane.message_address),
+                ]
+        for lane, (_, read_port) in zip(lanes, ports, strict=True):
+            m.d.comb += lane.message_word.eq(read_port.data)
+        return host_read.data
+
+    def _elaborate_timing(self, m: Module, lane: Lane, selected: Signal) -> None:
         """What only a network with timed rows has: a cycle count, packets awaited, refusal."""
         first = self._config.mask_words
         now = Signal(CYCLE_BITS)
         refusal = self._expectation(m, selected, first + 1)
         m.d.sync += now.eq(now + 1)
         m.d.comb += [
-            sender.now.eq(now),
-            steps.awaited.eq(self._expectation(m, selected, first)),
+            lane.now.eq(now),
+            lane.awaited.eq(self._expectation(m, selected, first)),
             self.accept.eq(~refusal.bit_select(now[:4], 1)),
         ]
 
-    def _elaborate_status(self, m: Module, flags, steps, sender, stalled_flits):
+    def _elaborate_status(self, m: Module, flags, steps, lanes, stalled_flits: Signal) -> Signal:
         """The status word at the host's address, a cycle later."""
-        width = self._config.flit_width
+        first, *others = lanes
         words: dict[int, Any] = {
             StatusWord.FLAGS: flags,
             StatusWord.STEP: steps.step,
-            StatusWord.SENDER_STATE: sender.state,
+            StatusWord.SENDER_STATE: first.sender_state,
             StatusWord.STALLED_FLITS: stalled_flits,
         }
-        for index in range(self._config.mask_words):
-            words[int(StatusWord.ARRIVED) + index] = steps.arrived[
-                index * width : (index + 1) * width
-            ]
-        for index in range(self._config.signature_words):
-            words[int(StatusWord.ARRIVED) + self._config.mask_words + index] = (
-                self.router_signature[index * width : (index + 1) * width]
-            )
-        status_word = Signal(width, reset_less=True)
+        arrived = [word for lane in lanes for word in self._words(lane.arrived)]
+        states = [lane.sender_state for lane in others]
+        signature = self._words(self.router_signature)
+        words |= dict(enumerate([*arrived, *states, *signature], int(StatusWord.ARRIVED)))
+        status_word = Signal(self._config.flit_width, reset_less=True)
         with m.Switch(self.host.address):
             for address, word in words.items():
                 with m.Case(address):
                     m.d.sync += status_word.eq(word)
         return status_word
+
+    def _words(self, bits: Signal) -> list[Value]:
+        """Bits in words of the host's, the lowest first."""
+        width = self._config.flit_width
+        return [bits[low : low + width] for low in range(0, len(bits), width)]

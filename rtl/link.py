@@ -10,6 +10,11 @@ CYCLE_BITS = 32
 """Width of a cycle number."""
 
 
+def router_ports(config: NetworkConfig) -> int:
+    """Input ports of a router, and output ports: those of the interface, then one per link."""
+    return config.lanes + config.topology.ports - 1
+
+
 def flit_layout(config: NetworkConfig) -> data.StructLayout:
     """A flit: ``flit_width`` bits of data, and the marks of a packet's first and last flits."""
     return data.StructLayout({"data": config.flit_width, "head": 1, "tail": 1})
@@ -23,7 +28,7 @@ def slot_layout(config: NetworkConfig) -> data.StructLayout:
 
 
 def delivery_layout(config: NetworkConfig) -> data.StructLayout:
-    """The delivery in the header flit that leaves by port 0."""
+    """The delivery in the header flit that leaves by port 0, or by an ejection port."""
     return data.StructLayout(
         {"port": config.port_bits, "step": config.step_bits, "address": config.address_bits}
     )

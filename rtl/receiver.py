@@ -8,12 +8,12 @@ from .link import Ejection, delivery_layout
 
 
 class Receiver(Component):
-    """Writes the payload of every packet that leaves by port 0 where its header says.
+    """Writes the payload of every packet that comes out of the network where its header says.
 
     Attributes
     ----------
     ejection : In(Ejection)
-        From port 0 of the router.
+        From port 0 of the router, or an ejection port.
     write, write_address, write_word : Out
         Into the message memory.
     arrival, arrival_step : Out

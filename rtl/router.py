@@ -8,24 +8,31 @@
                                                  └──────────┘     credits)
 
 A flit that arrives in one cycle leaves in the next, if nothing is in its way.
+
+In an all-port network ("A port for every link") there is an injection and an ejection port for
+each link, in place of port 0::
+
+    injection port l ──────────────────► output l ─► link out
+    link in ─► input l ─┬► ejection l     ▲
+                        └► other outputs  └ other inputs
 """
 
-from amaranth.hdl import Cat, Module
+from amaranth.hdl import Cat, Module, Value
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
 from .input_port import InputPort
-from .link import Link, connect_link
+from .link import Link, connect_link, router_ports
 from .output_port import OutputPort
 
 
 def router_members(config: NetworkConfig) -> dict:
     """The ports of a :class:`Router`."""
-    ports = config.topology.ports
+    ports = router_ports(config)
     return {
         "inputs": In(Link(config)).array(ports),
         "outputs": Out(Link(config)).array(ports),
-        "linked": In(ports),
+        "linked": In(config.topology.ports),
         "accept": In(1),
         "stalls": Out(ports * config.vcs),
         "overflow": Out(1),
@@ -41,12 +48,13 @@ class Router(Component):
     Attributes
     ----------
     inputs, outputs : array of Link
-        By port; port 0 is the network interface.
+        By port; port 0 is the network interface. In an all-port network the injection and ejection
+        ports of links 1, 2, … are in its place, before those of the links.
     linked : In(ports)
         Output ports that lead somewhere; bit 0 is set. Constant for a node.
     accept : In(1)
         The network interface takes the flit that leaves by port 0 in this cycle.
-    stalls : Out(ports * vcs)
+    stalls : Out(router_ports * vcs)
         Per buffer: the flit that leaves it in this cycle has waited.
     overflow, credit_underflow, credit_overflow, bad_route : Out(1)
         What must never happen, in the cycle in which it does.
@@ -55,53 +63,77 @@ class Router(Component):
 
     def __init__(self, config: NetworkConfig) -> None:
         self._config = config
+        # The port number of each input and output, by its place.
+        self._ports = [0] * config.lanes + list(range(1, config.topology.ports))
         super().__init__(router_members(config))
 
     def elaborate(self, _platform: object) -> Module:
         """Ports, and the wires between them."""
         m = Module()
-        ports = range(self._config.topology.ports)
-        inputs = [InputPort(self._config, port=port) for port in ports]
-        outputs = [OutputPort(self._config, port=port) for port in ports]
-        for port in ports:
-            m.submodules[f"input_{port}"] = inputs[port]
-            m.submodules[f"output_{port}"] = outputs[port]
-            connect_link(m, self.inputs[port], inputs[port].link)
-            connect_link(m, outputs[port].link, self.outputs[port])
-            m.d.comb += inputs[port].linked.eq(self.linked)
+        inputs = [InputPort(self._config, port=port) for port in self._ports]
+        outputs = [OutputPort(self._config, port=port) for port in self._ports]
+        for number in range(len(self._ports)):
+            m.submodules[f"input_{number}"] = inputs[number]
+            m.submodules[f"output_{number}"] = outputs[number]
+            connect_link(m, self.inputs[number], inputs[number].link)
+            connect_link(m, outputs[number].link, self.outputs[number])
+            m.d.comb += inputs[number].linked.eq(self._linked_from(number))
         self._elaborate_crossbar(m, inputs, outputs)
         for name in ("overflow", "bad_route"):
             m.d.comb += getattr(self, name).eq(Cat(getattr(i, name) for i in inputs).any())
         for name in ("credit_underflow", "credit_overflow"):
             m.d.comb += getattr(self, name).eq(Cat(getattr(o, name) for o in outputs).any())
-        m.d.comb += outputs[0].accept.eq(self.accept)
+        for ejection in outputs[: self._config.lanes]:
+            m.d.comb += ejection.accept.eq(self.accept)
         m.d.comb += self.stalls.eq(Cat(i.stalls for i in inputs))
         return m
+
+    def _is_injection(self, number: int) -> bool:
+        """Input ``number`` is the injection port of link ``number`` + 1 alone."""
+        return self._config.all_port and number < self._config.lanes
+
+    def _linked_from(self, number: int) -> Value:
+        """The output ports to which input ``number`` may send."""
+        if self._is_injection(number):
+            return self.linked & 1 << (number + 1)
+        return self.linked
+
+    def _output_seen(self, number: int, port: int) -> int | None:
+        """The output that is ``port`` to what comes in by input ``number``; None for no output."""
+        lanes = self._config.lanes
+        if self._is_injection(number) and port != number + 1:
+            return None
+        if port == 0:
+            return number - lanes if self._config.all_port else 0
+        return lanes + port - 1
 
     def _elaborate_crossbar(self, m: Module, inputs: list, outputs: list) -> None:
         """Every front flit to every output but the one beside it; outputs' state and grants back.
 
         Flits that go by different outputs do not hinder each other, even from one input port.
         """
-        vcs = range(self._config.vcs)
         for number, source in enumerate(inputs):
-            others = [port for port in range(len(outputs)) if port != number]
-            for place, port in enumerate(others):
+            ports = range(self._config.topology.ports)
+            others = [port for port in ports if port != self._ports[number]]
+            seen = [(place, self._output_seen(number, port)) for place, port in enumerate(others)]
+            sinks = [(place, output) for place, output in seen if output is not None]
+            for place, output in sinks:
                 m.d.comb += [
-                    source.credited[place].eq(outputs[port].credited),
-                    source.held[place].eq(outputs[port].held),
+                    source.credited[place].eq(outputs[output].credited),
+                    source.held[place].eq(outputs[output].held),
                 ]
-            for vc in vcs:
+            for vc in range(self._config.vcs):
                 granted = [
-                    self._connect_candidate(m, source, vc, place, outputs[port], number, port)
-                    for place, port in enumerate(others)
+                    self._connect_candidate(m, source, vc, place, outputs[output], number, output)
+                    for place, output in sinks
                 ]
                 m.d.comb += source.take[vc].eq(Cat(granted).any())
 
-    def _connect_candidate(self, m, source, vc: int, place: int, sink, number: int, port: int):
-        """Wire a VC of input port ``number`` to output ``port``, and return the grant."""
+    def _connect_candidate(self, m, source, vc: int, place: int, sink, number: int, output: int):
+        """Wire a VC of input ``number`` to an output, and return the grant."""
         # The output counts the input ports without the one beside it.
-        candidate = (number - (number > port)) * self._config.vcs + vc
+        port = self._ports[number]
+        candidate = (port - (port > self._ports[output])) * self._config.vcs + vc
         m.d.comb += [
             sink.requests[candidate].eq(source.requests[vc][place]),
             sink.vcs[candidate].eq(source.fronts[vc].route.vc),

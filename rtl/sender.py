@@ -25,6 +25,13 @@ class SenderState(enum.Enum):
 class Sender(Component):
     """Carries out the rows of the table, one after the other.
 
+    Parameters
+    ----------
+    config
+        Of the network.
+    ports
+        The ports by which the first hop of a row's route may lead.
+
     Attributes
     ----------
     table_address, table_word : Out, In
@@ -38,7 +45,7 @@ class Sender(Component):
     hold : In(1)
         Begin no row.
     link : Out(Link)
-        Into port 0 of the router.
+        Into port 0 of the router, or an injection port.
     begins : Out(1)
         A row begins: its first header flit is injected in this cycle.
     over : Out(1)
@@ -54,8 +61,9 @@ class Sender(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, *, ports: range) -> None:
         self._config = config
+        self._ports = ports
         super().__init__(
             {
                 "table_address": Out(range(config.table_words)),
@@ -147,8 +155,8 @@ class Sender(Component):
         bad = (
             (row.header_flits == 0)
             | (row.source_address + row.length > config.message_words)
-            | (slot.port == 0)
-            | (slot.port >= config.topology.ports)
+            | (slot.port < self._ports.start)
+            | (slot.port >= self._ports.stop)
             | ~one_hot.any()
             | (row.step < self.step)
         )

@@ -6,8 +6,8 @@ from amaranth.lib.wiring import Component, In, Out
 from ..model.config import NetworkConfig
 
 
-class StepKeeper(Component):
-    """Counts a node's steps, by itself or by the network's barrier.
+class ArrivalRecord(Component):
+    """Which packets have come out of the network at one place, of those that are expected there.
 
     Attributes
     ----------
@@ -17,23 +17,17 @@ class StepKeeper(Component):
         Packets of timed rows that arrive; they carry step 0.
     arrival, arrival_step : In
         The tail of a packet of that step is here.
-    sender_over, sender_ended, begins : In(1)
-        From the sender.
-    flagged : In(1)
-        The node has seen what must never happen: its steps end no more.
+    step : In
+        The node's step.
     barrier : In(1)
-        Steps are counted by ``advance``; otherwise by the node itself.
-    advance : In(1)
-        The barrier's pulse.
-    half_duplex : In(1)
-        A step with a receive must have no send.
-    step : Out
-        The step, from 1.
+        A packet must be of the node's step.
     arrived : Out(2**step_bits)
         One bit per step number: a packet of that step has come.
-    over, finished : Out(1)
-        The node has done its part of this step; of the program.
-    unexpected_receive, send_and_receive : Out(1)
+    receives : Out(1)
+        Something arrives in the node's step.
+    step_received, all_received : Out(1)
+        What arrives in the node's step is here, or nothing does; all that is expected is here.
+    unexpected_receive : Out(1)
         What must never happen.
 
     """
@@ -47,53 +41,34 @@ class StepKeeper(Component):
                 "awaited": In(config.flit_width),
                 "arrival": In(1),
                 "arrival_step": In(config.step_bits),
-                "sender_over": In(1),
-                "sender_ended": In(1),
-                "begins": In(1),
-                "flagged": In(1),
+                "step": In(config.step_bits),
                 "barrier": In(1),
-                "advance": In(1),
-                "half_duplex": In(1),
-                "step": Out(config.step_bits, init=1),
                 "arrived": Out(steps),
-                "over": Out(1),
-                "finished": Out(1),
+                "receives": Out(1),
+                "step_received": Out(1),
+                "all_received": Out(1),
                 "unexpected_receive": Out(1),
-                "send_and_receive": Out(1),
             }
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Bit masks over the step numbers, and the counter."""
+        """Bit masks over the step numbers, and a count of what has none."""
         m = Module()
-        waits, all_received = Signal(), Signal()
+        missing, enough = Signal(), Signal(init=1)
         m.d.comb += [
-            waits.eq(self.expected.bit_select(self.step, 1)),
-            self.over.eq(
-                ~self.flagged & self.sender_over & (~waits | self.arrived.bit_select(self.step, 1))
-            ),
-            self.finished.eq(
-                ~self.flagged
-                & self.sender_ended
-                & ~(self.expected & ~self.arrived).any()
-                & all_received
-            ),
-            self.send_and_receive.eq(self.half_duplex & self.begins & waits),
+            self.receives.eq(self.expected.bit_select(self.step, 1)),
+            self.step_received.eq(~self.receives | self.arrived.bit_select(self.step, 1)),
+            missing.eq((self.expected & ~self.arrived).any()),
+            self.all_received.eq(~missing & enough),
         ]
-        with m.If(self.arrival & ((self.arrival_step != 0) | (not self._timed_rows))):
+        with m.If(self.arrival & (self.arrival_step != 0)):
             self._elaborate_arrival(m)
         if self._timed_rows:
             received = Signal.like(self.awaited)
-            m.d.comb += all_received.eq(received >= self.awaited)
+            m.d.comb += enough.eq(received >= self.awaited)
             with m.If(self.arrival & (self.arrival_step == 0)):
                 m.d.sync += received.eq(received + 1)
                 m.d.comb += self.unexpected_receive.eq(received == self.awaited)
-        else:
-            m.d.comb += all_received.eq(1)
-        with m.If(self.barrier):
-            m.d.sync += self.step.eq(self.step + self.advance)
-        with m.Else():
-            m.d.sync += self.step.eq(self.step + (self.over & ~self.finished))
         return m
 
     def _elaborate_arrival(self, m: Module) -> None:
@@ -105,3 +80,64 @@ class StepKeeper(Component):
             | self.arrived.bit_select(step, 1)
             | (self.barrier & (step != self.step))
         )
+
+
+class StepKeeper(Component):
+    """Counts a node's steps, by itself or by the network's barrier.
+
+    Attributes
+    ----------
+    step_done, all_done : In(1)
+        All is sent and received of this step; of the program.
+    begins : In(1)
+        A row begins.
+    receives : In(1)
+        Something arrives in this step.
+    flagged : In(1)
+        The node has seen what must never happen: its steps end no more.
+    barrier : In(1)
+        Steps are counted by ``advance``; otherwise by the node itself.
+    advance : In(1)
+        The barrier's pulse.
+    half_duplex : In(1)
+        A step with a receive must have no send.
+    step : Out
+        The step, from 1.
+    over, finished : Out(1)
+        The node has done its part of this step; of the program.
+    send_and_receive : Out(1)
+        What must never happen.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(
+            {
+                "step_done": In(1),
+                "all_done": In(1),
+                "begins": In(1),
+                "receives": In(1),
+                "flagged": In(1),
+                "barrier": In(1),
+                "advance": In(1),
+                "half_duplex": In(1),
+                "step": Out(config.step_bits, init=1),
+                "over": Out(1),
+                "finished": Out(1),
+                "send_and_receive": Out(1),
+            }
+        )
+
+    def elaborate(self, _platform: object) -> Module:
+        """A counter, and what a flag keeps from happening."""
+        m = Module()
+        m.d.comb += [
+            self.over.eq(~self.flagged & self.step_done),
+            self.finished.eq(~self.flagged & self.all_done),
+            self.send_and_receive.eq(self.half_duplex & self.begins & self.receives),
+        ]
+        with m.If(self.barrier):
+            m.d.sync += self.step.eq(self.step + self.advance)
+        with m.Else():
+            m.d.sync += self.step.eq(self.step + (self.over & ~self.finished))
+        return m

@@ -11,6 +11,12 @@ from .link import CYCLE_BITS, Link, connect_ejection, connect_link
 from .router import Router
 from .signature import SignatureRegister
 
+EJECTION_PORT = 64
+"""A number above all ports: what leaves by ejection port l is printed as port 64 + l.
+
+Ejection ports are told apart so that their rows can be put in order; the trace has them all as 0.
+"""
+
 
 def tile_signature(config: NetworkConfig, *, trace: bool) -> Signature:
     """The ports of a :class:`Tile`."""
@@ -59,16 +65,18 @@ class Tile(Component):
         super().__init__(tile_signature(config, trace=trace))
 
     def elaborate(self, _platform: object) -> Module:
-        """Router and interface, joined at port 0."""
+        """Router and interface, joined at port 0 or the injection and ejection ports."""
         m = Module()
         kind = DirectRouter if self._config.contention_free else Router
         m.submodules.router = router = kind(self._config)
         m.submodules.interface = interface = NetworkInterface(self._config, trace=self._trace)
-        connect_link(m, interface.injection, router.inputs[0])
-        connect_ejection(m, router.outputs[0], interface.ejection)
+        lanes = self._config.lanes
+        for lane in range(lanes):
+            connect_link(m, interface.injections[lane], router.inputs[lane])
+            connect_ejection(m, router.outputs[lane], interface.ejections[lane])
         for index in range(self._config.topology.ports - 1):
-            self._connect_from_link(m, self.inputs[index], router.inputs[index + 1])
-            self._connect_to_link(m, router.outputs[index + 1], self.outputs[index])
+            self._connect_from_link(m, self.inputs[index], router.inputs[lanes + index])
+            self._connect_to_link(m, router.outputs[lanes + index], self.outputs[index])
         # A register, though it is constant: so no output of a tile depends on an input in the same
         # cycle, and a simulator can evaluate each tile once per cycle.
         linked = Signal.like(self.linked, reset_less=True)
@@ -139,7 +147,10 @@ class Tile(Component):
 
     def _elaborate_trace(self, m: Module, router: Router) -> None:
         """Print every flit that leaves an output port, in decimal (docs/router.md, section 7)."""
-        for port, output in enumerate(router.outputs):
+        ejections = range(EJECTION_PORT + 1, EJECTION_PORT + self._config.topology.ports)
+        links = range(1, self._config.topology.ports)
+        ports = [*(ejections if self._config.all_port else [0]), *links]
+        for port, output in zip(ports, router.outputs, strict=True):
             vc = sum(Mux(output.valid[number], number, 0) for number in range(self._config.vcs))
             line = Format(
                 "{:d} {:d} {:d} {:d} {:d} {:d}\n",

@@ -46,9 +46,9 @@ class Job(_Stored):
 
     ``writes`` has shape (writes, 4), uint64: node, space, address, word of each write through the
     host port before the start. ``read_words`` words of every node's message memory are read
-    afterwards, and ``status_words`` words of its status, of which ``mask_words`` tell the steps in
-    which a packet has arrived. ``cycle_limit`` is when the watchdog stops
-    the run.
+    afterwards, and ``status_words`` words of its status, of which ``mask_words`` for each of the
+    node's ``lanes`` tell the steps in which a packet has arrived. ``cycle_limit`` is when the
+    watchdog stops the run.
     """
 
     FILE = "job.npz"
@@ -57,6 +57,7 @@ class Job(_Stored):
     nodes: int
     flit_width: int
     mask_words: int
+    lanes: int
     read_words: int
     status_words: int
     barrier: bool

@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from ..model.program import Program, encode_expected, encode_table
 from ..model.trace import Trace
-from ..rtl.host import Flag, HostSpace, StatusWord, status_words
+from ..rtl.host import Flag, HostSpace, StatusWord, status_words, table_address_bits
 from ..rtl.sender import SenderState
+from ..rtl.tile import EJECTION_PORT
 from .build import BUILD_FOLDER
 from .job import JOBS_VARIABLE, TRACE_FILE, Job, JobResult
 
@@ -38,10 +39,12 @@ class HardwareRun:
         The design's own count (docs/router.md, section 5).
     seconds
         CPU time that the run took in the simulator.
-    flags, step, sender_state, stalled_flits
+    flags, step, stalled_flits
         Status words of each node, shape (nodes,).
+    sender_state
+        Of each of a node's senders, shape (nodes, lanes).
     arrived
-        Whether a packet of a step has arrived: shape (nodes, step numbers).
+        Whether a packet of a step has arrived: shape (nodes, lanes, step numbers).
     signature
         Of each node, shape (nodes,); 0 in a network without signatures.
     messages
@@ -66,9 +69,9 @@ class HardwareRun:
         """Names of the flags that ``node`` has set."""
         return [flag.name.lower() for flag in Flag if self.flags[node] >> flag & 1]
 
-    def sender_state_name(self, node: int) -> str:
-        """What the sender of ``node`` was doing when the run ended."""
-        state = int(self.sender_state[node])
+    def sender_state_name(self, node: int, lane: int) -> str:
+        """What a sender of ``node`` was doing when the run ended."""
+        state = int(self.sender_state[node, lane])
         known = {each.value: each.name.lower() for each in SenderState}
         return known.get(state, f"unknown state {state}")
 
@@ -90,13 +93,7 @@ def prepare(
     (docs/router.md, section 4).
     """
     config = program.config
-    writes: list[tuple[int, int, int, int]] = []
-    for node, (rows, receives) in enumerate(zip(program.rows, program.receives, strict=True)):
-        for space, words in (
-            (HostSpace.TABLE, encode_table(config, rows)),
-            (HostSpace.EXPECTED, encode_expected(config, receives)),
-        ):
-            writes += [(node, space, address, word) for address, word in enumerate(words)]
+    writes = _lane_writes(program)
     for node, first, block in loads:
         message = enumerate(block.tolist(), first)
         writes += [(node, HostSpace.MESSAGE, address, word) for address, word in message]
@@ -107,12 +104,28 @@ def prepare(
         nodes=config.topology.nodes,
         flit_width=config.flit_width,
         mask_words=config.mask_words,
+        lanes=config.lanes,
         read_words=read_words,
         status_words=status_words(config),
         barrier=timing == "barrier",
         half_duplex=program.port_model == "half-duplex",
         cycle_limit=cycle_limit,
     )
+
+
+def _lane_writes(program: Program) -> list[tuple[int, int, int, int]]:
+    """The writes of every lane's table, and of the steps in which it receives."""
+    config = program.config
+    writes: list[tuple[int, int, int, int]] = []
+    for node in range(config.topology.nodes):
+        lanes = zip(program.lane_rows(node), program.lane_receives(node), strict=True)
+        for lane, (rows, receives) in enumerate(lanes):
+            for space, first, words in (
+                (HostSpace.TABLE, lane << table_address_bits(config), encode_table(config, rows)),
+                (HostSpace.EXPECTED, lane * config.mask_words, encode_expected(config, receives)),
+            ):
+                writes += [(node, space, place, word) for place, word in enumerate(words, first)]
+    return writes
 
 
 def _timing_writes(
@@ -208,11 +221,14 @@ def _last_words(run_folder: Path) -> str:
 def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
     """What the words of the status mean, of a simulated network or one on a board."""
     status = result.status
-    ends_of_arrived = StatusWord.ARRIVED + job.mask_words
-    masks = status[:, StatusWord.ARRIVED : ends_of_arrived]
+    end_of_arrived = StatusWord.ARRIVED + job.lanes * job.mask_words
+    end_of_states = end_of_arrived + job.lanes - 1
+    masks = status[:, StatusWord.ARRIVED : end_of_arrived]
     bits = np.unpackbits(masks.astype("<u8")[..., None].view(np.uint8), axis=2, bitorder="little")
+    first_state = status[:, [StatusWord.SENDER_STATE]]
+    states = np.concatenate([first_state, status[:, end_of_arrived:end_of_states]], axis=1)
     signature = np.zeros(len(status), dtype=np.uint64)
-    for place, words in enumerate(status[:, ends_of_arrived:].T):
+    for place, words in enumerate(status[:, end_of_states:].T):
         signature |= words << np.uint64(place * job.flit_width)
     return HardwareRun(
         done=result.done,
@@ -220,9 +236,9 @@ def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
         seconds=result.seconds,
         flags=status[:, StatusWord.FLAGS].astype(np.uint8),
         step=status[:, StatusWord.STEP].astype(np.int64),
-        sender_state=status[:, StatusWord.SENDER_STATE].astype(np.int64),
         stalled_flits=status[:, StatusWord.STALLED_FLITS].astype(np.int64),
-        arrived=bits[:, :, : job.flit_width].reshape(len(status), -1).astype(bool),
+        sender_state=states.astype(np.int64),
+        arrived=bits[:, :, : job.flit_width].reshape(len(status), job.lanes, -1).astype(bool),
         signature=signature.astype(np.uint32),
         messages=result.messages,
         trace=trace,
@@ -232,6 +248,7 @@ def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
 def read_printed_trace(path: Path) -> Trace:
     """The trace that the design printed: decimal columns, rows in any order.
 
+    What left by an ejection port has that one's number; sorted by it, it becomes port 0.
     Raises :class:`SimulatorError` if anything else is in the file.
     """
     text = path.read_bytes()
@@ -242,4 +259,9 @@ def read_printed_trace(path: Path) -> Trace:
         raise SimulatorError(f"the printed trace has a line that is no row: {error}") from error
     for column, values in zip(trace.columns, numbers.T, strict=True):
         column[:] = values.astype(column.dtype)
+    trace = trace.sort()
+    ejected = trace.port > EJECTION_PORT
+    if not ejected.any():
+        return trace
+    trace.port[ejected] = 0
     return trace.sort()

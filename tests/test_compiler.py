@@ -10,7 +10,7 @@ import pytest
 from eyecast.model.compiler import compile_schedule
 from eyecast.model.config import NetworkConfig
 from eyecast.model.errors import InvalidInput
-from eyecast.model.layout import Layout
+from eyecast.model.layout import Layout, held_words
 from eyecast.model.payload import Payload
 from eyecast.model.program import (
     Program,
@@ -101,7 +101,10 @@ def test_every_word_lands_in_its_place(message_words: int) -> None:
     program = compile_schedule(schedule, config)
     payload = Payload.random(schedule, config, seed=3)
     assert not payload.delivered(payload.memory(config)).any()
-    assert payload.delivered(carried_out(program, payload.memory(config))).all()
+    after = carried_out(program, payload.memory(config))
+    assert payload.delivered(after).all()
+    # Random words are hardly ever 0: what has been written is what a node has had.
+    assert ((after[:, : layout.size] != 0) == held_words(schedule, layout)).all()
 
 
 def test_memories_too_small_for_what_a_node_has_are_refused() -> None:

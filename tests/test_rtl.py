@@ -1,8 +1,10 @@
 """The router's parts by themselves, on Amaranth's own simulator."""
 
+import itertools
 import random
 
 import pytest
+from amaranth.hdl import ResetInserter, Signal
 from amaranth.sim import Simulator
 
 from eyecast.model.config import NetworkConfig
@@ -11,6 +13,7 @@ from eyecast.rtl.arbiter import RoundRobinArbiter
 from eyecast.rtl.flit_buffer import FlitBuffer
 from eyecast.rtl.link import flit_layout
 from eyecast.rtl.output_port import CreditCounter
+from eyecast.rtl.router import Router
 
 TOPOLOGY = mesh((2, 2))
 
@@ -94,3 +97,31 @@ def test_credits_count_down_to_none_and_flag_one_too_many_either_way():
         assert seen == {(False, False), (True, False), (False, True)}
 
     simulate(counter, testbench)
+
+
+def test_an_all_port_router_sends_a_flit_where_it_may_go():
+    """Injection ports 1 to 4 are inputs 0 to 3, links 1 to 4 inputs 4 to 7; so are the outputs."""
+    router, reset = Router(NetworkConfig(topology=TOPOLOGY, all_port=True)), Signal()
+    links, deliver = (1, 2, 3, 4), 5
+
+    async def testbench(ctx):
+        ctx.set(router.linked, -1)
+        ctx.set(router.accept, 1)
+        for number, asked in itertools.product(range(8), range(8)):
+            link = number % 4 + 1
+            allowed = {link} if number < 4 else {*links, deliver} - {link}
+            goes = link - 1 if asked == deliver else 4 + asked - 1
+            ctx.set(router.inputs[number].valid, 1)
+            ctx.set(router.inputs[number].flit, {"data": asked, "head": 1, "tail": 0})
+            await ctx.tick()
+            ctx.set(router.inputs[number].valid, 0)
+            sent = [place for place, output in enumerate(router.outputs) if ctx.get(output.valid)]
+            assert sent == ([goes] if asked in allowed else [])
+            # The port code 0 means used up: dropped.
+            assert ctx.get(router.inputs[number].credit) == (asked in {*allowed, 0})
+            assert ctx.get(router.bad_route) == (asked not in {*allowed, 0})
+            ctx.set(reset, 1)
+            await ctx.tick()
+            ctx.set(reset, 0)
+
+    simulate(ResetInserter(reset)(router), testbench)

@@ -1,0 +1,147 @@
+"""All collectives on the hardware: every word in its place, steps and cycles as predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from eyecast.model.algorithms import COLLECTIVES, ROOTLESS, Request, algorithms_for
+from eyecast.model.compiler import with_message_room, with_table_room
+from eyecast.model.config import NetworkConfig
+from eyecast.model.cube_copies import nesbt_copies
+from eyecast.model.errors import InvalidInput
+from eyecast.model.faults import with_faults
+from eyecast.model.schedule import Schedule
+from eyecast.model.topology import Topology, hypercube, mesh, torus
+from eyecast.sim.verify import Case, Verification, verify
+
+TIMINGS = ("barrier", "self-timed")
+GRAPHS = ("nesbt", "nrsbt", "sbnt")
+GRID_ALGORITHMS = ("ring", "recursive-doubling")
+
+
+def slow(*values: object) -> object:
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+def requests(
+    topology: Topology, all_port: bool, draw: np.random.Generator
+) -> Iterator[tuple[str, Request]]:
+    """Every collective with a drawn root and length, once with packets of a drawn size."""
+    for collective in COLLECTIVES:
+        if collective == "multicast":
+            continue
+        root = None if collective in ROOTLESS else int(draw.integers(topology.nodes))
+        words = int(draw.integers(1, 5))
+        request = Request(topology=topology, words=words, source=root, all_port=all_port)
+        yield collective, request
+        yield collective, replace(request, packet=int(draw.integers(1, words + 1)))
+
+
+def schedules(
+    topology: Topology, names: Sequence[str], draw: np.random.Generator, *, all_port: bool = False
+) -> list[Schedule]:
+    """What the algorithms ``names`` make of :func:`requests`, for those that they serve."""
+    made = []
+    for collective, request in requests(topology, all_port, draw):
+        for algorithm in algorithms_for(collective):
+            if algorithm.name in names and (request.packet is None or "packet" in algorithm.takes):
+                try:
+                    made.append(algorithm.generate(request))
+                except InvalidInput:
+                    continue
+    return made
+
+
+def config_for(made: Iterable[Schedule], config: NetworkConfig) -> NetworkConfig:
+    """A network with room for all of ``made``."""
+    for schedule in made:
+        config = replace(config, steps=max(config.steps, schedule.steps))
+        config = with_table_room(with_message_room(config, schedule), schedule)
+    return config
+
+
+def on_hardware(made: Sequence[Schedule], config: NetworkConfig) -> list[Verification]:
+    """Carry out everything with both timings, and require that nothing differs."""
+    config = config_for(made, config)
+    cases = [
+        Case.of(schedule, config, timing=timing, seed=number)
+        for number, schedule in enumerate(made)
+        for timing in TIMINGS
+    ]
+    results = list(verify(cases))
+    for result in results:
+        wrong = [check for check in result.checks if not check.agrees]
+        schedule = result.case.schedule
+        assert not wrong, (schedule.collective, schedule.algorithm, result.case.timing, wrong)
+    return results
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, slow(4), slow(5)])
+def test_sbt_with_one_port(dimension: int) -> None:
+    topology = hypercube(dimension)
+    made = schedules(topology, ("sbt",), np.random.default_rng(dimension))
+    assert {each.collective for each in made} == {*COLLECTIVES} - {"multicast"}
+    for result in on_hardware(made, NetworkConfig(topology=topology)):
+        if result.case.schedule.largest_link_load <= 1 and result.case.timing == "barrier":
+            assert result.measured.stalled_flits.sum() == 0
+
+
+@pytest.mark.slow
+def test_the_machine_of_128_nodes() -> None:
+    """Johnsson & Ho 1986, section 8: a 7-cube; every collective by SBT takes 7 steps."""
+    topology = hypercube(7)
+    made = []
+    for collective in COLLECTIVES:
+        if collective != "multicast":
+            (sbt,) = [each for each in algorithms_for(collective) if each.name == "sbt"]
+            root = None if collective in ROOTLESS else 77
+            made.append(sbt.generate(Request(topology=topology, words=2, source=root)))
+    assert {each.steps for each in made} == {7}
+    on_hardware(made, NetworkConfig(topology=topology))
+
+
+@pytest.mark.parametrize("dimension", [3, slow(4), slow(5)])
+def test_all_ports_at_once(dimension: int) -> None:
+    topology = hypercube(dimension)
+    made = schedules(topology, GRAPHS, np.random.default_rng(dimension), all_port=True)
+    assert {each.collective for each in made} == {*COLLECTIVES} - {"multicast"}
+    assert {each.algorithm for each in made} == {*GRAPHS}
+    on_hardware(made, NetworkConfig(topology=topology, all_port=True))
+
+
+@pytest.mark.parametrize(
+    ("topology", "vcs"),
+    [
+        (torus((4, 4)), 2),
+        slow(mesh((3, 5)), 1),
+        slow(mesh((4, 4)), 2),
+        slow(torus((3, 3, 3)), 1),
+        slow(torus((8, 8)), 4),
+    ],
+    ids=lambda value: value.label.replace(" ", "-") if isinstance(value, Topology) else f"{value}",
+)
+def test_grids(topology: Topology, vcs: int) -> None:
+    made = schedules(topology, GRID_ALGORITHMS, np.random.default_rng(topology.nodes))
+    assert {each.collective for each in made} == {*COLLECTIVES} - {"multicast"}
+    on_hardware(made, NetworkConfig(topology=topology, vcs=vcs, depth=2))
+
+
+@pytest.mark.parametrize("dimension", [3, slow(5)])
+def test_copies_down_edge_disjoint_trees(dimension: int) -> None:
+    """Whatever n - 1 links fail, some copy reaches every node, on the hardware too."""
+    whole = hypercube(dimension)
+    draw = np.random.default_rng(dimension)
+    links = [(node, node ^ 1 << bit) for node in range(whole.nodes) for bit in range(dimension)]
+    made = []
+    for _ in range(6):
+        broken = draw.choice(links, dimension - 1, replace=False).tolist()
+        faulty = with_faults(whole, (), [(begin, end) for begin, end in broken])
+        made.append(nesbt_copies(faulty, int(draw.integers(whole.nodes)), 5))
+    for result in on_hardware(made, NetworkConfig(topology=whole, all_port=True)):
+        owed = result.case.schedule.blocks.owed
+        got = {node for nodes in owed for node in (range(whole.nodes) if nodes is None else nodes)}
+        assert got | {result.case.schedule.root} == set(range(whole.nodes))
