@@ -7,6 +7,7 @@ module eyecast_crossbar_mux #(
   parameter WIDTH = 1
 ) (
   input [GROUPS-1:0] WINS,
+  input [$clog2(GROUPS)+1:0] GROUP,
   input [GROUPS*MEMBERS-1:0] CANDIDATES,
   input [GROUPS*MEMBERS*WIDTH-1:0] VALUES,
   output [WIDTH-1:0] VALUE

@@ -1,13 +1,14 @@
 // The crossbar's multiplexer in cells of an ECP5: 4 or 8 inputs, 2 for each LUT, joined by the
 // multiplexers beside the LUTs, of which yosys makes LUTs of more inputs and no others.
 (* techmap_celltype = "eyecast_crossbar_mux" *)
-module eyecast_crossbar_mux_ecp5 (WINS, CANDIDATES, VALUES, VALUE);
+module eyecast_crossbar_mux_ecp5 (WINS, GROUP, CANDIDATES, VALUES, VALUE);
   parameter GROUPS = 1;
   parameter MEMBERS = 1;
   parameter WIDTH = 1;
   // Bits of WINS that are constant: those groups never win.
   parameter _TECHMAP_CONSTMSK_WINS_ = 0;
   input [GROUPS-1:0] WINS;
+  input [$clog2(GROUPS)+1:0] GROUP;
   input [GROUPS*MEMBERS-1:0] CANDIDATES;
   input [GROUPS*MEMBERS*WIDTH-1:0] VALUES;
   output [WIDTH-1:0] VALUE;
@@ -61,7 +62,9 @@ module eyecast_crossbar_mux_ecp5 (WINS, CANDIDATES, VALUES, VALUE);
     for (k = 0; k < FILLED; k = k + 4) begin : blocks
       wire [1:0] number;
       wire [WIDTH-1:0] of_block;
-      assign number = {wins[k+2] | wins[k+3], wins[k+1] | wins[k+3]};
+      // The number is there before "wins" is, but counts all groups.
+      assign number = GROUPS <= 4 && LIVE == GROUPS ? GROUP[1:0]
+        : {wins[k+2] | wins[k+3], wins[k+1] | wins[k+3]};
       for (b = 0; b < WIDTH; b = b + 1) begin : bits
         if (MEMBERS != 2 && LIVE - k <= 2)
           assign of_block[b] = wins[k+1] ? first_value[(k+1)*WIDTH+b] : first_value[k*WIDTH+b];

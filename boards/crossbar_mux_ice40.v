@@ -2,13 +2,14 @@
 // yosys finds 1 or 1.5. A LUT passes on what the one before it says, or, if the grant is its own,
 // takes that as the number of one of its two inputs.
 (* techmap_celltype = "eyecast_crossbar_mux" *)
-module eyecast_crossbar_mux_ice40 (WINS, CANDIDATES, VALUES, VALUE);
+module eyecast_crossbar_mux_ice40 (WINS, GROUP, CANDIDATES, VALUES, VALUE);
   parameter GROUPS = 1;
   parameter MEMBERS = 1;
   parameter WIDTH = 1;
   // Bits of WINS that are constant: those groups never win.
   parameter _TECHMAP_CONSTMSK_WINS_ = 0;
   input [GROUPS-1:0] WINS;
+  input [$clog2(GROUPS)+1:0] GROUP;
   input [GROUPS*MEMBERS-1:0] CANDIDATES;
   input [GROUPS*MEMBERS*WIDTH-1:0] VALUES;
   output [WIDTH-1:0] VALUE;

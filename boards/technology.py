@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from amaranth.hdl import Instance, Module
+from amaranth.hdl import C, Cat, Instance, Module
 
 from ..model.config import NetworkConfig
 from ..rtl.crossbar import CrossbarMux
@@ -45,6 +45,7 @@ class Technology:
             p_MEMBERS=len(mux.grant) // groups,
             p_WIDTH=len(mux.value),
             i_WINS=mux.wins,
+            i_GROUP=Cat(mux.group, C(0, 2)),
             i_CANDIDATES=mux.candidates.as_value(),
             i_VALUES=mux.values.as_value(),
             o_VALUE=mux.value,

@@ -25,6 +25,8 @@ class RoundRobinArbiter(Component):
         cycle the turn goes to the requester after it.
     wins : Out(groups)
         Its group, one-hot; 0 where there is no request.
+    group : Out
+        Its group's number, known as soon as ``wins``; anything where there is no request.
     candidates : Out(members), by group
         One-hot: the one that it is if it is in this group; 0 where none of the group asks.
 
@@ -38,6 +40,7 @@ class RoundRobinArbiter(Component):
                 "requests": In(groups * members),
                 "grant": Out(groups * members),
                 "wins": Out(groups),
+                "group": Out(range(groups)),
                 "candidates": Out(data.ArrayLayout(members, groups)),
             }
         )
@@ -63,7 +66,12 @@ class RoundRobinArbiter(Component):
                     Mux(self.wins[group], self.candidates[group], 0)
                 ),
             ]
-        m.d.comb += self.wins.eq(Mux(asking_masked.any(), _lowest(asking_masked), _lowest(asking)))
+        first_masked, first = _lowest(asking_masked), _lowest(asking)
+        any_masked = asking_masked.any()
+        m.d.comb += [
+            self.wins.eq(Mux(any_masked, first_masked, first)),
+            self.group.eq(Mux(any_masked, number_of(first_masked), number_of(first))),
+        ]
         with m.If(asking.any()):
             after = _above(self.wins)
             m.d.sync += from_turn.eq(
@@ -87,3 +95,12 @@ def _above(bits: Value) -> Value:
 def _lowest(bits: Value) -> Value:
     """The lowest bit that is set, alone."""
     return bits & ~_above(bits)
+
+
+def number_of(bits: Value) -> Value:
+    """The place of the only bit that is set."""
+    places = range(len(bits))
+    return Cat(
+        Cat(bits[place] for place in places if place >> digit & 1).any()
+        for digit in range((len(bits) - 1).bit_length())
+    )

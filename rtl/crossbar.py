@@ -8,8 +8,9 @@ from amaranth.lib.wiring import Component, In, Out
 class CrossbarMux(Component):
     """Gives the value that is granted.
 
-    It is told twice which one that is, as a :class:`.RoundRobinArbiter` tells it, so that it may be
-    made in more than one way. A platform may have its own, made by a method ``get_crossbar_mux``.
+    It is told three times which one that is, as a :class:`.RoundRobinArbiter` tells it, so that it
+    may be made in more than one way. A platform may have its own, made by a method
+    ``get_crossbar_mux``.
 
     Parameters
     ----------
@@ -22,7 +23,7 @@ class CrossbarMux(Component):
     ----------
     values : In
         By number.
-    grant, wins, candidates : In
+    grant, wins, group, candidates : In
         As for :class:`.RoundRobinArbiter`.
     value : Out(width)
         The one granted; where none is, anything.
@@ -35,6 +36,7 @@ class CrossbarMux(Component):
                 "values": In(data.ArrayLayout(width, groups * members)),
                 "grant": In(groups * members),
                 "wins": In(groups),
+                "group": In(range(groups)),
                 "candidates": In(data.ArrayLayout(members, groups)),
                 "value": Out(width),
             }

@@ -13,6 +13,7 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component
 
 from ..model.config import NetworkConfig
+from .arbiter import number_of
 from .crossbar import CrossbarMux
 from .input_port import Arrival, route_layout, routed_layout, vc_lines
 from .link import flit_layout
@@ -86,6 +87,7 @@ class DirectRouter(Component):
         m.d.comb += [
             crossbar.grant.eq(asked),
             crossbar.wins.eq(asked),
+            crossbar.group.eq(number_of(asked)),
             crossbar.candidates.eq(-1),
             link.flit.eq(crossbar.value),
             link.valid.eq(valid),

@@ -109,6 +109,7 @@ class OutputPort(Component):
             crossbar.values.eq(self.flits),
             crossbar.grant.eq(arbiter.grant),
             crossbar.wins.eq(arbiter.wins),
+            crossbar.group.eq(arbiter.group),
             crossbar.candidates.eq(arbiter.candidates),
             self.link.flit.eq(crossbar.value),
             self.link.valid.eq(self._granted_vc(arbiter)),

@@ -39,6 +39,8 @@ SHAPES = [
 def bench(groups, members, linked):
     """A module whose output is 1 where the multiplexer does what it should, or may do anything."""
     inputs = groups * members
+    bits = (groups - 1).bit_length() + 2
+    number = " | ".join(f"(wins[{g}] ? {bits}'d{g} : {bits}'d0)" for g in range(groups))
     one_of_each = " & ".join(
         f"$countones(candidates[{g * members} +: {members}]) <= 1 &"
         f" (~wins[{g}] | (|candidates[{g * members} +: {members}]))"
@@ -54,9 +56,10 @@ module top(
   input [{inputs * WIDTH - 1}:0] values, output ok
 );
   wire [{groups - 1}:0] wins = asked & {groups}'d{linked};
+  wire [{bits - 1}:0] group = {number};
   wire [{WIDTH - 1}:0] value;
   {MUX_MODULE} #(.GROUPS({groups}), .MEMBERS({members}), .WIDTH({WIDTH})) mux (
-    .WINS(wins), .CANDIDATES(candidates), .VALUES(values), .VALUE(value)
+    .WINS(wins), .GROUP(group), .CANDIDATES(candidates), .VALUES(values), .VALUE(value)
   );
   wire legal = $countones(wins) == 1 & {one_of_each};
   assign ok = ~legal | value == ({expected});
@@ -73,7 +76,8 @@ def made(family, shape, folder, *, prove):
     library = "crossbar_mux.v" + " crossbar_mux_ecp5_timing.v" * (family == "ecp5")
     make = (
         f"read_verilog -sv bench.v; read_verilog -lib {library}; hierarchy -top top; proc; "
-        f"opt; techmap -map crossbar_mux_{family}.v; {cells}; opt_clean; tee -o stat.json stat -json"
+        f"opt; techmap -map crossbar_mux_{family}.v; {cells}; opt_clean; "
+        "tee -o stat.json stat -json"
     )
     check = "read_verilog cells.v; hierarchy -top top; proc; flatten; opt; sat -verify -prove ok 1"
     run_tool("yosys", ("-q", "-p", f"{make}; {check}" if prove else make), folder)

@@ -41,6 +41,7 @@ def test_arbiter_grants_the_first_request_from_its_turn(groups, members):
             if granted is not None:
                 group, member = divmod(granted, members)
                 assert ctx.get(arbiter.wins) == 1 << group
+                assert ctx.get(arbiter.group) == group
                 assert ctx.get(arbiter.candidates[group]) == 1 << member
             await ctx.tick()
             if granted is not None:
