@@ -44,8 +44,8 @@ FEW_TILES = 8
 BUILT_FROM = (
     *("rtl/*.py", "model/config.py", "model/topology.py", "model/graphs.py", "model/faults.py"),
     *("boards/top.py", "boards/hosted_network.py", "boards/uart.py", "boards/uart_host.py"),
-    *("boards/frame.py", "boards/registry.py", "boards/bitstream.py", "boards/technology.py"),
-    "boards/crossbar_mux*.v",
+    *("boards/frame.py", "boards/registry.py", "boards/bitstream.py", "boards/resources.py"),
+    *("boards/technology.py", "boards/crossbar_mux*.v"),
 )
 """Sources of this package that decide what is built."""
 

@@ -16,13 +16,13 @@ from pathlib import Path
 from amaranth.hdl import C, Cat, Instance, Module
 
 from ..model.config import NetworkConfig
+from ..model.topology import NO_LINK
 from ..rtl.crossbar import CrossbarMux
 from ..rtl.flit_buffer import BufferStyle
 from .registry import Board
+from .resources import block_rams_of
 
 MUX_MODULE = "eyecast_crossbar_mux"
-BLOCK_RAM_BITS = 16
-"""Width of an iCE40's block RAM."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,17 @@ def technology_of(family: str, *, spare_block_rams: bool) -> Technology:
 
 def tile_technology(board: Board, config: NetworkConfig) -> Technology:
     """What the tiles of a network are made of on a board."""
-    topology = config.topology
-    words = -(-config.flit_width // BLOCK_RAM_BITS)
-    buffers = (topology.nodes + int((topology.neighbor >= 0).sum())) * config.vcs
-    # A message memory and a table for each node; more, if they are long, and then it is refused.
-    needed = words * (2 * topology.nodes + buffers * (not config.contention_free))
+    memories = (config.message_words, config.table_words)
+    needed = config.topology.nodes * sum(_block_rams(board, config, words) for words in memories)
+    if not config.contention_free:
+        inputs = config.topology.nodes + int((config.topology.neighbor != NO_LINK).sum())
+        needed += inputs * config.vcs * _block_rams(board, config, config.depth)
     return technology_of(board.family, spare_block_rams=needed <= board.capacity.block_rams)
+
+
+def _block_rams(board: Board, config: NetworkConfig, words: int) -> int:
+    """Of a memory of so many words."""
+    return block_rams_of(board.family, words, config.flit_width)
 
 
 @dataclass(frozen=True)
