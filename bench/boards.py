@@ -21,6 +21,8 @@ NETWORKS = (
     ("icebreaker", "--mesh 2x2 --flit-width 16 --contention-free"),
     ("icebreaker", "--mesh 3x3 --flit-width 16 --contention-free"),
     ("ice40-hx8k", "--mesh 2x2 --flit-width 16"),
+    ("ice40-hx8k", "--mesh 3x2 --flit-width 16"),
+    ("ice40-hx8k", "--mesh 3x2 --flit-width 16 --contention-free"),
     ("ice40-hx8k", "--mesh 3x3 --flit-width 16 --contention-free"),
     ("ice40-hx8k", "--mesh 4x4 --flit-width 16 --contention-free"),
     ("icepi-zero", "--mesh 2x2"),

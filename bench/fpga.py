@@ -23,8 +23,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from eyecast.boards.technology import synthesis, synthesis_files, technology_of
 from eyecast.boards.tools import run_tool
-from eyecast.boards.top import SYNTHESIS_OPTIONS
 from eyecast.model.config import NetworkConfig
 from eyecast.model.files import write_bytes_atomically
 from eyecast.model.topology import mesh
@@ -98,10 +98,13 @@ class Harness(Elaboratable):
 
 def _synthesize(harness: Harness, device: str, folder: Path) -> None:
     ports = [harness.data_in, harness.data_out]
-    text = rtlil.convert(harness, name="top", ports=ports, emit_src=False)
-    (folder / "top.il").write_text(text)
-    options = SYNTHESIS_OPTIONS[device]
-    script = f"read_rtlil top.il; synth_{device} {options} -top top; write_json top.json"
+    # A router by itself leaves all block RAMs of an HX8K but those of its buffers.
+    technology = technology_of(device, spare_block_rams=True)
+    text = rtlil.convert(harness, name="top", platform=technology, ports=ports, emit_src=False)
+    for name, content in {"top.il": text, **synthesis_files(device)}.items():
+        (folder / name).write_text(content)
+    steps = synthesis(device, "top").script(device, "top")
+    script = f"read_rtlil top.il; {steps}; write_json top.json"
     run_tool("yosys", ("-q", "-p", script), folder)
 
 

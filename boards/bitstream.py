@@ -32,8 +32,9 @@ from .resources import (
     require_memories_fit,
     require_tiles_fit,
 )
+from .technology import synthesis, synthesis_files
 from .tools import ToolError, run_tool, tool_version
-from .top import SYNTHESIS_OPTIONS, TILE_FILE, TOP, synthesis_inputs, tile_rtlil
+from .top import TILE_FILE, TOP, synthesis_inputs, tile_rtlil
 
 STATISTICS = "statistics.json"
 REPORT = "report.json"
@@ -43,7 +44,8 @@ FEW_TILES = 8
 BUILT_FROM = (
     *("rtl/*.py", "model/config.py", "model/topology.py", "model/graphs.py", "model/faults.py"),
     *("boards/top.py", "boards/hosted_network.py", "boards/uart.py", "boards/uart_host.py"),
-    *("boards/frame.py", "boards/registry.py", "boards/bitstream.py"),
+    *("boards/frame.py", "boards/registry.py", "boards/bitstream.py", "boards/resources.py"),
+    *("boards/technology.py", "boards/crossbar_mux*.v"),
 )
 """Sources of this package that decide what is built."""
 
@@ -178,12 +180,11 @@ def _count_tile(board: Board, config: NetworkConfig, say: Say) -> tuple[Resource
 
     def make(folder: Path) -> None:
         say(Stage.COUNT)
-        (folder / TILE_FILE).write_text(tile_rtlil(config))
-        script = (
-            f"read_rtlil {TILE_FILE}; "
-            f"synth_{board.family} {SYNTHESIS_OPTIONS[board.family]} -top {TILE_MODULE}; "
-            f"tee -q -o {STATISTICS} stat -json"
-        )
+        files = {TILE_FILE: tile_rtlil(board, config), **synthesis_files(board.family)}
+        for name, text in files.items():
+            (folder / name).write_text(text)
+        steps = synthesis(board.family, TILE_MODULE).script(board.family, TILE_MODULE)
+        script = f"read_rtlil {TILE_FILE}; {steps}; tee -q -o {STATISTICS} stat -json"
         run_tool("yosys", ("-q", "-p", script), folder)
 
     folder = cached_folder(_netlist_key("tile", board, config), make)

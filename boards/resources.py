@@ -47,12 +47,14 @@ def require_memories_fit(board: Board, config: NetworkConfig) -> None:
     """
     if config.message_words < LEAST_BLOCK_WORDS:
         return
-    shapes = _BLOCK_SHAPES[board.family]
-    each = min(
-        -(-config.message_words // words) * -(-config.flit_width // bits) for words, bits in shapes
-    )
+    each = block_rams_of(board.family, config.message_words, config.flit_width)
     needed = each * config.topology.nodes
     require_fits(board, config, [Resource("block RAMs", needed, board.capacity.block_rams)])
+
+
+def block_rams_of(family: str, words: int, bits: int) -> int:
+    """Block RAMs that a memory takes, if it is made of them."""
+    return min(-(-words // deep) * -(-bits // wide) for deep, wide in _BLOCK_SHAPES[family])
 
 
 def cells_used(board: Board, statistics: dict[str, Any]) -> tuple[Resource, ...]:

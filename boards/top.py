@@ -12,14 +12,9 @@ from ..rtl.network import TILE_MODULE
 from ..rtl.tile import Tile
 from .hosted_network import HostedNetwork
 from .registry import Board
+from .technology import synthesis, synthesis_files, tile_technology
 
 TOP = "top"
-SYNTHESIS_OPTIONS = {
-    # Wider LUTs of several, joined by multiplexers, make a crossbar twice as large and no faster.
-    "ecp5": "-nowidelut",
-    "ice40": "",
-}
-"""What yosys is told for each kind of FPGA."""
 TILE_FILE = "tile.il"
 
 
@@ -84,9 +79,10 @@ def pin_names(board: Board) -> PinNames:
     )
 
 
-def tile_rtlil(config: NetworkConfig) -> str:
+def tile_rtlil(board: Board, config: NetworkConfig) -> str:
     """The tile that the network has for each node, as RTLIL."""
-    text: str = rtlil.convert(Tile(config), name=TILE_MODULE, emit_src=False)
+    technology = tile_technology(board, config)
+    text: str = rtlil.convert(Tile(config), name=TILE_MODULE, platform=technology, emit_src=False)
     return text
 
 
@@ -96,16 +92,19 @@ def synthesis_inputs(board: Board, config: NetworkConfig, statistics: str) -> di
     The script writes the cells' counts to the file ``statistics``.
     """
     platform = board.make_platform()
-    platform.add_file(TILE_FILE, tile_rtlil(config))
+    platform.add_file(TILE_FILE, tile_rtlil(board, config))
+    steps = synthesis(board.family, TOP)
     plan = platform.prepare(
         BoardTop(board, config),
         TOP,
         emit_src=False,
-        synth_opts=SYNTHESIS_OPTIONS[board.family],
-        script_after_synth=f"tee -q -o {statistics} stat -json",
+        script_after_read=steps.before,
+        synth_opts=steps.options,
+        script_after_synth=f"{steps.after}; tee -q -o {statistics} stat -json",
     )
     wanted = (TILE_FILE, *(f"{TOP}.{ending}" for ending in ("il", "ys", "pcf", "lpf")))
-    return {name: _text(plan.files[name]) for name in wanted if name in plan.files}
+    made = {name: _text(plan.files[name]) for name in wanted if name in plan.files}
+    return {**made, **synthesis_files(board.family)}
 
 
 def _text(content: str | bytes) -> str:

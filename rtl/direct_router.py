@@ -13,7 +13,10 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component
 
 from ..model.config import NetworkConfig
-from .input_port import Arrival, route_layout, routed_layout
+from .arbiter import number_of
+from .crossbar import CrossbarMux
+from .input_port import Arrival, route_layout, routed_layout, vc_lines
+from .link import flit_layout
 from .router import router_members
 
 
@@ -49,22 +52,44 @@ class DirectRouter(Component):
         ]
         m.d.sync += here.flit.eq(arrival.item.flit)
         with m.If(link.valid.any()):
-            m.d.sync += here.route.eq(arrival.item.route)
+            m.d.sync += here.route.eq(self._route(m, link, arrival))
         with m.Else():
             m.d.sync += here.route.eq(nothing)
         return here
 
+    def _route(self, m: Module, link, arrival: Arrival) -> Value:
+        """The route of what arrives: its own, or that of its packet's first flit."""
+        first = arrival.item.route.as_value()
+        route, kept = Signal.like(first), Signal.like(first)
+        m.d.comb += route.eq(Mux(arrival.following, kept, first))
+        for vc in range(self._config.vcs):
+            kept_for_vc = Signal.like(first)
+            with m.If(link.valid[vc]):
+                m.d.comb += kept.eq(kept_for_vc)
+                m.d.sync += kept_for_vc.eq(route)
+        return route
+
     def _elaborate_output(self, m: Module, port: int, here: list[data.View]) -> Value:
-        """All that asks for a port, one over the other. Gives whether there is more than one."""
-        flit, valid, taken, collision = C(0), C(0), C(0), C(0)
-        for source, item in enumerate(here):
-            if source != port:
-                # An input port does not count the output beside it.
-                asked = item.route.port[port - (port > source)]
-                flit |= Mux(asked, item.flit.as_value(), 0)
-                valid |= Mux(asked, item.route.vc, 0)
-                collision |= taken & asked
-                taken |= asked
+        """What asks for a port leaves by it. Gives whether there is more than one."""
+        asking = [(source, item) for source, item in enumerate(here) if source != port]
+        # An input port does not count the output beside it.
+        asked = Cat(item.route.port[port - (port > source)] for source, item in asking)
+        m.submodules[f"crossbar_{port}"] = crossbar = CrossbarMux(
+            flit_layout(self._config).size, len(asking), 1
+        )
+        valid, taken, collision = C(0), C(0), C(0)
+        for place, (_, item) in enumerate(asking):
+            m.d.comb += crossbar.values[place].eq(item.flit)
+            valid |= Mux(asked[place], vc_lines(self._config, item.route), 0)
+            collision |= taken & asked[place]
+            taken |= asked[place]
         link = self.outputs[port]
-        m.d.comb += [link.flit.eq(flit), link.valid.eq(valid)]
+        m.d.comb += [
+            crossbar.grant.eq(asked),
+            crossbar.wins.eq(asked),
+            crossbar.group.eq(number_of(asked)),
+            crossbar.candidates.eq(-1),
+            link.flit.eq(crossbar.value),
+            link.valid.eq(valid),
+        ]
         return collision

@@ -11,7 +11,7 @@ header rewritten, when the flit arrives, and is buffered with it: one decoder se
 what is at the front can ask at once.
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
@@ -29,12 +29,19 @@ def availability_layout(config: NetworkConfig) -> data.ArrayLayout:
 
 
 def route_layout(config: NetworkConfig) -> data.StructLayout:
-    """Where a flit is to go: output port, among those an input port leads to, and VC, both one-hot.
+    """Where a flit is to go: output port, among those an input port leads to, one-hot, and VC.
 
-    Without a port and with a VC: the flit is used up, and is dropped. With neither: it may go
-    nowhere.
+    Without a port and with a VC of 1: the flit is used up, and is dropped. With a VC of 0: it may
+    go nowhere.
     """
-    return data.StructLayout({"port": config.topology.ports - 1, "vc": config.vcs})
+    return data.StructLayout({"port": config.topology.ports - 1, "vc": max(1, config.vc_bits)})
+
+
+def vc_lines(config: NetworkConfig, route: data.View) -> Value:
+    """The VC of a route that has a port, one-hot."""
+    if config.vcs == 1:
+        return C(1, 1)
+    return Cat(route.vc == vc for vc in range(config.vcs))
 
 
 def routed_layout(config: NetworkConfig) -> data.StructLayout:
@@ -54,7 +61,9 @@ class Arrival(Component):
     lost : In(1)
         The buffer is full: the flit changes nothing.
     item : Out
-        The flit as it leaves, and its route.
+        The flit as it leaves, and its route if it is not ``following``.
+    following : Out(1)
+        It goes by the route of the packet's first flit.
 
     """
 
@@ -67,60 +76,55 @@ class Arrival(Component):
                 "linked": In(config.topology.ports),
                 "lost": In(1),
                 "item": Out(routed_layout(config)),
+                "following": Out(1),
             }
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """A packet's first flit goes where its header says; those after it go the same way."""
+        """A packet's first flit is routed and rewritten; those after it are left as they are."""
         m = Module()
-        flit, route_shape = self.link.flit, route_layout(self._config)
+        flit = self.link.flit
         slot = Signal(slot_layout(self._config))
-        first_route, kept_route = Signal(route_shape), Signal(route_shape)
-        following, leads, delivered = Signal(), Signal(), Signal()
+        leads, delivered = Signal(), Signal()
         m.d.comb += [
             slot.eq(flit.data[: slot.shape().size]),
             delivered.eq(slot.port == self._config.deliver_code),
-        ]
-        self._elaborate_header(m, slot, delivered, leads, first_route)
-        self._elaborate_packets(m, leads, following, kept_route)
-        m.d.comb += [
             self.item.flit.eq(flit),
-            self.item.route.eq(Mux(following, kept_route.as_value(), first_route.as_value())),
         ]
-        with m.If(~following & leads & ~delivered):
+        self._elaborate_route(m, slot, delivered, leads)
+        self._elaborate_packets(m, leads)
+        with m.If(~self.following & leads & ~delivered):
             m.d.comb += self.item.flit.data.eq(self._rewritten(slot))
         return m
 
-    def _elaborate_header(self, m: Module, slot, delivered, leads, route) -> None:
+    def _elaborate_route(self, m: Module, slot, delivered, leads) -> None:
         """Where a header flit asks to go ("Request")."""
-        config, flit = self._config, self.link.flit
+        config, flit, route = self._config, self.link.flit, self.item.route
         asked_port, asked_vc = Signal.like(route.port), Signal.like(route.vc)
         outputs = [port for port in range(config.topology.ports) if port != self._port]
-        used_up = (slot.port == 0) & flit.head & ~flit.tail
         asked = [delivered if port == 0 else slot.port == port for port in outputs]
+        vcs = range(config.vcs)
+        # What is delivered keeps its VC.
+        arrived_vc = Cat(
+            Cat(self.link.valid[vc] for vc in vcs if vc >> bit & 1).any()
+            for bit in range(config.vc_bits)
+        )
         m.d.comb += [
             asked_port.eq(Cat(a & self.linked[p] for a, p in zip(asked, outputs, strict=True))),
-            # What is delivered keeps its VC.
-            asked_vc.eq(
-                Mux(delivered, self.link.valid, Cat(slot.vc == n for n in range(config.vcs)))
-            ),
-            leads.eq(flit.head & asked_port.any() & asked_vc.any()),
+            asked_vc.eq(Mux(delivered, arrived_vc, slot.vc)),
+            leads.eq(flit.head & asked_port.any() & (delivered | (slot.vc < config.vcs))),
             route.port.eq(Mux(leads, asked_port, 0)),
-            route.vc.eq(Mux(leads, asked_vc, used_up.replicate(config.vcs))),
+            route.vc.eq(Mux(leads, asked_vc, (slot.port == 0) & flit.head & ~flit.tail)),
         ]
 
-    def _elaborate_packets(self, m: Module, leads, following, kept_route) -> None:
-        """For each VC, whether a packet is under way, and its route."""
+    def _elaborate_packets(self, m: Module, leads) -> None:
+        """For each VC, whether a packet is under way."""
         for vc in range(self._config.vcs):
             under_way = Signal(name=f"under_way_{vc}")
-            route = Signal.like(kept_route, name=f"route_{vc}")
             with m.If(self.link.valid[vc]):
-                m.d.comb += [following.eq(under_way), kept_route.eq(route)]
+                m.d.comb += self.following.eq(under_way)
                 with m.If(~self.lost):
-                    m.d.sync += [
-                        under_way.eq((under_way | leads) & ~self.link.flit.tail),
-                        route.eq(self.item.route),
-                    ]
+                    m.d.sync += under_way.eq((under_way | leads) & ~self.link.flit.tail)
 
     def _rewritten(self, slot: data.View) -> Value:
         """Count the hop, or after the last one of a slot shift it out."""
@@ -181,7 +185,7 @@ class InputChannel(Component):
         m.submodules.buffer = buffer = FlitBuffer(
             routed_layout(self._config), depth=self._config.depth
         )
-        holding, waited = Signal(), Signal()
+        holding, will_hold, waited = Signal(), Signal(), Signal()
         route, nowhere, dropped = self.front.route, Signal(), Signal()
         m.d.comb += [
             buffer.write.eq(self.write),
@@ -191,14 +195,14 @@ class InputChannel(Component):
             nowhere.eq(buffer.front_valid & ~holding & ~route.port.any()),
             dropped.eq(nowhere & route.vc.any()),
             self.bad_route.eq(nowhere & ~route.vc.any()),
+            will_hold.eq(Mux(self.take, ~self.front.flit.tail, holding)),
             buffer.pop.eq(self.take | dropped),
+            buffer.keep_route.eq(will_hold),
             self.credit.eq(buffer.pop),
             self.stalled.eq(self.take & waited),
         ]
         self._elaborate_request(m, buffer, holding)
-        m.d.sync += waited.eq(buffer.front_valid & ~buffer.pop)
-        with m.If(self.take):
-            m.d.sync += holding.eq(~self.front.flit.tail)
+        m.d.sync += [holding.eq(will_hold), waited.eq(buffer.front_valid & ~buffer.pop)]
         return m
 
     def _elaborate_request(self, m: Module, buffer: FlitBuffer, holding: Signal) -> None:
@@ -206,9 +210,9 @@ class InputChannel(Component):
         route = self.front.route
         for place in range(len(self.request)):
             own_or_free = holding.replicate(self._config.vcs) | ~self.held[place]
-            usable = self.credited[place] & own_or_free
+            usable = self.credited[place] & own_or_free & vc_lines(self._config, route)
             m.d.comb += self.request[place].eq(
-                buffer.front_valid & route.port[place] & (usable & route.vc).any()
+                buffer.front_valid & route.port[place] & usable.any()
             )
 
 

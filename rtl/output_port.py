@@ -6,6 +6,7 @@ from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
 from .arbiter import RoundRobinArbiter
+from .crossbar import CrossbarMux
 from .link import Link, flit_layout
 
 
@@ -37,21 +38,17 @@ class CreditCounter(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """A counter that starts full. What is spent is known last, and only chooses."""
+        """As many bits as there are places, the lowest set: no sum is in the way of a request."""
         m = Module()
-        count = Signal(range(self._depth + 1), init=self._depth)
-        empty, full = Signal(), Signal()
+        places = Signal(self._depth, init=-1)
+        full = places[-1]
         m.d.comb += [
-            empty.eq(count == 0),
-            full.eq(count == self._depth),
-            self.available.eq(~empty),
+            self.available.eq(places[0]),
             self.overflow.eq(self.earn & full),
         ]
-        m.d.sync += self.underflow.eq(self.spend & empty)
-        with m.If(self.spend & ~self.earn & ~empty):
-            m.d.sync += count.eq(count - 1)
-        with m.Elif(~self.spend & self.earn & ~full):
-            m.d.sync += count.eq(count + 1)
+        m.d.sync += self.underflow.eq(self.spend & ~self.available)
+        with m.If(self.spend ^ self.earn):
+            m.d.sync += places.eq(Mux(self.earn, Cat(1, places), places[1:]))
         return m
 
 
@@ -103,12 +100,19 @@ class OutputPort(Component):
     def elaborate(self, _platform: object) -> Module:
         """Arbiter, crossbar column, held VCs, credit counters."""
         m = Module()
-        m.submodules.arbiter = arbiter = RoundRobinArbiter(self._candidates)
+        groups, vcs = self._config.topology.ports - 1, self._config.vcs
+        m.submodules.arbiter = arbiter = RoundRobinArbiter(groups, vcs)
+        m.submodules.crossbar = crossbar = CrossbarMux(flit_layout(self._config).size, groups, vcs)
         m.d.comb += [
             arbiter.requests.eq(self.requests),
             self.grants.eq(arbiter.grant),
-            self.link.flit.eq(self._granted(self.flits)),
-            self.link.valid.eq(self._granted(self.vcs)),
+            crossbar.values.eq(self.flits),
+            crossbar.grant.eq(arbiter.grant),
+            crossbar.wins.eq(arbiter.wins),
+            crossbar.group.eq(arbiter.group),
+            crossbar.candidates.eq(arbiter.candidates),
+            self.link.flit.eq(crossbar.value),
+            self.link.valid.eq(self._granted_vc(arbiter)),
         ]
         self._elaborate_holding(m)
         if self._port == 0:
@@ -117,20 +121,24 @@ class OutputPort(Component):
             self._elaborate_credits(m)
         return m
 
-    def _granted(self, values: data.View) -> Value:
-        """The granted candidate's value, as an AND-OR of all: the grant is one-hot."""
-        chosen = C(0)
-        for place in range(self._candidates):
-            chosen |= Mux(self.grants[place], Value.cast(values[place]), 0)
-        return chosen
+    def _granted_vc(self, arbiter: RoundRobinArbiter) -> Value:
+        """The granted candidate's VC; none where nothing is granted."""
+        granted = C(0)
+        for group, wins in enumerate(arbiter.wins):
+            vc = C(0)
+            for member, is_candidate in enumerate(arbiter.candidates[group]):
+                vc |= Mux(is_candidate, self.vcs[group * self._config.vcs + member], 0)
+            granted |= Mux(wins, vc, 0)
+        return granted
 
     def _elaborate_holding(self, m: Module) -> None:
         """A VC is held from the first flit of a packet to its tail."""
-        held = Signal(self._config.vcs)
-        m.d.comb += self.held.eq(held)
+        # Not "held": what comes through the crossbar goes into the register as it is.
+        free = Signal(self._config.vcs, init=-1)
+        m.d.comb += self.held.eq(~free)
         for vc in range(self._config.vcs):
             with m.If(self.link.valid[vc]):
-                m.d.sync += held[vc].eq(~self.link.flit.tail)
+                m.d.sync += free[vc].eq(self.link.flit.tail)
 
     def _elaborate_credits(self, m: Module) -> None:
         """A credit counter per VC."""

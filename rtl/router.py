@@ -21,7 +21,7 @@ from amaranth.hdl import Cat, Module, Value
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
-from .input_port import InputPort
+from .input_port import InputPort, vc_lines
 from .link import Link, connect_link, router_ports
 from .output_port import OutputPort
 
@@ -136,7 +136,7 @@ class Router(Component):
         candidate = (port - (port > self._ports[output])) * self._config.vcs + vc
         m.d.comb += [
             sink.requests[candidate].eq(source.requests[vc][place]),
-            sink.vcs[candidate].eq(source.fronts[vc].route.vc),
+            sink.vcs[candidate].eq(vc_lines(self._config, source.fronts[vc].route)),
             sink.flits[candidate].eq(source.fronts[vc].flit),
         ]
         return sink.grants[candidate]

@@ -19,12 +19,14 @@ from eyecast.boards.frame import require_boardable
 from eyecast.boards.measured import measured_networks
 from eyecast.boards.registry import BAUD, BOARDS, find_board
 from eyecast.boards.resources import Resource, cells_used, placed_resources, require_fits
+from eyecast.boards.technology import tile_technology
 from eyecast.boards.top import synthesis_inputs
 from eyecast.model.config import NetworkConfig
 from eyecast.model.errors import InvalidInput
 from eyecast.model.eye import eye_broadcast
 from eyecast.model.signature import signatures
 from eyecast.model.topology import mesh
+from eyecast.rtl.flit_buffer import BufferStyle
 from eyecast.sim.simulator import HardwareRun
 from eyecast.sim.verify import Case
 
@@ -55,6 +57,22 @@ def test_a_top_has_five_pins_and_its_clock_is_constrained(name):
     lines = [line for line in constraints.splitlines() if line.startswith(("set_io", "LOCATE"))]
     assert len(lines) == 5
     assert "set_frequency" in constraints or "FREQUENCY PORT" in constraints
+
+
+def test_buffers_are_in_block_ram_where_some_are_left():
+    def style(name, shape, **changes):
+        config = replace(SMALL, topology=mesh(shape), **changes)
+        return tile_technology(find_board(name), config).buffer_style
+
+    # A message memory and a table for each node, and a buffer for each of 4 nodes and 8 links.
+    assert style("ice40-hx8k", (2, 2)) is BufferStyle.BLOCK_RAM
+    # 8 + 2 * 12 of 32; of 30 there is one VC too many.
+    assert style("ice40-hx8k", (2, 2), vcs=2) is BufferStyle.BLOCK_RAM
+    assert style("icebreaker", (2, 2), vcs=2) is BufferStyle.REGISTERS
+    # Memories of twice the length.
+    assert style("ice40-hx8k", (2, 2), vcs=2, message_words=512) is BufferStyle.REGISTERS
+    assert style("ice40-hx8k", (3, 3)) is BufferStyle.REGISTERS
+    assert style("ulx3s-85f", (2, 2)) is BufferStyle.MEMORY
 
 
 def test_one_bit_of_one_signature_is_enough_to_differ():

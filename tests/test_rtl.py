@@ -4,30 +4,32 @@ import itertools
 import random
 
 import pytest
-from amaranth.hdl import ResetInserter, Signal
+from amaranth.hdl import Fragment, ResetInserter, Signal
 from amaranth.sim import Simulator
 
 from eyecast.model.config import NetworkConfig
 from eyecast.model.topology import mesh
 from eyecast.rtl.arbiter import RoundRobinArbiter
-from eyecast.rtl.flit_buffer import FlitBuffer
-from eyecast.rtl.link import flit_layout
+from eyecast.rtl.flit_buffer import BufferStyle, FlitBuffer
+from eyecast.rtl.input_port import routed_layout
 from eyecast.rtl.output_port import CreditCounter
 from eyecast.rtl.router import Router
 
 TOPOLOGY = mesh((2, 2))
+PERIOD = 1e-6
 
 
 def simulate(component, testbench):
     simulator = Simulator(component)
-    simulator.add_clock(1e-6)
+    simulator.add_clock(PERIOD)
     simulator.add_testbench(testbench)
     simulator.run()
 
 
-@pytest.mark.parametrize("inputs", [1, 2, 5, 8])
-def test_arbiter_grants_the_first_request_from_its_turn(inputs):
-    arbiter = RoundRobinArbiter(inputs)
+@pytest.mark.parametrize(("groups", "members"), [(1, 1), (2, 1), (5, 1), (4, 2), (3, 3)])
+def test_arbiter_grants_the_first_request_from_its_turn(groups, members):
+    inputs = groups * members
+    arbiter = RoundRobinArbiter(groups, members)
     draw = random.Random(inputs)
 
     async def testbench(ctx):
@@ -38,6 +40,11 @@ def test_arbiter_grants_the_first_request_from_its_turn(inputs):
             order = [(turn + i) % inputs for i in range(inputs)]
             granted = next((i for i in order if requests >> i & 1), None)
             assert ctx.get(arbiter.grant) == (0 if granted is None else 1 << granted)
+            if granted is not None:
+                group, member = divmod(granted, members)
+                assert ctx.get(arbiter.wins) == 1 << group
+                assert ctx.get(arbiter.group) == group
+                assert ctx.get(arbiter.candidates[group]) == 1 << member
             await ctx.tick()
             if granted is not None:
                 turn = (granted + 1) % inputs
@@ -45,34 +52,54 @@ def test_arbiter_grants_the_first_request_from_its_turn(inputs):
     simulate(arbiter, testbench)
 
 
+class OfBuffers:
+    """A platform whose buffers are of one style."""
+
+    def __init__(self, style):
+        self.buffer_style = style
+
+
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 16])
-def test_buffer_keeps_order_and_flags_a_flit_too_many(depth):
-    buffer = FlitBuffer(flit_layout(NetworkConfig(topology=TOPOLOGY)), depth=depth)
+@pytest.mark.parametrize("style", BufferStyle)
+def test_buffer_keeps_order_and_flags_a_flit_too_many(style, depth):
+    config = NetworkConfig(topology=TOPOLOGY)
+    buffer = FlitBuffer(routed_layout(config), depth=depth)
     draw = random.Random(depth)
 
     async def testbench(ctx):
-        held, lost = [], 0
+        held, lost, route, keep = [], 0, None, False
+        await ctx.tick()
         for number in range(400):
             write = draw.random() < 0.6
             pop = bool(held) and draw.random() < 0.5
+            # Between two flits the packet is the same.
+            keep = draw.random() < 0.5 if pop else keep
             flit = {"data": number, "head": number & 1, "tail": number >> 1 & 1}
+            written = {"port": number & 15, "vc": number >> 4 & 1}
             ctx.set(buffer.write, write)
-            ctx.set(buffer.write_item, flit)
+            ctx.set(buffer.write_item, {"flit": flit, "route": written})
             ctx.set(buffer.pop, pop)
+            ctx.set(buffer.keep_route, keep)
             assert ctx.get(buffer.front_valid) == bool(held)
-            if held:
-                assert ctx.get(buffer.front.data) == held[0]
             full = len(held) == depth
             assert ctx.get(buffer.overflow) == (write and full)
+            # A block RAM has the flit for the second half of the cycle, in which it is looked at.
+            await ctx.delay(PERIOD * 0.7)
+            if held:
+                assert ctx.get(buffer.front.flit.data) == held[0]
+                assert ctx.get(buffer.front.route.as_value()) == route
+            came = pop or not held
             await ctx.tick()
             held = held[1:] if pop else held
             if write and full:
                 lost += 1
             elif write:
                 held.append(number)
+            if held and came and not keep:
+                route = held[0] & 31
         assert lost > 0
 
-    simulate(buffer, testbench)
+    simulate(Fragment.get(buffer, OfBuffers(style)), testbench)
 
 
 def test_credits_count_down_to_none_and_flag_one_too_many_either_way():

@@ -1,0 +1,111 @@
+"""What each kind of FPGA offers a router, and how yosys is told to make use of it.
+
+::
+
+    tile ─► "eyecast_crossbar_mux" ─► constants spread ─► cells of the family ─► LUTs of the rest
+            (crossbar_mux.v)                              (crossbar_mux_<family>*.v)
+
+Yosys makes LUTs of a crossbar's multiplexer that take half as much again as they need.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from amaranth.hdl import C, Cat, Instance, Module
+
+from ..model.config import NetworkConfig
+from ..model.topology import NO_LINK
+from ..rtl.crossbar import CrossbarMux
+from ..rtl.flit_buffer import BufferStyle
+from .registry import Board
+from .resources import block_rams_of
+
+MUX_MODULE = "eyecast_crossbar_mux"
+
+
+@dataclass(frozen=True)
+class Technology:
+    """The platform that a tile is converted for.
+
+    buffer_style
+        What flits are buffered in.
+    """
+
+    buffer_style: BufferStyle
+
+    def get_crossbar_mux(self, mux: CrossbarMux) -> Module:
+        """The multiplexer as a cell that yosys replaces."""
+        m = Module()
+        groups = len(mux.wins)
+        m.submodules.cells = Instance(
+            MUX_MODULE,
+            p_GROUPS=groups,
+            p_MEMBERS=len(mux.grant) // groups,
+            p_WIDTH=len(mux.value),
+            i_WINS=mux.wins,
+            i_GROUP=Cat(mux.group, C(0, 2)),
+            i_CANDIDATES=mux.candidates.as_value(),
+            i_VALUES=mux.values.as_value(),
+            o_VALUE=mux.value,
+        )
+        return m
+
+
+def technology_of(family: str, *, spare_block_rams: bool) -> Technology:
+    """What a router is made of: an iCE40 has no distributed RAM, but may have block RAMs left."""
+    if family != "ice40":
+        return Technology(BufferStyle.MEMORY)
+    return Technology(BufferStyle.BLOCK_RAM if spare_block_rams else BufferStyle.REGISTERS)
+
+
+def tile_technology(board: Board, config: NetworkConfig) -> Technology:
+    """What the tiles of a network are made of on a board."""
+    memories = (config.message_words, config.table_words)
+    needed = config.topology.nodes * sum(_block_rams(board, config, words) for words in memories)
+    if not config.contention_free:
+        inputs = config.topology.nodes + int((config.topology.neighbor != NO_LINK).sum())
+        needed += inputs * config.vcs * _block_rams(board, config, config.depth)
+    return technology_of(board.family, spare_block_rams=needed <= board.capacity.block_rams)
+
+
+def _block_rams(board: Board, config: NetworkConfig, words: int) -> int:
+    """Of a memory of so many words."""
+    return block_rams_of(board.family, words, config.flit_width)
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """A synthesis in the terms of yosys: what comes before it, its options, and what after it."""
+
+    before: str
+    options: str
+    after: str
+
+    def script(self, family: str, top: str) -> str:
+        """The whole as one line."""
+        return f"{self.before}; synth_{family} {self.options} -top {top}; {self.after}"
+
+
+def synthesis(family: str, top: str) -> Synthesis:
+    """How a design of that top is synthesized, with :func:`synthesis_files` at hand.
+
+    It is stopped before LUTs are made, and goes on when the multiplexers are cells.
+    """
+    mux, cells = "crossbar_mux.v", f"crossbar_mux_{family}.v"
+    before, after = f"read_verilog -lib {mux}", f"techmap -map {cells}; techmap; opt -fast"
+    # Wider LUTs of several, joined by multiplexers, make the rest larger and no faster.
+    options = "-nowidelut" if family == "ecp5" else ""
+    after += f"; synth_{family} {options} -run map_luts: -top {top}"
+    if family == "ecp5":
+        before += "; read_verilog -lib -specify crossbar_mux_ecp5_timing.v"
+        after += "; techmap -map crossbar_mux_ecp5_cells.v"
+    return Synthesis(before, f"{options} -run begin:map_luts", after)
+
+
+def synthesis_files(family: str) -> dict[str, str]:
+    """What yosys reads beside the design, by file name."""
+    here = Path(__file__).parent
+    paths = (here / "crossbar_mux.v", *here.glob(f"crossbar_mux_{family}*.v"))
+    return {path.name: path.read_text() for path in paths}
