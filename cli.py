@@ -22,6 +22,7 @@ from .cli_boards import BOARD_COMMANDS
 from .cli_compare import compare_command
 from .cli_costs import costs_command
 from .cli_traffic import traffic_command
+from .cli_transmit import transmit_command
 from .cli_verify import verify_command
 from .console import busy, print_json, print_table, say_written, schedule_title
 from .model.algorithms import landmarks
@@ -128,6 +129,7 @@ def cli(context: click.Context) -> None:
     eyecast compare  --mesh 8x8 --source 0,0            all algorithms side by side
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
     eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput
+    eyecast transmit --diagonal-mesh 45                 a host that sends to the fewest, soonest
     eyecast costs    --collective scatter               what the papers' formulas say of hypercubes
     eyecast boards, bitstream, board-run                the same on an FPGA board
     """  # noqa: D301 - click wants the control character itself
@@ -139,6 +141,7 @@ for command in (
     verify_command,
     compare_command,
     costs_command,
+    transmit_command,
     traffic_command,
     *BOARD_COMMANDS,
 ):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from enum import Enum
 from math import prod
 from pathlib import Path
@@ -18,13 +17,14 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from .model.compiler import compile_schedule
+from .model.compiler import with_message_room, with_table_room
 from .model.config import NetworkConfig
 from .model.deadlock import DeadlockError, certify
 from .model.errors import InvalidInput, require_range
 from .model.faults import with_faults
 from .model.layout import Layout
-from .model.program import Program, table_words
+from .model.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
+from .model.program import Program
 from .model.schedule import Schedule
 from .model.topology import Topology, hypercube, line, mesh, ring, torus
 from .model.topology_file import read_topology
@@ -37,7 +37,8 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _DEFAULT = NetworkConfig(topology=mesh((1, 1)))
 
 NETWORK_NAMES = (
-    *("--mesh", "--torus", "--hypercube", "--line", "--ring", "--graph"),
+    *("--mesh", "--torus", "--hypercube", "--line", "--ring", "--binary-tree", "--star-tree"),
+    *("--diagonal-mesh", "--de-bruijn", "--graph"),
     *("--faulty-node", "--faulty-link", "--random-faults", "--seed"),
 )
 """The options that say which network."""
@@ -111,7 +112,11 @@ network_options = together(
     click.option("--hypercube", metavar="N", help="Or a hypercube of N dimensions."),
     click.option("--line", metavar="N", help="Or a line of N nodes."),
     click.option("--ring", metavar="N", help="Or a ring of N nodes."),
-    click.option("--graph", metavar="FILE", help="Or any graph: a JSON file with its neighbours."),
+    click.option("--binary-tree", metavar="N", help="Or a binary tree of N nodes."),
+    click.option("--star-tree", metavar="PxK", help="Or P lines of K nodes around a centre."),
+    click.option("--diagonal-mesh", metavar="N", help="Or a square mesh of side N and diagonals."),
+    click.option("--de-bruijn", metavar="D,N", help="Or a de Bruijn graph: N digits to base D."),
+    click.option("--graph", metavar="FILE", help="Or any graph, from JSON (networkx's node-link)."),
     click.option("--faulty-node", metavar="X,Y", multiple=True, help="Without this node."),
     click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="Without this link."),
     float_option("--random-faults", 0.0, "Without this part of its nodes, but with the source."),
@@ -169,20 +174,21 @@ def refuse_beside(option: str, others: Sequence[str], why: str = "the file says 
 
 def chosen_topology(chosen: Chosen, use: Use) -> Topology:
     """The network that the options name, if it is not too large for its use."""
-    given = [kind for kind in ("graph", *_KINDS) if chosen[kind] is not None]
+    texts = {kind: chosen[kind.replace("-", "_")] for kind in ("graph", *_KINDS)}
+    given = [kind for kind, text in texts.items() if text is not None]
     if not given:
         raise InvalidInput("a network must be given, such as --mesh 8x8")
     if len(given) > 1:
         raise InvalidInput(f"one network must be given, not --{' and --'.join(given)}")
-    kind, text = given[0], chosen[given[0]]
+    kind, text = given[0], texts[given[0]]
     if kind == "graph":
         topology = read_topology(text)
         use.require(topology.label, topology.nodes)
     else:
-        numbers, nodes, make = _KINDS[kind]
+        numbers, count, nodes, make = _KINDS[kind]
         # Asked before the network is made, which may be too large for that alone.
-        size = integers(f"--{kind}", numbers, text, "x")
-        if "x" not in numbers and len(size) > 1:
+        size = integers(f"--{kind}", numbers, text, "," if "," in numbers else "x")
+        if count and len(size) != count:
             raise InvalidInput.of(f"--{kind}", numbers, repr(text))
         use.require(f"{text} {kind}", nodes(size))
         topology = make(size)
@@ -190,18 +196,39 @@ def chosen_topology(chosen: Chosen, use: Use) -> Topology:
 
 
 _Size = tuple[int, ...]
-_KINDS: dict[str, tuple[str, Callable[[_Size], int], Callable[[_Size], Topology]]] = {
-    "mesh": ("sides such as 8x8", prod, mesh),
-    "torus": ("sides such as 8x8", prod, torus),
+_KINDS: dict[str, tuple[str, int, Callable[[_Size], int], Callable[[_Size], Topology]]] = {
+    "mesh": ("sides such as 8x8", 0, prod, mesh),
+    "torus": ("sides such as 8x8", 0, prod, torus),
     "hypercube": (
         "a dimension such as 4",
+        1,
         lambda size: 1 << min(size[0], 64),
         lambda size: hypercube(size[0]),
     ),
-    "line": ("a number of nodes", prod, lambda size: line(size[0])),
-    "ring": ("a number of nodes", prod, lambda size: ring(size[0])),
+    "line": ("a number of nodes", 1, prod, lambda size: line(size[0])),
+    "ring": ("a number of nodes", 1, prod, lambda size: ring(size[0])),
+    "binary-tree": ("a number of nodes", 1, prod, lambda size: binary_tree(size[0])),
+    "star-tree": (
+        "arms and their length such as 3x12",
+        2,
+        lambda size: 1 + prod(size),
+        lambda size: star_tree(*size),
+    ),
+    "diagonal-mesh": (
+        "a side such as 45",
+        1,
+        lambda size: size[0] ** 2,
+        lambda size: diagonal_mesh(size[0]),
+    ),
+    "de-bruijn": (
+        "a base and a length such as 2,5",
+        2,
+        lambda size: size[0] ** min(size[1], 64),
+        lambda size: de_bruijn(*size),
+    ),
 }
-"""What the text of each kind's option is, how many nodes that makes, and the constructor."""
+"""By kind: what the text of its option is, of how many numbers (0: any), the nodes that makes, and
+the constructor."""
 
 
 def _without_faults(chosen: Chosen, topology: Topology) -> Topology:
@@ -267,24 +294,15 @@ def chosen_config(
     )
     if schedule is None:
         return config
-    flits = Layout.of(schedule, config.message_words).size
     if len(schedule.blocks) > 1 and not _typed("message_words"):
-        config = replace(config, message_words=_room(config.message_words, flits))
+        config = with_message_room(config, schedule)
+    flits = Layout.of(schedule, config.message_words).size
     if flits > config.message_words:
         room = f"at most {config.message_words}, the message memory (--message-words raises it)"
         raise InvalidInput.of("flits of the message", room, flits)
     if len(schedule.blocks) > 1 and not _typed("table_words"):
-        program = compile_schedule(schedule, replace(config, table_words=_MOST_WORDS))
-        config = replace(config, table_words=_room(config.table_words, table_words(program)))
+        config = with_table_room(config, schedule)
     return config
-
-
-_MOST_WORDS = 1 << 16
-
-
-def _room(usual: int, words: int) -> int:
-    """The least power of two that holds ``words``, but not less than what is usual."""
-    return max(usual, min(_MOST_WORDS, 1 << (words - 1).bit_length()))
 
 
 def _typed(parameter: str) -> bool:

@@ -43,12 +43,10 @@ def with_faults(
     if not nodes and not links:
         return whole
     neighbor, peer = whole.neighbor.copy(), whole.peer.copy()
-    for node in nodes:
-        # The links that enter the node leave its neighbours by the ports where its own arrive.
-        ports = np.flatnonzero(whole.neighbor[node] != NO_LINK)
-        ends = whole.neighbor[node, ports], whole.peer[node, ports]
-        neighbor[node] = peer[node] = NO_LINK
-        neighbor[ends] = peer[ends] = NO_LINK
+    # The links that enter a faulty node too: not every link has one that comes back.
+    lost = np.isin(whole.neighbor, nodes)
+    lost[nodes] = True
+    neighbor[lost] = peer[lost] = NO_LINK
     for begin, end in links:
         ports = np.flatnonzero(whole.neighbor[begin] == end)
         neighbor[begin, ports] = peer[begin, ports] = NO_LINK

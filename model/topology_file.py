@@ -5,12 +5,19 @@
     {"kind": "mesh", "dims": [8, 8], "faulty_nodes": [], "faulty_links": []}
     {"kind": "torus", "dims": [8, 8], "faulty_nodes": [27], "faulty_links": [[0, 1]]}
     {"kind": "hypercube", "dimension": 7, ...}
-    {"kind": "line", "nodes": 16, ...}                      {"kind": "ring", "nodes": 16, ...}
+    {"kind": "line", "nodes": 16, ...}              {"kind": "ring", "nodes": 16, ...}
+    {"kind": "binary-tree", "nodes": 15, ...}       {"kind": "diagonal-mesh", "side": 45, ...}
+    {"kind": "star-tree", "arms": 3, "length": 12, ...}
+    {"kind": "de-bruijn", "base": 2, "length": 5, ...}
     {"kind": "graph", "neighbor": [[-1, 1], [-1, 0]], ...}
+    {"kind": "line", "nodes": 4, "host": true, "host_links": [1, 3], ...}
 
 ``neighbor`` is the table of :func:`.graphs.graph`, column 0 included. It and the sizes describe the
 network without faults; the faults stand beside them as in :func:`.faults.with_faults`. They are
-always written, and where a file leaves them out there are none.
+always written, and where a file leaves them out there are none. ``host_links`` are the nodes that a
+host is linked to; the host itself is the node after the last, as in :func:`.host.with_host`.
+
+A graph may also be in the form that networkx writes (:mod:`.node_link`).
 """
 
 from __future__ import annotations
@@ -24,7 +31,17 @@ import msgspec
 from .errors import InvalidInput
 from .faults import with_faults
 from .graphs import graph
+from .host import HostedTopology, with_host
 from .json_errors import place_first, reading_json
+from .named_graphs import (
+    binary_tree,
+    de_bruijn,
+    de_bruijn_size,
+    diagonal_mesh,
+    star_tree,
+    star_tree_size,
+)
+from .node_link import from_node_link
 from .topology import Topology, hypercube, line, mesh, ring, torus
 
 _LARGEST = (1 << 31) - 1
@@ -34,6 +51,8 @@ _Neighbor = Annotated[int, msgspec.Meta(ge=-1, le=_LARGEST)]
 
 class _Faults(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     kind: str
+    host: bool = False
+    host_links: list[_Number] = []
     faulty_nodes: list[_Number] = []
     faulty_links: list[tuple[_Number, _Number]] = []
 
@@ -48,6 +67,20 @@ class _Chain(_Faults):
 
 class _Hypercube(_Faults):
     dimension: _Number
+
+
+class _StarTree(_Faults):
+    arms: _Number
+    length: _Number
+
+
+class _DiagonalMesh(_Faults):
+    side: _Number
+
+
+class _DeBruijn(_Faults):
+    base: _Number
+    length: _Number
 
 
 class _Graph(_Faults):
@@ -70,6 +103,22 @@ _KINDS = {
     ),
     "line": _Kind(_Chain, lambda file: line(file.nodes), lambda t: {"nodes": t.nodes}),
     "ring": _Kind(_Chain, lambda file: ring(file.nodes), lambda t: {"nodes": t.nodes}),
+    "binary-tree": _Kind(
+        _Chain, lambda file: binary_tree(file.nodes), lambda t: {"nodes": t.nodes}
+    ),
+    "star-tree": _Kind(
+        _StarTree,
+        lambda file: star_tree(file.arms, file.length),
+        lambda t: dict(zip(("arms", "length"), star_tree_size(t), strict=True)),
+    ),
+    "diagonal-mesh": _Kind(
+        _DiagonalMesh, lambda file: diagonal_mesh(file.side), lambda t: {"side": t.dims[0]}
+    ),
+    "de-bruijn": _Kind(
+        _DeBruijn,
+        lambda file: de_bruijn(file.base, file.length),
+        lambda t: dict(zip(("base", "length"), de_bruijn_size(t), strict=True)),
+    ),
     "graph": _Kind(
         _Graph,
         lambda file: graph(file.neighbor),
@@ -80,9 +129,15 @@ _KINDS = {
 
 def topology_to_json(topology: Topology) -> dict[str, object]:
     """Describe ``topology``, made by a constructor, as schedule and program files do."""
+    host: dict[str, object] = {}
+    network = topology
+    if isinstance(topology, HostedTopology):
+        network = topology.network
+        host = {"host": True, "host_links": list(topology.host_links)}
     return {
-        "kind": topology.kind,
-        **_KINDS[topology.kind].size(topology),
+        "kind": network.kind,
+        **_KINDS[network.kind].size(network),
+        **host,
         "faulty_nodes": list(topology.faulty_nodes),
         "faulty_links": [list(link) for link in topology.faulty_links],
     }
@@ -102,17 +157,24 @@ def topology_from_json(fields: dict[str, object]) -> Topology:
         file = msgspec.convert(fields, _KINDS[kind].layout)
     except msgspec.ValidationError as error:
         raise InvalidInput(place_first(error, "topology")) from error
-    return with_faults(_KINDS[kind].build(file), file.faulty_nodes, file.faulty_links)
+    topology = _KINDS[kind].build(file)
+    if file.host:
+        topology = with_host(topology, file.host_links)
+    elif file.host_links:
+        raise InvalidInput.of("topology.host_links", "left out without a host", file.host_links)
+    return with_faults(topology, file.faulty_nodes, file.faulty_links)
 
 
 def read_topology(path: str | Path) -> Topology:
-    """Read a topology from a JSON file that holds its description alone.
+    """Read a topology from a JSON file that holds its description alone, ours or networkx's.
 
     Raises :class:`InvalidInput` with one line that names the file and what is wrong with it.
     """
     with reading_json(path):
         fields = msgspec.json.decode(Path(path).read_bytes(), type=dict[str, object])
     try:
+        if "kind" not in fields and "nodes" in fields:
+            return from_node_link(fields)
         return topology_from_json(fields)
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error

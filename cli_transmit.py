@@ -1,0 +1,150 @@
+"""``eyecast transmit``: a host gives a network its message, soonest and with the least work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .console import busy, print_json, print_table, say_written
+from .model.errors import InvalidInput
+from .options import (
+    Use,
+    chosen_topology,
+    float_option,
+    json_option,
+    network_options,
+    output_option,
+)
+from .options_collective import chosen_flits, flits_option
+
+if TYPE_CHECKING:
+    from .model.transmit import Plan
+    from .model.transmit_schemes import Findings
+
+PLANS = ("best", "paper")
+"""Which plan is written and drawn."""
+
+
+@click.command("transmit")
+@network_options
+@flits_option
+@float_option("--seconds", 30, "How long to search for a better plan and for a proof, at most.")
+@click.option(
+    "--plan",
+    "which",
+    default="best",
+    show_default=True,
+    metavar="best|paper",
+    help="Which plan to write and draw.",
+)
+@click.option("--picture", metavar="FILE", help="Draw when each node has it, as .svg or .png.")
+@output_option("the schedule (JSON)")
+@json_option
+def transmit_command(
+    output: str | None,
+    as_json: bool,
+    seconds: float,
+    which: str,
+    picture: str | None,
+    **chosen: Any,
+) -> None:
+    """Find when and where a host should send, so that all nodes have its message soonest.
+
+    The host sends to one node in a step, or rests; every node that has the message passes it on to
+    all its neighbours in each step. The table has the steps t and the host's sends s of the paper's
+    plan and of the best one found (Ho, Hsu & Sung 1996), as counted. Also known as graph burning.
+    """
+    from .model.schedule_file import write_schedule
+    from .model.transmit_schedule import transmit_schedule
+    from .model.transmit_schemes import transmit
+    from .picture import require_picture_suffix, save_picture
+    from .picture_transmit import draw_transmit
+
+    if which not in PLANS:
+        raise InvalidInput.of("--plan", " or ".join(PLANS), which)
+    if not 0 <= seconds <= _MOST_SECONDS:
+        raise InvalidInput.of("--seconds", f"0 to {_MOST_SECONDS}", seconds)
+    if picture is not None:
+        require_picture_suffix(picture)
+    flits = chosen_flits(chosen)
+    with busy("searching"):
+        findings = transmit(chosen_topology(chosen, Use.SCHEDULE), seconds)
+        plan = findings.best if which == "best" else _of_paper(findings)
+        schedule = transmit_schedule(plan, flits)
+        schedule.check()
+        figure = None if picture is None else draw_transmit(plan)
+    if output is not None:
+        write_schedule(schedule, output)
+    if picture is not None and figure is not None:
+        save_picture(figure, picture)
+    if as_json:
+        print_json(_to_json(findings))
+        return
+    _print(findings)
+    say_written(output, picture)
+
+
+_MOST_SECONDS = 1_000_000
+
+
+def _of_paper(findings: Findings) -> Plan:
+    """The plan that a paper describes."""
+    for plan in findings.plans:
+        if plan.claim is not None:
+            return plan
+    why = f": {findings.refusals[0]}" if findings.refusals else ""
+    raise InvalidInput(f"--plan must be best, as the paper has no plan for this network{why}")
+
+
+def _print(findings: Findings) -> None:
+    """The plans and the bound as a table, and below it what is proved."""
+    time, work = findings.bound
+    rows: list[tuple[object, ...]] = [("lower bound", time, work, None)]
+    for plan in findings.plans:
+        claim = plan.claim and ", ".join("?" if part is None else str(part) for part in plan.claim)
+        rows.append((plan.scheme, *plan.cost, claim))
+    topology = findings.best.topology
+    title = f"{topology.label}, {topology.nodes} nodes, from a host"
+    print_table(title, ("", "steps t", "sends s", "paper says"), rows)
+    for refusal in findings.refusals:
+        click.echo(f"a plan is missing: {refusal}")
+    click.echo(_verdict(findings))
+
+
+def _verdict(findings: Findings) -> str:
+    """One line on what is proved, and how."""
+    time, work = findings.bound
+    cost = f"t = {findings.best.time}, s = {findings.best.work}"
+    cases = " and ".join(f"{len(proof.entries)}" for proof in findings.certificates)
+    how = f"by cases, {cases} of them, checked" if findings.certificates else "by counting"
+    if findings.proved:
+        return f"{cost} is optimal: proved {how}"
+    least = f"t is at least {time}"
+    if findings.best.time == time:
+        least = f"t = {time} is the least, and s at least {work}"
+    return f"{cost} is not proved to be optimal: {least}"
+
+
+def _to_json(findings: Findings) -> dict[str, object]:
+    time, work = findings.bound
+    return {
+        "network": findings.best.topology.label,
+        "bound": {"t": time, "s": work},
+        "proved": findings.proved,
+        "plans": [
+            {
+                "scheme": plan.scheme,
+                "t": plan.time,
+                "s": plan.work,
+                "claim": plan.claim,
+                "sends": plan.sends,
+            }
+            for plan in findings.plans
+        ],
+        "refusals": findings.refusals,
+        "certificates": [
+            {"t": proof.time, "s": proof.sends, "entries": proof.entries}
+            for proof in findings.certificates
+        ],
+    }

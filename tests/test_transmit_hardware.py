@@ -1,0 +1,72 @@
+"""A host that transmits to all, on the hardware: the host's table, and the flood of the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from eyecast.model.config import NetworkConfig
+from eyecast.model.graphs import graph
+from eyecast.model.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
+from eyecast.model.topology import Topology, hypercube, line, ring
+from eyecast.model.transmit_schedule import transmit_schedule
+from eyecast.model.transmit_schemes import transmit
+from eyecast.sim.verify import Case, verify
+
+SECONDS = 1.0
+"""For the search of a better plan than the papers'."""
+
+PETERSEN = graph(
+    [
+        [-1, (node + 1) % 5, (node - 1) % 5, node + 5]
+        if node < 5
+        else [-1, 5 + (node - 3) % 5, 5 + (node - 7) % 5, node - 5]
+        for node in range(10)
+    ]
+)
+
+
+def slow(topology: Topology) -> object:
+    return pytest.param(topology, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        line(9),
+        star_tree(3, 4),
+        diagonal_mesh(5),
+        slow(ring(16)),
+        slow(binary_tree(15)),
+        slow(de_bruijn(2, 4)),
+        slow(de_bruijn(3, 2)),
+        slow(hypercube(4)),
+        slow(PETERSEN),
+    ],
+    ids=lambda topology: topology.label.replace(" ", "-"),
+)
+def test_steps_are_the_time_units_of_the_plan(topology: Topology) -> None:
+    findings = transmit(topology, SECONDS)
+    plans = {plan.sends: plan for plan in findings.plans}.values()
+    for plan in plans:
+        schedule = transmit_schedule(plan, 5)
+        config = NetworkConfig(topology=schedule.topology, all_port=True)
+        cases = [
+            Case.of(schedule, config, timing=timing, seed=1) for timing in ("barrier", "self-timed")
+        ]
+        for result in verify(cases):
+            wrong = [check for check in result.checks if not check.agrees]
+            assert not wrong, (plan.scheme, result.case.timing, wrong)
+            assert result.measured.stalled_flits.sum() == 0
+        # The last node has the message after as many steps as the plan takes, and each node once.
+        assert schedule.steps == plan.time
+        assert schedule.sends == topology.nodes
+        host_sends = (schedule.source == topology.nodes).sum()
+        assert host_sends <= plan.work
+
+
+def test_a_host_sends_to_one_node_at_a_time() -> None:
+    """It is a node of one port: in each step one of its senders has a row, at most."""
+    schedule = transmit_schedule(transmit(line(16), SECONDS).best, 3)
+    steps = schedule.step[schedule.source == 16].tolist()
+    assert steps == sorted(set(steps))
+    assert len(steps) == 4

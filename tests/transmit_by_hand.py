@@ -1,0 +1,80 @@
+"""The transmitting problem as the paper defines it, word for word and by brute force."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import combinations, product
+
+from eyecast.model.node_link import from_node_link
+from eyecast.model.topology import Topology
+
+Links = dict[int, set[int]]
+
+
+def links_of(topology: Topology) -> Links:
+    """The nodes that each node has a link to."""
+    return {
+        node: {end for end in row if end >= 0}
+        for node, row in enumerate(topology.neighbor.tolist())
+    }
+
+
+def distances(links: Links, source: int) -> dict[int, int]:
+    """Links to each node that can be reached from ``source``."""
+    found = {source: 0}
+    ahead = [source]
+    for node in ahead:
+        for end in links[node]:
+            if end not in found:
+                found[end] = found[node] + 1
+                ahead.append(end)
+    return found
+
+
+def covered(links: Links, sends: tuple[tuple[int, int], ...], time: int) -> set[int]:
+    """The union of N_(t-i)(f(i)) over the steps i in which the host sends."""
+    return {
+        node
+        for step, target in sends
+        for node, away in distances(links, target).items()
+        if away <= time - step
+    }
+
+
+def least_cost(links: Links) -> tuple[int, int]:
+    """The optimal (t, s), by trying all functions f of the paper."""
+    balls = {node: distances(links, node) for node in links}
+    time = 1
+    while True:
+        for work in range(1, time + 1):
+            for steps in combinations(range(1, time + 1), work):
+                for targets in product(links, repeat=work):
+                    sends = list(zip(steps, targets, strict=True))
+                    if all(
+                        any(balls[to].get(node, time) <= time - step for step, to in sends)
+                        for node in links
+                    ):
+                        return time, work
+        time += 1
+
+
+def drawn_graphs(count: int, most_nodes: int, seed: int) -> Iterator[Topology]:
+    """Connected graphs, some of them directed: a tree and up to three links more."""
+    draw = random.Random(seed)
+    for _ in range(count):
+        nodes = draw.randint(1, most_nodes)
+        edges = [(node, draw.randrange(node)) for node in range(1, nodes)]
+        edges += [(draw.randrange(nodes), draw.randrange(nodes)) for _ in range(draw.randint(0, 3))]
+        edges = [edge if draw.random() < 0.5 else edge[::-1] for edge in edges]
+        yield node_link(nodes, edges, directed=draw.random() < 0.4)
+
+
+def node_link(nodes: int, edges: list[tuple[int, int]], *, directed: bool = False) -> Topology:
+    """The graph of ``edges``."""
+    fields = {
+        "directed": directed,
+        "nodes": [{"id": node} for node in range(nodes)],
+        "edges": [{"source": begin, "target": end} for begin, end in edges],
+    }
+    return from_node_link(fields)
