@@ -37,7 +37,8 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
         console.print(title, style="bold", highlight=False)
     table = Table()
     for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 else "right")
+        named = number == 0
+        table.add_column(column, justify="left" if named else "right", no_wrap=named)
     for row in rows:
         table.add_row(*("" if cell is None else str(cell) for cell in row))
     console.print(table)

@@ -156,19 +156,9 @@ def test_an_interrupted_write_leaves_the_old_file(
     assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
 
 
-def round_a_ring() -> Topology:
-    """A ring of three nodes: the ends of a line are linked too."""
-    line = mesh((3,))
-    neighbor, peer = line.neighbor.copy(), line.peer.copy()
-    neighbor[2, 1], neighbor[0, 2], peer[2, 1], peer[0, 2] = 0, 2, 2, 1
-    return Topology("ring", (3,), neighbor, peer)
-
-
 @pytest.mark.parametrize(
     ("topology", "marked", "message"),
     [
-        (mesh((2, 2, 2)), [], "drawn topology must be a line or a 2-D mesh, not a 2x2x2 mesh"),
-        (round_a_ring(), [], "drawn topology must be a line or a 2-D mesh, not a 3 ring"),
         (mesh((65, 2)), [], "sides of a drawn mesh must be at most 64, not 65x2"),
         (mesh((2, 2)), [4], "marked node must be 0 to 3, not 4"),
     ],
