@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from .console import print_json, print_table, say_written
-from .model.cube_cost_rows import PORTS
-from .model.cube_costs import find_costs, lower_bound
+from .model.cube.cost_rows import PORTS
+from .model.cube.costs import find_costs, lower_bound
 from .model.errors import InvalidInput, require_range
 from .options import float_option, integer_option, json_option, output_option, writable_folder
 

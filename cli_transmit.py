@@ -19,8 +19,8 @@ from .options import (
 from .options_collective import chosen_flits, flits_option
 
 if TYPE_CHECKING:
-    from .model.transmit import Plan
-    from .model.transmit_schemes import Findings
+    from .model.transmit.plan import Plan
+    from .model.transmit.schemes import Findings
 
 PLANS = ("best", "paper")
 """Which plan is written and drawn."""
@@ -56,8 +56,8 @@ def transmit_command(
     plan and of the best one found (Ho, Hsu & Sung 1996), as counted. Also known as graph burning.
     """
     from .model.schedule_file import write_schedule
-    from .model.transmit_schedule import transmit_schedule
-    from .model.transmit_schemes import transmit
+    from .model.transmit.schedule import transmit_schedule
+    from .model.transmit.schemes import transmit
     from .picture import require_picture_suffix, save_picture
     from .picture_transmit import draw_transmit
 

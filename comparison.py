@@ -11,7 +11,7 @@ import numpy as np
 
 from .console import place_name
 from .model.algorithms import Request
-from .model.cube_costs import COLLECTIVES, find_costs
+from .model.cube.costs import COLLECTIVES, find_costs
 from .model.least import least_measures
 from .model.schedule import Schedule
 from .model.schedule_cost import ScheduleCost, count_cost

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .model.cube_costs import find_cost
+from .model.cube.costs import find_cost
 from .picture_panel import INK, QUIET
 
 START_UP, BYTE = 8e-3, 0.8e-6

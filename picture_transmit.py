@@ -27,7 +27,7 @@ from matplotlib.patches import Rectangle
 from .model.errors import InvalidInput
 from .model.named_graphs import star_tree_size
 from .model.topology import NO_LINK, Topology
-from .model.transmit import NOT_REACHED, Plan
+from .model.transmit.plan import NOT_REACHED, Plan
 from .picture_panel import INK, QUIET, text_color
 
 LARGEST_DRAWN = 4096

@@ -22,7 +22,7 @@ from rich.table import Table
 from eyecast.console import progress
 from eyecast.model.compiler import with_message_room, with_table_room
 from eyecast.model.config import NetworkConfig
-from eyecast.model.cube_collectives import COLLECTIVES_ON
+from eyecast.model.cube.collectives import COLLECTIVES_ON
 from eyecast.model.schedule import Schedule
 from eyecast.model.schedule_cost import ScheduleCost, count_cost
 from eyecast.model.topology import hypercube

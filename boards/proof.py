@@ -27,7 +27,7 @@ from amaranth.back import verilog
 
 from ..model.config import NetworkConfig
 from ..model.errors import InvalidInput
-from ..model.tree import tree_broadcast
+from ..model.tree.broadcast import tree_broadcast
 from ..sim.cache import cached_folder, digest, source_digest
 from ..sim.job import Job
 from ..sim.toolchain import environment, tool_versions

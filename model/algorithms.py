@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from .cube_collectives import COLLECTIVES_ON, cube_schedule
+from .cube.collectives import COLLECTIVES_ON, cube_schedule
 from .errors import InvalidInput
 from .eye import eye_broadcast, eyes
-from .grid_collectives import recursive_doubling, ring
-from .jiang_wu import jiang_wu_broadcast, region_eyes
+from .fault_blocks.broadcast import jiang_wu_broadcast, region_eyes
+from .grid.collectives import recursive_doubling, ring
 from .minimum import best_sources, minimum_broadcast
 from .rectangle import rectangle_broadcast, rectangle_eyes
 from .schedule import Schedule
 from .topology import Topology
-from .tree import partial_tree_broadcast, tree_broadcast
+from .tree.broadcast import partial_tree_broadcast, tree_broadcast
 from .unicast_chain import (
     u_mesh_broadcast,
     u_mesh_multicast,

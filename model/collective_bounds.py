@@ -39,7 +39,7 @@ import numpy.typing as npt
 
 from .bounds import least_broadcast_steps
 from .errors import InvalidInput
-from .grid_sends import ROOTED, GridCollective
+from .grid.sends import ROOTED, GridCollective
 from .schedule import Schedule
 from .schedule_cost import count_cost, send_words
 from .topology import NO_LINK, Topology
@@ -102,7 +102,7 @@ def lower_bounds(
 
     ``source`` is its root, None where it has none; ``port_model`` is one of
     :data:`~.schedule.PORT_MODELS`, and only steps depend on it. Raises :class:`.InvalidInput` as
-    :class:`~.grid_sends.GridCollective` does, and for a single node, which has nothing to do.
+    :class:`~.grid.sends.GridCollective` does, and for a single node, which has nothing to do.
     """
     asked = GridCollective(collective, "bounds", topology, source, words)
     others = topology.nodes - 1

@@ -8,7 +8,7 @@ is best: :mod:`.guillotine`.
 **Steps.** A mesh with sides n takes the sum of ceil(log2 n) steps, the fewest in which cuts leave
 single nodes. That is ceil(log2 N), the fewest of any broadcast, for sides that are powers of two
 and for many others (3x3, 6x7, 12x12). It is one more for 3x5, 5x5 and 3x3x3, and two more for
-5x5x5: no cuts do with fewer, but :mod:`.tree`, which cuts no boxes, takes ceil(log2 N) there.
+5x5x5: no cuts do with fewer. :mod:`.tree.broadcast`, which cuts no boxes, takes ceil(log2 N).
 
 **Is it least of all broadcasts?** In log2 N steps every node that has the message must send in
 every step, but it need not be by halving boxes. From every source of every mesh of 8 or 16 nodes

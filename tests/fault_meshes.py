@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from eyecast.model.fault_blocks import Node
+from eyecast.model.fault_blocks.blocks import Node
 from eyecast.model.faults import with_faults
 from eyecast.model.topology import Topology, mesh
 

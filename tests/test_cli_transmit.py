@@ -14,7 +14,7 @@ from command import Command, refusal, result
 from eyecast.model.named_graphs import de_bruijn, diagonal_mesh, star_tree
 from eyecast.model.schedule_file import read_schedule
 from eyecast.model.topology import line
-from eyecast.model.transmit import Plan, flood
+from eyecast.model.transmit.plan import Plan, flood
 from eyecast.picture_transmit import draw_transmit
 
 

@@ -11,7 +11,7 @@ import pytest
 from eyecast.model.algorithms import COLLECTIVES, ROOTLESS, Request, algorithms_for
 from eyecast.model.compiler import with_message_room, with_table_room
 from eyecast.model.config import NetworkConfig
-from eyecast.model.cube_copies import nesbt_copies
+from eyecast.model.cube.copies import nesbt_copies
 from eyecast.model.errors import InvalidInput
 from eyecast.model.faults import with_faults
 from eyecast.model.schedule import Schedule

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from eyecast.model.cube_broadcast import cube_broadcast
-from eyecast.model.cube_cycles import one_port_cycles
-from eyecast.model.cube_graphs import spanning_graph
+from eyecast.model.cube.broadcast import cube_broadcast
+from eyecast.model.cube.cycles import one_port_cycles
+from eyecast.model.cube.graphs import spanning_graph
 from eyecast.model.topology import hypercube
 
 

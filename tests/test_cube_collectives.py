@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from cube_tables import TIMES
 
-from eyecast.model.cube_all_to_all import ORDERS, cube_all_to_all
-from eyecast.model.cube_collectives import COLLECTIVES_ON, cube_schedule
-from eyecast.model.cube_graphs import spanning_graph
-from eyecast.model.cube_measures import measures
-from eyecast.model.cube_scatter import gray_code_scatter
+from eyecast.model.cube.all_to_all import ORDERS, cube_all_to_all
+from eyecast.model.cube.collectives import COLLECTIVES_ON, cube_schedule
+from eyecast.model.cube.graphs import spanning_graph
+from eyecast.model.cube.measures import measures
+from eyecast.model.cube.scatter import gray_code_scatter
 from eyecast.model.errors import InvalidInput
 from eyecast.model.faults import with_faults
 from eyecast.model.schedule import Schedule

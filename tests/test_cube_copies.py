@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from schedule_by_hand import listed
 
-from eyecast.model.cube_copies import nesbt_copies
+from eyecast.model.cube.copies import nesbt_copies
 from eyecast.model.errors import InvalidInput
 from eyecast.model.faults import with_faults
 from eyecast.model.schedule import Schedule

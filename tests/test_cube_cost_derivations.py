@@ -9,8 +9,8 @@ from math import comb
 import pytest
 from cube_tables import drawn
 
-from eyecast.model.cube_cost_balanced import balanced_steps
-from eyecast.model.cube_costs import find_cost
+from eyecast.model.cube.cost_balanced import balanced_steps
+from eyecast.model.cube.costs import find_cost
 
 
 def test_central_binomials_are_the_best_packets_of_balanced_graphs() -> None:

@@ -9,8 +9,8 @@ from math import isclose
 import pytest
 from cube_tables import BEST, TIMES, drawn
 
-from eyecast.model.cube_cost_rows import Cost, StepCost
-from eyecast.model.cube_costs import (
+from eyecast.model.cube.cost_rows import Cost, StepCost
+from eyecast.model.cube.costs import (
     COLLECTIVES,
     COSTS,
     PRINTED,

@@ -11,10 +11,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from eyecast.model.cube_collectives import cube_schedule
-from eyecast.model.cube_cost_rows import Cost, StepCost
-from eyecast.model.cube_costs import COSTS, find_cost, lower_bound
-from eyecast.model.cube_graphs import spanning_graph
+from eyecast.model.cube.collectives import cube_schedule
+from eyecast.model.cube.cost_rows import Cost, StepCost
+from eyecast.model.cube.costs import COSTS, find_cost, lower_bound
+from eyecast.model.cube.graphs import spanning_graph
 from eyecast.model.schedule_cost import ScheduleCost, count_cost, send_words
 from eyecast.model.topology import hypercube
 

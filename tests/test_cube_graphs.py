@@ -9,7 +9,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from eyecast.model.cube_graphs import (
+from eyecast.model.cube.graphs import (
     GRAPHS,
     SpanningGraph,
     SpanningTree,

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from eyecast.model.cube_costs import find_cost
-from eyecast.model.cube_other_ports import (
+from eyecast.model.cube.costs import find_cost
+from eyecast.model.cube.other_ports import (
     OTHER_PORTS_BROADCAST,
     full_duplex_broadcast,
     half_duplex_broadcast,
 )
-from eyecast.model.cube_scatter import full_duplex_path_scatter
+from eyecast.model.cube.scatter import full_duplex_path_scatter
 from eyecast.model.errors import InvalidInput
 from eyecast.model.schedule import Schedule
 from eyecast.model.topology import hypercube

@@ -11,8 +11,8 @@ import pytest
 from fault_meshes import FIGURE_1, FIGURE_6, FIGURE_8, drawn_meshes, faults_of, faulty_mesh
 
 from eyecast.model.errors import InvalidInput
-from eyecast.model.fault_blocks import Boundaries, Node, Rectangle, fault_blocks
-from eyecast.model.fault_regions import FaultRegions
+from eyecast.model.fault_blocks.blocks import Boundaries, Node, Rectangle, fault_blocks
+from eyecast.model.fault_blocks.regions import FaultRegions
 from eyecast.model.faults import with_faults
 from eyecast.model.topology import Topology, hypercube, line, mesh, torus
 

@@ -18,7 +18,7 @@ from eyecast.model.deadlock import certify
 from eyecast.model.errors import InvalidInput
 from eyecast.model.faults import with_faults
 from eyecast.model.graphs import graph
-from eyecast.model.grid_collectives import recursive_doubling, ring
+from eyecast.model.grid.collectives import recursive_doubling, ring
 from eyecast.model.payload import Payload
 from eyecast.model.schedule import PORT_MODELS, Schedule
 from eyecast.model.topology import Topology, hypercube, line, mesh, torus

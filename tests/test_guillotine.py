@@ -16,7 +16,7 @@ from eyecast.model.errors import InvalidInput
 from eyecast.model.guillotine import least_steps
 from eyecast.model.minimum import MOST_NODES, minimum_broadcast, minimum_tcds
 from eyecast.model.topology import hypercube, line, mesh
-from eyecast.model.tree import tree_broadcast
+from eyecast.model.tree.broadcast import tree_broadcast
 
 Node = tuple[int, ...]
 FAR = 1 << 30

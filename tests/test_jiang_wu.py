@@ -17,18 +17,18 @@ from eyecast.model.config import NetworkConfig
 from eyecast.model.cycle_model import run
 from eyecast.model.deadlock import find_cycle
 from eyecast.model.errors import InvalidInput
-from eyecast.model.fault_blocks import fault_blocks
-from eyecast.model.fault_regions import FaultRegions
-from eyecast.model.jiang_wu import (
+from eyecast.model.fault_blocks.blocks import fault_blocks
+from eyecast.model.fault_blocks.broadcast import (
     jiang_wu_broadcast,
     most_steps,
     most_tcd,
     region_eyes,
     region_sends,
 )
+from eyecast.model.fault_blocks.regions import FaultRegions
+from eyecast.model.fault_blocks.routes import VCS
 from eyecast.model.payload import Payload
 from eyecast.model.rectangle import rectangle_broadcast, rectangle_steps, rectangle_tcd
-from eyecast.model.region_routes import VCS
 from eyecast.model.schedule import Schedule
 from eyecast.model.schedule_checks import ScheduleError
 from eyecast.model.topology import Topology, mesh

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fault_meshes import faulty_mesh
 
 from eyecast.model.config import NetworkConfig
-from eyecast.model.jiang_wu import jiang_wu_broadcast
-from eyecast.model.region_routes import VCS
+from eyecast.model.fault_blocks.broadcast import jiang_wu_broadcast
+from eyecast.model.fault_blocks.routes import VCS
 from eyecast.sim.verify import Case, verify
 
 MESH = faulty_mesh(5, 3, [(1, 1), (3, 1)])

@@ -21,7 +21,7 @@ from matplotlib.text import Text
 from eyecast.model.errors import InvalidInput
 from eyecast.model.faults import with_faults
 from eyecast.model.graphs import graph
-from eyecast.model.grid_collectives import ring as ring_collective
+from eyecast.model.grid.collectives import ring as ring_collective
 from eyecast.model.host import with_host
 from eyecast.model.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
 from eyecast.model.schedule import Blocks, Schedule

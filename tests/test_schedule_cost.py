@@ -14,7 +14,7 @@ from eyecast.model.eye import eye_broadcast
 from eyecast.model.schedule import Blocks, Schedule
 from eyecast.model.schedule_cost import count_cost, send_words
 from eyecast.model.topology import mesh
-from eyecast.model.tree import tree_broadcast
+from eyecast.model.tree.broadcast import tree_broadcast
 
 
 def blocks_of(words: list[int]) -> Blocks:

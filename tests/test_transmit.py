@@ -23,7 +23,10 @@ from eyecast.model.named_graphs import (
 from eyecast.model.schedule_checks import ScheduleError
 from eyecast.model.schedule_file import read_schedule, write_schedule
 from eyecast.model.topology import Topology, hypercube, line, mesh, ring
-from eyecast.model.transmit import (
+from eyecast.model.transmit.digits import antipodal_plan, theorem_6_plan
+from eyecast.model.transmit.exact import greedy_plan
+from eyecast.model.transmit.paths import path_plan
+from eyecast.model.transmit.plan import (
     NOT_REACHED,
     Plan,
     counted_time,
@@ -31,10 +34,7 @@ from eyecast.model.transmit import (
     flood,
     require_connected,
 )
-from eyecast.model.transmit_digits import antipodal_plan, theorem_6_plan
-from eyecast.model.transmit_exact import greedy_plan
-from eyecast.model.transmit_paths import path_plan
-from eyecast.model.transmit_schedule import transmit_schedule
+from eyecast.model.transmit.schedule import transmit_schedule
 
 NETWORKS = [
     *(line(1), line(9), ring(7), mesh((4, 3)), hypercube(4)),

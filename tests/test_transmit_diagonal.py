@@ -13,14 +13,14 @@ from test_topology import refusal
 
 from eyecast.model.named_graphs import diagonal_mesh
 from eyecast.model.topology import mesh
-from eyecast.model.transmit_cover import (
+from eyecast.model.transmit.cover import (
     Square,
     cover_plan,
     cover_square,
     square_balls,
     squares_plan,
 )
-from eyecast.model.transmit_diagonal import (
+from eyecast.model.transmit.diagonal import (
     LARGEST_BY_HAND,
     Row,
     squares_along,
@@ -30,7 +30,7 @@ from eyecast.model.transmit_diagonal import (
     ta_time,
     table_1_row,
 )
-from eyecast.model.transmit_exact import best_plan
+from eyecast.model.transmit.exact import best_plan
 
 LAST = 732
 """Of the rows of Table I."""

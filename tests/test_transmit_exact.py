@@ -13,9 +13,9 @@ from eyecast.model.faults import with_faults
 from eyecast.model.graphs import graph
 from eyecast.model.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
 from eyecast.model.topology import Topology, hypercube, line, mesh, ring, torus
-from eyecast.model.transmit import Plan
-from eyecast.model.transmit_certificate import BY_COUNT, SEEN, Certificate, check_certificate
-from eyecast.model.transmit_exact import best_plan, greedy_plan
+from eyecast.model.transmit.certificate import BY_COUNT, SEEN, Certificate, check_certificate
+from eyecast.model.transmit.exact import best_plan, greedy_plan
+from eyecast.model.transmit.plan import Plan
 
 LONG = 60.0
 

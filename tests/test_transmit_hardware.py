@@ -8,8 +8,8 @@ from eyecast.model.config import NetworkConfig
 from eyecast.model.graphs import graph
 from eyecast.model.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
 from eyecast.model.topology import Topology, hypercube, line, ring
-from eyecast.model.transmit_schedule import transmit_schedule
-from eyecast.model.transmit_schemes import transmit
+from eyecast.model.transmit.schedule import transmit_schedule
+from eyecast.model.transmit.schemes import transmit
 from eyecast.sim.verify import Case, verify
 
 SECONDS = 1.0

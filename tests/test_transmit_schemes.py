@@ -18,11 +18,11 @@ from eyecast.model.named_graphs import (
     star_tree,
 )
 from eyecast.model.topology import Topology, hypercube, line, mesh, ring
-from eyecast.model.transmit_digits import antipodal_plan, hypercube_plan, theorem_6_plan
-from eyecast.model.transmit_exact import best_plan
-from eyecast.model.transmit_paths import path_plan, theorem_1_plan
-from eyecast.model.transmit_schemes import SCHEMES, transmit
-from eyecast.model.transmit_trees import (
+from eyecast.model.transmit.digits import antipodal_plan, hypercube_plan, theorem_6_plan
+from eyecast.model.transmit.exact import best_plan
+from eyecast.model.transmit.paths import path_plan, theorem_1_plan
+from eyecast.model.transmit.schemes import SCHEMES, transmit
+from eyecast.model.transmit.trees import (
     binary_tree_bound,
     corollary_2_plan,
     odd_partition,

@@ -24,7 +24,7 @@ from eyecast.model.eye import corner_tcd, eye_tcd, eyes
 from eyecast.model.faults import with_faults
 from eyecast.model.schedule import Schedule
 from eyecast.model.topology import Topology, hypercube, line, mesh, ring, torus
-from eyecast.model.tree import partial_tree_broadcast, tree_broadcast
+from eyecast.model.tree.broadcast import partial_tree_broadcast, tree_broadcast
 
 
 def proved(topology: Topology, source: int) -> Schedule:

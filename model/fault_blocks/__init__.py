@@ -1,0 +1,1 @@
+"""Broadcast round fault blocks: Jiang & Wu."""

@@ -1,0 +1,1 @@
+"""Collectives on meshes and tori, by recursive doubling and by rings."""

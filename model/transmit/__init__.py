@@ -1,0 +1,1 @@
+"""A host that transmits to all: Ho, Hsu & Sung, known as graph burning too."""

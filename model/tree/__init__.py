@@ -1,0 +1,1 @@
+"""Broadcast on any connected network in the fewest steps."""
