@@ -22,6 +22,10 @@ from ..rtl.flit_buffer import BufferStyle
 from .registry import Board
 from .resources import block_rams_of
 
+SHALLOW = 2
+"""Flits of a buffer that registers hold in few more cells than block RAM needs, and twice as fast:
+a block RAM read at the falling edge leaves half a cycle for the way to the next router."""
+
 MUX_MODULE = "eyecast_crossbar_mux"
 
 
@@ -67,7 +71,8 @@ def tile_technology(board: Board, config: NetworkConfig) -> Technology:
     if not config.contention_free:
         inputs = config.topology.nodes + int((config.topology.neighbor != NO_LINK).sum())
         needed += inputs * config.vcs * _block_rams(board, config, config.depth)
-    return technology_of(board.family, spare_block_rams=needed <= board.capacity.block_rams)
+    worth_it = config.depth > SHALLOW and needed <= board.capacity.block_rams
+    return technology_of(board.family, spare_block_rams=worth_it)
 
 
 def _block_rams(board: Board, config: NetworkConfig, words: int) -> int:
