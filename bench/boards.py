@@ -1,7 +1,8 @@
 """Builds networks for the boards and keeps what came out, which ``eyecast boards`` then lists.
 
-``python bench/boards.py`` builds all of NETWORKS; what is in the cache is not built again. A
-network that does not fit (any more) is said and left out.
+``python bench/boards.py [BOARD ...]`` builds all of NETWORKS, or those of some boards and keeps
+what is known of the others; what is in the cache is not built again. A network that does not fit
+(any more) is said and left out.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from eyecast.boards.measured import MEASURED_FILE, MeasuredNetwork
+from eyecast.boards.measured import MEASURED_FILE, MeasuredNetwork, measured_networks
 from eyecast.model.files import write_bytes_atomically
 
 NETWORKS = (
@@ -36,8 +37,11 @@ EYECAST = Path(sys.executable).with_name("eyecast")
 
 def main() -> None:
     """Build one after the other, as each takes all the memory and time of a processor."""
-    measured = []
+    boards = sys.argv[1:] or [board for board, _ in NETWORKS]
+    measured = [network for network in measured_networks() if network.board not in boards]
     for board, options in NETWORKS:
+        if board not in boards:
+            continue
         command = [EYECAST, "bitstream", "--board", board, *options.split(), "--json"]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         if not done.stdout:
@@ -53,6 +57,7 @@ def main() -> None:
         )
         measured.append(network)
         print(network, flush=True)
+    measured.sort(key=lambda network: NETWORKS.index((network.board, network.options)))
     text = msgspec.json.format(msgspec.json.encode(measured), indent=1)
     write_bytes_atomically(MEASURED_FILE, text + b"\n")
 
