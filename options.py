@@ -47,7 +47,7 @@ NETWORK_NAMES = (
 class Use(Enum):
     """What a network is for: its name, and the most nodes with which that takes minutes at most."""
 
-    SCHEDULE = ("a schedule", 1 << 22)
+    SCHEDULE = ("a schedule", 1 << 24)
     PROGRAM = ("a program", 1 << 16)
     HARDWARE = ("hardware", 1 << 10)
 

@@ -20,7 +20,7 @@ from eyecast.model.topology import Topology, mesh, torus
 from eyecast.sim.verify import Case, verify
 
 TIMINGS = ("barrier", "self-timed")
-VCS = 4
+VCS = 2
 
 NETWORKS = [
     pytest.param(mesh((2, 2, 2, 2)), 4, id="mesh-2x2x2x2"),

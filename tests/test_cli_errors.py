@@ -21,7 +21,7 @@ BAD_OPTIONS = {
     f"schedule --mesh -8x8 {CORNER}": "--mesh must be sides such as 8x8, not '-8x8'",
     f"schedule {CORNER}": "a network must be given, such as --mesh 8x8",
     f"schedule --mesh 100000x100000 {CORNER}": (
-        "nodes of the 100000x100000 mesh must be at most 4194304 for a schedule, not 10000000000"
+        "nodes of the 100000x100000 mesh must be at most 16777216 for a schedule, not 10000000000"
     ),
     f"predict --mesh 512x512 {CORNER}": (
         "nodes of the 512x512 mesh must be at most 65536 for a program, not 262144"

@@ -173,7 +173,7 @@ BAD = {
     "--diagonal-mesh 0": "side of diagonal mesh must be 1 to 16384, not 0",
     "--diagonal-mesh 4x4": "--diagonal-mesh must be a side such as 45, not '4x4'",
     "--diagonal-mesh 5000": (
-        "nodes of the 5000 diagonal-mesh must be at most 4194304 for a schedule, not 25000000"
+        "nodes of the 5000 diagonal-mesh must be at most 16777216 for a schedule, not 25000000"
     ),
     "--star-tree 3x0": "length of star tree 3x0 must be at least 1, not 0",
     "--star-tree 0x3": "arms of star tree 0x3 must be at least 1, not 0",
