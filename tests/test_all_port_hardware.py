@@ -34,6 +34,12 @@ from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import simulate
 from eyecast.sim.verify import waiting
 
+SOME_SLOW = [
+    pytest.param(network, marks=() if network == "cube" else pytest.mark.slow)
+    for network in ALL_PORT
+]
+"""The networks with a port for every link; each has a simulator of its own."""
+
 ENDED, FAILED = SenderState.ENDED.value, SenderState.FAILED.value
 
 
@@ -65,7 +71,7 @@ def all_links(config):
     return program_of(config, everywhere(config, 1, 5))
 
 
-@pytest.mark.parametrize("network", ALL_PORT)
+@pytest.mark.parametrize("network", SOME_SLOW)
 def test_every_node_sends_on_every_link_in_one_step(network):
     config = NETWORKS[network]
     neighbor, peer = config.topology.neighbor, config.topology.peer
@@ -88,7 +94,7 @@ def all_links_and_back(config):
     return program_of(config, puts)
 
 
-@pytest.mark.parametrize("network", ALL_PORT)
+@pytest.mark.parametrize("network", SOME_SLOW)
 def test_what_came_on_every_link_goes_back_on_every_link(network):
     config = NETWORKS[network]
     barrier, self_timed = carried_out(network, all_links_and_back)
@@ -172,7 +178,7 @@ def going_on(rows):
 DRAWN = [drawn(seed) for seed in range(5)]
 
 
-@pytest.mark.parametrize("network", ALL_PORT)
+@pytest.mark.parametrize("network", SOME_SLOW)
 @pytest.mark.parametrize("seed", range(len(DRAWN)))
 def test_a_drawn_program(network, seed):
     assert any(row.continued for rows in PROGRAMS[network][DRAWN[seed]].rows for row in rows)

@@ -24,7 +24,7 @@ VCS = 2
 
 NETWORKS = [
     pytest.param(mesh((2, 2, 2, 2)), 4, id="mesh-2x2x2x2"),
-    pytest.param(torus((5, 7)), 4, id="torus-5x7"),
+    pytest.param(torus((5, 7)), 4, id="torus-5x7", marks=pytest.mark.slow),
     pytest.param(mesh((10, 13)), 6, id="mesh-10x13", marks=pytest.mark.slow),
     pytest.param(mesh((7, 8)), 4, id="mesh-7x8", marks=pytest.mark.slow),
     pytest.param(mesh((4, 4, 4)), 4, id="mesh-4x4x4", marks=pytest.mark.slow),
