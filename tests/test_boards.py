@@ -60,8 +60,8 @@ def test_a_top_has_five_pins_and_its_clock_is_constrained(name):
 
 
 def test_buffers_are_in_block_ram_where_some_are_left():
-    def style(name, shape, **changes):
-        config = replace(SMALL, topology=mesh(shape), **changes)
+    def style(name, shape, depth=4, **changes):
+        config = replace(SMALL, topology=mesh(shape), depth=depth, **changes)
         return tile_technology(find_board(name), config).buffer_style
 
     # A message memory and a table for each node, and a buffer for each of 4 nodes and 8 links.
@@ -73,6 +73,9 @@ def test_buffers_are_in_block_ram_where_some_are_left():
     assert style("ice40-hx8k", (2, 2), vcs=2, message_words=512) is BufferStyle.REGISTERS
     assert style("ice40-hx8k", (3, 3)) is BufferStyle.REGISTERS
     assert style("ulx3s-85f", (2, 2)) is BufferStyle.MEMORY
+    # Shallow ones are faster in registers, and hardly larger.
+    assert style("ice40-hx8k", (2, 2), depth=3) is BufferStyle.BLOCK_RAM
+    assert style("ice40-hx8k", (2, 2), depth=2) is BufferStyle.REGISTERS
 
 
 def test_one_bit_of_one_signature_is_enough_to_differ():

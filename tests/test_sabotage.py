@@ -8,7 +8,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Cat, Module, Signal
 
 from eyecast.model.config import NetworkConfig
 from eyecast.model.cycle_model import FLAGS, run
@@ -201,7 +201,15 @@ def test_under_contention_the_hardware_is_as_predicted(contention):
 def test_an_arbiter_that_favours_port_0(contention, monkeypatch):
     def elaborate(self, _platform):
         m = Module()
-        m.d.comb += self.grant.eq(self.requests & -self.requests)
+        groups = len(self.wins)
+        members = len(self.grant) // groups
+        asked = [self.requests.word_select(group, members) for group in range(groups)]
+        asking = Cat(each.any() for each in asked)
+        m.d.comb += [
+            self.grant.eq(self.requests & -self.requests),
+            self.wins.eq(asking & -asking),
+            *(self.candidates[group].eq(each & -each) for group, each in enumerate(asked)),
+        ]
         return m
 
     monkeypatch.setattr(RoundRobinArbiter, "elaborate", elaborate)
@@ -237,9 +245,16 @@ def test_flits_sent_without_credit_set_overflow_and_underflow(contention, monkey
     sound = CreditCounter.elaborate
 
     def elaborate(self, platform):
-        m = sound(self, platform)
-        # The last assignment to a bit is the one that holds.
-        m.d.comb += self.available.eq(1)
+        m = Module()
+        m.submodules.sound = counter = CreditCounter(CONFIG)
+        counter.elaborate = lambda platform: sound(counter, platform)
+        m.d.comb += [
+            counter.spend.eq(self.spend),
+            counter.earn.eq(self.earn),
+            self.available.eq(1),
+            self.underflow.eq(counter.underflow),
+            self.overflow.eq(counter.overflow),
+        ]
         return m
 
     monkeypatch.setattr(CreditCounter, "elaborate", elaborate)

@@ -108,7 +108,10 @@ def drop(*keys: str | int) -> Edit:
     return edit
 
 
-KINDS = "topology.kind must be mesh, torus, hypercube, line, ring or graph in this version"
+KINDS = (
+    "topology.kind must be mesh, torus, hypercube, line, ring, binary-tree, star-tree, "
+    "diagonal-mesh, de-bruijn or graph in this version"
+)
 
 WRONG = [
     (
@@ -155,12 +158,12 @@ WRONG = [
     (set_key("sends", 2, "blocks", to=[0, 1]), "sends[2].blocks must be 0 to 0, not 1"),
     (set_key("sends", 2, "blocks", to=[]), "sends[2].blocks: Expected array of length >= 1"),
     (
-        set_key("topology", "kind", to="de-bruijn"),
-        f"{KINDS}, not de-bruijn",
+        set_key("topology", "kind", to="butterfly"),
+        f"{KINDS}, not butterfly",
     ),
     (
-        set_key("topology", to={"kind": "binary-tree", "nodes": 7}),
-        f"{KINDS}, not binary-tree",
+        set_key("topology", to={"kind": "fat-tree", "nodes": 7}),
+        f"{KINDS}, not fat-tree",
     ),
     (set_key("topology", to=[4, 4]), "topology: Expected object, got array"),
     (drop("topology", "kind"), f"{KINDS}, not None"),
@@ -179,7 +182,7 @@ WRONG = [
     ),
     (
         set_key("topology", "host", to=True),
-        "topology: Object contains unknown field host",
+        "host links must be at least one node, not none",
     ),
 ]
 
