@@ -65,14 +65,16 @@ def schedules_on(topology: Topology, draw: np.random.Generator) -> Iterator[Sche
 @pytest.mark.parametrize(("whole", "times"), NETWORKS)
 def test_drawn_sources_and_faults(whole: Topology, times: int) -> None:
     draw = np.random.default_rng(whole.nodes)
-    config = NetworkConfig(topology=whole, vcs=VCS, depth=2)
+    schedules = [
+        schedule
+        for topology in drawn(whole, times, draw)
+        for schedule in schedules_on(topology, draw)
+    ]
+    steps = max(15, *(schedule.steps for schedule in schedules))
+    config = NetworkConfig(topology=whole, vcs=VCS, depth=2, steps=steps)
     cases = [
         Case.of(schedule, config, timing=timing, seed=number)
-        for number, schedule in enumerate(
-            schedule
-            for topology in drawn(whole, times, draw)
-            for schedule in schedules_on(topology, draw)
-        )
+        for number, schedule in enumerate(schedules)
         for timing in TIMINGS
     ]
     assert {"tree"} < {case.schedule.algorithm for case in cases}
