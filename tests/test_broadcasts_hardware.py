@@ -20,7 +20,6 @@ from eyecast.model.topology import Topology, mesh, torus
 from eyecast.sim.verify import Case, verify
 
 TIMINGS = ("barrier", "self-timed")
-VCS = 2
 
 NETWORKS = [
     pytest.param(mesh((2, 2, 2, 2)), 4, id="mesh-2x2x2x2"),
@@ -71,7 +70,8 @@ def test_drawn_sources_and_faults(whole: Topology, times: int) -> None:
         for schedule in schedules_on(topology, draw)
     ]
     steps = max(15, *(schedule.steps for schedule in schedules))
-    config = NetworkConfig(topology=whole, vcs=VCS, depth=2, steps=steps)
+    vcs = max(1, *(int(schedule.vcs.max(initial=0)) + 1 for schedule in schedules))
+    config = NetworkConfig(topology=whole, vcs=vcs, depth=2, steps=steps)
     cases = [
         Case.of(schedule, config, timing=timing, seed=number)
         for number, schedule in enumerate(schedules)
