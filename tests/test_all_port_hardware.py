@@ -203,7 +203,7 @@ PARTED = {lengths: parted(lengths) for lengths in ((4, 2, 3), (0, 0, 1), (2, 0))
 
 
 @pytest.mark.parametrize("lengths", PARTED)
-@pytest.mark.parametrize("network", ["slow cube", "one port"])
+@pytest.mark.parametrize("network", [pytest.param("slow cube", marks=pytest.mark.slow), "one port"])
 def test_rows_of_one_message_arrive_once(network, lengths):
     """Of many rows that go on, only the last one's packet is waited for."""
     config = NETWORKS[network]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from fault_meshes import faulty_mesh
 
 from eyecast.model.config import NetworkConfig
@@ -12,6 +13,7 @@ from eyecast.sim.verify import Case, verify
 MESH = faulty_mesh(5, 3, [(1, 1), (3, 1)])
 
 
+@pytest.mark.slow
 def test_every_source_of_the_smallest_mesh_in_which_two_messages_share_a_link() -> None:
     """They take turns on it, on VCs of their own, and the hardware does what the model says."""
     config = NetworkConfig(topology=MESH, vcs=VCS)

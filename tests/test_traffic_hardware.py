@@ -44,7 +44,7 @@ NETWORKS = {
     "torus": network("--torus 4x4", torus((4, 4)), vcs=2, depth=4),
     "slow links": network("--mesh 3x3", mesh((3, 3)), vcs=3, depth=1, link_registers=2),
     "narrow cube": network("--hypercube 3", hypercube(3), vcs=1, flit_width=24),
-    "ring": network("--ring 5", ring(5), vcs=8, depth=16, flit_width=64, link_registers=1),
+    "ring": network("--ring 5", ring(5), vcs=4, depth=16, flit_width=64, link_registers=1),
 }
 
 
