@@ -14,7 +14,7 @@ from .model.algorithms import Request
 from .model.cube.costs import COLLECTIVES, find_costs
 from .model.least import least_measures
 from .model.schedule import Schedule
-from .model.schedule_cost import ScheduleCost, count_cost
+from .model.schedule_cost import ScheduleCost, count_cost, message_words
 
 if TYPE_CHECKING:
     from .sim.verify import Verification
@@ -65,15 +65,11 @@ class Entry:
         None on other networks than hypercubes, and for what has no row in their tables. Packets are
         as large as the largest send.
         """
-        topology, ports = self.schedule.topology, "one-port"
+        topology = self.schedule.topology
         if topology.kind != "hypercube" or self.schedule.collective not in COLLECTIVES:
             return None
-        if self.schedule.port_model == "all-port":
-            ports = "n-port"
-        blocks = self.schedule.blocks
-        words = int(blocks.words.sum())
-        owners = {"broadcast": 1, "scatter": topology.nodes, "all-gather": topology.nodes}
-        words //= owners.get(self.schedule.collective, topology.nodes**2)
+        ports = "n-port" if self.schedule.port_model == "all-port" else "one-port"
+        words = message_words(self.schedule)
         packet = int(self.cost.words_per_step.max(initial=1))
         for cost in find_costs(self.schedule.collective, ports):
             n = len(topology.dims)

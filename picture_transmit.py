@@ -26,9 +26,10 @@ from matplotlib.patches import Rectangle
 
 from .model.errors import InvalidInput
 from .model.named_graphs import star_tree_size
-from .model.topology import NO_LINK, Topology
+from .model.topology import Topology
 from .model.transmit.plan import NOT_REACHED, Plan
 from .picture_panel import INK, QUIET, text_color
+from .picture_places import link_pairs
 
 LARGEST_DRAWN = 4096
 """Nodes of a network that are drawn one by one."""
@@ -118,10 +119,7 @@ def _draw_covering(axes: Axes, plan: Plan, points: _Points, colors: _Colors, cel
 
 def _draw_network(axes: Axes, plan: Plan, points: _Points, colors: _Colors, cell: float) -> None:
     """Any other network: its links, a disc for each node, a ring around those sent to."""
-    neighbor = plan.topology.neighbor
-    begins, ports = np.nonzero(neighbor != NO_LINK)
-    ends = np.stack((begins, neighbor[begins, ports]), axis=1)
-    links = points[np.unique(np.sort(ends, axis=1), axis=0)]
+    links = points[link_pairs(plan.topology)]
     axes.add_collection(LineCollection(list(links), colors=_FAINT, lw=0.03 * cell, zorder=1))
     area = (0.6 * cell) ** 2
     healthy = plan.arrival != NOT_REACHED

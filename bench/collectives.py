@@ -12,7 +12,6 @@ with the cycle model, flit for flit.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import click
 import numpy as np
@@ -20,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from eyecast.console import progress
-from eyecast.model.compiler import with_message_room, with_table_room
+from eyecast.model.compiler import with_room
 from eyecast.model.config import NetworkConfig
 from eyecast.model.cube.collectives import COLLECTIVES_ON
 from eyecast.model.schedule import Schedule
@@ -46,22 +45,14 @@ def _schedules(dimension: int, all_port: bool) -> Iterator[tuple[int, Schedule]]
                 )
 
 
-def _config(dimension: int, all_port: bool) -> NetworkConfig:
-    """A network that everything fits."""
-    config = NetworkConfig(topology=hypercube(dimension), all_port=all_port)
-    for _, schedule in _schedules(dimension, all_port):
-        config = replace(config, steps=max(config.steps, schedule.steps))
-        config = with_table_room(with_message_room(config, schedule), schedule)
-    return config
-
-
 Result = tuple[int, ScheduleCost, Verification]
 
 
 def _measure(dimension: int, all_port: bool) -> list[Result]:
     """Words of a block, what was counted in the schedule, and what the hardware did."""
-    config = _config(dimension, all_port)
     made = list(_schedules(dimension, all_port))
+    config = NetworkConfig(topology=hypercube(dimension), all_port=all_port)
+    config = with_room(config, (schedule for _, schedule in made))
     cases = [Case.of(schedule, config, timing="barrier", seed=0) for _, schedule in made]
     ports = "all ports" if all_port else "one port"
     results: list[Result] = []

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from .cube.collectives import COLLECTIVES_ON, cube_schedule
+from .cube.copies import nesbt_copies
 from .errors import InvalidInput
 from .eye import eye_broadcast, eyes
 from .fault_blocks.broadcast import jiang_wu_broadcast, region_eyes
@@ -131,6 +132,12 @@ def _on_a_cube(collective: str, graph: str) -> Algorithm:
     return Algorithm(collective, graph, make, takes=("all_port", "packet"))
 
 
+def _nesbt_copies(request: Request) -> Schedule:
+    if not request.all_port:
+        raise InvalidInput.of("--ports for nesbt-copies", "all", "one")
+    return nesbt_copies(request.topology, request.root, request.words)
+
+
 _CUBE_GRAPHS = dict.fromkeys(
     (collective, graph)
     for (collective, _), served in COLLECTIVES_ON.items()
@@ -158,6 +165,7 @@ ALGORITHMS = (
         for name, generate in (("ring", ring), ("recursive-doubling", recursive_doubling))
         if collective != "multicast"
     ),
+    Algorithm("broadcast", "nesbt-copies", _nesbt_copies, takes=("all_port",)),
     *(_on_a_cube(collective, graph) for collective, graph in _CUBE_GRAPHS),
 )
 

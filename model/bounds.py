@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 
-def least_broadcast_steps(nodes: int) -> int:
-    """Return the fewest steps of a broadcast where a node sends once in a step: ceil(log2 nodes).
+def least_broadcast_steps(nodes: int, sends: int = 1) -> int:
+    """Return the fewest steps of a broadcast where a node sends ``sends`` times in a step.
 
-    A step at most doubles the number of nodes that have the message. Holds for the port models
-    half-duplex, exchange and full-duplex. (Cang & Wu 1998, section 1: 2k steps for 2^k x 2^k.)
+    A step at most multiplies the number of nodes that have the message by ``sends`` + 1. With one
+    send that is ceil(log2 nodes), for the port models half-duplex, exchange and full-duplex
+    (Cang & Wu 1998, section 1: 2k steps for 2^k x 2^k); all-port nodes send by all their links.
     """
-    return (nodes - 1).bit_length()
+    steps, reached = 0, 1
+    while reached < nodes:
+        steps, reached = steps + 1, reached * (sends + 1)
+    return steps
 
 
 def least_broadcast_tcd(nodes: int) -> int:

@@ -95,6 +95,11 @@ def counted_costs(schedule: Schedule) -> Costs:
     )
 
 
+def most_links(topology: Topology) -> int:
+    """The most links that leave any node."""
+    return int(np.count_nonzero(topology.neighbor != NO_LINK, axis=1).max())
+
+
 def lower_bounds(
     collective: str, topology: Topology, source: int | None, words: int, port_model: str
 ) -> Bounds:
@@ -134,11 +139,9 @@ _BUSIEST = {
 def _steps(asked: GridCollective, port_model: str) -> Bound:
     nodes = asked.topology.nodes
     if port_model == "all-port":
-        ports = int(np.count_nonzero(asked.topology.neighbor != NO_LINK, axis=1).max())
-        steps = 0
-        while (ports + 1) ** steps < nodes:
-            steps += 1
-        return Bound(steps, f"who has something of one node grow at most {ports + 1} times a step")
+        ports = most_links(asked.topology)
+        reason = f"who has something of one node grow at most {ports + 1} times a step"
+        return Bound(least_broadcast_steps(nodes, ports), reason)
     doubling = least_broadcast_steps(nodes)
     idle = port_model == "half-duplex" or (port_model == "exchange" and nodes % 2 == 1)
     if asked.name not in ROOTED and idle:

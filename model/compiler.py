@@ -6,6 +6,7 @@ A send becomes one put, or several where its blocks do not lie side by side
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -60,6 +61,14 @@ def with_table_room(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
     """``config`` with table memories large enough for ``schedule``, if they may be."""
     program = compile_schedule(schedule, replace(config, table_words=_MOST_WORDS))
     return replace(config, table_words=max(config.table_words, _room(table_words(program))))
+
+
+def with_room(config: NetworkConfig, schedules: Iterable[Schedule]) -> NetworkConfig:
+    """``config`` with steps and memories enough for all of ``schedules``, if they may be."""
+    for schedule in schedules:
+        config = replace(config, steps=max(config.steps, schedule.steps))
+        config = with_table_room(with_message_room(config, schedule), schedule)
+    return config
 
 
 _MOST_WORDS = 1 << 16

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from .errors import require_range
 from .routes import dimension_order
 from .schedule import Blocks, Schedule
+from .schedule_builder import one_block_schedule
 from .topology import Topology
 
 SENDS_AT_ONCE = 1 << 20
@@ -113,23 +114,9 @@ def halving_schedule(
     topology = broadcast.topology
     path_offsets, path_nodes = _routes(topology, source, target)
     if numbering.nodes is not None:
-        source, target, path_nodes = (numbering.nodes[n] for n in (source, target, path_nodes))
-    return Schedule(
-        topology=topology,
-        collective="broadcast",
-        algorithm=broadcast.algorithm,
-        port_model="half-duplex",
-        root=broadcast.source,
-        blocks=Blocks.of_broadcast(broadcast.source, broadcast.words),
-        step=step,
-        source=source,
-        target=target,
-        path_offsets=path_offsets,
-        path_nodes=path_nodes,
-        vcs=np.zeros(path_nodes.size - step.size, dtype=np.int32),
-        block_offsets=np.arange(step.size + 1),
-        block_ids=np.zeros(step.size, dtype=np.int32),
-    )
+        path_nodes = numbering.nodes[path_nodes]
+    blocks = Blocks.of_broadcast(broadcast.source, broadcast.words)
+    return one_block_schedule(broadcast.algorithm, topology, blocks, step, path_offsets, path_nodes)
 
 
 def _routes(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .bounds import least_broadcast_steps, least_broadcast_tcd
-from .collective_bounds import counted_costs, lower_bounds
+from .collective_bounds import counted_costs, lower_bounds, most_links
 from .schedule import Schedule
-from .topology import NO_LINK
+from .schedule_cost import message_words
 
 
 def least_measures(schedule: Schedule) -> dict[str, int]:
@@ -21,10 +19,17 @@ def least_measures(schedule: Schedule) -> dict[str, int]:
     if nodes < 2:
         return {"steps": 0, "tcd": 0}
     if schedule.collective in ("broadcast", "multicast"):
-        return {"steps": _least_steps(schedule, nodes), "tcd": least_broadcast_tcd(nodes)}
-    words = int(schedule.blocks.words.sum()) // len(schedule.blocks)
+        sends = most_links(schedule.topology) if schedule.port_model == "all-port" else 1
+        return {
+            "steps": least_broadcast_steps(nodes, sends),
+            "tcd": least_broadcast_tcd(nodes),
+        }
     found = lower_bounds(
-        schedule.collective, schedule.topology, schedule.root, words, schedule.port_model
+        schedule.collective,
+        schedule.topology,
+        schedule.root,
+        message_words(schedule),
+        schedule.port_model,
     )
     return {
         "steps": found.steps.value,
@@ -53,17 +58,3 @@ def _concerned(schedule: Schedule) -> set[int]:
     if None in owed:
         return set(range(schedule.topology.nodes))
     return {*schedule.blocks.owner.tolist(), *(node for nodes in owed for node in nodes or ())}
-
-
-def _least_steps(schedule: Schedule, nodes: int) -> int:
-    """Who has the message at most doubles in a step; with all ports it grows by the links as well.
-
-    A node that has it then sends it by as many links as any node has.
-    """
-    if schedule.port_model != "all-port":
-        return least_broadcast_steps(nodes)
-    links = int(np.count_nonzero(schedule.topology.neighbor != NO_LINK, axis=1).max())
-    reached, steps = 1, 0
-    while reached < nodes:
-        reached, steps = reached * (links + 1), steps + 1
-    return steps

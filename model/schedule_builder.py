@@ -1,4 +1,4 @@
-"""Schedules from rows: which block crosses which link in which step.
+"""Schedules from rows, which block crosses which link in which step; and from paths of one block.
 
 A generator writes one row for each block that a send carries; rows with the same step and the same
 link are one send::
@@ -20,6 +20,42 @@ from .schedule import Blocks, Schedule
 from .topology import Topology
 
 Numbers = npt.NDArray[np.int64]
+
+
+def one_block_schedule(
+    algorithm: str,
+    topology: Topology,
+    blocks: Blocks,
+    step: npt.NDArray[np.int32],
+    path_offsets: Numbers,
+    path_nodes: npt.NDArray[np.int32],
+    *,
+    vcs: npt.NDArray[np.int32] | None = None,
+    collective: str = "broadcast",
+    port_model: str = "half-duplex",
+) -> Schedule:
+    """The schedule whose sends all carry the one block of ``blocks``, from its owner on.
+
+    A send leads from the first node of its path to the last, on VC 0 if ``vcs`` are not given.
+    Columns are those of :class:`.Schedule`. Nothing is checked but the shapes.
+    """
+    sends = step.size
+    return Schedule(
+        topology=topology,
+        collective=collective,
+        algorithm=algorithm,
+        port_model=port_model,
+        root=int(blocks.owner[0]),
+        blocks=blocks,
+        step=step,
+        source=path_nodes[path_offsets[:-1]],
+        target=path_nodes[path_offsets[1:] - 1],
+        path_offsets=path_offsets,
+        path_nodes=path_nodes,
+        vcs=np.zeros(path_nodes.size - sends, np.int32) if vcs is None else vcs,
+        block_offsets=np.arange(sends + 1),
+        block_ids=np.zeros(sends, np.int32),
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,6 +65,13 @@ def send_words(schedule: Schedule) -> npt.NDArray[np.int64]:
     return np.diff(sums[schedule.block_offsets])
 
 
+def message_words(schedule: Schedule) -> int:
+    """Words that a node has for one other, or for all: M, in however many blocks it is cut."""
+    nodes = schedule.topology.nodes
+    messages = {"broadcast": 1, "multicast": 1, "all-to-all": nodes**2}
+    return int(schedule.blocks.words.sum()) // messages.get(schedule.collective, nodes)
+
+
 def count_cost(schedule: Schedule) -> ScheduleCost:
     """Count the steps, words and links of ``schedule``, which is taken to be correct."""
     words = send_words(schedule)

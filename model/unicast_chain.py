@@ -55,6 +55,7 @@ import numpy.typing as npt
 from .errors import InvalidInput, require_range
 from .routes import Numbers, Offsets, dimension_order
 from .schedule import Blocks, Schedule
+from .schedule_builder import one_block_schedule
 from .topology import Topology, mesh
 
 Nodes = npt.NDArray[np.int64]
@@ -219,22 +220,17 @@ def _schedule(
 ) -> Schedule:
     blocks = Blocks.of_broadcast(source, words)
     path_offsets, path_nodes, vcs = paths
-    ends = path_nodes[path_offsets[1:] - 1]
     if targets is not None:
+        ends = path_nodes[path_offsets[1:] - 1]
         blocks = Blocks(blocks.owner, (tuple(sorted(ends.tolist())),), blocks.words)
-    return Schedule(
-        topology=topology,
-        collective="broadcast" if targets is None else "multicast",
-        algorithm=algorithm,
-        port_model="half-duplex",
-        root=source,
-        blocks=blocks,
-        step=step,
-        source=path_nodes[path_offsets[:-1]],
-        target=ends,
-        path_offsets=path_offsets,
-        path_nodes=path_nodes,
+    collective = "broadcast" if targets is None else "multicast"
+    return one_block_schedule(
+        algorithm,
+        topology,
+        blocks,
+        step,
+        path_offsets,
+        path_nodes,
         vcs=vcs,
-        block_offsets=np.arange(step.size + 1),
-        block_ids=np.zeros(step.size, np.int32),
+        collective=collective,
     )

@@ -59,3 +59,20 @@ def test_formulas_beside_what_is_counted(eyecast: Command, collective: str, port
     assert "sbt" in {entry["algorithm"] for entry in priced}
     for entry in priced:
         assert entry["formula"][1:] == [entry["start_ups"], entry["words"]], entry
+
+
+def test_copies_go_round_broken_links(eyecast: Command) -> None:
+    """Whole copies down n trees reach every node, whatever n - 1 links fail."""
+    options = ("--hypercube", "3", "--source", "0,0,0", "--algorithm", "nesbt-copies")
+    broken = ("--faulty-link", "0,0,0:1,0,0", "--faulty-link", "0,1,0:0,1,1")
+    found = result(eyecast("predict", *options, *broken, "--ports", "all", "--json"))
+    assert found["finished"]
+    assert not {"0:1", "2:3"} & set(found["link_flits"])
+    assert eyecast("schedule", *options) == refusal("--ports for nesbt-copies must be all, not one")
+
+
+def test_bounds_do_not_depend_on_how_a_message_is_cut(eyecast: Command) -> None:
+    options = ("--hypercube", "3", "--source", "0,0,0", "--collective", "scatter", "--flits", "6")
+    whole = result(eyecast("schedule", *options, "--json"))["least"]
+    assert (whole["word_hops"], whole["node_words"]) == (6 * 12, 6 * 7)
+    assert result(eyecast("schedule", *options, "--packet", "4", "--json"))["least"] == whole

@@ -99,8 +99,8 @@ BAD_OPTIONS = {
     # Names
     f"schedule --mesh 8x8 {CORNER} --algorithm ear": (
         "algorithm for broadcast must be eye or minimum or rectangle or jiang-wu or tree or u-mesh "
-        "or u-torus or u-torus-open or ring or recursive-doubling or brg or sbt or tcbt or nrsbt "
-        "or nesbt or nrbrg, not ear"
+        "or u-torus or u-torus-open or ring or recursive-doubling or nesbt-copies or brg or sbt or "
+        "tcbt or nrsbt or nesbt or nrbrg, not ear"
     ),
     f"schedule --mesh 8x8 {CORNER} --partial": "--partial must be left out with eye broadcast",
     f"schedule --mesh 8x8 {CORNER} --packet 0": "--packet must be 1 to 2147483647, not 0",

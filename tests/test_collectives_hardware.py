@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from eyecast.model.algorithms import COLLECTIVES, ROOTLESS, Request, algorithms_for
-from eyecast.model.compiler import with_message_room, with_table_room
+from eyecast.model.compiler import with_room
 from eyecast.model.config import NetworkConfig
 from eyecast.model.cube.copies import nesbt_copies
 from eyecast.model.errors import InvalidInput
@@ -56,17 +56,9 @@ def schedules(
     return made
 
 
-def config_for(made: Iterable[Schedule], config: NetworkConfig) -> NetworkConfig:
-    """A network with room for all of ``made``."""
-    for schedule in made:
-        config = replace(config, steps=max(config.steps, schedule.steps))
-        config = with_table_room(with_message_room(config, schedule), schedule)
-    return config
-
-
 def on_hardware(made: Sequence[Schedule], config: NetworkConfig) -> list[Verification]:
     """Carry out everything with both timings, and require that nothing differs."""
-    config = config_for(made, config)
+    config = with_room(config, made)
     cases = [
         Case.of(schedule, config, timing=timing, seed=number)
         for number, schedule in enumerate(made)

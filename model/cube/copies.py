@@ -58,7 +58,7 @@ def nesbt_copies(topology: Topology, source: int, words: int) -> Schedule:
         np.full(len(trees), words, np.int32),
     )
     rows = Rows(level, parent[block, target], target, block)
-    return build_schedule(topology, "broadcast", "nesbt", "all-port", source, blocks, rows)
+    return build_schedule(topology, "broadcast", "nesbt-copies", "all-port", source, blocks, rows)
 
 
 def _reached(tree: SpanningTree, topology: Topology) -> npt.NDArray[np.bool_]:

@@ -61,6 +61,7 @@ import numpy.typing as npt
 from ..errors import InvalidInput, require_range
 from ..rectangle import rectangle_broadcast, rectangle_steps, rectangle_tcd
 from ..schedule import Blocks, Schedule
+from ..schedule_builder import one_block_schedule
 from ..topology import Topology, mesh
 from .blocks import NO_BLOCK, Node
 from .regions import NO_REGION, FaultRegions
@@ -106,7 +107,7 @@ def jiang_wu_broadcast(topology: Topology, source: int, words: int) -> Schedule:
     if regions.boundaries.blocks:
         enabled = np.flatnonzero(regions.region_numbers.ravel(order="F") != NO_REGION)
         blocks = Blocks(blocks.owner, (tuple(enabled.tolist()),), blocks.words)
-    return _schedule(topology, blocks, source, _sends(topology, regions, source))
+    return _schedule(topology, blocks, _sends(topology, regions, source))
 
 
 def _require_source(topology: Topology, regions: FaultRegions, source: int) -> None:
@@ -205,22 +206,7 @@ def _within(
     return _Sends(schedule.step[kept], lengths, path_nodes, vcs)
 
 
-def _schedule(topology: Topology, blocks: Blocks, source: int, sends: list[_Sends]) -> Schedule:
+def _schedule(topology: Topology, blocks: Blocks, sends: list[_Sends]) -> Schedule:
     step, lengths, path_nodes, vcs = map(np.concatenate, zip(*sends, strict=True))
     path_offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-    return Schedule(
-        topology=topology,
-        collective="broadcast",
-        algorithm="jiang-wu",
-        port_model="half-duplex",
-        root=source,
-        blocks=blocks,
-        step=step,
-        source=path_nodes[path_offsets[:-1]],
-        target=path_nodes[path_offsets[1:] - 1],
-        path_offsets=path_offsets,
-        path_nodes=path_nodes,
-        vcs=vcs,
-        block_offsets=np.arange(step.size + 1),
-        block_ids=np.zeros(step.size, np.int32),
-    )
+    return one_block_schedule("jiang-wu", topology, blocks, step, path_offsets, path_nodes, vcs=vcs)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..errors import require_range
 from ..host import with_host
 from ..schedule import Blocks, Schedule
+from ..schedule_builder import one_block_schedule
 from ..topology import NO_LINK
 from .plan import NOT_REACHED, Plan
 
@@ -37,22 +38,14 @@ def transmit_schedule(plan: Plan, words: int) -> Schedule:
     reached = np.flatnonzero(arrival != NOT_REACHED).astype(np.int32)
     order = reached[np.argsort(arrival[reached], kind="stable")]
     owed = None if order.size == plan.topology.nodes else (*reached.tolist(), hosted.host)
-    every = np.arange(order.size + 1)
-    return Schedule(
-        topology=hosted,
-        collective="broadcast",
-        algorithm=ALGORITHM,
+    return one_block_schedule(
+        ALGORITHM,
+        hosted,
+        Blocks(np.array([hosted.host]), (owed,), np.array([words])),
+        arrival[order],
+        2 * np.arange(order.size + 1),
+        np.stack((senders[order], order), axis=1).ravel(),
         port_model="all-port",
-        root=hosted.host,
-        blocks=Blocks(np.array([hosted.host]), (owed,), np.array([words])),
-        step=arrival[order],
-        source=senders[order],
-        target=order,
-        path_offsets=2 * every,
-        path_nodes=np.stack((senders[order], order), axis=1).ravel(),
-        vcs=np.zeros(order.size, np.int32),
-        block_offsets=every,
-        block_ids=np.zeros(order.size, np.int32),
     )
 
 

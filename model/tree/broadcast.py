@@ -32,6 +32,7 @@ import numpy.typing as npt
 from ..bounds import least_broadcast_steps
 from ..errors import InvalidInput, require_range
 from ..schedule import Blocks, Schedule
+from ..schedule_builder import one_block_schedule
 from ..topology import Topology
 from .graph import UNKNOWN, Graph, Numbers, two_way_graph
 from .parts import PartSearch, Send, sends_of
@@ -81,7 +82,7 @@ def _broadcast(
     everything = np.arange(reached.size, dtype=np.int32)
     part = search.solve(everything, least_broadcast_steps(reached.size))
     sends = sorted(sends_of(part, part_graph, root))
-    return _schedule(topology, blocks, source, reached, sends)
+    return _schedule(topology, blocks, reached, sends)
 
 
 def _guides(topology: Topology, graph: Graph, reached: Numbers) -> npt.NDArray[np.integer]:
@@ -98,27 +99,10 @@ def _guides(topology: Topology, graph: Graph, reached: Numbers) -> npt.NDArray[n
     return np.stack([corners[0] - corners[other] for other in (2, 3, 1)], axis=1)
 
 
-def _schedule(
-    topology: Topology, blocks: Blocks, source: int, reached: Numbers, sends: list[Send]
-) -> Schedule:
+def _schedule(topology: Topology, blocks: Blocks, reached: Numbers, sends: list[Send]) -> Schedule:
     """The schedule of ``sends``, whose nodes are places in ``reached``."""
     lengths = np.array([len(path) for _, path in sends], np.int64)
     path_offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
     places = np.fromiter(chain.from_iterable(path for _, path in sends), np.int64)
-    path_nodes = reached[places]
-    return Schedule(
-        topology=topology,
-        collective="broadcast",
-        algorithm="tree",
-        port_model="half-duplex",
-        root=source,
-        blocks=blocks,
-        step=np.array([step for step, _ in sends], np.int32),
-        source=path_nodes[path_offsets[:-1]],
-        target=path_nodes[path_offsets[1:] - 1],
-        path_offsets=path_offsets,
-        path_nodes=path_nodes,
-        vcs=np.zeros(path_nodes.size - len(sends), np.int32),
-        block_offsets=np.arange(len(sends) + 1),
-        block_ids=np.zeros(len(sends), np.int32),
-    )
+    step = np.array([step for step, _ in sends], np.int32)
+    return one_block_schedule("tree", topology, blocks, step, path_offsets, reached[places])
