@@ -28,6 +28,10 @@ a block RAM read at the falling edge leaves half a cycle for the way to the next
 
 MUX_MODULE = "eyecast_crossbar_mux"
 
+ANY_AT_COLLISION = "setparam -set COLLISION_X_MASK 1 t:$memrd_v2 r:CLK_ENABLE=1 %i"
+"""A block RAM need not give the old word where one is read while it is written (docs/fpga.md):
+yosys would add a register and a multiplexer for each bit."""
+
 
 @dataclass(frozen=True)
 class Technology:
@@ -35,9 +39,12 @@ class Technology:
 
     buffer_style
         What flits are buffered in.
+    flattened
+        Tiles are not kept apart from the network.
     """
 
     buffer_style: BufferStyle
+    flattened: bool = True
 
     def get_crossbar_mux(self, mux: CrossbarMux) -> Module:
         """The multiplexer as a cell that yosys replaces."""
@@ -99,7 +106,8 @@ def synthesis(family: str, top: str) -> Synthesis:
     It is stopped before LUTs are made, and goes on when the multiplexers are cells.
     """
     mux, cells = "crossbar_mux.v", f"crossbar_mux_{family}.v"
-    before, after = f"read_verilog -lib {mux}", f"techmap -map {cells}; techmap; opt -fast"
+    before = f"read_verilog -lib {mux}; {ANY_AT_COLLISION}"
+    after = f"techmap -map {cells}; techmap; opt -fast"
     # Wider LUTs of several, joined by multiplexers, make the rest larger and no faster.
     options = "-nowidelut" if family == "ecp5" else ""
     after += f"; synth_{family} {options} -run map_luts: -top {top}"

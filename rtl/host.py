@@ -54,6 +54,12 @@ def status_words(config: NetworkConfig) -> int:
     )
 
 
+def expectation_words(config: NetworkConfig) -> int:
+    """Words in the space of expectations."""
+    of_timed_rows = 2 if config.timed_rows else 0
+    return config.lanes * config.mask_words + of_timed_rows
+
+
 def table_address_bits(config: NetworkConfig) -> int:
     """Width of an address in a table; the tables of a node's senders lie 2 to that power apart."""
     return bits_for(config.table_words - 1)
@@ -62,9 +68,8 @@ def table_address_bits(config: NetworkConfig) -> int:
 def host_address_bits(config: NetworkConfig) -> int:
     """Width of a host address: enough for every space."""
     table_space = config.lanes << table_address_bits(config)
-    expectation_words = config.lanes * config.mask_words + 2
-    largest = max(config.message_words, table_space, status_words(config), expectation_words)
-    return bits_for(largest - 1)
+    of_nodes = (status_words(config), expectation_words(config))
+    return bits_for(max(config.message_words, table_space, *of_nodes) - 1)
 
 
 def node_bits(config: NetworkConfig) -> int:

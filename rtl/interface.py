@@ -19,8 +19,16 @@ from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
 
-from ..model.config import SIGNATURE_BITS, NetworkConfig
-from .host import Flag, HostPort, HostSpace, StatusWord, node_bits, table_address_bits
+from ..model.config import SIGNATURE_BITS, NetworkConfig, bits_for
+from .host import (
+    Flag,
+    HostPort,
+    HostSpace,
+    StatusWord,
+    expectation_words,
+    node_bits,
+    table_address_bits,
+)
 from .lane import Lane
 from .link import CYCLE_BITS, Ejection, Link, connect_ejection, connect_link, router_ports
 from .steps import StepKeeper
@@ -92,16 +100,11 @@ class NetworkInterface(Component):
             self._elaborate_timing(m, lanes[0], selected)
         else:
             m.d.comb += self.accept.eq(1)
-        status_word = self._elaborate_status(m, flags, steps, lanes, stalled_flits)
+        status_word = self._elaborate_status(m, flags, steps, lanes, stalled_flits, selected)
         # What the host reads is a cycle late, as the memory is; it must also be read in reset.
-        was_selected, was_status = Signal(reset_less=True), Signal(reset_less=True)
-        m.d.sync += [
-            was_selected.eq(selected),
-            was_status.eq(self.host.space == HostSpace.STATUS),
-        ]
-        m.d.comb += self.host.read_data.eq(
-            Mux(was_selected, Mux(was_status, status_word, message_word), 0)
-        )
+        message_shown = Signal(reset_less=True)
+        m.d.sync += message_shown.eq(selected & (self.host.space == HostSpace.MESSAGE))
+        m.d.comb += self.host.read_data.eq(status_word | Mux(message_shown, message_word, 0))
         return m
 
     def _host_writes(self, selected: Signal, space: HostSpace) -> Value:
@@ -136,7 +139,8 @@ class NetworkInterface(Component):
     def _expectation(self, m: Module, selected: Signal, word: int) -> Signal:
         """A word of the host's space of expectations: kept through reset."""
         kept = Signal(self._config.flit_width, name=f"expectation_{word}", reset_less=True)
-        written = self._host_writes(selected, HostSpace.EXPECTED) & (self.host.address == word)
+        address = self.host.address[: bits_for(expectation_words(self._config) - 1)]
+        written = self._host_writes(selected, HostSpace.EXPECTED) & (address == word)
         with m.If(written):
             m.d.sync += kept.eq(self.host.write_data)
         return kept
@@ -216,8 +220,10 @@ class NetworkInterface(Component):
             self.accept.eq(~refusal.bit_select(now[:4], 1)),
         ]
 
-    def _elaborate_status(self, m: Module, flags, steps, lanes, stalled_flits: Signal) -> Signal:
-        """The status word at the host's address, a cycle later."""
+    def _elaborate_status(
+        self, m: Module, flags, steps, lanes, stalled_flits: Signal, selected: Signal
+    ) -> Signal:
+        """The status word at the host's address, a cycle later; 0 if it asks for none of these."""
         first, *others = lanes
         words: dict[int, Any] = {
             StatusWord.FLAGS: flags,
@@ -229,11 +235,14 @@ class NetworkInterface(Component):
         states = [lane.sender_state for lane in others]
         signature = self._words(self.router_signature)
         words |= dict(enumerate([*arrived, *states, *signature], int(StatusWord.ARRIVED)))
-        status_word = Signal(self._config.flit_width, reset_less=True)
-        with m.Switch(self.host.address):
+        asked = Signal(self._config.flit_width)
+        status_word = Signal.like(asked, reset_less=True)
+        with m.Switch(self.host.address[: bits_for(len(words) - 1)]):
             for address, word in words.items():
                 with m.Case(address):
-                    m.d.sync += status_word.eq(word)
+                    m.d.comb += asked.eq(word)
+        is_status = selected & (self.host.space == HostSpace.STATUS)
+        m.d.sync += status_word.eq(Mux(is_status, asked, 0))
         return status_word
 
     def _words(self, bits: Signal) -> list[Value]:

@@ -141,5 +141,6 @@ class Lane(Component):
             write_port.data.eq(self.table_write_word),
             write_port.en.eq(self.table_write),
             read_port.addr.eq(sender.table_address),
+            read_port.en.eq(sender.table_advance),
             sender.table_word.eq(read_port.data),
         ]

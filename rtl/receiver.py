@@ -1,6 +1,6 @@
 """The receiving half of the network interface (docs/router.md, section 4, "Receiver")."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import C, Module, Mux, Signal, Value
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
@@ -43,24 +43,30 @@ class Receiver(Component):
         m = Module()
         flit = self.ejection.flit
         delivery = Signal(delivery_layout(config))
+        address, step = Signal(config.length_bits), Signal(config.step_bits)
+        is_word, fits = Signal(), Signal()
         m.d.comb += [
             delivery.eq(flit.data[: delivery.shape().size]),
+            is_word.eq(self.ejection.valid.any() & ~flit.head),
+            fits.eq(address < config.message_words),
+            self.write.eq(is_word & fits),
+            self.bad_write.eq(is_word & ~fits),
+            self.write_address.eq(address),
             self.write_word.eq(flit.data),
+            self.arrival.eq(self.ejection.valid.any() & flit.tail),
+            self.arrival_step.eq(Mux(flit.head, delivery.step, step)),
         ]
         for vc in range(config.vcs):
-            address = Signal(config.length_bits, name=f"address_{vc}")
-            step = Signal(config.step_bits, name=f"step_{vc}")
+            kept_address, kept_step = Signal.like(address), Signal.like(step)
             with m.If(self.ejection.valid[vc]):
-                m.d.comb += self.arrival.eq(flit.tail)
-                with m.If(flit.head):
-                    m.d.comb += self.arrival_step.eq(delivery.step)
-                    m.d.sync += [address.eq(delivery.address), step.eq(delivery.step)]
-                with m.Else():
-                    m.d.comb += [
-                        self.write.eq(address < config.message_words),
-                        self.bad_write.eq(~self.write),
-                        self.write_address.eq(address),
-                        self.arrival_step.eq(step),
-                    ]
-                    m.d.sync += address.eq(address + self.write)
+                m.d.sync += [
+                    kept_address.eq(Mux(flit.head, delivery.address, address + fits)),
+                    kept_step.eq(self.arrival_step),
+                ]
+            with m.If(self._is_of(vc)):
+                m.d.comb += [address.eq(kept_address), step.eq(kept_step)]
         return m
+
+    def _is_of(self, vc: int) -> Value:
+        """What arrives is of that VC, if anything does."""
+        return C(1) if self._config.vcs == 1 else self.ejection.valid[vc]

@@ -22,6 +22,20 @@ class SenderState(enum.Enum):
     FAILED = 5
 
 
+def _row_layout(config: NetworkConfig) -> data.StructLayout:
+    """A row under way: the place of its next word in the message memory, and that of its end."""
+    widths = dict(config.control_fields)
+    return data.StructLayout(
+        {
+            "step": widths["step"],
+            "header_flits": widths["header_flits"],
+            "place": config.length_bits,
+            "end": config.length_bits + 1,
+            "start": widths["start"],
+        }
+    )
+
+
 class Sender(Component):
     """Carries out the rows of the table, one after the other.
 
@@ -34,10 +48,10 @@ class Sender(Component):
 
     Attributes
     ----------
-    table_address, table_word : Out, In
-        The table memory: the word at the address that was shown in the last cycle.
+    table_address, table_advance, table_word : Out, Out, In
+        The table memory: the word at the address that was shown when it was last told to advance.
     message_address, message_word : Out, In
-        The message memory, likewise.
+        The message memory: the word at the address that was shown in the last cycle.
     step : In
         The node's step.
     now : In(32)
@@ -67,6 +81,7 @@ class Sender(Component):
         super().__init__(
             {
                 "table_address": Out(range(config.table_words)),
+                "table_advance": Out(1),
                 "table_word": In(config.flit_width),
                 "message_address": Out(config.address_bits),
                 "message_word": In(config.flit_width),
@@ -86,36 +101,36 @@ class Sender(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """The state machine, with the row's fields counting down as the packet leaves."""
-        config = self._config
+        """The state machine, and what it steps through: the table, the row, the message."""
         m = Module()
-        row = Signal(data.StructLayout(dict(config.control_fields)))
-        place = Signal(range(config.table_words))
-        next_place = Signal.like(place)
-        vc = Signal(config.vcs)
+        row = Signal(_row_layout(self._config))
+        vc = Signal(self._config.vcs)
         wanted, injected = Signal(), Signal()
-        m.d.comb += [
-            next_place.eq(place),
-            # The first word is shown in the first cycle after reset.
-            self.table_address.eq(Mux(ResetSignal(), 0, next_place)),
-        ]
-        m.d.sync += place.eq(next_place)
+        in_payload, last_word = Signal(), Signal()
+        self._elaborate_table_place(m)
+        self._elaborate_message_place(m, row, injected & in_payload, last_word)
+        self._elaborate_flit(m, row, in_payload, last_word)
         self._elaborate_injection(m, vc, wanted, injected)
         with m.FSM():
             with m.State(SenderState.CONTROL.name):
-                self._elaborate_control(m, row, place, next_place)
+                self._elaborate_control(m, row)
             with m.State(SenderState.READY.name):
                 self._elaborate_ready(m, row, vc, wanted)
                 with m.If(injected):
                     m.d.comb += self.begins.eq(1)
-                    self._header_flit_left(m, row, place, next_place)
+                    self._header_flit_left(m, row, last_word)
             with m.State(SenderState.HEADER.name):
-                m.d.comb += self.state.eq(SenderState.HEADER.value)
-                self._offer_header_flit(m, row, wanted)
+                m.d.comb += [self.state.eq(SenderState.HEADER.value), wanted.eq(1)]
                 with m.If(injected):
-                    self._header_flit_left(m, row, place, next_place)
+                    self._header_flit_left(m, row, last_word)
             with m.State(SenderState.PAYLOAD.name):
-                self._elaborate_payload(m, row, wanted, injected)
+                m.d.comb += [
+                    self.state.eq(SenderState.PAYLOAD.value),
+                    wanted.eq(1),
+                    in_payload.eq(1),
+                ]
+                with m.If(injected & last_word):
+                    m.next = SenderState.CONTROL.name
             with m.State(SenderState.ENDED.name):
                 m.d.comb += [
                     self.state.eq(SenderState.ENDED.value),
@@ -124,23 +139,61 @@ class Sender(Component):
                 ]
             with m.State(SenderState.FAILED.name):
                 m.d.comb += self.state.eq(SenderState.FAILED.value)
-        m.d.comb += self.message_address.eq(row.source_address)
-        with m.If(injected & ~self.link.flit.head):
-            m.d.comb += self.message_address.eq(row.source_address + 1)
         return m
 
-    def _elaborate_control(self, m: Module, row, place, next_place) -> None:
+    def _elaborate_table_place(self, m: Module) -> None:
+        """The place of the table's next word. In reset the first one is read."""
+        place = Signal(range(self._config.table_words), init=1)
+        m.d.comb += [
+            self.table_address.eq(Cat(place[0] & ~ResetSignal(), place[1:])),
+            self.table_advance.eq(ResetSignal()),
+        ]
+        with m.If(self.table_advance):
+            m.d.sync += place.eq(place + 1)
+
+    def _elaborate_message_place(self, m: Module, row, leaves: Value, last_word: Signal) -> None:
+        """In every cycle the word is fetched that may be injected in the next.
+
+        It is the row's last one, or the row has none, where none lies behind it.
+        """
+        place = Signal.like(row.place)
+        m.d.comb += [
+            place.eq(row.place + leaves),
+            self.message_address.eq(place),
+            last_word.eq(place == row.end),
+        ]
+        m.d.sync += row.place.eq(place)
+
+    def _elaborate_flit(self, m: Module, row, in_payload: Signal, last_word: Signal) -> None:
+        """The flit on offer: a header flit, as the table shows it, or a word of the message."""
+        is_last = last_word & (in_payload | (row.header_flits == 1))
+        m.d.comb += [
+            self.link.flit.data.eq(Mux(in_payload, self.message_word, self.table_word)),
+            self.link.flit.head.eq(~in_payload),
+            self.link.flit.tail.eq(is_last),
+        ]
+
+    def _elaborate_control(self, m: Module, row) -> None:
         """Read the control words into the row's fields; a first word of step 0 ends the table."""
         config = self._config
         word = Signal(range(config.control_words))
         positions = pack_positions(config.control_fields, config.flit_width)
+        fields, words = {}, {}
         for (name, width), (index, low) in zip(config.control_fields, positions, strict=True):
-            with m.If(word == index):
-                m.d.sync += row[name].eq(self.table_word[low : low + width])
-        with m.If((word == 0) & (self.table_word[: config.step_bits] == 0)):
+            fields[name], words[name] = self.table_word[low : low + width], index
+        # The place is known when the length is, or has been read before it.
+        known = words["source_address"] == words["length"]
+        source = fields["source_address"] if known else row.place
+        loads = {name: row[name].eq(fields[name]) for name in ("step", "header_flits", "start")}
+        loads["source_address"] = row.place.eq(fields["source_address"])
+        loads["length"] = row.end.eq(source + fields["length"])
+        for name, load in loads.items():
+            with m.If(word == words[name]):
+                m.d.sync += load
+        m.d.comb += self.table_advance.eq(1)
+        with m.If((word == 0) & (fields["step"] == 0)):
             m.next = SenderState.ENDED.name
         with m.Else():
-            m.d.comb += next_place.eq(place + 1)
             m.d.sync += word.eq(word + 1)
             with m.If(word == config.control_words - 1):
                 m.d.sync += word.eq(0)
@@ -152,61 +205,37 @@ class Sender(Component):
         slot = Signal(slot_layout(config))
         m.d.comb += slot.eq(self.table_word[: config.slot_bits])
         one_hot = Cat(slot.vc == number for number in range(config.vcs))
+        late, due = row.step < self.step, row.step == self.step
         bad = (
             (row.header_flits == 0)
-            | (row.source_address + row.length > config.message_words)
+            | (row.end > config.message_words)
             | (slot.port < self._ports.start)
             | (slot.port >= self._ports.stop)
             | ~one_hot.any()
-            | (row.step < self.step)
+            | late
         )
         m.d.comb += [
             self.state.eq(SenderState.READY.value),
-            self.over.eq(row.step > self.step),
+            self.over.eq(~(late | due)),
             vc.eq(one_hot),
         ]
         with m.If(~self.hold):
             with m.If(bad):
                 m.d.comb += self.bad_row.eq(1)
                 m.next = SenderState.FAILED.name
-            with m.Elif((row.step == self.step) & (row.start <= self.now + 1)):
-                self._offer_header_flit(m, row, wanted)
+            with m.Elif(due & (row.start <= self.now + 1)):
+                m.d.comb += wanted.eq(1)
 
-    def _offer_header_flit(self, m: Module, row, wanted) -> None:
-        """Try to inject the header flit that the table shows."""
-        m.d.comb += [
-            wanted.eq(1),
-            self.link.flit.data.eq(self.table_word),
-            self.link.flit.head.eq(1),
-            self.link.flit.tail.eq((row.header_flits == 1) & (row.length == 0)),
-        ]
-
-    def _header_flit_left(self, m: Module, row, place, next_place) -> None:
+    def _header_flit_left(self, m: Module, row, last_word) -> None:
         """Go on to the next header flit, to the payload, or to the next row."""
-        m.d.comb += next_place.eq(place + 1)
+        m.d.comb += self.table_advance.eq(1)
         m.d.sync += row.header_flits.eq(row.header_flits - 1)
         with m.If(row.header_flits != 1):
             m.next = SenderState.HEADER.name
-        with m.Elif(row.length != 0):
-            m.next = SenderState.PAYLOAD.name
-        with m.Else():
+        with m.Elif(last_word):
             m.next = SenderState.CONTROL.name
-
-    def _elaborate_payload(self, m: Module, row, wanted, injected) -> None:
-        """Inject the words of the message; the last one is the tail."""
-        m.d.comb += [
-            self.state.eq(SenderState.PAYLOAD.value),
-            wanted.eq(1),
-            self.link.flit.data.eq(self.message_word),
-            self.link.flit.tail.eq(row.length == 1),
-        ]
-        with m.If(injected):
-            m.d.sync += [
-                row.source_address.eq(row.source_address + 1),
-                row.length.eq(row.length - 1),
-            ]
-            with m.If(row.length == 1):
-                m.next = SenderState.CONTROL.name
+        with m.Else():
+            m.next = SenderState.PAYLOAD.name
 
     def _elaborate_injection(self, m: Module, vc, wanted, injected) -> None:
         """A wanted flit is injected if its VC, the first flit's or the kept one, has a credit."""

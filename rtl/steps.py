@@ -1,6 +1,6 @@
 """A node's step: when it is over, when the next begins (docs/router.md, section 4, "Steps")."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
@@ -54,15 +54,14 @@ class ArrivalRecord(Component):
     def elaborate(self, _platform: object) -> Module:
         """Bit masks over the step numbers, and a count of what has none."""
         m = Module()
-        missing, enough = Signal(), Signal(init=1)
+        missing, enough = Signal.like(self.expected), Signal(init=1)
         m.d.comb += [
+            missing.eq(self.expected & ~self.arrived),
             self.receives.eq(self.expected.bit_select(self.step, 1)),
-            self.step_received.eq(~self.receives | self.arrived.bit_select(self.step, 1)),
-            missing.eq((self.expected & ~self.arrived).any()),
-            self.all_received.eq(~missing & enough),
+            self.step_received.eq(~missing.bit_select(self.step, 1)),
+            self.all_received.eq(~missing.any() & enough),
         ]
-        with m.If(self.arrival & (self.arrival_step != 0)):
-            self._elaborate_arrival(m)
+        self._elaborate_arrival(m, missing)
         if self._timed_rows:
             received = Signal.like(self.awaited)
             m.d.comb += enough.eq(received >= self.awaited)
@@ -71,15 +70,17 @@ class ArrivalRecord(Component):
                 m.d.comb += self.unexpected_receive.eq(received == self.awaited)
         return m
 
-    def _elaborate_arrival(self, m: Module) -> None:
-        """Note a packet's step, and whether it was expected."""
+    def _elaborate_arrival(self, m: Module, missing: Signal) -> None:
+        """Note the step of a packet that has one, and whether it was missing."""
         step = self.arrival_step
-        m.d.sync += self.arrived.bit_select(step, 1).eq(1)
-        m.d.comb += self.unexpected_receive.eq(
-            ~self.expected.bit_select(step, 1)
-            | self.arrived.bit_select(step, 1)
-            | (self.barrier & (step != self.step))
-        )
+        wrong = ~missing.bit_select(step, 1) | (self.barrier & (step != self.step))
+        arriving = Signal.like(self.arrived)
+        m.d.sync += self.arrived.eq(self.arrived | arriving)
+        with m.If(self.arrival & (step != 0)):
+            m.d.comb += [
+                arriving.bit_select(step, 1).eq(1),
+                self.unexpected_receive.eq(wrong),
+            ]
 
 
 class StepKeeper(Component):
@@ -136,8 +137,6 @@ class StepKeeper(Component):
             self.finished.eq(~self.flagged & self.all_done),
             self.send_and_receive.eq(self.half_duplex & self.begins & self.receives),
         ]
-        with m.If(self.barrier):
-            m.d.sync += self.step.eq(self.step + self.advance)
-        with m.Else():
-            m.d.sync += self.step.eq(self.step + (self.over & ~self.finished))
+        by_itself = self.over & ~self.finished
+        m.d.sync += self.step.eq(self.step + Mux(self.barrier, self.advance, by_itself))
         return m

@@ -64,7 +64,7 @@ class Tile(Component):
         self._trace = trace
         super().__init__(tile_signature(config, trace=trace))
 
-    def elaborate(self, _platform: object) -> Module:
+    def elaborate(self, platform: object) -> Module:
         """Router and interface, joined at port 0 or the injection and ejection ports."""
         m = Module()
         kind = DirectRouter if self._config.contention_free else Router
@@ -77,12 +77,8 @@ class Tile(Component):
         for index in range(self._config.topology.ports - 1):
             self._connect_from_link(m, self.inputs[index], router.inputs[lanes + index])
             self._connect_to_link(m, router.outputs[lanes + index], self.outputs[index])
-        # A register, though it is constant: so no output of a tile depends on an input in the same
-        # cycle, and a simulator can evaluate each tile once per cycle.
-        linked = Signal.like(self.linked, reset_less=True)
-        m.d.sync += linked.eq(self.linked)
         m.d.comb += [
-            router.linked.eq(linked),
+            router.linked.eq(self._constant(m, platform, self.linked)),
             router.accept.eq(interface.accept),
             interface.router_stalls.eq(router.stalls),
             interface.router_flags.eq(
@@ -100,6 +96,18 @@ class Tile(Component):
         if self._trace:
             self._elaborate_trace(m, router)
         return m
+
+    def _constant(self, m: Module, platform: object, value: Signal) -> Signal:
+        """What is constant for a node, through a register: no output depends on an input at once.
+
+        So a simulator can evaluate each tile once per cycle. A platform with ``flattened`` set makes
+        one module of all tiles, in which constants spread if they need not pass a register.
+        """
+        if getattr(platform, "flattened", False):
+            return value
+        register = Signal.like(value, reset_less=True)
+        m.d.sync += register.eq(value)
+        return register
 
     def _connect_from_link(self, m: Module, link, port) -> None:
         """A link's end: its registers for flits, and its credits."""
