@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -13,7 +12,8 @@ from socket import AF_UNIX, socket
 from types import TracebackType
 from typing import Any, Self
 
-from ..sim.simulator import SimulatorError
+from ..sim.process import start, stop
+from ..sim.simulator import SimulatorError, ended_early
 from .frame import Outcome
 from .proof_bench import LINE_FILE
 from .registry import BAUD, TIMEOUT_SECONDS, Board
@@ -24,7 +24,6 @@ POWER_ON_SECONDS = 250e-6
 LATENCY_SECONDS = 1e-3
 """The reply begins a few cycles after the request has ended: there is no adapter between."""
 POLL_SECONDS = 0.05
-LOG_LINES = 15
 
 
 class BoardOverdue(RuntimeError):
@@ -101,21 +100,17 @@ class SimulatedBoard:
         return result
 
     def _start(self, folder: Path) -> subprocess.Popen[bytes]:
-        """Start the simulator in ``folder``, in a process group of its own, with a line to it."""
+        """Start the simulator in ``folder``, with a line to it."""
         self._socket = socket(AF_UNIX)
         self._socket.bind(str(folder / LINE_FILE))
         self._socket.listen(1)
         self._socket.settimeout(POLL_SECONDS)
         worker = [sys.executable, "-P", "-m", "eyecast.boards.proof_worker"]
-        with (folder / "worker.log").open("wb") as log:
-            return subprocess.Popen(
-                [*worker, "run", str(self._simulator), str(folder)],
-                env={**os.environ, "COCOTB_LOG_LEVEL": "WARNING"},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        return start(
+            [*worker, "run", str(self._simulator), str(folder)],
+            folder / "worker.log",
+            variables={**os.environ, "COCOTB_LOG_LEVEL": "WARNING"},
+        )
 
     def _connect(self) -> Connection:
         """Wait for the bench."""
@@ -130,16 +125,11 @@ class SimulatedBoard:
             return Connection(connected.detach())
 
     def _failure(self) -> SimulatorError:
-        """That the simulator has ended, with the ends of its logs."""
-        logs = [Path(self._folder.name) / f"{name}.log" for name in ("worker", "simulator")]
-        lines = [path.read_text(errors="replace").splitlines() for path in logs if path.exists()]
-        words = "\n".join("\n".join(text[-LOG_LINES:]) for text in lines)
-        return SimulatorError(f"the simulator ended early:\n{words}")
+        """That the simulator has ended."""
+        return ended_early(Path(self._folder.name))
 
     def _stop(self) -> None:
         """End the simulator and all that belongs to it."""
         self._socket.close()
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+        stop(self._process)
         self._folder.cleanup()

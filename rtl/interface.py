@@ -26,6 +26,7 @@ from .host import (
     HostSpace,
     StatusWord,
     expectation_words,
+    memory_attributes,
     node_bits,
     table_address_bits,
 )
@@ -82,7 +83,7 @@ class NetworkInterface(Component):
             }
         )
 
-    def elaborate(self, _platform: object) -> Module:
+    def elaborate(self, platform: object) -> Module:
         """The parts of the drawing above, flags, and what the host reads."""
         m = Module()
         m.submodules.steps = steps = StepKeeper(self._config)
@@ -95,7 +96,7 @@ class NetworkInterface(Component):
         if self._trace:
             stalls = Cat(self.router_stalls, *(lane.stalled for lane in lanes))
             m.d.sync += stalled_flits.eq(stalled_flits + sum(stalls))
-        message_word = self._elaborate_message(m, lanes, selected)
+        message_word = self._elaborate_message(m, platform, lanes, selected)
         if self._config.timed_rows:
             self._elaborate_timing(m, lanes[0], selected)
         else:
@@ -181,11 +182,16 @@ class NetworkInterface(Component):
             with m.If(cause):
                 m.d.sync += flags[flag].eq(1)
 
-    def _elaborate_message(self, m: Module, lanes: Sequence[Lane], selected: Signal) -> Value:
+    def _elaborate_message(
+        self, m: Module, platform: object, lanes: Sequence[Lane], selected: Signal
+    ) -> Value:
         """The message memory, the host's in reset and else the network's. Gives the word read."""
         config = self._config
         m.submodules.message = message = Memory(
-            shape=config.flit_width, depth=config.message_words, init=[]
+            shape=config.flit_width,
+            depth=config.message_words,
+            init=[],
+            attrs=memory_attributes(platform),
         )
         ports = [(message.write_port(), message.read_port()) for _ in lanes]
         host_write, host_read = ports[0]

@@ -16,7 +16,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
-from .host import table_address_bits
+from .host import memory_attributes, table_address_bits
 from .link import CYCLE_BITS, Ejection, Link, connect_ejection, connect_link
 from .receiver import Receiver
 from .sender import Sender
@@ -97,7 +97,7 @@ class Lane(Component):
             }
         )
 
-    def elaborate(self, _platform: object) -> Module:
+    def elaborate(self, platform: object) -> Module:
         """The parts of the drawing above."""
         m = Module()
         m.submodules.sender = sender = Sender(self._config, ports=self._ports)
@@ -105,7 +105,7 @@ class Lane(Component):
         m.submodules.record = record = ArrivalRecord(self._config)
         connect_link(m, sender.link, self.injection)
         connect_ejection(m, self.ejection, receiver.ejection)
-        self._elaborate_table(m, sender)
+        self._elaborate_table(m, platform, sender)
         self._take(m, sender, "step", "now", "hold", "message_word")
         self._take(m, record, "step", "barrier", "expected", "awaited")
         self._give(m, sender, "message_address", "begins", "stalled")
@@ -129,11 +129,14 @@ class Lane(Component):
         """These ports of this component show those of a part."""
         m.d.comb += [getattr(self, name).eq(getattr(part, name)) for name in names]
 
-    def _elaborate_table(self, m: Module, sender: Sender) -> None:
+    def _elaborate_table(self, m: Module, platform: object, sender: Sender) -> None:
         """The table memory: written by the host, read by the sender."""
         config = self._config
         m.submodules.table = table = Memory(
-            shape=config.flit_width, depth=config.table_words, init=[]
+            shape=config.flit_width,
+            depth=config.table_words,
+            init=[],
+            attrs=memory_attributes(platform),
         )
         write_port, read_port = table.write_port(), table.read_port()
         m.d.comb += [

@@ -36,6 +36,17 @@ def _row_layout(config: NetworkConfig) -> data.StructLayout:
     )
 
 
+def _compared(first: Value, second: Value) -> tuple[Value, Value]:
+    """Whether the first number is less than the second; whether they are equal.
+
+    Bit by bit: a carry chain would be slow and large for so few bits.
+    """
+    less, equal = C(0), C(1)
+    for a, b in reversed(list(zip(first, second, strict=True))):
+        less, equal = less | (equal & ~a & b), equal & (a == b)
+    return less, equal
+
+
 class Sender(Component):
     """Carries out the rows of the table, one after the other.
 
@@ -103,7 +114,7 @@ class Sender(Component):
     def elaborate(self, _platform: object) -> Module:
         """The state machine, and what it steps through: the table, the row, the message."""
         m = Module()
-        row = Signal(_row_layout(self._config))
+        row = Signal(_row_layout(self._config), reset_less=True)
         vc = Signal(self._config.vcs)
         wanted, injected = Signal(), Signal()
         in_payload, last_word = Signal(), Signal()
@@ -205,7 +216,7 @@ class Sender(Component):
         slot = Signal(slot_layout(config))
         m.d.comb += slot.eq(self.table_word[: config.slot_bits])
         one_hot = Cat(slot.vc == number for number in range(config.vcs))
-        late, due = row.step < self.step, row.step == self.step
+        late, due = _compared(row.step, self.step)
         bad = (
             (row.header_flits == 0)
             | (row.end > config.message_words)
@@ -239,7 +250,8 @@ class Sender(Component):
 
     def _elaborate_injection(self, m: Module, vc, wanted, injected) -> None:
         """A wanted flit is injected if its VC, the first flit's or the kept one, has a credit."""
-        kept_vc, waited = Signal.like(vc), Signal()
+        # Where there is one VC only it is this one from the beginning, and no register.
+        kept_vc, waited = Signal.like(vc, init=1), Signal()
         m.d.comb += [
             vc.eq(kept_vc),
             injected.eq(wanted & (vc & self._available(m)).any()),

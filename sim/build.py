@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -15,6 +13,7 @@ from pathlib import Path
 
 from ..model.config import NetworkConfig
 from ..model.program_file import network_to_json
+from . import process
 from .cache import cache_folder, cached_folder, digest, source_digest
 from .toolchain import environment, tool_versions
 from .verilog import TOP_MODULE, network_verilog, verilator_control
@@ -93,33 +92,24 @@ def build_simulator(
 
 
 def _verilate(sources: list[Path], folder: Path, variables: Mapping[str, str], waves: bool) -> None:
-    """Run Verilator and the compiler in a process group of their own, with their output in a log.
-
-    Interrupted, however, it stops all of them: none goes on writing to a folder that is given up.
-    """
+    """Run Verilator and the compiler, with their output in a log that is kept if they fail."""
     # -P: no module of the folder that the user is in takes the place of one of Python's own.
     command = [sys.executable, "-P", "-m", "eyecast.sim.builder", str(folder)]
-    with tempfile.NamedTemporaryFile(suffix=".log", delete=False) as log:
-        process = subprocess.Popen(
+    handle, name = tempfile.mkstemp(suffix=".log")
+    os.close(handle)
+    log = Path(name)
+    try:
+        status = process.run(
             [*command, "waves" if waves else "no-waves", *map(str, sources)],
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
+            log,
+            variables=variables,
         )
-        try:
-            process.wait()
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            Path(log.name).unlink()
-            raise
-    if process.returncode:
-        raise BuildError(
-            f"the simulator could not be built: exit status {process.returncode}; see {log.name}"
-        )
-    Path(log.name).unlink()
+    except BaseException:
+        log.unlink()
+        raise
+    if status:
+        raise BuildError(f"the simulator could not be built: exit status {status}; see {log}")
+    log.unlink()
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from ..rtl.sender import SenderState
 from ..rtl.tile import EJECTION_PORT
 from .build import BUILD_FOLDER
 from .job import JOBS_VARIABLE, TRACE_FILE, Job, JobResult
+from .process import last_words, start, stop
 
 POLL_SECONDS = 0.02
 
@@ -169,32 +169,27 @@ def simulate(
                 shutil.rmtree(folder)
             process.wait()
         finally:
-            _stop(process)
+            stop(process)
         if waves_file is not None:
             shutil.move(run_folder / "dump.vcd", waves_file)
+
+
+def ended_early(run_folder: Path) -> SimulatorError:
+    """That the simulator of that folder has ended before it should, with the ends of its logs."""
+    words = last_words([run_folder / f"{name}.log" for name in ("worker", "simulator")])
+    return SimulatorError(f"the simulator ended early:\n{words}")
 
 
 def _start(
     simulator: Path, run_folder: Path, jobs_folder: Path, *, waves: bool
 ) -> subprocess.Popen[bytes]:
-    """Start the worker in a process group of its own."""
+    """Start the worker."""
     command = [sys.executable, "-P", "-m", "eyecast.sim.worker", str(simulator / BUILD_FOLDER)]
-    with (run_folder / "worker.log").open("wb") as log:
-        return subprocess.Popen(
-            [*command, str(run_folder), "waves" if waves else "no-waves"],
-            env={**os.environ, JOBS_VARIABLE: str(jobs_folder), "COCOTB_LOG_LEVEL": "WARNING"},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End the worker and the simulator under it, if they have not ended."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    return start(
+        [*command, str(run_folder), "waves" if waves else "no-waves"],
+        run_folder / "worker.log",
+        variables={**os.environ, JOBS_VARIABLE: str(jobs_folder), "COCOTB_LOG_LEVEL": "WARNING"},
+    )
 
 
 def _await_result(process: subprocess.Popen[bytes], folder: Path, run_folder: Path) -> None:
@@ -204,18 +199,8 @@ def _await_result(process: subprocess.Popen[bytes], folder: Path, run_folder: Pa
         # Asked before the last look, so that a result written just before the end is not missed.
         ended = process.poll() is not None
         if ended and not result.exists():
-            raise SimulatorError(f"the simulator ended early:\n{_last_words(run_folder)}")
+            raise ended_early(run_folder)
         time.sleep(POLL_SECONDS)
-
-
-def _last_words(run_folder: Path) -> str:
-    """The ends of the simulator's logs."""
-    logs = [
-        path for name in ("worker", "simulator") if (path := run_folder / f"{name}.log").exists()
-    ]
-    return "\n".join(
-        "\n".join(path.read_text(errors="replace").splitlines()[-15:]) for path in logs
-    )
 
 
 def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:

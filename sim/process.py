@@ -1,0 +1,65 @@
+"""Programs that are ended whole: each is started in a process group of its own."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+LOG_LINES = 15
+"""So many of a log's last lines say what went wrong."""
+
+
+def start(
+    command: Sequence[str],
+    log: Path,
+    *,
+    folder: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start a command in ``folder``, with all that it says in ``log``.
+
+    ``variables`` are its environment instead of this process's own.
+    """
+    # Not to a terminal, where the WebAssembly yosys may die.
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a process that was started here, and all that it has started, if it has not ended."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def run(
+    command: Sequence[str],
+    log: Path,
+    *,
+    folder: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> int:
+    """Run a command as :func:`start` does, and give its exit status.
+
+    Interrupted, however, it is ended: nothing goes on writing to a folder that is given up.
+    """
+    process = start(command, log, folder=folder, variables=variables)
+    try:
+        return process.wait()
+    finally:
+        stop(process)
+
+
+def last_words(logs: Sequence[Path]) -> str:
+    """The ends of those logs that are there."""
+    lines = [path.read_text(errors="replace").splitlines() for path in logs if path.exists()]
+    return "\n".join("\n".join(text[-LOG_LINES:]) for text in lines)
