@@ -34,6 +34,8 @@ from .options_collective import (
 if TYPE_CHECKING:
     from .boards.bitstream import Bitstream
     from .boards.board_run import BoardComparison
+    from .model.schedule import Schedule
+    from .model.topology import Topology
     from .sim.verify import Case
 
 
@@ -83,10 +85,18 @@ def boards_command(as_json: bool) -> None:
     )
 
 
+signature_option = click.option(
+    "--no-signature",
+    is_flag=True,
+    help="Leave out the signatures: smaller, and compared by all else alone.",
+)
+
+
 @click.command("bitstream")
 @click.option("--board", "board_name", required=True, help=f"{', '.join(BOARDS)}.")
 @network_options
 @hardware_options
+@signature_option
 @click.option(
     "--prove", is_flag=True, help="Run a broadcast on it in simulation, and compare with the model."
 )
@@ -105,7 +115,7 @@ def bitstream_command(
     from .sim.toolchain import environment
 
     board = find_board(board_name)
-    config = _with_signature(chosen_config(chosen, chosen_topology(chosen, Use.HARDWARE)))
+    config = _board_config(chosen, chosen_topology(chosen, Use.HARDWARE))
     if program:
         require_loader()
     if prove:
@@ -172,6 +182,7 @@ def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, B
 @collective_options
 @schedule_file_option
 @hardware_options
+@signature_option
 @timing_option
 @force_option
 @json_option
@@ -208,18 +219,21 @@ def _case(chosen: Chosen, timing: str) -> Case:
     schedule = chosen_schedule(chosen, Use.HARDWARE)
     return Case.of(
         schedule,
-        _with_signature(chosen_config(chosen, schedule.topology, schedule)),
+        _board_config(chosen, schedule.topology, schedule),
         timing=timing,
         seed=0,
         require=lambda program: require_no_deadlock(chosen, program),
     )
 
 
-def _with_signature(config: NetworkConfig) -> NetworkConfig:
-    """A network on a board tells what it has done by signatures."""
+def _board_config(
+    chosen: Chosen, topology: Topology, schedule: Schedule | None = None
+) -> NetworkConfig:
+    """A network on a board tells by signatures what it has done, if it need not be smaller."""
+    config = chosen_config(chosen, topology, schedule)
     if config.all_port:
         raise InvalidInput.of("--ports", "one on a board", "all")
-    return replace(config, signature=True)
+    return replace(config, signature=not chosen["no_signature"])
 
 
 def _bitstream_json(

@@ -141,6 +141,7 @@ ports_option = click.option(
 )
 hardware_options = together(
     buffered_hardware_options,
+    integer_option("--steps", _DEFAULT.steps, "Largest step number, if no schedule takes more."),
     click.option(
         "--contention-free",
         is_flag=True,
@@ -290,7 +291,7 @@ def chosen_config(
         link_registers=chosen["link_registers"],
         contention_free=chosen["contention_free"],
         all_port=all_port,
-        steps=_DEFAULT.steps if schedule is None else max(_DEFAULT.steps, schedule.steps),
+        steps=chosen["steps"] if schedule is None else max(chosen["steps"], schedule.steps),
     )
     if schedule is None:
         return config

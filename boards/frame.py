@@ -153,5 +153,3 @@ def require_boardable(config: NetworkConfig) -> None:
         raise InvalidInput.of("nodes of a network on a board", f"at most {MOST_NODES}", nodes)
     if config.all_port:
         raise InvalidInput.of("all_port of a network on a board", "False", config.all_port)
-    if not config.signature:
-        raise InvalidInput.of("signature of a network on a board", "True", config.signature)

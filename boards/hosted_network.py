@@ -1,7 +1,7 @@
 """A network and its serial host behind five pins: what a board holds, and what is simulated."""
 
 from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Signal
-from amaranth.lib.wiring import Component, In, Out, connect
+from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
 from ..rtl.network import Network
@@ -15,7 +15,7 @@ class HostedNetwork(Component):
     Parameters
     ----------
     config
-        The network; with signatures, and of at most 256 nodes.
+        The network, of at most 256 nodes.
     divisor, timeout
         As for :class:`.UartHost`.
     tile_by_name
@@ -61,12 +61,25 @@ class HostedNetwork(Component):
         m.d.comb += [host.rx.eq(self.rx), self.tx.eq(host.tx)]
         for name in ("barrier", "half_duplex"):
             m.d.comb += getattr(network, name).eq(getattr(host, name))
-        for name in ("done", "error", "cycle"):
-            m.d.comb += getattr(host, name).eq(getattr(network, name))
-        connect(m, host.host, network.host)
+        self._elaborate_answers(m, host, network)
         with m.If(~host.network_reset):
-            m.d.host += self.led.eq(Cat(network.done, network.error))
+            m.d.host += self.led.eq(Cat(host.done, host.error))
         return m
+
+    def _elaborate_answers(self, m: Module, host: UartHost, network: Network) -> None:
+        """What comes from all nodes has a cycle to come: the host looks at it bytes later."""
+        for name in ("node", "space", "address", "write", "write_data"):
+            m.d.comb += getattr(network.host, name).eq(getattr(host.host, name))
+        answers = [
+            (host.host.read_data, network.host.read_data),
+            (host.done, network.done),
+            (host.error, network.error),
+        ]
+        for seen, answer in answers:
+            register = Signal.like(seen)
+            m.d.host += register.eq(answer)
+            m.d.comb += seen.eq(register)
+        m.d.comb += host.cycle.eq(network.cycle)
 
     def _elaborate_domains(self, m: Module, host: UartHost) -> None:
         """Domain "network" has the very clock signal of domain "host"."""

@@ -27,6 +27,9 @@ SHALLOW = 2
 a block RAM read at the falling edge leaves half a cycle for the way to the next router. Distributed
 RAM takes three LUTs for two bits, where registers take one LUT a bit."""
 
+DISTRIBUTED_SHARE = 0.2
+"""Of the LUTs, so many are well spent on messages and tables: block RAM answers 5 ns later."""
+
 MUX_MODULE = "eyecast_crossbar_mux"
 
 ANY_AT_COLLISION = "setparam -set COLLISION_X_MASK 1 t:$memrd_v2 r:CLK_ENABLE=1 %i"
@@ -40,14 +43,14 @@ class Technology:
 
     buffer_style
         What flits are buffered in.
-    memories_in_block_ram
-        Messages and tables are kept in block RAM, however short.
+    memory_style
+        What messages and tables are kept in, as yosys calls it; None: as yosys thinks best.
     flattened
         Tiles are not kept apart from the network.
     """
 
     buffer_style: BufferStyle
-    memories_in_block_ram: bool = False
+    memory_style: str | None = None
     flattened: bool = True
 
     def get_crossbar_mux(self, mux: CrossbarMux) -> Module:
@@ -77,16 +80,24 @@ def technology_of(family: str, *, spare_block_rams: bool) -> Technology:
 
 def tile_technology(board: Board, config: NetworkConfig) -> Technology:
     """What the tiles of a network are made of on a board: messages, tables, buffers come first."""
-    nodes = config.topology.nodes
-    left = board.capacity.block_rams - nodes * _block_rams(board, config, config.message_words)
-    left -= nodes * _block_rams(board, config, config.table_words)
-    memories_in_block_ram = left >= 0
+    nodes, capacity = config.topology.nodes, board.capacity
+    memories = (config.message_words, config.table_words)
+    left = capacity.block_rams - nodes * sum(_block_rams(board, config, w) for w in memories)
+    style = "block" if left >= 0 else None
+    luts = nodes * sum(_distributed_luts(config, words) for words in memories)
+    if board.family == "ecp5" and luts <= DISTRIBUTED_SHARE * capacity.luts:
+        style = "distributed"
     if config.depth <= SHALLOW:
-        return Technology(BufferStyle.REGISTERS, memories_in_block_ram)
+        return Technology(BufferStyle.REGISTERS, style)
     inputs = nodes + int((config.topology.neighbor != NO_LINK).sum())
     buffers = inputs * config.vcs * _block_rams(board, config, config.depth)
     technology = technology_of(board.family, spare_block_rams=buffers <= left)
-    return replace(technology, memories_in_block_ram=memories_in_block_ram)
+    return replace(technology, memory_style=style)
+
+
+def _distributed_luts(config: NetworkConfig, words: int) -> int:
+    """Of a memory of an ECP5, the multiplexers behind it left out: 6 for 16 words of 4 bits."""
+    return 6 * -(-words // 16) * -(-config.flit_width // 4)
 
 
 def _block_rams(board: Board, config: NetworkConfig, words: int) -> int:

@@ -73,9 +73,9 @@ def host_address_bits(config: NetworkConfig) -> int:
 
 
 def memory_attributes(platform: object) -> dict[str, str]:
-    """Of the memories that the host loads; a platform with ``memories_in_block_ram`` has room."""
-    in_block_ram = getattr(platform, "memories_in_block_ram", False)
-    return {"ram_style": "block"} if in_block_ram else {}
+    """Of the memories that the host loads; a platform may have a ``memory_style`` for them."""
+    style = getattr(platform, "memory_style", None)
+    return {} if style is None else {"ram_style": style}
 
 
 def node_bits(config: NetworkConfig) -> int:

@@ -15,7 +15,6 @@ from command import Command, refusal, result
 
 from eyecast.boards import serial_host
 from eyecast.boards.board_run import compare_with_board
-from eyecast.boards.frame import require_boardable
 from eyecast.boards.measured import measured_networks
 from eyecast.boards.registry import BAUD, BOARDS, find_board
 from eyecast.boards.resources import Resource, cells_used, placed_resources, require_fits
@@ -34,9 +33,9 @@ NAMES = "icebreaker, ice40-hx8k, ulx3s-85f, icepi-zero"
 SMALL = NetworkConfig(topology=mesh((2, 2)), flit_width=16, signature=True)
 
 
-def case():
-    schedule = eye_broadcast(SMALL.topology, 0, 4)
-    return Case.of(schedule, SMALL, timing="barrier", seed=0)
+def case(config=SMALL):
+    schedule = eye_broadcast(config.topology, 0, 4)
+    return Case.of(schedule, config, timing="barrier", seed=0)
 
 
 @pytest.mark.parametrize("name", BOARDS)
@@ -78,8 +77,25 @@ def test_buffers_are_in_block_ram_where_some_are_left():
     assert style("ice40-hx8k", (2, 2), depth=2) is BufferStyle.REGISTERS
 
 
-def test_one_bit_of_one_signature_is_enough_to_differ():
-    tried = case()
+def test_memories_are_made_of_what_there_is_plenty_of():
+    def style(name, shape, **changes):
+        config = replace(SMALL, topology=mesh(shape), **changes)
+        return tile_technology(find_board(name), config).memory_style
+
+    assert style("ice40-hx8k", (4, 4)) == "block"
+    assert style("ice40-hx8k", (4, 4), message_words=257) is None
+    # A message of 256 words and a table of 64, 16 bits wide: 384 and 96 LUTs.
+    assert style("ulx3s-85f", (34, 1)) == "distributed"
+    assert style("ulx3s-85f", (35, 1)) == "block"
+    assert style("icepi-zero", (10, 1)) == "distributed"
+    assert style("icepi-zero", (11, 1)) == "block"
+    # 56 block RAMs.
+    assert style("icepi-zero", (7, 4)) == "block"
+    assert style("icepi-zero", (29, 1)) is None
+
+
+def as_predicted(tried, **changes):
+    """What a board would do that does what was predicted, but for some changes."""
     predicted = tried.predicted
     measured = HardwareRun(
         done=True,
@@ -90,10 +106,16 @@ def test_one_bit_of_one_signature_is_enough_to_differ():
         sender_state=np.zeros(4, np.int64),
         stalled_flits=predicted.stalled_flits,
         arrived=predicted.arrived,
-        signature=signatures(predicted.trace, SMALL),
+        signature=signatures(predicted.trace, tried.program.config),
         messages=predicted.memory[:, :4],
         trace=predicted.trace,
     )
+    return replace(measured, **changes)
+
+
+def test_one_bit_of_one_signature_is_enough_to_differ():
+    tried = case()
+    measured = as_predicted(tried)
     assert compare_with_board(tried, measured).agrees
     other = replace(measured, signature=measured.signature ^ np.uint32([0, 0, 4, 0]))
     differs = compare_with_board(tried, other)
@@ -101,9 +123,14 @@ def test_one_bit_of_one_signature_is_enough_to_differ():
     assert differs.checks[-1].measured == "3 of 4"
 
 
-def test_a_network_without_signatures_is_no_network_for_a_board():
-    with pytest.raises(InvalidInput, match="signature of a network on a board must be True"):
-        require_boardable(replace(SMALL, signature=False))
+def test_without_signatures_all_else_is_compared():
+    tried = case(replace(SMALL, signature=False))
+    no_signature = np.zeros(4, np.uint32)
+    same = compare_with_board(tried, as_predicted(tried, signature=no_signature))
+    assert same.agrees
+    assert [check.name for check in same.checks][-1] == "error flags"
+    late = as_predicted(tried, signature=no_signature, cycles=tried.predicted.cycles + 1)
+    assert not compare_with_board(tried, late).agrees
 
 
 def test_cells_are_counted_as_the_device_makes_them():
