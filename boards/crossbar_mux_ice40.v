@@ -1,6 +1,7 @@
 // The crossbar's multiplexer in cells of an iCE40: 2 inputs for each LUT but the first of 8, where
 // yosys finds 1 or 1.5. A LUT passes on what the one before it says, or, if the grant is its own,
-// takes that as the number of one of its two inputs.
+// takes that as the number of one of its two inputs. Up to 3 inputs are plainly gated. Where nothing
+// is granted the value is 0.
 (* techmap_celltype = "eyecast_crossbar_mux" *)
 module eyecast_crossbar_mux_ice40 (WINS, GROUP, CANDIDATES, VALUES, VALUE);
   parameter GROUPS = 1;
@@ -58,8 +59,13 @@ module eyecast_crossbar_mux_ice40 (WINS, GROUP, CANDIDATES, VALUES, VALUE);
     for (p = 0; p < PAIRS; p = p + 1) begin : luts
       localparam LAST = p / CHAIN * CHAIN + CHAIN < PAIRS ? p / CHAIN * CHAIN + CHAIN : PAIRS;
       for (b = 0; b < WIDTH; b = b + 1) begin : bits
-        if (LIVE <= 2)
-          assign so_far[p*WIDTH+b] = odd[p] ? values[WIDTH+b] : values[b];
+        if (LIVE == 1)
+          assign so_far[b] = granted[0] & values[b];
+        else if (LIVE <= 3 && p == 0)
+          SB_LUT4 #(.LUT_INIT(16'hECA0)) lut (
+            .I0(values[b]), .I1(values[WIDTH+b]), .I2(granted[0]), .I3(granted[1]),
+            .O(so_far[b])
+          );
         else if (p % CHAIN == 0)
           SB_LUT4 #(.LUT_INIT(16'hF0CA)) lut (
             .I0(values[2*p*WIDTH+b]), .I1(values[(2*p+1)*WIDTH+b]),

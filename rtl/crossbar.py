@@ -5,6 +5,16 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 
+def rests_at_zero(platform: object) -> bool:
+    """Whether a :class:`CrossbarMux` gives 0 where nothing is granted.
+
+    It does unless a platform that makes its own has an attribute ``crossbar_rests_at_zero`` that
+    says otherwise, or none.
+    """
+    made_here = not hasattr(platform, "get_crossbar_mux")
+    return bool(getattr(platform, "crossbar_rests_at_zero", made_here))
+
+
 class CrossbarMux(Component):
     """Gives the value that is granted.
 
@@ -26,7 +36,7 @@ class CrossbarMux(Component):
     grant, wins, group, candidates : In
         As for :class:`.RoundRobinArbiter`.
     value : Out(width)
-        The one granted; where none is, anything.
+        The one granted; where none is, anything, or 0 (:func:`rests_at_zero`).
 
     """
 

@@ -64,6 +64,8 @@ class Arrival(Component):
         The flit as it leaves, and its route if it is not ``following``.
     following : Out(1)
         It goes by the route of the packet's first flit.
+    stray : Out(1)
+        If it is not ``following``, it may go nowhere.
 
     """
 
@@ -77,6 +79,7 @@ class Arrival(Component):
                 "lost": In(1),
                 "item": Out(routed_layout(config)),
                 "following": Out(1),
+                "stray": Out(1),
             }
         )
 
@@ -93,7 +96,8 @@ class Arrival(Component):
         ]
         self._elaborate_route(m, slot, delivered, leads)
         self._elaborate_packets(m, leads)
-        with m.If(~self.following & leads & ~delivered):
+        # Of what leads nowhere the data are never seen.
+        with m.If(~self.following & ~delivered):
             m.d.comb += self.item.flit.data.eq(self._rewritten(slot))
         return m
 
@@ -109,22 +113,27 @@ class Arrival(Component):
             Cat(self.link.valid[vc] for vc in vcs if vc >> bit & 1).any()
             for bit in range(config.vc_bits)
         )
+        open_ports = Mux(delivered | (slot.vc < config.vcs), self.linked, 0)
+        used_up = (slot.port == 0) & ~flit.tail
         m.d.comb += [
-            asked_port.eq(Cat(a & self.linked[p] for a, p in zip(asked, outputs, strict=True))),
+            asked_port.eq(Cat(a & open_ports[p] for a, p in zip(asked, outputs, strict=True))),
             asked_vc.eq(Mux(delivered, arrived_vc, slot.vc)),
-            leads.eq(flit.head & asked_port.any() & (delivered | (slot.vc < config.vcs))),
-            route.port.eq(Mux(leads, asked_port, 0)),
-            route.vc.eq(Mux(leads, asked_vc, (slot.port == 0) & flit.head & ~flit.tail)),
+            route.port.eq(Mux(flit.head, asked_port, 0)),
+            leads.eq(route.port.any()),
+            self.stray.eq(~flit.head | ~(asked_port.any() | used_up)),
+            route.vc.eq(Mux(leads, asked_vc, ~self.stray)),
         ]
 
     def _elaborate_packets(self, m: Module, leads) -> None:
         """For each VC, whether a packet is under way."""
+        under_way = Signal(self._config.vcs)
         for vc in range(self._config.vcs):
-            under_way = Signal(name=f"under_way_{vc}")
-            with m.If(self.link.valid[vc]):
-                m.d.comb += self.following.eq(under_way)
-                with m.If(~self.lost):
-                    m.d.sync += under_way.eq((under_way | leads) & ~self.link.flit.tail)
+            arrives = self.link.valid[vc] & ~self.lost
+            begun = under_way[vc] | (arrives & leads)
+            m.d.sync += under_way[vc].eq(begun & ~(arrives & self.link.flit.tail))
+        # With one VC there is no need to look whether something arrives at all.
+        arriving = under_way if self._config.vcs == 1 else under_way & self.link.valid
+        m.d.comb += self.following.eq(arriving.any())
 
     def _rewritten(self, slot: data.View) -> Value:
         """Count the hop, or after the last one of a slot shift it out."""
