@@ -34,6 +34,8 @@ from eyecast.rtl.router import Router, router_members
 KEPT = Path(__file__).with_name("fpga.json")
 SEEDS = (1, 2, 3)
 FLIT_WIDTH = 32
+BLOCK_RAMS = 3
+"""For each buffer: a router by itself has as many as it can use."""
 CASES = (("1 VC", 1, False), ("2 VCs", 2, False), ("contention-free", 1, True))
 DEVICES = {
     "ecp5": ("nextpnr-ecp5", ("--85k", "--speed", "6", "--freq", "200")),
@@ -55,7 +57,7 @@ class Harness(Elaboratable):
     """A router between registers, reached by two pins; or only the registers."""
 
     def __init__(self, config: NetworkConfig, *, router: bool) -> None:
-        self._config = config
+        self.config = config
         self._with_router = router
         self.data_in = Signal()
         self.data_out = Signal()
@@ -64,10 +66,10 @@ class Harness(Elaboratable):
         """Bits are shifted in, and what comes out is loaded and shifted out."""
         m = Module()
         if self._with_router:
-            kind = DirectRouter if self._config.contention_free else Router
-            m.submodules.router = router = kind(self._config)
+            kind = DirectRouter if self.config.contention_free else Router
+            m.submodules.router = router = kind(self.config)
         else:
-            router = Signature(router_members(self._config)).create()
+            router = Signature(router_members(self.config)).create()
         inputs, outputs = [], []
         for path, member, port in router.signature.flatten(router):
             if path == ("linked",):
@@ -98,8 +100,7 @@ class Harness(Elaboratable):
 
 def _synthesize(harness: Harness, device: str, folder: Path) -> None:
     ports = [harness.data_in, harness.data_out]
-    # A router by itself leaves all block RAMs of an HX8K but those of its buffers.
-    technology = technology_of(device, spare_block_rams=True)
+    technology = technology_of(device, harness.config, block_rams=BLOCK_RAMS)
     text = rtlil.convert(harness, name="top", platform=technology, ports=ports, emit_src=False)
     for name, content in {"top.il": text, **synthesis_files(device)}.items():
         (folder / name).write_text(content)

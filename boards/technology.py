@@ -19,6 +19,7 @@ from ..model.config import NetworkConfig
 from ..model.topology import NO_LINK
 from ..rtl.crossbar import CrossbarMux
 from ..rtl.flit_buffer import BufferStyle
+from ..rtl.input_port import routed_layout
 from .registry import Board
 from .resources import block_rams_of
 
@@ -27,12 +28,14 @@ SHALLOW = 2
 a block RAM read at the falling edge leaves half a cycle for the way to the next router. Distributed
 RAM takes three LUTs for two bits, where registers take one LUT a bit."""
 
-DISTRIBUTED_SHARE = 0.2
+DISTRIBUTED_SHARE = 0.05
 """Of the LUTs, so many are well spent on messages and tables: block RAM answers 5 ns later."""
 
 MUX_MODULE = "eyecast_crossbar_mux"
 
-ANY_AT_COLLISION = "setparam -set COLLISION_X_MASK 1 t:$memrd_v2 r:CLK_ENABLE=1 %i"
+ANY_AT_COLLISION = (
+    "setparam -set COLLISION_X_MASK 1 t:$memrd_v2 r:CLK_ENABLE=1 %i r:CLK_POLARITY=1 %i"
+)
 """A block RAM need not give the old word where one is read while it is written (docs/fpga.md):
 yosys would add a register and a multiplexer for each bit."""
 
@@ -74,39 +77,45 @@ class Technology:
         return m
 
 
-def technology_of(family: str, *, spare_block_rams: bool) -> Technology:
-    """What a router is made of: an iCE40 has no distributed RAM, but may have block RAMs left."""
+def technology_of(family: str, config: NetworkConfig, *, block_rams: int) -> Technology:
+    """What a router is made of if each buffer may have so many block RAMs."""
+    style = _buffer_style(family, config, block_rams)
+    return Technology(style, crossbar_rests_at_zero=family == "ice40")
+
+
+def _buffer_style(family: str, config: NetworkConfig, block_rams: int) -> BufferStyle:
+    """Of a buffer that may have so many block RAMs. An iCE40 has no distributed RAM."""
+    for_data = block_rams_of(family, config.depth, config.flit_width)
+    labels = routed_layout(config).size - config.flit_width
+    if config.depth <= SHALLOW:
+        return BufferStyle.REGISTERS
     if family != "ice40":
-        return Technology(BufferStyle.MEMORY, crossbar_rests_at_zero=False)
-    style = BufferStyle.BLOCK_RAM if spare_block_rams else BufferStyle.REGISTERS
-    return Technology(style, crossbar_rests_at_zero=True)
+        return BufferStyle.MEMORY
+    if block_rams < for_data:
+        return BufferStyle.REGISTERS
+    if block_rams < for_data + block_rams_of(family, config.depth, labels):
+        return BufferStyle.BLOCK_RAM
+    return BufferStyle.ALL_BLOCK_RAM
 
 
 def tile_technology(board: Board, config: NetworkConfig) -> Technology:
-    """What the tiles of a network are made of on a board: messages, tables, buffers come first."""
+    """What the tiles of a network are made of on a board: buffers share the block RAMs left."""
     nodes, capacity = config.topology.nodes, board.capacity
     memories = (config.message_words, config.table_words)
-    left = capacity.block_rams - nodes * sum(_block_rams(board, config, w) for w in memories)
+    each = sum(block_rams_of(board.family, words, config.flit_width) for words in memories)
+    left = capacity.block_rams - nodes * each
+    inputs = nodes + int((config.topology.neighbor != NO_LINK).sum())
+    technology = technology_of(board.family, config, block_rams=left // (inputs * config.vcs))
     style = "block" if left >= 0 else None
     luts = nodes * sum(_distributed_luts(config, words) for words in memories)
     if board.family == "ecp5" and luts <= DISTRIBUTED_SHARE * capacity.luts:
         style = "distributed"
-    inputs = nodes + int((config.topology.neighbor != NO_LINK).sum())
-    buffers = inputs * config.vcs * _block_rams(board, config, config.depth)
-    technology = technology_of(board.family, spare_block_rams=buffers <= left)
-    if config.depth <= SHALLOW:
-        technology = replace(technology, buffer_style=BufferStyle.REGISTERS)
     return replace(technology, memory_style=style)
 
 
 def _distributed_luts(config: NetworkConfig, words: int) -> int:
     """Of a memory of an ECP5, the multiplexers behind it left out: 6 for 16 words of 4 bits."""
     return 6 * -(-words // 16) * -(-config.flit_width // 4)
-
-
-def _block_rams(board: Board, config: NetworkConfig, words: int) -> int:
-    """Of a memory of so many words."""
-    return block_rams_of(board.family, words, config.flit_width)
 
 
 @dataclass(frozen=True)
@@ -130,12 +139,13 @@ def synthesis(family: str, top: str) -> Synthesis:
     mux, cells = "crossbar_mux.v", f"crossbar_mux_{family}.v"
     before = f"read_verilog -lib {mux}; {ANY_AT_COLLISION}"
     after = f"techmap -map {cells}; techmap; opt -fast"
-    # Wider LUTs of several, joined by multiplexers, make the rest larger and no faster.
-    options = "-nowidelut" if family == "ecp5" else ""
+    # ECP5: wider LUTs of several, joined by multiplexers, make the rest larger and no faster.
+    # iCE40: as reset goes before enable, enabling takes a LUT, better spent on the flip-flops.
+    options = "-nowidelut" if family == "ecp5" else "-dffe_min_ce_use 4"
     after += f"; synth_{family} {options} -run map_luts: -top {top}"
     if family == "ice40":
-        # A longer optimization by abc: 3 % fewer cells of a network.
-        before += "; scratchpad -copy abc9.script.flow3 abc9.script"
+        # A longer optimization by abc, of size rather than speed: 12 ns are allowed.
+        before += "; scratchpad -copy abc9.script.flow3 abc9.script; scratchpad -set abc9.D 12000"
     if family == "ecp5":
         before += "; read_verilog -lib -specify crossbar_mux_ecp5_timing.v"
         after += "; techmap -map crossbar_mux_ecp5_cells.v"

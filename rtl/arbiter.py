@@ -1,6 +1,8 @@
 """Round-robin choice (docs/router.md, section 3: grant)."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from typing import NamedTuple
+
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
@@ -46,55 +48,69 @@ class RoundRobinArbiter(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """A mask of those from the turn on; the lowest masked request wins, else the lowest."""
+        """A contest in each group, and one of the groups."""
         m = Module()
-        groups, members = range(self._groups), self._members
-        # After the last requester it is empty, which means the same as full.
-        from_turn, masked = Signal.like(self.requests), Signal.like(self.requests)
-        asking, asking_masked = Signal(self._groups), Signal(self._groups)
-        m.d.comb += masked.eq(self.requests & from_turn)
-        for group in groups:
-            asked = self.requests.word_select(group, members)
-            asked_masked = masked.word_select(group, members)
-            m.d.comb += [
-                asking[group].eq(asked.any()),
-                asking_masked[group].eq(asked_masked.any()),
-                self.candidates[group].eq(
-                    Mux(asked_masked.any(), _lowest(asked_masked), _lowest(asked))
-                ),
-                self.grant.word_select(group, members).eq(
-                    Mux(self.wins[group], self.candidates[group], 0)
-                ),
-            ]
-        first_masked, first = _lowest(asking_masked), _lowest(asking)
-        any_masked = asking_masked.any()
+        # Requesters from the turn on. After the last one it is empty, which means the same as full.
+        from_turn = Signal.like(self.requests)
+        groups = []
+        for group in range(self._groups):
+            asking = self.requests.word_select(group, self._members)
+            masked = asking & from_turn.word_select(group, self._members)
+            entries = [_Contest(*pair, C(0, 0)) for pair in zip(asking, masked, strict=True)]
+            first = _first(entries)
+            groups.append(first)
+            m.d.comb += self.candidates[group].eq(_one_hot(entries, first.number))
+        winner = _first(groups)
         m.d.comb += [
-            self.wins.eq(Mux(any_masked, first_masked, first)),
-            self.group.eq(Mux(any_masked, number_of(first_masked), number_of(first))),
+            self.group.eq(winner.number),
+            self.wins.eq(_one_hot(groups, self.group)),
         ]
-        with m.If(asking.any()):
-            after = _above(self.wins)
-            m.d.sync += from_turn.eq(
-                Cat(
-                    after[group].replicate(members)
-                    | Mux(self.wins[group], _above(self.candidates[group]), 0)
-                    for group in groups
-                )
+        for group in range(self._groups):
+            m.d.comb += self.grant.word_select(group, self._members).eq(
+                Mux(self.wins[group], self.candidates[group], 0)
             )
+        with m.If(winner.asked):
+            m.d.sync += from_turn.eq(self._after(groups))
         return m
 
+    def _after(self, groups: list["_Contest"]) -> Value:
+        """The requesters after the one that is granted."""
+        return Cat(
+            (self.group < group) | (self.group == group) & (contest.number < member)
+            for group, contest in enumerate(groups)
+            for member in range(self._members)
+        )
 
-def _above(bits: Value) -> Value:
-    """The places above the lowest bit that is set.
 
-    Written out: a subtraction would take a carry chain, slow and large for so few bits.
+class _Contest(NamedTuple):
+    """Which of several entries is the first one that asks.
+
+    asked, masked
+        One of them asks; one that the mask lets through.
+    number
+        Of the first entry; anything where none asks.
     """
-    return Cat(bits[:place].any() for place in range(len(bits)))
+
+    asked: Value
+    masked: Value
+    number: Value
 
 
-def _lowest(bits: Value) -> Value:
-    """The lowest bit that is set, alone."""
-    return bits & ~_above(bits)
+def _first(entries: list[_Contest]) -> _Contest:
+    """The first masked one, else the first one; of halves, as two entries need one LUT."""
+    if len(entries) == 1:
+        asked, masked, _ = entries[0]
+        return _Contest(asked, masked, C(0, 0))
+    half = 1 << (len(entries) - 1).bit_length() - 1
+    low, high = _first(entries[:half]), _first(entries[half:])
+    is_high = ~low.masked & (high.masked | ~low.asked)
+    number = Cat(Mux(is_high, high.number, low.number), is_high)
+    return _Contest(low.asked | high.asked, low.masked | high.masked, number)
+
+
+def _one_hot(entries: list[_Contest], number: Value) -> Value:
+    """The entry of that number, if it asks."""
+    return Cat((number == place) & entry.asked for place, entry in enumerate(entries))
 
 
 def number_of(bits: Value) -> Value:

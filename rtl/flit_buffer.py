@@ -13,6 +13,7 @@ class BufferStyle(enum.Enum):
 
     MEMORY = "a memory read without a clock: distributed RAM"
     BLOCK_RAM = "a block RAM read at the falling edge"
+    ALL_BLOCK_RAM = "the same, and another for marks and routes but those at the front"
     REGISTERS = "registers, in which they move up"
 
 
@@ -36,12 +37,13 @@ class FlitBuffer(Component):
     write, write_item : In
         A flit arrives in this cycle.
     front_valid, front : Out
-        The oldest flit, if there is one.
+        The oldest flit, if there is one. If there is none and no route was kept, the route is that
+        of a flit that is used up.
     pop : In(1)
         The front flit leaves in this cycle. Only where ``front_valid``.
     keep_route : In(1)
-        The flit that comes to the front next goes by the route that is there, and not by the one
-        that it was written with.
+        The route at the front stays: the flit does, or the one that comes next goes by it, and not
+        by the one that it was written with.
     overflow : Out(1)
         A flit arrives and the buffer is full. The flit is lost.
 
@@ -62,11 +64,12 @@ class FlitBuffer(Component):
         )
 
     def elaborate(self, platform: object) -> Module:
-        """Routes and marks in registers, so that what is at the front can ask at once.
+        """The front's route and marks in registers, so that what is at the front can ask at once.
 
         How many places are used is told by as many bits, the lowest set.
         """
         m = Module()
+        style = getattr(platform, "buffer_style", BufferStyle.MEMORY)
         used, stored = Signal(self._depth), Signal()
         m.d.comb += [
             self.front_valid.eq(used[0]),
@@ -75,54 +78,85 @@ class FlitBuffer(Component):
         ]
         with m.If(stored ^ self.pop):
             m.d.sync += used.eq(Mux(stored, Cat(1, used), used[1:]))
-        arriving, front = self.write_item, self.front
-        self._move_up(m, used, arriving.route, front.route, keep=self.keep_route)
-        for mark in ("head", "tail"):
-            self._move_up(m, used, arriving.flit[mark], front.flit[mark])
-        style = getattr(platform, "buffer_style", BufferStyle.MEMORY)
         if style is BufferStyle.REGISTERS:
-            self._move_up(m, used, arriving.flit.data, front.flit.data)
+            front_data = self._move_up(m, used, self.write_item.flit.data, front=0)
+            behind = self._move_up(m, used, _labels(self.write_item), front=1)
         else:
-            self._keep_in_memory(m, stored, falling=style is BufferStyle.BLOCK_RAM)
+            front_data, behind = self._elaborate_ring(m, style, used, stored)
+        m.d.comb += self.front.flit.data.eq(front_data)
+        self._elaborate_front(m, used, behind)
         return m
 
-    def _move_up(self, m: Module, used: Signal, arriving, front, *, keep: Value = _NEVER) -> None:
-        """A place that is free, or becomes free, takes what is behind it, if it need not keep."""
-        arriving = Value.cast(arriving)
+    def _elaborate_front(self, m: Module, used: Signal, behind: Value) -> None:
+        """Marks and route of what comes to the front: from behind it, or as they arrive."""
+        nothing = self.front.route.shape().const({"port": 0, "vc": 1}).as_value()
+        marks = Signal(2, reset_less=True)
+        route = Signal(len(nothing), init=nothing.value)
+        # Of one place only: where it is taken, what arrives is lost.
+        arrives = self.write & ~used[0] if self._depth == 1 else self.write
+        labels = _labels(self.write_item)
+        coming = Cat(labels[:2], Mux(arrives, labels[2:], nothing))
+        if self._depth > 1:
+            coming = Mux(used[1], behind, coming)
+        with m.If(self.pop | ~used[0]):
+            m.d.sync += marks.eq(coming[:2])
+        with m.If(~self.keep_route):
+            m.d.sync += route.eq(coming[2:])
+        m.d.comb += _labels(self.front).eq(Cat(marks, route))
+
+    def _move_up(self, m: Module, used: Signal, arriving: Value, *, front: int) -> Value:
+        """Places from ``front`` on: one that is free, or becomes free, takes what is behind it."""
         behind, behind_used = arriving, _NEVER
-        for place in reversed(range(self._depth)):
+        for place in reversed(range(front, self._depth)):
             held = Signal(len(arriving), name=f"place_{place}", reset_less=True)
-            keeps = keep if place == 0 else _NEVER
-            with m.If((self.pop | ~used[place]) & ~keeps):
+            with m.If(self.pop | ~used[place]):
                 m.d.sync += held.eq(Mux(behind_used, behind, arriving))
             behind, behind_used = held, used[place]
-        m.d.comb += front.eq(behind)
+        return behind
 
-    def _keep_in_memory(self, m: Module, stored: Signal, *, falling: bool) -> None:
-        """A ring that can be read in the cycle after it was written.
+    def _elaborate_ring(
+        self, m: Module, style: BufferStyle, used: Signal, stored: Signal
+    ) -> tuple[Value, Value]:
+        """Data in a ring, and labels in one too or moving up. Gives those at the front and behind.
 
         A block RAM wants a clock to be read. At the falling edge it has the data for the second
-        half of the cycle, in which they pass the crossbar.
+        half of the cycle, in which they pass the crossbar, and the labels for the next cycle.
         """
+        end, front, second = (Signal(range(self._depth)) for _ in range(3))
+        m.d.comb += second.eq(self._after(front))
+        with m.If(stored):
+            m.d.sync += end.eq(self._after(end))
+        with m.If(self.pop):
+            m.d.sync += front.eq(second)
         domain, attributes = "comb", {}
-        if falling:
+        if style is not BufferStyle.MEMORY:
             domain, attributes = "falling", {"ram_style": "block"}
             m.domains.falling = ClockDomain(clk_edge="neg", reset_less=True, local=True)
             m.d.comb += ClockSignal("falling").eq(ClockSignal())
-        arriving = self.write_item.flit.data
-        m.submodules.kept = kept = Memory(
-            shape=len(arriving), depth=self._depth, init=[], attrs=attributes
-        )
-        write_port, read_port = kept.write_port(), kept.read_port(domain=domain)
-        m.d.comb += [
-            write_port.en.eq(stored),
-            write_port.data.eq(arriving),
-            self.front.flit.data.eq(read_port.data),
-        ]
-        self._advance(m, stored, write_port.addr)
-        self._advance(m, self.pop, read_port.addr)
 
-    def _advance(self, m: Module, when: Value, place: Signal) -> None:
-        """Go on to the next place in the ring."""
-        with m.If(when):
-            m.d.sync += place.eq(Mux(place == self._depth - 1, 0, place + 1))
+        def keep(name: str, bits: Value, place: Signal) -> Value:
+            """What a memory has at a place."""
+            kept = Memory(shape=len(bits), depth=self._depth, init=[], attrs=attributes)
+            m.submodules[name] = kept
+            write_port, read_port = kept.write_port(), kept.read_port(domain=domain)
+            m.d.comb += [write_port.en.eq(stored), write_port.data.eq(bits)]
+            m.d.comb += [write_port.addr.eq(end), read_port.addr.eq(place)]
+            return read_port.data
+
+        labels = _labels(self.write_item)
+        if style is BufferStyle.ALL_BLOCK_RAM:
+            behind = keep("labels", labels, second)
+        else:
+            behind = self._move_up(m, used, labels, front=1)
+        return keep("data", self.write_item.flit.data, front), behind
+
+    def _after(self, place: Signal) -> Value:
+        """The next place in the ring; of four, around a square, so that nothing is added."""
+        if self._depth == 4:
+            return Cat(~place[1], place[0])
+        return Mux(place == self._depth - 1, 0, place + 1)
+
+
+def _labels(item: data.View) -> Value:
+    """All but the data of a flit: its marks, and the route."""
+    return Cat(item.flit.head, item.flit.tail, item.route)

@@ -44,6 +44,14 @@ def vc_lines(config: NetworkConfig, route: data.View) -> Value:
     return Cat(route.vc == vc for vc in range(config.vcs))
 
 
+def is_used_up(config: NetworkConfig, route: data.View) -> Value:
+    """The flit of that route is to be dropped, if there is one."""
+    if config.vcs == 1:
+        # A route that has a port has VC 0.
+        return route.vc.any()
+    return route.vc.any() & ~route.port.any()
+
+
 def routed_layout(config: NetworkConfig) -> data.StructLayout:
     """What a buffer holds: a flit as it leaves, and its route."""
     return data.StructLayout({"flit": flit_layout(config), "route": route_layout(config)})
@@ -140,7 +148,9 @@ class Arrival(Component):
         low = self._config.port_bits
         high = low + self._config.hop_bits
         old = self.link.flit.data
-        counted = Cat(old[:low], (slot.more - 1)[: high - low], old[high:])
+        # One less, bit by bit: a carry chain would be large for so few bits.
+        less = Cat(bit ^ ~slot.more[:place].any() for place, bit in enumerate(slot.more))
+        counted = Cat(old[:low], less, old[high:])
         return Mux(slot.more == 0, old >> self._config.slot_bits, counted)
 
 
@@ -194,35 +204,35 @@ class InputChannel(Component):
         m.submodules.buffer = buffer = FlitBuffer(
             routed_layout(self._config), depth=self._config.depth
         )
-        holding, will_hold, waited = Signal(), Signal(), Signal()
-        route, nowhere, dropped = self.front.route, Signal(), Signal()
+        holding, waited = Signal(), Signal()
+        route, used_up = self.front.route, Signal()
         m.d.comb += [
             buffer.write.eq(self.write),
             buffer.write_item.eq(self.item),
             self.overflow.eq(buffer.overflow),
             self.front.eq(buffer.front),
-            nowhere.eq(buffer.front_valid & ~holding & ~route.port.any()),
-            dropped.eq(nowhere & route.vc.any()),
-            self.bad_route.eq(nowhere & ~route.vc.any()),
-            will_hold.eq(Mux(self.take, ~self.front.flit.tail, holding)),
-            buffer.pop.eq(self.take | dropped),
-            buffer.keep_route.eq(will_hold),
+            used_up.eq(is_used_up(self._config, route)),
+            self.bad_route.eq(~route.as_value().any()),
+            buffer.pop.eq(self.take | (used_up & buffer.front_valid)),
+            buffer.keep_route.eq(~(self.take & self.front.flit.tail) & ~used_up),
             self.credit.eq(buffer.pop),
             self.stalled.eq(self.take & waited),
         ]
         self._elaborate_request(m, buffer, holding)
-        m.d.sync += [holding.eq(will_hold), waited.eq(buffer.front_valid & ~buffer.pop)]
+        with m.If(self.take):
+            m.d.sync += holding.eq(~self.front.flit.tail)
+        m.d.sync += waited.eq(buffer.front_valid & ~buffer.pop)
         return m
 
     def _elaborate_request(self, m: Module, buffer: FlitBuffer, holding: Signal) -> None:
         """The output VC is this packet's or not held; it has a credit, or the interface accepts."""
-        route = self.front.route
+        route, goes_on = self.front.route, Signal()
+        # Without a flit there is no route but one that is held, and so not free.
+        m.d.comb += goes_on.eq(buffer.front_valid & holding)
         for place in range(len(self.request)):
-            own_or_free = holding.replicate(self._config.vcs) | ~self.held[place]
+            own_or_free = goes_on.replicate(self._config.vcs) | ~self.held[place]
             usable = self.credited[place] & own_or_free & vc_lines(self._config, route)
-            m.d.comb += self.request[place].eq(
-                buffer.front_valid & route.port[place] & usable.any()
-            )
+            m.d.comb += self.request[place].eq(route.port[place] & usable.any())
 
 
 class InputPort(Component):

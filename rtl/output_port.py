@@ -20,8 +20,7 @@ class CreditCounter(Component):
     spend, earn : In(1)
         A flit leaves for it; a credit comes back.
     underflow, overflow : Out(1)
-        A flit has left without a credit, in the cycle before; a credit comes back and none was out.
-        The count stays.
+        A flit leaves without a credit; a credit comes back and none was out. The count stays.
 
     """
 
@@ -44,9 +43,9 @@ class CreditCounter(Component):
         full = places[-1]
         m.d.comb += [
             self.available.eq(places[0]),
+            self.underflow.eq(self.spend & ~self.available),
             self.overflow.eq(self.earn & full),
         ]
-        m.d.sync += self.underflow.eq(self.spend & ~self.available)
         with m.If(self.spend ^ self.earn):
             m.d.sync += places.eq(Mux(self.earn, Cat(1, places), places[1:]))
         return m

@@ -57,7 +57,7 @@ class Router(Component):
     stalls : Out(router_ports * vcs)
         Per buffer: the flit that leaves it in this cycle has waited.
     overflow, credit_underflow, credit_overflow, bad_route : Out(1)
-        What must never happen, in the cycle in which it does.
+        What must never happen, in the cycle in which it does, or ``credit_underflow`` the next.
 
     """
 
@@ -81,8 +81,13 @@ class Router(Component):
         self._elaborate_crossbar(m, inputs, outputs)
         for name in ("overflow", "bad_route"):
             m.d.comb += getattr(self, name).eq(Cat(getattr(i, name) for i in inputs).any())
-        for name in ("credit_underflow", "credit_overflow"):
-            m.d.comb += getattr(self, name).eq(Cat(getattr(o, name) for o in outputs).any())
+        underflow, overflow = (
+            Cat(getattr(output, f"credit_{name}") for output in outputs).any()
+            for name in ("underflow", "overflow")
+        )
+        # That a flit leaves is known too late in a cycle for more than a register.
+        m.d.sync += self.credit_underflow.eq(underflow)
+        m.d.comb += self.credit_overflow.eq(overflow)
         for ejection in outputs[: self._config.lanes]:
             m.d.comb += ejection.accept.eq(self.accept)
         m.d.comb += self.stalls.eq(Cat(i.stalls for i in inputs))

@@ -80,7 +80,7 @@ class Sender(Component):
     stalled : Out(1)
         The flit injected in this cycle has waited for a credit.
     bad_row, credit_underflow, credit_overflow : Out(1)
-        What must never happen.
+        What must never happen; ``credit_underflow`` in the cycle before.
     state : Out(3)
         The value of a :class:`SenderState`, for the host.
 
@@ -273,8 +273,8 @@ class Sender(Component):
                 counter.spend.eq(self.link.valid[number]),
                 counter.earn.eq(self.link.credit[number]),
             ]
-        m.d.comb += [
-            self.credit_underflow.eq(Cat(counter.underflow for counter in counters).any()),
-            self.credit_overflow.eq(Cat(counter.overflow for counter in counters).any()),
-        ]
+        overflow = Cat(counter.overflow for counter in counters).any()
+        m.d.comb += self.credit_overflow.eq(overflow)
+        # As in a router, a cycle late.
+        m.d.sync += self.credit_underflow.eq(Cat(counter.underflow for counter in counters).any())
         return Cat(counter.available for counter in counters)

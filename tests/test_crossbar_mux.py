@@ -10,6 +10,8 @@ import pytest
 
 from eyecast.boards.technology import MUX_MODULE, synthesis_files, technology_of
 from eyecast.boards.tools import run_tool
+from eyecast.model.config import NetworkConfig
+from eyecast.model.topology import mesh
 
 WIDTH = 2
 # The cells, as their makers' libraries have them; yosys' own files of all cells take it a minute.
@@ -27,9 +29,10 @@ module L6MUX21 (input D0, D1, SD, output Z);
   assign Z = SD ? D1 : D0;
 endmodule
 """
+CONFIG = NetworkConfig(topology=mesh((2, 2)))
 LUTS = {"ice40": "SB_LUT4", "ecp5": "LUT4"}
 RESTS_AT_ZERO = {
-    family: technology_of(family, spare_block_rams=True).crossbar_rests_at_zero for family in LUTS
+    family: technology_of(family, CONFIG, block_rams=0).crossbar_rests_at_zero for family in LUTS
 }
 
 # Groups, members, and the groups that a link leads to.
