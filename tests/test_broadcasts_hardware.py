@@ -22,7 +22,8 @@ from eyecast.sim.verify import Case, verify
 TIMINGS = ("barrier", "self-timed")
 
 NETWORKS = [
-    pytest.param(mesh((2, 2, 2, 2)), 4, id="mesh-2x2x2x2"),
+    pytest.param(mesh((3, 3)), 4, id="mesh-3x3"),
+    pytest.param(mesh((2, 2, 2, 2)), 4, id="mesh-2x2x2x2", marks=pytest.mark.slow),
     pytest.param(torus((5, 7)), 4, id="torus-5x7", marks=pytest.mark.slow),
     pytest.param(mesh((10, 13)), 6, id="mesh-10x13", marks=pytest.mark.slow),
     pytest.param(mesh((7, 8)), 4, id="mesh-7x8", marks=pytest.mark.slow),

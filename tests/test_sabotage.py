@@ -218,6 +218,7 @@ def test_an_arbiter_that_favours_port_0(contention, monkeypatch):
     assert measured.done
 
 
+@pytest.mark.slow
 def test_a_dropped_credit(monkeypatch):
     sound = CreditCounter.elaborate
 

@@ -13,7 +13,9 @@ from eyecast.sim.traffic import TrafficCase, run_traffic
 TOPOLOGY = mesh((2, 2))
 
 
-@pytest.mark.parametrize(("vcs", "flit_width"), [(1, 16), (2, 40)])
+@pytest.mark.parametrize(
+    ("vcs", "flit_width"), [(1, 16), pytest.param(2, 40, marks=pytest.mark.slow)]
+)
 def test_signatures_are_those_of_the_prediction(vcs, flit_width):
     config = NetworkConfig(
         topology=TOPOLOGY,

@@ -80,7 +80,13 @@ def require_identical(case):
     assert result.agrees, f"repeat with:\n  {case.command()}\n{result.checks}\n{found}"
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "slow links" else ())
+        for name in NETWORKS
+    ],
+)
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(**TRAFFIC)
 def test_any_traffic_is_identical_on_model_and_hardware(name, **drawn):

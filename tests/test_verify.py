@@ -46,8 +46,9 @@ def assert_as_the_paper_says(result, side):
 
 @pytest.mark.parametrize("timing", ["barrier", "self-timed"])
 @pytest.mark.parametrize("flits", MESSAGE_LENGTHS)
-@pytest.mark.parametrize("vcs", [1, 2])
-@pytest.mark.parametrize("side", [4, 8])
+@pytest.mark.parametrize(
+    ("side", "vcs"), [(4, 1), (4, 2), (8, 1), pytest.param(8, 2, marks=pytest.mark.slow)]
+)
 def test_every_source(side, vcs, flits, timing):
     every = cases(side, flits, vcs, timing, range(side * side))
     for result in verify(every):
@@ -69,7 +70,10 @@ def test_16x16_from_a_corner_and_an_eye(timing):
         {"flit_width": 16},  # the header takes two flits, and the first is dropped on the way
         {"flit_width": 64, "depth": 3},
         {"depth": 1},  # every flit waits for its credit
-        {"depth": 16, "vcs": 3, "message_words": 5, "steps": 4, "table_words": 9},
+        pytest.param(
+            {"depth": 16, "vcs": 3, "message_words": 5, "steps": 4, "table_words": 9},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 @pytest.mark.parametrize("timing", ["barrier", "self-timed"])
