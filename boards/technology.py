@@ -142,10 +142,11 @@ def synthesis(family: str, top: str) -> Synthesis:
     # ECP5: wider LUTs of several, joined by multiplexers, make the rest larger and no faster.
     # iCE40: as reset goes before enable, enabling takes a LUT, better spent on the flip-flops.
     options = "-nowidelut" if family == "ecp5" else "-dffe_min_ce_use 4"
+    before += "; scratchpad -copy abc9.script.flow3 abc9.script"
     after += f"; synth_{family} {options} -run map_luts: -top {top}"
     if family == "ice40":
-        # A longer optimization by abc, of size rather than speed: 12 ns are allowed.
-        before += "; scratchpad -copy abc9.script.flow3 abc9.script; scratchpad -set abc9.D 12000"
+        # Of size rather than speed: 12 ns are allowed.
+        before += "; scratchpad -set abc9.D 12000"
     if family == "ecp5":
         before += "; read_verilog -lib -specify crossbar_mux_ecp5_timing.v"
         after += "; techmap -map crossbar_mux_ecp5_cells.v"

@@ -39,6 +39,8 @@ class FlitBuffer(Component):
     front_valid, front : Out
         The oldest flit, if there is one. If there is none and no route was kept, the route is that
         of a flit that is used up.
+    followed : Out(1)
+        If the front flit leaves in this cycle, there is another one in the next.
     pop : In(1)
         The front flit leaves in this cycle. Only where ``front_valid``.
     keep_route : In(1)
@@ -57,6 +59,7 @@ class FlitBuffer(Component):
                 "write_item": In(layout),
                 "front_valid": Out(1),
                 "front": Out(layout),
+                "followed": Out(1),
                 "pop": In(1),
                 "keep_route": In(1),
                 "overflow": Out(1),
@@ -75,6 +78,7 @@ class FlitBuffer(Component):
             self.front_valid.eq(used[0]),
             self.overflow.eq(self.write & used[-1]),
             stored.eq(self.write & ~used[-1]),
+            self.followed.eq(stored | used[1:].any()),
         ]
         with m.If(stored ^ self.pop):
             m.d.sync += used.eq(Mux(stored, Cat(1, used), used[1:]))

@@ -226,13 +226,25 @@ class InputChannel(Component):
 
     def _elaborate_request(self, m: Module, buffer: FlitBuffer, holding: Signal) -> None:
         """The output VC is this packet's or not held; it has a credit, or the interface accepts."""
-        route, goes_on = self.front.route, Signal()
         # Without a flit there is no route but one that is held, and so not free.
-        m.d.comb += goes_on.eq(buffer.front_valid & holding)
+        route, goes_on = self.front.route, self._goes_on(m, buffer, holding)
         for place in range(len(self.request)):
             own_or_free = goes_on.replicate(self._config.vcs) | ~self.held[place]
             usable = self.credited[place] & own_or_free & vc_lines(self._config, route)
             m.d.comb += self.request[place].eq(route.port[place] & usable.any())
+
+
+    def _goes_on(self, m: Module, buffer: FlitBuffer, holding: Signal) -> Signal:
+        """There is a flit, and the route is that of the one before it."""
+        goes_on = Signal()
+        if self._config.vcs == 1:
+            m.d.comb += goes_on.eq(holding & buffer.front_valid)
+            return goes_on
+        # The longest way through a router of several VCs begins here: it is told a cycle before.
+        after = ~self.front.flit.tail & buffer.followed
+        stays = holding & (buffer.front_valid | buffer.followed)
+        m.d.sync += goes_on.eq(Mux(self.take, after, stays))
+        return goes_on
 
 
 class InputPort(Component):
