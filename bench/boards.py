@@ -17,18 +17,22 @@ import msgspec
 from eyecast.boards.measured import MEASURED_FILE, MeasuredNetwork, measured_networks
 from eyecast.model.files import write_bytes_atomically
 
+SMALL = "--flit-width 16 --contention-free --steps 7 --message-words 64 --table-words 32"
 NETWORKS = (
     ("icebreaker", "--mesh 2x2 --flit-width 16"),
     ("icebreaker", "--mesh 2x2 --flit-width 16 --contention-free"),
-    ("icebreaker", "--mesh 3x3 --flit-width 16 --contention-free"),
+    ("icebreaker", f"--mesh 3x3 {SMALL} --no-signature"),
     ("ice40-hx8k", "--mesh 2x2 --flit-width 16"),
     ("ice40-hx8k", "--mesh 3x2 --flit-width 16"),
-    ("ice40-hx8k", "--mesh 3x2 --flit-width 16 --contention-free"),
+    ("ice40-hx8k", "--mesh 3x3 --flit-width 16"),
     ("ice40-hx8k", "--mesh 3x3 --flit-width 16 --contention-free"),
-    ("ice40-hx8k", "--mesh 4x4 --flit-width 16 --contention-free"),
+    ("ice40-hx8k", f"--mesh 4x3 {SMALL} --no-signature"),
+    ("ice40-hx8k", f"--mesh 4x4 {SMALL} --no-signature"),
     ("icepi-zero", "--mesh 2x2"),
     ("icepi-zero", "--mesh 4x4 --flit-width 16"),
     ("ulx3s-85f", "--mesh 4x4"),
+    ("ulx3s-85f", f"--mesh 4x4 {SMALL}"),
+    ("ulx3s-85f", f"--mesh 8x8 {SMALL} --vcs 2"),
 )
 """Boards, and the options of the networks that are built for them."""
 

@@ -1,11 +1,12 @@
-"""``make bench-fpga``: what a router takes of an FPGA and how fast it is; kept in fpga.json.
+"""``make bench-fpga``: what the parts of a node take of an FPGA, how fast they are; in fpga.json.
 
     python bench/fpga.py
 
-One router with five ports, placed and routed between registers: shift registers of the harness lead
-to its inputs and from its outputs, as no device has as many pins. What the harness takes is taken
-off; it is counted by placing it without a router. Buffers of 4 flits. Medians of three seeds; the
-frequency asked for is out of reach, so that nextpnr does what it can.
+One router with five ports, or one network interface, placed and routed between registers: shift
+registers of the harness lead to its inputs and from its outputs, as no device has as many pins.
+What the harness takes is taken off; it is counted by placing it without the part. Buffers of 4
+flits. Medians of three seeds; the frequency asked for is out of reach, so that nextpnr does what it
+can.
 """
 
 from __future__ import annotations
@@ -13,75 +14,96 @@ from __future__ import annotations
 import re
 import statistics
 import tempfile
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 from amaranth.back import rtlil
 from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value
-from amaranth.lib.wiring import Out, Signature
+from amaranth.lib.wiring import Component, Out
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from eyecast.boards.technology import synthesis, synthesis_files, technology_of
+from eyecast.boards.technology import Technology, synthesis, synthesis_files, technology_of
 from eyecast.boards.tools import run_tool
 from eyecast.model.config import NetworkConfig
 from eyecast.model.files import write_bytes_atomically
-from eyecast.model.topology import mesh
+from eyecast.model.topology import mesh, torus
 from eyecast.rtl.direct_router import DirectRouter
-from eyecast.rtl.router import Router, router_members
+from eyecast.rtl.interface import NetworkInterface
+from eyecast.rtl.router import Router
 
 KEPT = Path(__file__).with_name("fpga.json")
 SEEDS = (1, 2, 3)
-FLIT_WIDTH = 32
 BLOCK_RAMS = 3
 """For each buffer: a router by itself has as many as it can use."""
-CASES = (("1 VC", 1, False), ("2 VCs", 2, False), ("contention-free", 1, True))
+
+MESH = NetworkConfig(topology=mesh((8, 8)), depth=4, flit_width=32)
+TORUS = replace(MESH, topology=torus((8, 8)), vcs=2)
+CONTENTION_FREE = replace(MESH, contention_free=True)
+PARTS: dict[str, tuple[Callable[[NetworkConfig], Component], NetworkConfig]] = {
+    "router, 1 VC": (Router, MESH),
+    "router, 2 VCs": (Router, replace(MESH, vcs=2)),
+    "router of a torus, 2 VCs": (Router, TORUS),
+    "router, contention-free": (DirectRouter, CONTENTION_FREE),
+    "interface, 1 VC": (NetworkInterface, MESH),
+    "interface, contention-free": (NetworkInterface, CONTENTION_FREE),
+}
+CONSTANT = {"linked": -1, "node": 0}
+"""Inputs that are constant in a network."""
+FOR_TRACES = {"stalls", "router_stalls"}
+
 DEVICES = {
     "ecp5": ("nextpnr-ecp5", ("--85k", "--speed", "6", "--freq", "200")),
     "ice40": ("nextpnr-ice40", ("--hx8k", "--package", "ct256", "--freq", "150")),
 }
-COUNTED = {"ecp5": "TRELLIS_COMB", "ice40": "ICESTORM_LC"}
+USED = {
+    "ecp5": (r"TRELLIS_COMB: *(\d+)/", r"TRELLIS_FF: *(\d+)/", r"DP16KD: *(\d+)/"),
+    "ice40": (
+        r"(\d+) LCs used as (?:LUT4 only|LUT4 and DFF|CARRY only)",
+        r"(\d+) LCs used as (?:LUT4 and DFF|DFF only)",
+        r"ICESTORM_RAM: *(\d+)/",
+    ),
+}
+"""How a log says what LUTs, flip-flops and block RAMs are in use."""
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """A router on a device: LUTs (logic cells on an iCE40), and Hz."""
+    """A part on a device: what it uses, and Hz."""
 
-    router: str
+    part: str
     device: str
     luts: int
+    flip_flops: int
+    block_rams: int
     fmax: float
 
 
 class Harness(Elaboratable):
-    """A router between registers, reached by two pins; or only the registers."""
+    """A part between registers, reached by two pins; or not wired to them, so that it vanishes."""
 
-    def __init__(self, config: NetworkConfig, *, router: bool) -> None:
-        self.config = config
-        self._with_router = router
+    def __init__(self, part: Component, *, wired: bool) -> None:
+        self._part = part
+        self._wired = wired
         self.data_in = Signal()
         self.data_out = Signal()
 
     def elaborate(self, _platform: object) -> Module:
         """Bits are shifted in, and what comes out is loaded and shifted out."""
         m = Module()
-        if self._with_router:
-            kind = DirectRouter if self.config.contention_free else Router
-            m.submodules.router = router = kind(self.config)
-        else:
-            router = Signature(router_members(self.config)).create()
-        inputs, outputs = [], []
-        for path, member, port in router.signature.flatten(router):
-            if path == ("linked",):
-                m.d.comb += Value.cast(port).eq(-1)
-            elif path != ("stalls",):
-                (outputs if member.flow == Out else inputs).append(Value.cast(port))
+        m.submodules.part = self._part
+        inputs, outputs = part_ports(self._part)
+        for path, _, port in self._part.signature.flatten(self._part):
+            if path[0] in CONSTANT:
+                m.d.comb += Value.cast(port).eq(CONSTANT[path[0]])
         shifted_in = Signal(sum(map(len, inputs)))
         m.d.sync += shifted_in.eq(Cat(self.data_in, shifted_in))
         self._register_inputs(m, shifted_in, inputs)
         sent = Signal(sum(map(len, outputs)))
-        # Without a router anything serves that is not constant.
-        m.d.sync += sent.eq(Cat(outputs) if self._with_router else Cat(shifted_in, shifted_in))
+        # Instead of a part anything serves that is not constant.
+        m.d.sync += sent.eq(Cat(outputs) if self._wired else Cat(shifted_in, shifted_in))
         shifted_out = Signal.like(sent)
         m.d.sync += shifted_out.eq(Mux(self.data_in, sent, shifted_out >> 1))
         m.d.comb += self.data_out.eq(shifted_out[0])
@@ -93,14 +115,23 @@ class Harness(Elaboratable):
         for port in inputs:
             register = Signal(len(port))
             m.d.sync += register.eq(bits[low : low + len(port)])
-            if self._with_router:
+            if self._wired:
                 m.d.comb += port.eq(register)
             low += len(port)
 
 
-def _synthesize(harness: Harness, device: str, folder: Path) -> None:
+def part_ports(part: Component) -> tuple[list[Value], list[Value]]:
+    """The inputs and outputs that change, but for what only traces are made of."""
+    inputs: list[Value] = []
+    outputs: list[Value] = []
+    for path, member, port in part.signature.flatten(part):
+        if path[0] not in CONSTANT | dict.fromkeys(FOR_TRACES):
+            (outputs if member.flow == Out else inputs).append(Value.cast(port))
+    return inputs, outputs
+
+
+def _synthesize(harness: Harness, device: str, technology: Technology, folder: Path) -> None:
     ports = [harness.data_in, harness.data_out]
-    technology = technology_of(device, harness.config, block_rams=BLOCK_RAMS)
     text = rtlil.convert(harness, name="top", platform=technology, ports=ports, emit_src=False)
     for name, content in {"top.il": text, **synthesis_files(device)}.items():
         (folder / name).write_text(content)
@@ -109,44 +140,46 @@ def _synthesize(harness: Harness, device: str, folder: Path) -> None:
     run_tool("yosys", ("-q", "-p", script), folder)
 
 
-def _place(device: str, seed: int, folder: Path) -> tuple[int, float]:
-    """Cells in use, and the highest frequency in Hz."""
+def _place(device: str, seed: int, folder: Path) -> tuple[list[int], float]:
+    """LUTs, flip-flops and block RAMs in use, and the highest frequency in Hz."""
     program, options = DEVICES[device]
     files = ("--json", "top.json", "--report", "report.json", "--seed", str(seed))
     run_tool(program, (*options, *files, "--timing-allow-fail"), folder)
-    log = (folder / f"{program}.log").read_text()
-    used = re.findall(rf"{COUNTED[device]}: *(\d+)/", log)
+    # What is packed is said once, what is used of the device before and after placing.
+    log = (folder / f"{program}.log").read_text().partition("Placed")[0]
+    used = [sum(map(int, dict.fromkeys(re.findall(pattern, log)))) for pattern in USED[device]]
     report = msgspec.json.decode((folder / "report.json").read_bytes())
-    return int(used[0]), 1e6 * max(clock["achieved"] for clock in report["fmax"].values())
+    return used, 1e6 * max(clock["achieved"] for clock in report["fmax"].values())
 
 
-def _measure(name: str, vcs: int, contention_free: bool, device: str) -> Measured:
-    config = NetworkConfig(
-        topology=mesh((8, 8)),
-        vcs=vcs,
-        depth=4,
-        flit_width=FLIT_WIDTH,
-        contention_free=contention_free,
-    )
+def _measure(name: str, device: str) -> Measured:
+    make, config = PARTS[name]
+    technology = technology_of(device, config, block_rams=BLOCK_RAMS)
     results = {}
-    for with_router in (False, True):
+    for wired in (False, True):
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
-            _synthesize(Harness(config, router=with_router), device, folder)
-            seeds = SEEDS if with_router else SEEDS[:1]
-            results[with_router] = [_place(device, seed, folder) for seed in seeds]
-    luts = statistics.median(used for used, _ in results[True]) - results[False][0][0]
+            part = make(config)
+            harness = Harness(part, wired=wired)
+            _synthesize(harness, device, replace(technology, memory_style="block"), folder)
+            seeds = SEEDS if wired else SEEDS[:1]
+            results[wired] = [_place(device, seed, folder) for seed in seeds]
+    (harness_used, _), (used, _) = results[False][0], results[True][0]
+    luts, flip_flops, block_rams = (a - b for a, b in zip(used, harness_used, strict=True))
+    # Without a part yosys makes one of the registers before the outputs and those that shift.
+    flip_flops -= sum(map(len, part_ports(part)[1]))
     fmax = statistics.median(frequency for _, frequency in results[True])
-    return Measured(name, device, int(luts), fmax)
+    return Measured(name, device, luts, flip_flops, block_rams, fmax)
 
 
 def main() -> None:
     """Measure, print and keep."""
-    cases = [(*case, device) for device in DEVICES for case in CASES]
-    measured = [_measure(*case) for case in track(cases, "routers", transient=True)]
-    table = Table("router", "device", "LUTs", "MHz")
+    cases = [(part, device) for device in DEVICES for part in PARTS]
+    measured = [_measure(*case) for case in track(cases, "parts", transient=True)]
+    table = Table("part", "device", "LUTs", "flip-flops", "block RAMs", "MHz")
     for each in measured:
-        table.add_row(each.router, each.device, f"{each.luts:,}", f"{each.fmax / 1e6:.1f}")
+        numbers = (f"{number:,}" for number in (each.luts, each.flip_flops, each.block_rams))
+        table.add_row(each.part, each.device, *numbers, f"{each.fmax / 1e6:.1f}")
     Console().print(table)
     text = msgspec.json.format(msgspec.json.encode(measured), indent=1)
     write_bytes_atomically(KEPT, text + b"\n")

