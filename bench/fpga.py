@@ -59,15 +59,16 @@ DEVICES = {
     "ecp5": ("nextpnr-ecp5", ("--85k", "--speed", "6", "--freq", "200")),
     "ice40": ("nextpnr-ice40", ("--hx8k", "--package", "ct256", "--freq", "150")),
 }
+_CELLS = r"(\d+) LCs used as "
 USED = {
-    "ecp5": (r"TRELLIS_COMB: *(\d+)/", r"TRELLIS_FF: *(\d+)/", r"DP16KD: *(\d+)/"),
+    "ecp5": ((r"TRELLIS_COMB: *(\d+)/",), (r"TRELLIS_FF: *(\d+)/",), (r"DP16KD: *(\d+)/",)),
     "ice40": (
-        r"(\d+) LCs used as (?:LUT4 only|LUT4 and DFF|CARRY only)",
-        r"(\d+) LCs used as (?:LUT4 and DFF|DFF only)",
-        r"ICESTORM_RAM: *(\d+)/",
+        (_CELLS + "LUT4 only", _CELLS + "LUT4 and DFF", _CELLS + "CARRY only"),
+        (_CELLS + "LUT4 and DFF", _CELLS + "DFF only"),
+        (r"ICESTORM_RAM: *(\d+)/",),
     ),
 }
-"""How a log says what LUTs, flip-flops and block RAMs are in use."""
+"""Where a log first says what LUTs, flip-flops and block RAMs are in use: the sum of these."""
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -100,7 +101,8 @@ class Harness(Elaboratable):
                 m.d.comb += Value.cast(port).eq(CONSTANT[path[0]])
         shifted_in = Signal(sum(map(len, inputs)))
         m.d.sync += shifted_in.eq(Cat(self.data_in, shifted_in))
-        self._register_inputs(m, shifted_in, inputs)
+        if self._wired:
+            m.d.comb += Cat(inputs).eq(shifted_in)
         sent = Signal(sum(map(len, outputs)))
         # Instead of a part anything serves that is not constant.
         m.d.sync += sent.eq(Cat(outputs) if self._wired else Cat(shifted_in, shifted_in))
@@ -108,16 +110,6 @@ class Harness(Elaboratable):
         m.d.sync += shifted_out.eq(Mux(self.data_in, sent, shifted_out >> 1))
         m.d.comb += self.data_out.eq(shifted_out[0])
         return m
-
-    def _register_inputs(self, m: Module, bits: Signal, inputs: list[Value]) -> None:
-        """A register before each input."""
-        low = 0
-        for port in inputs:
-            register = Signal(len(port))
-            m.d.sync += register.eq(bits[low : low + len(port)])
-            if self._wired:
-                m.d.comb += port.eq(register)
-            low += len(port)
 
 
 def part_ports(part: Component) -> tuple[list[Value], list[Value]]:
@@ -145,9 +137,9 @@ def _place(device: str, seed: int, folder: Path) -> tuple[list[int], float]:
     program, options = DEVICES[device]
     files = ("--json", "top.json", "--report", "report.json", "--seed", str(seed))
     run_tool(program, (*options, *files, "--timing-allow-fail"), folder)
-    # What is packed is said once, what is used of the device before and after placing.
-    log = (folder / f"{program}.log").read_text().partition("Placed")[0]
-    used = [sum(map(int, dict.fromkeys(re.findall(pattern, log)))) for pattern in USED[device]]
+    log = (folder / f"{program}.log").read_text()
+    first = [[re.findall(pattern, log)[0] for pattern in patterns] for patterns in USED[device]]
+    used = [sum(map(int, numbers)) for numbers in first]
     report = msgspec.json.decode((folder / "report.json").read_bytes())
     return used, 1e6 * max(clock["achieved"] for clock in report["fmax"].values())
 
@@ -166,7 +158,7 @@ def _measure(name: str, device: str) -> Measured:
             results[wired] = [_place(device, seed, folder) for seed in seeds]
     (harness_used, _), (used, _) = results[False][0], results[True][0]
     luts, flip_flops, block_rams = (a - b for a, b in zip(used, harness_used, strict=True))
-    # Without a part yosys makes one of the registers before the outputs and those that shift.
+    # Without a part yosys makes one of the registers behind the outputs and those that shift.
     flip_flops -= sum(map(len, part_ports(part)[1]))
     fmax = statistics.median(frequency for _, frequency in results[True])
     return Measured(name, device, luts, flip_flops, block_rams, fmax)

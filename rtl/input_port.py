@@ -233,7 +233,6 @@ class InputChannel(Component):
             usable = self.credited[place] & own_or_free & vc_lines(self._config, route)
             m.d.comb += self.request[place].eq(route.port[place] & usable.any())
 
-
     def _goes_on(self, m: Module, buffer: FlitBuffer, holding: Signal) -> Signal:
         """There is a flit, and the route is that of the one before it."""
         goes_on = Signal()
