@@ -18,7 +18,7 @@ import numpy as np
 from click.core import ParameterSource
 
 from .model.compiler import with_message_room, with_table_room
-from .model.config import NetworkConfig
+from .model.config import MOST_STEPS, NetworkConfig
 from .model.deadlock import DeadlockError, certify
 from .model.errors import InvalidInput, require_range
 from .model.faults import with_faults
@@ -281,6 +281,7 @@ def chosen_config(
     a collective of several blocks, memories whose size nobody has typed are as large as it needs.
     """
     all_port = chosen.get("ports") == "all" or (schedule and schedule.port_model) == "all-port"
+    require_range("steps", chosen["steps"], 1, MOST_STEPS)
     config = NetworkConfig(
         topology=topology,
         vcs=chosen["vcs"],

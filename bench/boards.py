@@ -17,14 +17,15 @@ import msgspec
 from eyecast.boards.measured import MEASURED_FILE, MeasuredNetwork, measured_networks
 from eyecast.model.files import write_bytes_atomically
 
-SMALL = "--flit-width 16 --contention-free --steps 7 --message-words 64 --table-words 32"
+TIGHT = "--flit-width 16 --steps 7 --message-words 64 --table-words 32"
+SMALL = f"{TIGHT} --contention-free"
 NETWORKS = (
     ("icebreaker", "--mesh 2x2 --flit-width 16"),
     ("icebreaker", "--mesh 2x2 --flit-width 16 --contention-free"),
     ("icebreaker", f"--mesh 3x3 {SMALL} --no-signature"),
     ("ice40-hx8k", "--mesh 2x2 --flit-width 16"),
     ("ice40-hx8k", "--mesh 3x2 --flit-width 16"),
-    ("ice40-hx8k", "--mesh 3x3 --flit-width 16"),
+    ("ice40-hx8k", f"--mesh 3x3 {TIGHT} --no-signature"),
     ("ice40-hx8k", "--mesh 3x3 --flit-width 16 --contention-free"),
     ("ice40-hx8k", f"--mesh 4x3 {SMALL} --no-signature"),
     ("ice40-hx8k", f"--mesh 4x4 {SMALL} --no-signature"),

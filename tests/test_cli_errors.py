@@ -90,6 +90,8 @@ BAD_OPTIONS = {
     ),
     # The hardware
     f"verify --mesh 4x4 {CORNER} --depth 0": "depth must be 1 to 16, not 0",
+    f"verify --mesh 4x4 {CORNER} --steps 0": "steps must be 1 to 4095, not 0",
+    "bitstream --board icebreaker --mesh 2x2 --steps 4096": "steps must be 1 to 4095, not 4096",
     f"verify --mesh 4x4 {CORNER} --vcs 9": "vcs must be 1 to 8, not 9",
     f"verify --mesh 4x4 {CORNER} --flit-width 8": "flit width must be 16 to 64, not 8",
     f"verify --mesh 4x4 {CORNER} --vcs two": "--vcs must be an integer, not 'two'",
