@@ -43,27 +43,38 @@ EYECAST = Path(sys.executable).with_name("eyecast")
 def main() -> None:
     """Build one after the other, as each takes all the memory and time of a processor."""
     boards = sys.argv[1:] or [board for board, _ in NETWORKS]
-    measured = [network for network in measured_networks() if network.board not in boards]
+    known = {(network.board, network.options): network for network in measured_networks()}
     for board, options in NETWORKS:
         if board not in boards:
             continue
-        command = [EYECAST, "bitstream", "--board", board, *options.split(), "--json"]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-        if not done.stdout:
-            continue
-        built = json.loads(done.stdout)
-        used = {resource["name"]: resource["used"] for resource in built["resources"]}
-        network = MeasuredNetwork(
-            board=board,
-            options=options,
-            luts=used.get("logic cells", used.get("LUTs", 0)),
-            block_rams=used["block RAMs"],
-            fmax=built["fmax_hz"],
-        )
-        measured.append(network)
-        print(network, flush=True)
-    measured.sort(key=lambda network: NETWORKS.index((network.board, network.options)))
-    text = msgspec.json.format(msgspec.json.encode(measured), indent=1)
+        network = _build(board, options)
+        known.pop((board, options), None)
+        if network is not None:
+            known[board, options] = network
+            print(network, flush=True)
+        _keep([known[key] for key in NETWORKS if key in known])
+
+
+def _build(board: str, options: str) -> MeasuredNetwork | None:
+    """What a network takes of a board; None if it does not fit, which has then been said."""
+    command = [EYECAST, "bitstream", "--board", board, *options.split(), "--json"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if not done.stdout:
+        return None
+    built = json.loads(done.stdout)
+    used = {resource["name"]: resource["used"] for resource in built["resources"]}
+    return MeasuredNetwork(
+        board=board,
+        options=options,
+        luts=used.get("logic cells", used.get("LUTs", 0)),
+        block_rams=used["block RAMs"],
+        fmax=built["fmax_hz"],
+    )
+
+
+def _keep(networks: list[MeasuredNetwork]) -> None:
+    """Write at once what is known: the next one may take an hour."""
+    text = msgspec.json.format(msgspec.json.encode(networks), indent=1)
     write_bytes_atomically(MEASURED_FILE, text + b"\n")
 
 
