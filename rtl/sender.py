@@ -153,12 +153,9 @@ class Sender(Component):
         return m
 
     def _elaborate_table_place(self, m: Module) -> None:
-        """The place of the table's next word. In reset the first one is read."""
+        """The place of the table's next word: 1 after reset. In reset word 0 is read."""
         place = Signal(range(self._config.table_words), init=1)
-        m.d.comb += [
-            self.table_address.eq(Cat(place[0] & ~ResetSignal(), place[1:])),
-            self.table_advance.eq(ResetSignal()),
-        ]
+        m.d.comb += self.table_address.eq(Cat(place[0] & ~ResetSignal(), place[1:]))
         with m.If(self.table_advance):
             m.d.sync += place.eq(place + 1)
 

@@ -4,7 +4,7 @@ import itertools
 import random
 
 import pytest
-from amaranth.hdl import Fragment, ResetInserter, Signal
+from amaranth.hdl import ClockDomain, Fragment, Module, ResetInserter, ResetSignal, Signal
 from amaranth.sim import Simulator
 
 from eyecast.model.config import NetworkConfig
@@ -14,6 +14,7 @@ from eyecast.rtl.flit_buffer import BufferStyle, FlitBuffer
 from eyecast.rtl.input_port import routed_layout
 from eyecast.rtl.output_port import CreditCounter
 from eyecast.rtl.router import Router
+from eyecast.rtl.sender import Sender, SenderState
 
 TOPOLOGY = mesh((2, 2))
 PERIOD = 1e-6
@@ -151,3 +152,36 @@ def test_an_all_port_router_sends_a_flit_where_it_may_go():
             ctx.set(reset, 0)
 
     simulate(ResetInserter(reset)(router), testbench)
+
+
+def test_two_cycles_of_reset_begin_the_table_anew_whatever_the_sender_does():
+    m, reset = Module(), Signal()
+    m.domains.sync = ClockDomain()
+    m.submodules.sender = sender = Sender(NetworkConfig(topology=TOPOLOGY), ports=range(1, 5))
+    m.d.comb += ResetSignal().eq(reset)
+    # A row of step 1, one header flit to port 1, no payload; then the end.
+    table = [1 | 1 << 4, 1, 0, 0]
+
+    async def cycle(ctx):
+        advance, address = ctx.get(sender.table_advance), ctx.get(sender.table_address)
+        await ctx.tick()
+        if advance:
+            ctx.set(sender.table_word, table[address])
+
+    async def testbench(ctx):
+        ctx.set(sender.step, 1)
+        left = []
+        for cycles in range(5):
+            for _ in range(cycles):
+                await cycle(ctx)
+            left.append(ctx.get(sender.state))
+            ctx.set(reset, 1)
+            await cycle(ctx)
+            await cycle(ctx)
+            ctx.set(reset, 0)
+            assert ctx.get(sender.state) == SenderState.CONTROL.value
+            assert ctx.get(sender.table_word) == table[0]
+        control, ready, ended = (SenderState[name].value for name in ("CONTROL", "READY", "ENDED"))
+        assert left == [control, ready, control, ended, ended]
+
+    simulate(m, testbench)
