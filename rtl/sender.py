@@ -155,7 +155,10 @@ class Sender(Component):
     def _elaborate_table_place(self, m: Module) -> None:
         """The place of the table's next word: 1 after reset. In reset word 0 is read."""
         place = Signal(range(self._config.table_words), init=1)
-        m.d.comb += self.table_address.eq(Cat(place[0] & ~ResetSignal(), place[1:]))
+        m.d.comb += [
+            self.table_address.eq(Mux(ResetSignal(), 0, place)),
+            self.table_advance.eq(ResetSignal()),
+        ]
         with m.If(self.table_advance):
             m.d.sync += place.eq(place + 1)
 
