@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 from math import prod
 from pathlib import Path
@@ -18,7 +19,7 @@ import numpy as np
 from click.core import ParameterSource
 
 from .model.compiler import with_message_room, with_table_room
-from .model.config import MOST_STEPS, NetworkConfig
+from .model.config import NetworkConfig
 from .model.deadlock import DeadlockError, certify
 from .model.errors import InvalidInput, require_range
 from .model.faults import with_faults
@@ -281,7 +282,6 @@ def chosen_config(
     a collective of several blocks, memories whose size nobody has typed are as large as it needs.
     """
     all_port = chosen.get("ports") == "all" or (schedule and schedule.port_model) == "all-port"
-    require_range("steps", chosen["steps"], 1, MOST_STEPS)
     config = NetworkConfig(
         topology=topology,
         vcs=chosen["vcs"],
@@ -292,10 +292,11 @@ def chosen_config(
         link_registers=chosen["link_registers"],
         contention_free=chosen["contention_free"],
         all_port=all_port,
-        steps=chosen["steps"] if schedule is None else max(chosen["steps"], schedule.steps),
+        steps=chosen["steps"],
     )
     if schedule is None:
         return config
+    config = replace(config, steps=max(config.steps, schedule.steps))
     if len(schedule.blocks) > 1 and not _typed("message_words"):
         config = with_message_room(config, schedule)
     flits = Layout.of(schedule, config.message_words).size

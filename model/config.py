@@ -10,9 +10,6 @@ from .topology import Topology
 HEADER_COUNT_BITS = 4
 """Width of the field of a table row that counts its header flits: at most 15."""
 
-MOST_STEPS = (1 << 12) - 1
-"""A step number has at most 12 bits."""
-
 SIGNATURE_BITS = 32
 """Width of a node's signature."""
 
@@ -72,7 +69,7 @@ class NetworkConfig:
         require_range("flit width", self.flit_width, 16, 64)
         require_range("message words", self.message_words, 2, 1 << 16)
         require_range("table words", self.table_words, 2, 1 << 16)
-        require_range("steps", self.steps, 1, MOST_STEPS)
+        require_range("steps", self.steps, 1, (1 << 12) - 1)
         require_range("link registers", self.link_registers, 0, 3)
         if self.topology.ports > 63:
             raise InvalidInput.of("ports per node", "at most 63", self.topology.ports)
