@@ -53,7 +53,7 @@ PARTS: dict[str, tuple[Callable[[NetworkConfig], Component], NetworkConfig]] = {
 }
 CONSTANT = {"linked": -1, "node": 0}
 """Inputs that are constant in a network."""
-FOR_TRACES = {"stalls", "router_stalls"}
+FOR_TRACES = ("stalls", "router_stalls")
 
 DEVICES = {
     "ecp5": ("nextpnr-ecp5", ("--85k", "--speed", "6", "--freq", "200")),
@@ -117,7 +117,7 @@ def part_ports(part: Component) -> tuple[list[Value], list[Value]]:
     inputs: list[Value] = []
     outputs: list[Value] = []
     for path, member, port in part.signature.flatten(part):
-        if path[0] not in CONSTANT | dict.fromkeys(FOR_TRACES):
+        if path[0] not in (*CONSTANT, *FOR_TRACES):
             (outputs if member.flow == Out else inputs).append(Value.cast(port))
     return inputs, outputs
 

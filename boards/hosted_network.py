@@ -4,6 +4,7 @@ from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Signal
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
+from ..rtl.host import ASKED
 from ..rtl.network import Network
 from .frame import require_boardable
 from .uart_host import UartHost
@@ -68,7 +69,7 @@ class HostedNetwork(Component):
 
     def _elaborate_answers(self, m: Module, host: UartHost, network: Network) -> None:
         """What comes from all nodes has a cycle to come: the host looks at it bytes later."""
-        for name in ("node", "space", "address", "write", "write_data"):
+        for name in ASKED:
             m.d.comb += getattr(network.host, name).eq(getattr(host.host, name))
         answers = [
             (host.host.read_data, network.host.read_data),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from amaranth.hdl import C, Cat, Instance, Module
 
@@ -57,7 +58,7 @@ class Technology:
     buffer_style: BufferStyle
     crossbar_rests_at_zero: bool
     memory_style: str | None = None
-    flattened: bool = True
+    flattened: ClassVar[bool] = True
 
     def get_crossbar_mux(self, mux: CrossbarMux) -> Module:
         """The multiplexer as a cell that yosys replaces."""
@@ -136,19 +137,25 @@ def synthesis(family: str, top: str) -> Synthesis:
 
     It is stopped before LUTs are made, and goes on when the multiplexers are cells.
     """
-    mux, cells = "crossbar_mux.v", f"crossbar_mux_{family}.v"
-    before = f"read_verilog -lib {mux}; {ANY_AT_COLLISION}"
-    after = f"techmap -map {cells}; techmap; opt -fast"
-    # ECP5: wider LUTs of several, joined by multiplexers, make the rest larger and no faster.
-    # iCE40: as reset goes before enable, enabling takes a LUT, better spent on the flip-flops.
-    options = "-nowidelut" if family == "ecp5" else "-dffe_min_ce_use 4"
-    before += "; scratchpad -copy abc9.script.flow3 abc9.script"
-    after += f"; synth_{family} {options} -run map_luts: -top {top}"
-    if family == "ice40":
+    before = "; ".join(
+        (
+            "read_verilog -lib crossbar_mux.v",
+            ANY_AT_COLLISION,
+            "scratchpad -copy abc9.script.flow3 abc9.script",
+        )
+    )
+    after = f"techmap -map crossbar_mux_{family}.v; techmap; opt -fast"
+    if family == "ecp5":
+        # Wider LUTs of several, joined by multiplexers, make the rest larger and no faster.
+        options = "-nowidelut"
+        before += "; read_verilog -lib -specify crossbar_mux_ecp5_timing.v"
+    else:
+        # As reset goes before enable, enabling takes a LUT, better spent on the flip-flops.
+        options = "-dffe_min_ce_use 4"
         # Of size rather than speed: 12 ns are allowed.
         before += "; scratchpad -set abc9.D 12000"
+    after += f"; synth_{family} {options} -run map_luts: -top {top}"
     if family == "ecp5":
-        before += "; read_verilog -lib -specify crossbar_mux_ecp5_timing.v"
         after += "; techmap -map crossbar_mux_ecp5_cells.v"
     return Synthesis(before, f"{options} -run begin:map_luts", after)
 

@@ -83,6 +83,10 @@ def node_bits(config: NetworkConfig) -> int:
     return max(1, bits_for(config.topology.nodes - 1))
 
 
+ASKED = ("node", "space", "address", "write", "write_data")
+"""What a host says at a :class:`HostPort`; ``read_data`` is the answer."""
+
+
 class HostPort(Signature):
     """One word at one address of one node per cycle, read or written.
 

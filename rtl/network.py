@@ -21,7 +21,7 @@ from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.config import NetworkConfig
 from ..model.topology import NO_LINK
-from .host import HostPort
+from .host import ASKED, HostPort
 from .link import CYCLE_BITS, connect_link
 from .tile import Tile, tile_signature
 
@@ -165,8 +165,7 @@ class Network(Component):
 
     def _elaborate_host(self, m: Module, tiles: list) -> None:
         """The host port to all tiles; only the one addressed answers with other than 0."""
-        names = ("node", "space", "address", "write", "write_data")
-        asked = {name: self._registered(m, getattr(self.host, name)) for name in names}
+        asked = {name: self._registered(m, getattr(self.host, name)) for name in ASKED}
         answer = C(0)
         for tile in tiles:
             for name, value in asked.items():

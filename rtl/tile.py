@@ -5,7 +5,7 @@ from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.config import NetworkConfig
 from .direct_router import DirectRouter
-from .host import HostPort, node_bits
+from .host import ASKED, HostPort, node_bits
 from .interface import NetworkInterface
 from .link import CYCLE_BITS, Link, connect_ejection, connect_link
 from .router import Router
@@ -139,7 +139,7 @@ class Tile(Component):
             m.d.comb += getattr(interface, name).eq(getattr(self, name))
         for name in ("over", "finished", "flagged"):
             m.d.comb += getattr(self, name).eq(getattr(interface, name))
-        for name in ("node", "space", "address", "write", "write_data"):
+        for name in ASKED:
             m.d.comb += getattr(interface.host, name).eq(getattr(self.host, name))
         m.d.comb += self.host.read_data.eq(interface.host.read_data)
 

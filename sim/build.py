@@ -95,9 +95,8 @@ def _verilate(sources: list[Path], folder: Path, variables: Mapping[str, str], w
     """Run Verilator and the compiler, with their output in a log that is kept if they fail."""
     # -P: no module of the folder that the user is in takes the place of one of Python's own.
     command = [sys.executable, "-P", "-m", "eyecast.sim.builder", str(folder)]
-    handle, name = tempfile.mkstemp(suffix=".log")
-    os.close(handle)
-    log = Path(name)
+    with tempfile.NamedTemporaryFile(suffix=".log", delete=False) as file:
+        log = Path(file.name)
     try:
         status = process.run(
             [*command, "waves" if waves else "no-waves", *map(str, sources)],
