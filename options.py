@@ -126,7 +126,7 @@ network_options = together(
 buffered_hardware_options = together(
     integer_option("--vcs", _DEFAULT.vcs, "Virtual channels per link, 1 to 8."),
     integer_option("--depth", _DEFAULT.depth, "Flits in the buffer of each VC, 1 to 16."),
-    integer_option("--flit-width", _DEFAULT.flit_width, "Bits of a flit, 16 to 64."),
+    integer_option("--flit-width", _DEFAULT.flit_width, "Bits of a flit, 8 to 64."),
     integer_option(
         "--message-words", _DEFAULT.message_words, "Message memory of a node, in flits."
     ),

@@ -19,6 +19,7 @@ from eyecast.model.files import write_bytes_atomically
 
 TIGHT = "--flit-width 16 --steps 7 --message-words 64 --table-words 32"
 SMALL = f"{TIGHT} --contention-free"
+NARROW = "--flit-width 11 --steps 7 --message-words 32 --contention-free --no-signature"
 NETWORKS = (
     ("icebreaker", "--mesh 2x2 --flit-width 16"),
     ("icebreaker", "--mesh 2x2 --flit-width 16 --contention-free"),
@@ -28,7 +29,7 @@ NETWORKS = (
     ("ice40-hx8k", f"--mesh 3x3 {TIGHT} --no-signature"),
     ("ice40-hx8k", "--mesh 3x3 --flit-width 16 --contention-free"),
     ("ice40-hx8k", f"--mesh 4x3 {SMALL} --no-signature"),
-    ("ice40-hx8k", f"--mesh 4x4 {SMALL} --no-signature"),
+    ("ice40-hx8k", f"--mesh 4x4 {NARROW}"),
     ("icepi-zero", "--mesh 2x2"),
     ("icepi-zero", "--mesh 4x4 --flit-width 16"),
     ("ulx3s-85f", "--mesh 4x4"),

@@ -10,6 +10,9 @@ from .topology import Topology
 HEADER_COUNT_BITS = 4
 """Width of the field of a table row that counts its header flits: at most 15."""
 
+REFUSAL_CYCLES = 16
+"""A pattern of refusal, one word, has a bit for each of so many cycles, and repeats after them."""
+
 SIGNATURE_BITS = 32
 """Width of a node's signature."""
 
@@ -31,7 +34,8 @@ class NetworkConfig:
         Flits that an input buffer holds per VC, 1 to 16. A credit takes 2R + 2 cycles to come back
         over R link registers, so that depth is the least that keeps a link busy.
     flit_width
-        Bits of data in a flit and in a word of memory, 16 to 64.
+        Bits of data in a flit and in a word of memory, 8 to 64; with timed rows 16 to 64, as a word
+        holds a pattern of refusal of 16 bits.
     message_words
         Words of message memory in each node.
     table_words
@@ -66,13 +70,16 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         require_range("vcs", self.vcs, 1, 8)
         require_range("depth", self.depth, 1, 16)
-        require_range("flit width", self.flit_width, 16, 64)
+        require_range("flit width", self.flit_width, 8, 64)
         require_range("message words", self.message_words, 2, 1 << 16)
         require_range("table words", self.table_words, 2, 1 << 16)
         require_range("steps", self.steps, 1, (1 << 12) - 1)
         require_range("link registers", self.link_registers, 0, 3)
         if self.topology.ports > 63:
             raise InvalidInput.of("ports per node", "at most 63", self.topology.ports)
+        if self.timed_rows and self.flit_width < REFUSAL_CYCLES:
+            allowed = f"at least {REFUSAL_CYCLES} in a network with timed rows"
+            raise InvalidInput.of("flit width", allowed, self.flit_width)
         if self.contention_free:
             self._require_no_waiting()
         if self.all_port:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .config import REFUSAL_CYCLES
 from .cycle_compiler import Int, field, index, inlined, lanes_of
 from .cycle_links import launch
 from .cycle_state import (
@@ -29,7 +30,6 @@ from .cycle_state import (
     NOBODY,
     NOT_OVER,
     READY,
-    REFUSAL_CYCLES,
     SEND_AND_RECEIVE,
     SENDING,
     UNEXPECTED_RECEIVE,

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .config import REFUSAL_CYCLES
 from .cycle_compiler import compiled, index, inlined, lowest_bit
 from .cycle_interface import (
     end_coasting,
@@ -37,7 +38,6 @@ from .cycle_state import (
     NOBODY,
     NOT_OVER,
     QUIET,
-    REFUSAL_CYCLES,
     ROWS,
     SOURCES,
     UNFINISHED,

@@ -18,13 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .config import NetworkConfig
+from .config import REFUSAL_CYCLES, NetworkConfig
 from .cycle_loop import FINISHED, TRACE_FULL, simulate
 from .cycle_state import (
     BAD,
     BLOCK,
     CYCLE,
-    REFUSAL_CYCLES,
     ROWS,
     Links,
     Network,

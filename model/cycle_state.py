@@ -41,8 +41,6 @@ UNEXPECTED_RECEIVE, SEND_AND_RECEIVE, BAD_ROW, BAD_WRITE = 16, 32, 64, 128
 CONTROL, READY, SENDING, ENDED, FAILED = range(5)
 """States of a sender. ``SENDING`` is the page's header and payload: the flits gone tell which."""
 
-REFUSAL_CYCLES = 16
-"""A pattern of refusal repeats after so many cycles."""
 NEVER = -2
 """A cycle that no cycle follows."""
 NOBODY = BAD = -1

@@ -93,7 +93,10 @@ BAD_OPTIONS = {
     f"verify --mesh 4x4 {CORNER} --steps 0": "steps must be 1 to 4095, not 0",
     "bitstream --board icebreaker --mesh 2x2 --steps 4096": "steps must be 1 to 4095, not 4096",
     f"verify --mesh 4x4 {CORNER} --vcs 9": "vcs must be 1 to 8, not 9",
-    f"verify --mesh 4x4 {CORNER} --flit-width 8": "flit width must be 16 to 64, not 8",
+    f"verify --mesh 4x4 {CORNER} --flit-width 7": "flit width must be 8 to 64, not 7",
+    f"verify --mesh 4x4 {CORNER} --flit-width 8": (
+        "flit width must be at least 15, which the delivery (port, step, address) takes here, not 8"
+    ),
     f"verify --mesh 4x4 {CORNER} --vcs two": "--vcs must be an integer, not 'two'",
     f"program --mesh 4x4 {CORNER} --message-words 1000000": (
         "message words must be 2 to 65536, not 1000000"

@@ -45,7 +45,10 @@ class Bench:
     """A serial host with a memory behind it, and the computer's end of its line."""
 
     def __init__(self, width=16):
-        self.config = NetworkConfig(topology=mesh((4, 4)), flit_width=width, signature=True)
+        limits = {"message_words": 16, "steps": 7}
+        self.config = NetworkConfig(
+            topology=mesh((4, 4)), flit_width=width, signature=True, **limits
+        )
         self.word_bytes = word_bytes(self.config)
         self.line = SimulatedLine(HostBesideMemory(self.config))
         self.host = SerialHost(self.line, word_bytes=self.word_bytes)
@@ -64,7 +67,7 @@ def test_the_checksum_is_the_usual_one():
     assert crc(b"123456789") == 0x6F91
 
 
-@pytest.mark.parametrize("width", [16, 20, 32, 64])
+@pytest.mark.parametrize("width", [10, 16, 20, 32, 64])
 def test_words_are_written_and_read_back(width):
     bench = Bench(width)
     words = np.array([random.Random(width + i).getrandbits(width) for i in range(6)], np.uint64)

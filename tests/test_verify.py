@@ -67,7 +67,8 @@ def test_16x16_from_a_corner_and_an_eye(timing):
 @pytest.mark.parametrize(
     "limits",
     [
-        {"flit_width": 16},  # the header takes two flits, and the first is dropped on the way
+        # The header takes two flits, and the first is dropped on the way.
+        {"flit_width": 10, "message_words": 16, "steps": 7},
         {"flit_width": 64, "depth": 3},
         {"depth": 1},  # every flit waits for its credit
         pytest.param(
