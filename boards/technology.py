@@ -51,6 +51,8 @@ class Technology:
         What leaves a multiplexer of the crossbar that grants nothing is 0.
     memory_style
         What messages and tables are kept in, as yosys calls it; None: as yosys thinks best.
+    fetch_ahead
+        A table's word is fetched a cycle before it is shown.
     flattened
         Tiles are not kept apart from the network.
     """
@@ -58,6 +60,7 @@ class Technology:
     buffer_style: BufferStyle
     crossbar_rests_at_zero: bool
     memory_style: str | None = None
+    fetch_ahead: bool = False
     flattened: ClassVar[bool] = True
 
     def get_crossbar_mux(self, mux: CrossbarMux) -> Module:
@@ -111,7 +114,9 @@ def tile_technology(board: Board, config: NetworkConfig) -> Technology:
     luts = nodes * sum(_distributed_luts(config, words) for words in memories)
     if board.family == "ecp5" and luts <= DISTRIBUTED_SHARE * capacity.luts:
         style = "distributed"
-    return replace(technology, memory_style=style)
+    # The block RAM of an iCE40 answers in time for what is asked of it, and cells are few.
+    ahead = board.family == "ecp5" and style != "distributed"
+    return replace(technology, memory_style=style, fetch_ahead=ahead)
 
 
 def _distributed_luts(config: NetworkConfig, words: int) -> int:

@@ -260,7 +260,9 @@ class UartHost(Component):
         """Words, each fetched when the one before it is gone; or the bytes of the status."""
         transmitter, place = parts.transmitter, parts.place
         with m.State("PAYLOAD"):
-            status_bit = self._status_bit(place, transmitter.place)
+            # It has far to come, and is taken cycles after it is known which.
+            status_bit = Signal()
+            m.d.sync += status_bit.eq(self._status_bit(place, transmitter.place))
             parts.send(m, Mux(parts.tells, status_bit, parts.word[0]))
             m.d.comb += parts.shift_out.eq(transmitter.taken)
             with m.If(transmitter.sent):

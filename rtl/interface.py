@@ -212,7 +212,12 @@ class NetworkInterface(Component):
                 ]
         for lane, (_, read_port) in zip(lanes, ports, strict=True):
             m.d.comb += lane.message_word.eq(read_port.data)
-        return host_read.data
+        if not getattr(platform, "fetch_ahead", False):
+            return host_read.data
+        # The host of a board looks at it many cycles later.
+        late_word = Signal(config.flit_width, reset_less=True)
+        m.d.sync += late_word.eq(host_read.data)
+        return late_word
 
     def _elaborate_timing(self, m: Module, lane: Lane, selected: Signal) -> None:
         """What only a network with timed rows has: a cycle count, packets awaited, refusal."""

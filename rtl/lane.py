@@ -2,7 +2,7 @@
 
 ::
 
-    host ──► table memory ──► sender ──► inject (port 0 of the router, or injection port l)
+    host ──► table ─────────► sender ──► inject (port 0 of the router, or injection port l)
                                 ▲ step
     expected ─────────────► arrival record ──► arrived
                                 ▲ arrival
@@ -12,15 +12,15 @@ A node has one, and in an all-port network one for each link.
 """
 
 from amaranth.hdl import Module
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
-from .host import memory_attributes, table_address_bits
+from .host import table_address_bits
 from .link import CYCLE_BITS, Ejection, Link, connect_ejection, connect_link
 from .receiver import Receiver
 from .sender import Sender
 from .steps import ArrivalRecord
+from .table import Table
 
 
 class Lane(Component):
@@ -97,15 +97,15 @@ class Lane(Component):
             }
         )
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, _platform: object) -> Module:
         """The parts of the drawing above."""
         m = Module()
+        m.submodules.table = table = Table(self._config)
         m.submodules.sender = sender = Sender(self._config, ports=self._ports)
         m.submodules.receiver = receiver = Receiver(self._config)
         m.submodules.record = record = ArrivalRecord(self._config)
         connect_link(m, sender.link, self.injection)
         connect_ejection(m, self.ejection, receiver.ejection)
-        self._elaborate_table(m, platform, sender)
         self._take(m, sender, "step", "now", "hold", "message_word")
         self._take(m, record, "step", "barrier", "expected", "awaited")
         self._give(m, sender, "message_address", "begins", "stalled")
@@ -113,6 +113,11 @@ class Lane(Component):
         self._give(m, receiver, "write", "write_address", "write_word", "bad_write")
         self._give(m, record, "arrived", "receives", "unexpected_receive")
         m.d.comb += [
+            table.write.eq(self.table_write),
+            table.write_address.eq(self.table_write_address),
+            table.write_word.eq(self.table_write_word),
+            table.advance.eq(sender.table_advance),
+            sender.table_word.eq(table.word),
             record.arrival.eq(receiver.arrival),
             record.arrival_step.eq(receiver.arrival_step),
             self.step_done.eq(sender.over & record.step_received),
@@ -128,22 +133,3 @@ class Lane(Component):
     def _give(self, m: Module, part: Component, *names: str) -> None:
         """These ports of this component show those of a part."""
         m.d.comb += [getattr(self, name).eq(getattr(part, name)) for name in names]
-
-    def _elaborate_table(self, m: Module, platform: object, sender: Sender) -> None:
-        """The table memory: written by the host, read by the sender."""
-        config = self._config
-        m.submodules.table = table = Memory(
-            shape=config.flit_width,
-            depth=config.table_words,
-            init=[],
-            attrs=memory_attributes(platform),
-        )
-        write_port, read_port = table.write_port(), table.read_port()
-        m.d.comb += [
-            write_port.addr.eq(self.table_write_address),
-            write_port.data.eq(self.table_write_word),
-            write_port.en.eq(self.table_write),
-            read_port.addr.eq(sender.table_address),
-            read_port.en.eq(sender.table_advance),
-            sender.table_word.eq(read_port.data),
-        ]

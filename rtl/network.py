@@ -148,10 +148,10 @@ class Network(Component):
             self.done.eq(Cat(tile.finished for tile in tiles).all()),
             self.error.eq(Cat(tile.flagged for tile in tiles).any()),
         ]
-        m.d.core += [
-            advance.eq(all_over & ~self.done & ~advance),
-            self.cycle.eq(self.cycle + ~self.done),
-        ]
+        m.d.core += advance.eq(all_over & ~self.done & ~advance)
+        # Not "+ ~done", which would wait for a carry.
+        with m.If(~self.done):
+            m.d.core += self.cycle.eq(self.cycle + 1)
         barrier = self._registered(m, self.barrier)
         half_duplex = self._registered(m, self.half_duplex)
         for tile in tiles:

@@ -2,7 +2,7 @@
 
 import enum
 
-from amaranth.hdl import C, Cat, Module, Mux, ResetSignal, Signal, Value
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
@@ -23,7 +23,10 @@ class SenderState(enum.Enum):
 
 
 def _row_layout(config: NetworkConfig) -> data.StructLayout:
-    """A row under way: the place of its next word in the message memory, and that of its end."""
+    """A row under way: the place of its next word in the message memory, and that of its end.
+
+    ``too_long``: its end is beyond the message memory.
+    """
     widths = dict(config.control_fields)
     return data.StructLayout(
         {
@@ -31,20 +34,21 @@ def _row_layout(config: NetworkConfig) -> data.StructLayout:
             "header_flits": widths["header_flits"],
             "place": config.length_bits,
             "end": config.length_bits + 1,
+            "too_long": 1,
             "start": widths["start"],
         }
     )
 
 
-def _compared(first: Value, second: Value) -> tuple[Value, Value]:
-    """Whether the first number is less than the second; whether they are equal.
+def _is_less(first: Value, second: Value) -> Value:
+    """Whether the first number is less than the second.
 
     Bit by bit: a carry chain would be slow and large for so few bits.
     """
     less, equal = C(0), C(1)
     for a, b in reversed(list(zip(first, second, strict=True))):
         less, equal = less | (equal & ~a & b), equal & (a == b)
-    return less, equal
+    return less
 
 
 class Sender(Component):
@@ -59,8 +63,8 @@ class Sender(Component):
 
     Attributes
     ----------
-    table_address, table_advance, table_word : Out, Out, In
-        The table memory: the word at the address that was shown when it was last told to advance.
+    table_advance, table_word : Out, In
+        As for :class:`.Table`.
     message_address, message_word : Out, In
         The message memory: the word at the address that was shown in the last cycle.
     step : In
@@ -91,7 +95,6 @@ class Sender(Component):
         self._ports = ports
         super().__init__(
             {
-                "table_address": Out(range(config.table_words)),
                 "table_advance": Out(1),
                 "table_word": In(config.flit_width),
                 "message_address": Out(config.address_bits),
@@ -111,22 +114,30 @@ class Sender(Component):
             }
         )
 
-    def elaborate(self, _platform: object) -> Module:
+    def elaborate(self, platform: object) -> Module:
         """The state machine, and what it steps through: the table, the row, the message."""
         m = Module()
+        ahead = getattr(platform, "fetch_ahead", False)
         row = Signal(_row_layout(self._config), reset_less=True)
         vc = Signal(self._config.vcs)
-        wanted, injected = Signal(), Signal()
+        due, wanted, injected = Signal(), Signal(), Signal()
         in_payload, last_word = Signal(), Signal()
-        self._elaborate_table_place(m)
-        self._elaborate_message_place(m, row, injected & in_payload, last_word)
-        self._elaborate_flit(m, row, in_payload, last_word)
+        word_leaves = injected & in_payload
+        place = self._elaborate_message_place(m, row, word_leaves, last_word)
+        if ahead:
+            word = self._elaborate_word_ahead(m, due, due | wanted, word_leaves)
+        else:
+            m.d.comb += self.message_address.eq(place)
+            word = self.message_word
+        self._elaborate_flit(m, row, word, in_payload, last_word)
         self._elaborate_injection(m, vc, wanted, injected)
         with m.FSM():
             with m.State(SenderState.CONTROL.name):
-                self._elaborate_control(m, row)
+                source = self._elaborate_control(m, row)
+                if ahead:
+                    m.d.comb += self.message_address.eq(source)
             with m.State(SenderState.READY.name):
-                self._elaborate_ready(m, row, vc, wanted)
+                self._elaborate_ready(m, row, vc, due, wanted)
                 with m.If(injected):
                     m.d.comb += self.begins.eq(1)
                     self._header_flit_left(m, row, last_word)
@@ -152,40 +163,57 @@ class Sender(Component):
                 m.d.comb += self.state.eq(SenderState.FAILED.value)
         return m
 
-    def _elaborate_table_place(self, m: Module) -> None:
-        """The place of the table's next word: 1 after reset. In reset word 0 is read."""
-        place = Signal(range(self._config.table_words), init=1)
-        m.d.comb += [
-            self.table_address.eq(Mux(ResetSignal(), 0, place)),
-            self.table_advance.eq(ResetSignal()),
-        ]
-        with m.If(self.table_advance):
-            m.d.sync += place.eq(place + 1)
+    def _elaborate_message_place(
+        self, m: Module, row, word_leaves: Value, last_word: Signal
+    ) -> Signal:
+        """Gives the place of the word that may be injected in the next cycle; it is fetched now.
 
-    def _elaborate_message_place(self, m: Module, row, leaves: Value, last_word: Signal) -> None:
-        """In every cycle the word is fetched that may be injected in the next.
-
-        It is the row's last one, or the row has none, where none lies behind it.
+        There lies the end if the word to be injected is the row's last one, or the row has none.
         """
         place = Signal.like(row.place)
-        m.d.comb += [
-            place.eq(row.place + leaves),
-            self.message_address.eq(place),
-            last_word.eq(place == row.end),
-        ]
+        m.d.comb += [place.eq(row.place + word_leaves), last_word.eq(place == row.end)]
         m.d.sync += row.place.eq(place)
+        return place
 
-    def _elaborate_flit(self, m: Module, row, in_payload: Signal, last_word: Signal) -> None:
+    def _elaborate_word_ahead(
+        self, m: Module, due: Signal, offered: Value, word_leaves: Value
+    ) -> Signal:
+        """Gives the word to be injected, in a register, as for :class:`.Table`.
+
+        The memory reads the word behind it while the row is ``offered``. Before, it reads the
+        row's first word over and over, as that may still arrive.
+        """
+        shown, fetched = Signal.like(self.message_word), Signal()
+        address = Signal.like(self.message_address)
+        # Kept beside it, as no time is left to add.
+        next_address = Signal.like(address)
+        goes_on = (due & ~fetched) | word_leaves
+        m.d.comb += self.message_address.eq(Mux(goes_on, next_address, address))
+        m.d.sync += [
+            address.eq(self.message_address),
+            next_address.eq(self.message_address + 1),
+            fetched.eq(offered),
+        ]
+        with m.If(~fetched | word_leaves):
+            m.d.sync += shown.eq(self.message_word)
+        return shown
+
+    def _elaborate_flit(
+        self, m: Module, row, word: Signal, in_payload: Signal, last_word: Signal
+    ) -> None:
         """The flit on offer: a header flit, as the table shows it, or a word of the message."""
         is_last = last_word & (in_payload | (row.header_flits == 1))
         m.d.comb += [
-            self.link.flit.data.eq(Mux(in_payload, self.message_word, self.table_word)),
+            self.link.flit.data.eq(Mux(in_payload, word, self.table_word)),
             self.link.flit.head.eq(~in_payload),
             self.link.flit.tail.eq(is_last),
         ]
 
-    def _elaborate_control(self, m: Module, row) -> None:
-        """Read the control words into the row's fields; a first word of step 0 ends the table."""
+    def _elaborate_control(self, m: Module, row) -> Value:
+        """Read the control words into the row's fields; a first word of step 0 ends the table.
+
+        Gives the place of the row's first word, as soon as it is read.
+        """
         config = self._config
         word = Signal(range(config.control_words))
         positions = pack_positions(config.control_fields, config.flit_width)
@@ -195,9 +223,10 @@ class Sender(Component):
         # The place is known when the length is, or has been read before it.
         known = words["source_address"] == words["length"]
         source = fields["source_address"] if known else row.place
+        end = source + fields["length"]
         loads = {name: row[name].eq(fields[name]) for name in ("step", "header_flits", "start")}
         loads["source_address"] = row.place.eq(fields["source_address"])
-        loads["length"] = row.end.eq(source + fields["length"])
+        loads["length"] = [row.end.eq(end), row.too_long.eq(end > config.message_words)]
         for name, load in loads.items():
             with m.If(word == words[name]):
                 m.d.sync += load
@@ -209,33 +238,33 @@ class Sender(Component):
             with m.If(word == config.control_words - 1):
                 m.d.sync += word.eq(0)
                 m.next = SenderState.READY.name
+        return Mux(word == words["source_address"], fields["source_address"], row.place)
 
-    def _elaborate_ready(self, m: Module, row, vc, wanted) -> None:
+    def _elaborate_ready(self, m: Module, row, vc, due, wanted) -> None:
         """Wait for the row's step; refuse a row that the network cannot carry out."""
         config = self._config
         slot = Signal(slot_layout(config))
         m.d.comb += slot.eq(self.table_word[: config.slot_bits])
         one_hot = Cat(slot.vc == number for number in range(config.vcs))
-        late, due = _compared(row.step, self.step)
-        bad = (
+        in_step, late = row.step == self.step, _is_less(row.step, self.step)
+        unsound = (
             (row.header_flits == 0)
-            | (row.end > config.message_words)
+            | row.too_long
             | (slot.port < self._ports.start)
             | (slot.port >= self._ports.stop)
             | ~one_hot.any()
-            | late
         )
         m.d.comb += [
             self.state.eq(SenderState.READY.value),
-            self.over.eq(~(late | due)),
+            self.over.eq(~(in_step | late)),
+            due.eq(in_step & (row.start <= self.now + 1)),
             vc.eq(one_hot),
+            # A row that is due is not late.
+            wanted.eq(due & ~unsound & ~self.hold),
+            self.bad_row.eq((unsound | late) & ~self.hold),
         ]
-        with m.If(~self.hold):
-            with m.If(bad):
-                m.d.comb += self.bad_row.eq(1)
-                m.next = SenderState.FAILED.name
-            with m.Elif(due & (row.start <= self.now + 1)):
-                m.d.comb += wanted.eq(1)
+        with m.If(self.bad_row):
+            m.next = SenderState.FAILED.name
 
     def _header_flit_left(self, m: Module, row, last_word) -> None:
         """Go on to the next header flit, to the payload, or to the next row."""

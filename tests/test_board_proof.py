@@ -81,7 +81,7 @@ def test_a_board_that_does_not_understand_is_given_up(rtl):
         SMALL,
         # Buffers in block RAM or distributed RAM.
         replace(SMALL, depth=4),
-        replace(SMALL, depth=3, vcs=2),
+        replace(SQUARE, depth=3, vcs=2),
         replace(SQUARE, contention_free=True),
     ],
     ids=["shallow", "deep", "two VCs", "contention-free"],

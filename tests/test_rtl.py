@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from types import SimpleNamespace
 
 import pytest
 from amaranth.hdl import ClockDomain, Fragment, Module, ResetInserter, ResetSignal, Signal
@@ -15,6 +16,7 @@ from eyecast.rtl.input_port import routed_layout
 from eyecast.rtl.output_port import CreditCounter
 from eyecast.rtl.router import Router
 from eyecast.rtl.sender import Sender, SenderState
+from eyecast.rtl.table import Table
 
 TOPOLOGY = mesh((2, 2))
 PERIOD = 1e-6
@@ -154,33 +156,50 @@ def test_an_all_port_router_sends_a_flit_where_it_may_go():
     simulate(ResetInserter(reset)(router), testbench)
 
 
-def test_one_cycle_of_reset_begins_the_table_anew_whatever_the_sender_does():
+@pytest.mark.parametrize("ahead", [False, True])
+def test_one_cycle_of_reset_begins_the_table_anew_whatever_the_sender_does(ahead):
     m, reset = Module(), Signal()
     m.domains.sync = ClockDomain()
-    m.submodules.sender = sender = Sender(NetworkConfig(topology=TOPOLOGY), ports=range(1, 5))
-    m.d.comb += ResetSignal().eq(reset)
-    # A row of step 1, one header flit to port 1, no payload; then the end.
-    table = [1 | 1 << 4, 1, 0, 0]
+    config = NetworkConfig(topology=TOPOLOGY, table_words=8)
+    table = Table(config)
+    m.submodules.table = Fragment.get(table, SimpleNamespace(fetch_ahead=ahead))
+    m.submodules.sender = sender = Sender(config, ports=range(1, 5))
+    m.d.comb += [
+        ResetSignal().eq(reset),
+        table.advance.eq(sender.table_advance),
+        sender.table_word.eq(table.word),
+    ]
 
-    async def cycle(ctx):
-        advance, address = ctx.get(sender.table_advance), ctx.get(sender.table_address)
+    async def write(ctx, words):
+        """As a host does: the last word is word 0, and one cycle more of reset."""
+        ctx.set(reset, 1)
+        ctx.set(table.write, 1)
+        for address, word in reversed(list(enumerate(words))):
+            ctx.set(table.write_address, address)
+            ctx.set(table.write_word, word)
+            await ctx.tick()
+        ctx.set(table.write, 0)
         await ctx.tick()
-        if advance:
-            ctx.set(sender.table_word, table[address])
+        ctx.set(reset, 0)
 
     async def testbench(ctx):
         ctx.set(sender.step, 1)
-        left = []
-        for cycles in range(5):
-            for _ in range(cycles):
-                await cycle(ctx)
-            left.append(ctx.get(sender.state))
-            ctx.set(reset, 1)
-            await cycle(ctx)
-            ctx.set(reset, 0)
-            assert ctx.get(sender.state) == SenderState.CONTROL.value
-            assert ctx.get(sender.table_word) == table[0]
-        control, ready, ended = (SenderState[name].value for name in ("CONTROL", "READY", "ENDED"))
-        assert left == [control, ready, control, ended, ended]
+        for port in (1, 2):
+            # A row of step 1, one header flit to the port, no payload; then the end.
+            words = [1 | 1 << 4, port, 0, 0]
+            await write(ctx, words)
+            left = []
+            for cycles in range(6):
+                for place in range(cycles):
+                    assert ctx.get(table.word) == words[min(place, 3)]
+                    await ctx.tick()
+                left.append(ctx.get(sender.state))
+                ctx.set(reset, 1)
+                await ctx.tick()
+                ctx.set(reset, 0)
+                assert ctx.get(sender.state) == SenderState.CONTROL.value
+                assert ctx.get(table.word) == words[0]
+            control, ready, ended = (SenderState[n].value for n in ("CONTROL", "READY", "ENDED"))
+            assert left == [control, ready, control, ended, ended, ended]
 
     simulate(m, testbench)

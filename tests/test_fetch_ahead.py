@@ -1,0 +1,181 @@
+"""An interface whose memories are read a cycle ahead does, in every cycle, what the other does."""
+
+import random
+from types import SimpleNamespace
+
+import pytest
+from amaranth.hdl import ClockDomain, Fragment, Module, ResetSignal, Signal
+from amaranth.sim import Simulator
+
+from eyecast.model.config import NetworkConfig
+from eyecast.model.program import Row, Segment, encode_expected, encode_table
+from eyecast.model.topology import mesh
+from eyecast.rtl.host import HostSpace
+from eyecast.rtl.interface import NetworkInterface
+
+STEPS = 6
+REGION = 16
+"""Words of the message memory that the packet of a step is written to; those of step 0 are sent
+first."""
+PERIOD = 1e-6
+
+
+def configuration(**changes):
+    return NetworkConfig(
+        topology=mesh((4, 4)), flit_width=16, steps=7, message_words=128, table_words=256, **changes
+    )
+
+
+class Draw(random.Random):
+    """Rows of which none sends a word that arrives in its step; packets, one in most steps."""
+
+    def rows(self, config):
+        return [self.row(config, step) for step in range(1, STEPS + 1) for _ in range(self.few())]
+
+    def few(self):
+        return self.choice((0, 1, 1, 2, 3))
+
+    def row(self, config, step):
+        length = self.choice((0, 1, 2, 3, 9))
+        segments = [
+            Segment(self.randrange(1, 5), self.randrange(1, 4), self.randrange(config.vcs))
+            for _ in range(self.randrange(1, 5))
+        ]
+        return Row(
+            step=step,
+            route=tuple(segments),
+            source_address=self.randrange(REGION * step - length + 1),
+            target_address=0,
+            length=length,
+        )
+
+    def packet(self, config, step):
+        """Its flits: data, head, tail."""
+        length = self.choice((0, 1, 5, REGION))
+        address = REGION * step
+        delivery = config.deliver_code | step << config.port_bits
+        delivery |= address << config.port_bits + config.step_bits
+        words = [self.getrandbits(config.flit_width) for _ in range(length)]
+        flits = [(delivery, 1), *((word, 0) for word in words)]
+        return [(data, head, place == length) for place, (data, head) in enumerate(flits)]
+
+
+class Pair:
+    """Two interfaces with the same inputs."""
+
+    INPUTS = ("node", "barrier", "half_duplex", "advance")
+    HOST = ("node", "space", "address", "write", "write_data")
+
+    def __init__(self, config):
+        self.config, self.module, self.reset = config, Module(), Signal()
+        self.module.domains.sync = ClockDomain()
+        self.plain, self.ahead = NetworkInterface(config), NetworkInterface(config)
+        m = self.module
+        m.submodules.plain = self.plain
+        m.submodules.ahead = Fragment.get(self.ahead, SimpleNamespace(fetch_ahead=True))
+        m.d.comb += ResetSignal().eq(self.reset)
+        m.d.comb += [
+            getattr(self.ahead, name).eq(getattr(self.plain, name)) for name in self.INPUTS
+        ]
+        m.d.comb += [
+            getattr(self.ahead.host, name).eq(getattr(self.plain.host, name)) for name in self.HOST
+        ]
+        m.d.comb += [
+            self.ahead.injections[0].credit.eq(self.plain.injections[0].credit),
+            self.ahead.ejections[0].valid.eq(self.plain.ejections[0].valid),
+            self.ahead.ejections[0].flit.eq(self.plain.ejections[0].flit),
+        ]
+
+    def load(self, ctx, space, words):
+        """Writes of these words, one a cycle, the last one first."""
+        host = self.plain.host
+        ctx.set(host.write, 1)
+        ctx.set(host.space, space)
+        for address, word in reversed(list(enumerate(words))):
+            ctx.set(host.address, address)
+            ctx.set(host.write_data, word)
+            yield
+        ctx.set(host.write, 0)
+
+    @staticmethod
+    def seen(ctx, interface):
+        """What comes out of an interface; no data where nothing does."""
+        link = interface.injections[0]
+        valid = ctx.get(link.valid)
+        flit = ctx.get(link.flit.as_value()) if valid else None
+        state = [ctx.get(getattr(interface, name)) for name in ("over", "finished", "flagged")]
+        return valid, flit, state
+
+
+class World:
+    """What is around the interfaces: links that carry packets in, and credits back, at leisure."""
+
+    def __init__(self, ctx, pair, draw, packets):
+        self.ctx, self.interface, self.draw = ctx, pair.plain, draw
+        self.packets, self.waiting_credits = packets, []
+        self.step, self.advance = 1, 0
+
+    def act(self):
+        """Inputs of a cycle. With the barrier a packet comes in its step, without also before."""
+        ctx, link, ejection = self.ctx, self.interface.injections[0], self.interface.ejections[0]
+        barrier = ctx.get(self.interface.barrier)
+        ctx.set(self.interface.advance, self.advance & barrier)
+        returned = self.waiting_credits and self.draw.random() < 0.5
+        ctx.set(link.credit, self.waiting_credits.pop(0) if returned else 0)
+        comes = bool(self.packets) and self.draw.random() < 0.6
+        comes = comes and (not barrier or self.packets[0][0] == self.step)
+        ctx.set(ejection.valid, int(comes))
+        if comes:
+            _, data, head, tail = self.packets.pop(0)
+            ctx.set(ejection.flit, {"data": data, "head": head, "tail": tail})
+
+    def note(self, valid, over, finished):
+        """What follows from what came out in that cycle; the step advances as soon as it may."""
+        if valid:
+            self.waiting_credits.append(valid)
+        barrier = self.ctx.get(self.interface.barrier)
+        self.step += self.advance if barrier else int(over and not finished)
+        self.advance = int(over and not finished and not self.advance)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("barrier", [1, 0])
+@pytest.mark.parametrize("changes", [{"vcs": 2}, {"contention_free": True}])
+def test_what_is_sent_is_the_same(changes, barrier, seed):
+    config, draw = configuration(**changes), Draw(seed)
+    pair = Pair(config)
+    rows = draw.rows(config)
+    receives = [step for step in range(1, STEPS + 1) if draw.random() < 0.7]
+    packets = [(step, *flit) for step in receives for flit in draw.packet(config, step)]
+    loaded = {
+        HostSpace.MESSAGE: [draw.getrandbits(16) for _ in range(config.message_words)],
+        HostSpace.EXPECTED: encode_expected(config, receives),
+        HostSpace.TABLE: encode_table(config, rows),
+    }
+
+    async def testbench(ctx):
+        ctx.set(pair.reset, 1)
+        ctx.set(pair.plain.barrier, barrier)
+        for space, words in loaded.items():
+            for _ in pair.load(ctx, space, words):
+                await ctx.tick()
+        await ctx.tick()
+        ctx.set(pair.reset, 0)
+        world, injected, finished = World(ctx, pair, draw, packets), 0, 0
+        for _ in range(2000):
+            world.act()
+            valid, flit, (over, finished, flagged) = pair.seen(ctx, pair.plain)
+            assert (valid, flit, [over, finished, flagged]) == pair.seen(ctx, pair.ahead)
+            assert not flagged
+            injected += valid != 0
+            world.note(valid, over, finished)
+            await ctx.tick()
+            if finished:
+                break
+        assert finished
+        assert injected >= sum(1 + row.length for row in rows)
+
+    simulator = Simulator(pair.module)
+    simulator.add_clock(PERIOD)
+    simulator.add_testbench(testbench)
+    simulator.run()
