@@ -32,12 +32,13 @@ from .resources import (
     require_memories_fit,
     require_tiles_fit,
 )
-from .technology import synthesis, synthesis_files
+from .technology import THOROUGH, synthesis, synthesis_files
 from .tools import ToolError, run_tool, tool_version
 from .top import TILE_FILE, TOP, synthesis_inputs, tile_rtlil
 
 STATISTICS = "statistics.json"
 REPORT = "report.json"
+TILE_SCRIPT = "tile.ys"
 SEED = 1
 TIMING_WEIGHT = 50
 """Of the placer, whose own is 10: nothing else makes networks as much faster."""
@@ -166,7 +167,7 @@ def synthesize(board: Board, config: NetworkConfig, *, say: Say = lambda stage: 
         for name, text in synthesis_inputs(board, config, STATISTICS).items():
             (folder / name).write_text(text)
         say(Stage.SYNTHESIZE)
-        run_tool("yosys", ("-q", "-l", "yosys-full.log", f"{TOP}.ys"), folder)
+        _run_yosys(folder, f"{TOP}.ys")
 
     return cached_folder(_netlist_key("netlist", board, config), make)
 
@@ -182,15 +183,29 @@ def _count_tile(board: Board, config: NetworkConfig, say: Say) -> tuple[Resource
 
     def make(folder: Path) -> None:
         say(Stage.COUNT)
-        files = {TILE_FILE: tile_rtlil(board, config), **synthesis_files(board.family)}
-        for name, text in files.items():
-            (folder / name).write_text(text)
         steps = synthesis(board.family, TILE_MODULE).script(board.family, TILE_MODULE)
         script = f"read_rtlil {TILE_FILE}; {steps}; tee -q -o {STATISTICS} stat -json"
-        run_tool("yosys", ("-q", "-p", script), folder)
+        files = {TILE_FILE: tile_rtlil(board, config), TILE_SCRIPT: script}
+        for name, text in {**files, **synthesis_files(board.family)}.items():
+            (folder / name).write_text(text)
+        _run_yosys(folder, TILE_SCRIPT)
 
     folder = cached_folder(_netlist_key("tile", board, config), make)
     return cells_used(board, json.loads((folder / STATISTICS).read_text()))
+
+
+def _run_yosys(folder: Path, script: str) -> None:
+    """Run a script in a folder; once more without the thorough optimization if yosys fails.
+
+    abc crashes in it with one network in some fifty.
+    """
+    arguments = ("-q", "-l", "yosys-full.log", script)
+    try:
+        run_tool("yosys", arguments, folder)
+    except ToolError:
+        text = (folder / script).read_text()
+        (folder / script).write_text(text.replace(f"{THOROUGH}; ", ""))
+        run_tool("yosys", arguments, folder)
 
 
 def _netlist_key(what: str, board: Board, config: NetworkConfig) -> str:

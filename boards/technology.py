@@ -41,6 +41,10 @@ ANY_AT_COLLISION = (
 yosys would add a register and a multiplexer for each bit."""
 
 
+THOROUGH = "scratchpad -copy abc9.script.flow3 abc9.script"
+"""Tells abc to optimize longer than it does by itself."""
+
+
 @dataclass(frozen=True)
 class Technology:
     """The platform that a tile is converted for.
@@ -49,18 +53,18 @@ class Technology:
         What flits are buffered in.
     crossbar_rests_at_zero
         What leaves a multiplexer of the crossbar that grants nothing is 0.
-    memory_style
-        What messages and tables are kept in, as yosys calls it; None: as yosys thinks best.
     fetch_ahead
-        A table's word is fetched a cycle before it is shown.
+        Words of messages and tables are fetched a cycle early, as what they are kept in is slow.
+    memory_style
+        What that is, as yosys calls it; None: as yosys thinks best.
     flattened
         Tiles are not kept apart from the network.
     """
 
     buffer_style: BufferStyle
     crossbar_rests_at_zero: bool
+    fetch_ahead: bool
     memory_style: str | None = None
-    fetch_ahead: bool = False
     flattened: ClassVar[bool] = True
 
     def get_crossbar_mux(self, mux: CrossbarMux) -> Module:
@@ -83,8 +87,12 @@ class Technology:
 
 def technology_of(family: str, config: NetworkConfig, *, block_rams: int) -> Technology:
     """What a router is made of if each buffer may have so many block RAMs."""
-    style = _buffer_style(family, config, block_rams)
-    return Technology(style, crossbar_rests_at_zero=family == "ice40")
+    return Technology(
+        _buffer_style(family, config, block_rams),
+        crossbar_rests_at_zero=family == "ice40",
+        # The block RAM of an iCE40 answers in time for what is asked of it, and cells are few.
+        fetch_ahead=family == "ecp5",
+    )
 
 
 def _buffer_style(family: str, config: NetworkConfig, block_rams: int) -> BufferStyle:
@@ -114,9 +122,8 @@ def tile_technology(board: Board, config: NetworkConfig) -> Technology:
     luts = nodes * sum(_distributed_luts(config, words) for words in memories)
     if board.family == "ecp5" and luts <= DISTRIBUTED_SHARE * capacity.luts:
         style = "distributed"
-    # The block RAM of an iCE40 answers in time for what is asked of it, and cells are few.
-    ahead = board.family == "ecp5" and style != "distributed"
-    return replace(technology, memory_style=style, fetch_ahead=ahead)
+        technology = replace(technology, fetch_ahead=False)
+    return replace(technology, memory_style=style)
 
 
 def _distributed_luts(config: NetworkConfig, words: int) -> int:
@@ -146,7 +153,7 @@ def synthesis(family: str, top: str) -> Synthesis:
         (
             "read_verilog -lib crossbar_mux.v",
             ANY_AT_COLLISION,
-            "scratchpad -copy abc9.script.flow3 abc9.script",
+            THOROUGH,
         )
     )
     after = f"techmap -map crossbar_mux_{family}.v; techmap; opt -fast"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import tty
 from dataclasses import replace
@@ -14,11 +15,13 @@ from board_in_simulation import rtl_board
 from command import Command, refusal, result
 
 from eyecast.boards import serial_host
+from eyecast.boards.bitstream import synthesize
 from eyecast.boards.board_run import compare_with_board
 from eyecast.boards.measured import measured_networks
 from eyecast.boards.registry import BAUD, BOARDS, find_board
 from eyecast.boards.resources import Resource, cells_used, placed_resources, require_fits
-from eyecast.boards.technology import tile_technology
+from eyecast.boards.technology import THOROUGH, tile_technology
+from eyecast.boards.tools import ToolError
 from eyecast.boards.top import synthesis_inputs
 from eyecast.model.config import NetworkConfig
 from eyecast.model.errors import InvalidInput
@@ -93,6 +96,15 @@ def test_memories_are_made_of_what_there_is_plenty_of():
     # 56 block RAMs.
     assert style("icepi-zero", (7, 4)) == "block"
     assert style("icepi-zero", (29, 1)) is None
+
+
+def test_words_are_fetched_ahead_where_memories_are_slow():
+    def ahead(name, shape):
+        return tile_technology(find_board(name), replace(SMALL, topology=mesh(shape))).fetch_ahead
+
+    assert ahead("ulx3s-85f", (9, 1))
+    assert not ahead("ulx3s-85f", (8, 1))  # distributed
+    assert not ahead("ice40-hx8k", (9, 1))
 
 
 def as_predicted(tried, **changes):
@@ -262,6 +274,23 @@ def test_a_board_at_a_serial_port_is_run_and_compared(
         "cycles": checks["checks"][2]["predicted"],
         "error flags": "none",
     } | signatures
+
+
+def test_yosys_is_asked_for_less_where_it_fails(monkeypatch, tmp_path):
+    scripts = []
+
+    def run_tool(name, arguments, folder):
+        scripts.append((folder / arguments[-1]).read_text())
+        if THOROUGH in scripts[-1]:
+            raise ToolError("abc has crashed")
+
+    monkeypatch.setenv("EYECAST_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("YOSYS", sys.executable)
+    monkeypatch.setattr("eyecast.boards.bitstream.run_tool", run_tool)
+    synthesize(find_board("ice40-hx8k"), SMALL)
+    thorough, usual = scripts
+    assert usual == thorough.replace(f"{THOROUGH}; ", "")
+    assert "synth_ice40" in usual
 
 
 @pytest.mark.slow
