@@ -29,9 +29,6 @@ SHALLOW = 2
 a block RAM read at the falling edge leaves half a cycle for the way to the next router. Distributed
 RAM takes three LUTs for two bits, where registers take one LUT a bit."""
 
-DISTRIBUTED_SHARE = 0.05
-"""Of the LUTs, so many are well spent on messages and tables: block RAM answers 5 ns later."""
-
 MUX_MODULE = "eyecast_crossbar_mux"
 
 ANY_AT_COLLISION = (
@@ -118,17 +115,7 @@ def tile_technology(board: Board, config: NetworkConfig) -> Technology:
     left = capacity.block_rams - nodes * each
     inputs = nodes + int((config.topology.neighbor != NO_LINK).sum())
     technology = technology_of(board.family, config, block_rams=left // (inputs * config.vcs))
-    style = "block" if left >= 0 else None
-    luts = nodes * sum(_distributed_luts(config, words) for words in memories)
-    if board.family == "ecp5" and luts <= DISTRIBUTED_SHARE * capacity.luts:
-        style = "distributed"
-        technology = replace(technology, fetch_ahead=False)
-    return replace(technology, memory_style=style)
-
-
-def _distributed_luts(config: NetworkConfig, words: int) -> int:
-    """Of a memory of an ECP5, the multiplexers behind it left out: 6 for 16 words of 4 bits."""
-    return 6 * -(-words // 16) * -(-config.flit_width // 4)
+    return replace(technology, memory_style="block" if left >= 0 else None)
 
 
 @dataclass(frozen=True)

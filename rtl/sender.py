@@ -23,7 +23,7 @@ class SenderState(enum.Enum):
 
 
 def _row_layout(config: NetworkConfig) -> data.StructLayout:
-    """A row under way: the place of its next word in the message memory, and that of its end.
+    """A row under way: the place of its next word in the message memory, and how many are left.
 
     ``too_long``: its end is beyond the message memory.
     """
@@ -33,7 +33,7 @@ def _row_layout(config: NetworkConfig) -> data.StructLayout:
             "step": widths["step"],
             "header_flits": widths["header_flits"],
             "place": config.length_bits,
-            "end": config.length_bits + 1,
+            "left": config.length_bits,
             "too_long": 1,
             "start": widths["start"],
         }
@@ -123,7 +123,7 @@ class Sender(Component):
         due, wanted, injected = Signal(), Signal(), Signal()
         in_payload, last_word = Signal(), Signal()
         word_leaves = injected & in_payload
-        place = self._elaborate_message_place(m, row, word_leaves, last_word)
+        place = self._elaborate_message_place(m, row, in_payload, word_leaves, last_word)
         if ahead:
             word = self._elaborate_word_ahead(m, due, due | wanted, word_leaves)
         else:
@@ -164,15 +164,16 @@ class Sender(Component):
         return m
 
     def _elaborate_message_place(
-        self, m: Module, row, word_leaves: Value, last_word: Signal
+        self, m: Module, row, in_payload: Signal, word_leaves: Value, last_word: Signal
     ) -> Signal:
-        """Gives the place of the word that may be injected in the next cycle; it is fetched now.
-
-        There lies the end if the word to be injected is the row's last one, or the row has none.
-        """
+        """Gives the place of the word that may be injected in the next cycle; it is fetched now."""
         place = Signal.like(row.place)
-        m.d.comb += [place.eq(row.place + word_leaves), last_word.eq(place == row.end)]
-        m.d.sync += row.place.eq(place)
+        m.d.comb += [
+            place.eq(row.place + word_leaves),
+            # Of one that is left while words are injected; else the row has none.
+            last_word.eq(row.left == in_payload),
+        ]
+        m.d.sync += [row.place.eq(place), row.left.eq(row.left - word_leaves)]
         return place
 
     def _elaborate_word_ahead(
@@ -226,7 +227,10 @@ class Sender(Component):
         end = source + fields["length"]
         loads = {name: row[name].eq(fields[name]) for name in ("step", "header_flits", "start")}
         loads["source_address"] = row.place.eq(fields["source_address"])
-        loads["length"] = [row.end.eq(end), row.too_long.eq(end > config.message_words)]
+        loads["length"] = [
+            row.left.eq(fields["length"]),
+            row.too_long.eq(end > config.message_words),
+        ]
         for name, load in loads.items():
             with m.If(word == words[name]):
                 m.d.sync += load

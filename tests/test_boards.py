@@ -81,30 +81,16 @@ def test_buffers_are_in_block_ram_where_some_are_left():
     assert style("ice40-hx8k", (2, 2), depth=2) is BufferStyle.REGISTERS
 
 
-def test_memories_are_made_of_what_there_is_plenty_of():
+def test_memories_are_in_block_ram_where_there_is_enough():
     def style(name, shape, **changes):
         config = replace(SMALL, topology=mesh(shape), **changes)
         return tile_technology(find_board(name), config).memory_style
 
     assert style("ice40-hx8k", (4, 4)) == "block"
     assert style("ice40-hx8k", (4, 4), message_words=257) is None
-    # A message of 256 words and a table of 64, 16 bits wide: 384 and 96 LUTs. A 20th is 4182, 1214.
-    assert style("ulx3s-85f", (8, 1)) == "distributed"
-    assert style("ulx3s-85f", (9, 1)) == "block"
-    assert style("icepi-zero", (2, 1)) == "distributed"
-    assert style("icepi-zero", (3, 1)) == "block"
     # 56 block RAMs.
     assert style("icepi-zero", (7, 4)) == "block"
     assert style("icepi-zero", (29, 1)) is None
-
-
-def test_words_are_fetched_ahead_where_memories_are_slow():
-    def ahead(name, shape):
-        return tile_technology(find_board(name), replace(SMALL, topology=mesh(shape))).fetch_ahead
-
-    assert ahead("ulx3s-85f", (9, 1))
-    assert not ahead("ulx3s-85f", (8, 1))  # distributed
-    assert not ahead("ice40-hx8k", (9, 1))
 
 
 def as_predicted(tried, **changes):
