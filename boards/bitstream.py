@@ -40,7 +40,7 @@ STATISTICS = "statistics.json"
 REPORT = "report.json"
 TILE_SCRIPT = "tile.ys"
 SEED = 1
-TIMING_WEIGHT = 50
+TIMING_WEIGHT = 80
 """Of the placer, whose own is 10: nothing else makes networks as much faster."""
 FEW_TILES = 8
 """So many are synthesized whole in little more time than one takes to be counted."""
