@@ -97,13 +97,14 @@ class Arrival(Component):
         flit = self.link.flit
         slot = Signal(slot_layout(self._config))
         leads, delivered = Signal(), Signal()
-        m.d.comb += [
-            slot.eq(flit.data[: slot.shape().size]),
-            delivered.eq(slot.port == self._config.deliver_code),
-            self.item.flit.eq(flit),
-        ]
+        m.d.comb += [slot.eq(flit.data[: slot.shape().size]), self.item.flit.eq(flit)]
+        # What comes from the interface never goes back to it.
+        if self._port != 0:
+            m.d.comb += delivered.eq(slot.port == self._config.deliver_code)
         self._elaborate_route(m, slot, delivered, leads)
-        self._elaborate_packets(m, leads)
+        # What may go nowhere stays, and what is behind it too: it may count as a packet, unless
+        # routers lose it.
+        self._elaborate_packets(m, leads if self._config.contention_free else slot.port.any())
         # Of what leads nowhere the data are never seen.
         with m.If(~self.following & ~delivered):
             m.d.comb += self.item.flit.data.eq(self._rewritten(slot))
@@ -129,15 +130,16 @@ class Arrival(Component):
             route.port.eq(Mux(flit.head, asked_port, 0)),
             leads.eq(route.port.any()),
             self.stray.eq(~flit.head | ~(asked_port.any() | used_up)),
-            route.vc.eq(Mux(leads, asked_vc, ~self.stray)),
+            # With one VC there is none to ask for.
+            route.vc.eq(Mux(leads & (config.vcs > 1), asked_vc, flit.head & used_up)),
         ]
 
-    def _elaborate_packets(self, m: Module, leads) -> None:
-        """For each VC, whether a packet is under way."""
+    def _elaborate_packets(self, m: Module, begins: Value) -> None:
+        """For each VC, whether a packet is under way; what arrives ``begins`` one if none is."""
         under_way = Signal(self._config.vcs)
         for vc in range(self._config.vcs):
             arrives = self.link.valid[vc] & ~self.lost
-            begun = under_way[vc] | (arrives & leads)
+            begun = under_way[vc] | (arrives & begins)
             m.d.sync += under_way[vc].eq(begun & ~(arrives & self.link.flit.tail))
         # With one VC there is no need to look whether something arrives at all.
         arriving = under_way if self._config.vcs == 1 else under_way & self.link.valid
