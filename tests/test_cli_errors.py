@@ -97,6 +97,9 @@ BAD_OPTIONS = {
     f"verify --mesh 4x4 {CORNER} --flit-width 8": (
         "flit width must be at least 15, which the delivery (port, step, address) takes here, not 8"
     ),
+    "traffic --mesh 4x4 --pattern uniform --rate 0.1 --flit-width 12": (
+        "flit width must be at least 16 in a network with timed rows, not 12"
+    ),
     f"verify --mesh 4x4 {CORNER} --vcs two": "--vcs must be an integer, not 'two'",
     f"program --mesh 4x4 {CORNER} --message-words 1000000": (
         "message words must be 2 to 65536, not 1000000"
