@@ -68,6 +68,7 @@ def test_16x16_from_a_corner_and_an_eye(timing):
     "limits",
     [
         # The header takes two flits, and the first is dropped on the way.
+        {"flit_width": 16},
         {"flit_width": 10, "message_words": 16, "steps": 7},
         {"flit_width": 64, "depth": 3},
         {"depth": 1},  # every flit waits for its credit
