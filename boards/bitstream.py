@@ -197,7 +197,7 @@ def _count_tile(board: Board, config: NetworkConfig, say: Say) -> tuple[Resource
 def _run_yosys(folder: Path, script: str) -> None:
     """Run a script in a folder; once more without the thorough optimization if yosys fails.
 
-    abc crashes in it with one network in some fifty.
+    abc was seen to crash in it: with a network of 16 nodes, whose next version it could do.
     """
     arguments = ("-q", "-l", "yosys-full.log", script)
     try:

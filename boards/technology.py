@@ -37,7 +37,6 @@ ANY_AT_COLLISION = (
 """A block RAM need not give the old word where one is read while it is written (docs/fpga.md):
 yosys would add a register and a multiplexer for each bit."""
 
-
 THOROUGH = "scratchpad -copy abc9.script.flow3 abc9.script"
 """Tells abc to optimize longer than it does by itself."""
 
@@ -136,26 +135,20 @@ def synthesis(family: str, top: str) -> Synthesis:
 
     It is stopped before LUTs are made, and goes on when the multiplexers are cells.
     """
-    before = "; ".join(
-        (
-            "read_verilog -lib crossbar_mux.v",
-            ANY_AT_COLLISION,
-            THOROUGH,
-        )
-    )
-    after = f"techmap -map crossbar_mux_{family}.v; techmap; opt -fast"
+    before = f"read_verilog -lib crossbar_mux.v; {ANY_AT_COLLISION}; {THOROUGH}"
     if family == "ecp5":
         # Wider LUTs of several, joined by multiplexers, make the rest larger and no faster.
         options = "-nowidelut"
         before += "; read_verilog -lib -specify crossbar_mux_ecp5_timing.v"
+        cells = "; techmap -map crossbar_mux_ecp5_cells.v"
     else:
         # As reset goes before enable, enabling takes a LUT, better spent on the flip-flops.
         options = "-dffe_min_ce_use 4"
         # Of size rather than speed: 12 ns are allowed.
         before += "; scratchpad -set abc9.D 12000"
-    after += f"; synth_{family} {options} -run map_luts: -top {top}"
-    if family == "ecp5":
-        after += "; techmap -map crossbar_mux_ecp5_cells.v"
+        cells = ""
+    after = f"techmap -map crossbar_mux_{family}.v; techmap; opt -fast; "
+    after += f"synth_{family} {options} -run map_luts: -top {top}{cells}"
     return Synthesis(before, f"{options} -run begin:map_luts", after)
 
 

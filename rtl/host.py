@@ -78,6 +78,11 @@ def memory_attributes(platform: object) -> dict[str, str]:
     return {} if style is None else {"ram_style": style}
 
 
+def fetches_ahead(platform: object) -> bool:
+    """Whether the words of those memories are fetched a cycle early; a platform may say so."""
+    return bool(getattr(platform, "fetch_ahead", False))
+
+
 def node_bits(config: NetworkConfig) -> int:
     """Width of a node number on a wire."""
     return max(1, bits_for(config.topology.nodes - 1))

@@ -26,6 +26,7 @@ from .host import (
     HostSpace,
     StatusWord,
     expectation_words,
+    fetches_ahead,
     memory_attributes,
     node_bits,
     table_address_bits,
@@ -212,7 +213,7 @@ class NetworkInterface(Component):
                 ]
         for lane, (_, read_port) in zip(lanes, ports, strict=True):
             m.d.comb += lane.message_word.eq(read_port.data)
-        if not getattr(platform, "fetch_ahead", False):
+        if not fetches_ahead(platform):
             return host_read.data
         # The host of a board looks at it many cycles later.
         late_word = Signal(config.flit_width, reset_less=True)

@@ -7,6 +7,7 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig, pack_positions
+from .host import fetches_ahead
 from .link import CYCLE_BITS, Link, slot_layout
 from .output_port import CreditCounter
 
@@ -117,7 +118,7 @@ class Sender(Component):
     def elaborate(self, platform: object) -> Module:
         """The state machine, and what it steps through: the table, the row, the message."""
         m = Module()
-        ahead = getattr(platform, "fetch_ahead", False)
+        ahead = fetches_ahead(platform)
         row = Signal(_row_layout(self._config), reset_less=True)
         vc = Signal(self._config.vcs)
         due, wanted, injected = Signal(), Signal(), Signal()

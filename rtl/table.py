@@ -13,7 +13,7 @@ from amaranth.lib.memory import Memory, ReadPort
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
-from .host import memory_attributes, table_address_bits
+from .host import fetches_ahead, memory_attributes, table_address_bits
 
 
 class Table(Component):
@@ -62,7 +62,7 @@ class Table(Component):
             write_port.en.eq(self.write),
             read_port.en.eq(self.advance | ResetSignal()),
         ]
-        if getattr(platform, "fetch_ahead", False):
+        if fetches_ahead(platform):
             self._elaborate_place(m, read_port, first=1)
             self._elaborate_word(m, read_port)
         else:

@@ -45,9 +45,8 @@ class Bench:
     """A serial host with a memory behind it, and the computer's end of its line."""
 
     def __init__(self, width=16):
-        limits = {"message_words": 16, "steps": 7}
         self.config = NetworkConfig(
-            topology=mesh((4, 4)), flit_width=width, signature=True, **limits
+            topology=mesh((4, 4)), flit_width=width, message_words=16, steps=7, signature=True
         )
         self.word_bytes = word_bytes(self.config)
         self.line = SimulatedLine(HostBesideMemory(self.config))
