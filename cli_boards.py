@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from .model.topology import Topology
     from .sim.verify import Case
 
+PROOF_FLITS = 4
+"""Length of the message that ``--prove`` sends."""
+
 
 @click.command("boards")
 @json_option
@@ -165,15 +168,28 @@ def _build(board: Board, config: NetworkConfig) -> Bitstream:
 
 def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, BoardComparison]:
     """Run a broadcast on what was built, in simulation, at every level that can be had."""
-    from .boards.proof import bitstream_design, netlist_design, proof_case, prove, why_not_read_back
+    from .boards.proof import bitstream_design, netlist_design, prove, why_not_read_back
 
     with progress("generating, checking, predicting", 1, shown=False) as (say, _):
-        case = proof_case(config)
+        case = _proof_case(config)
         designs = [netlist_design(board, built.folder)]
         if why_not_read_back(board) is None:
             say("reading the bitstream back")
             designs.append(bitstream_design(board, built.folder))
         return {design.level: prove(design, case, say=say) for design in designs}
+
+
+def _proof_case(config: NetworkConfig) -> Case:
+    """A broadcast of a few flits from the first node, as any connected network can do it."""
+    from .model.algorithms import Request, find_algorithm
+    from .sim.verify import Case
+
+    topology = config.topology
+    source = min(set(range(topology.nodes)) - set(topology.faulty_nodes), default=0)
+    words = min(PROOF_FLITS, config.message_words)
+    request = Request(topology=topology, words=words, source=source)
+    schedule = find_algorithm("broadcast", "tree").generate(request)
+    return Case.of(schedule, config, timing="barrier", seed=0)
 
 
 @click.command("board-run")

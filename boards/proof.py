@@ -27,7 +27,6 @@ from amaranth.back import verilog
 
 from ..model.config import NetworkConfig
 from ..model.errors import InvalidInput
-from ..model.tree.broadcast import tree_broadcast
 from ..sim.cache import cached_folder, digest, source_digest
 from ..sim.job import Job
 from ..sim.toolchain import environment, tool_versions
@@ -46,8 +45,6 @@ PLAIN_NAMES = "opt_clean -purge; rename -hide"
 SOURCE = "design.v"
 BUILT_FROM = "boards/proof_worker.py"
 """What decides, beside a design's text, how its simulator is built."""
-FLITS = 4
-"""Length of the message of :func:`proof_case`."""
 PATIENCE = 2
 """How many times as long as it should take a run may take."""
 STATUSES = 4
@@ -219,14 +216,6 @@ def build_design(design: Design, *, say: Say = lambda stage: None) -> Path:
         shutil.rmtree(work)
 
     return cached_folder(key, make)
-
-
-def proof_case(config: NetworkConfig) -> Case:
-    """A broadcast of a few flits from the first node, for any connected network."""
-    topology = config.topology
-    source = min(set(range(topology.nodes)) - set(topology.faulty_nodes), default=0)
-    schedule = tree_broadcast(topology, source, min(FLITS, config.message_words))
-    return Case.of(schedule, config, timing="barrier", seed=0)
 
 
 def prove(design: Design, case: Case, *, say: Say = lambda stage: None) -> BoardComparison:

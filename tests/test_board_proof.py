@@ -14,7 +14,6 @@ from eyecast.boards.bitstream import build_bitstream, synthesize
 from eyecast.boards.proof import (
     bitstream_design,
     netlist_design,
-    proof_case,
     prove,
     rtl_design,
     why_not_read_back,
@@ -24,6 +23,8 @@ from eyecast.boards.tools import run_tool
 from eyecast.model.config import NetworkConfig
 from eyecast.model.errors import InvalidInput
 from eyecast.model.topology import mesh
+from eyecast.model.tree.broadcast import tree_broadcast
+from eyecast.sim.verify import Case
 
 SMALL = NetworkConfig(topology=mesh((2, 1)), flit_width=16, signature=True)
 SQUARE = replace(SMALL, topology=mesh((2, 2)))
@@ -49,6 +50,11 @@ def design(level, board=ICE40, config=SMALL):
     return bitstream_design(board, build_bitstream(board, config).folder)
 
 
+def broadcast_of(config):
+    """Of four flits from node 0."""
+    return Case.of(tree_broadcast(config.topology, 0, 4), config, timing="barrier", seed=0)
+
+
 def agrees(comparison):
     assert comparison.agrees, comparison.checks
     assert [check.name for check in comparison.checks] == [
@@ -57,20 +63,20 @@ def agrees(comparison):
 
 
 def test_a_broadcast_on_the_rtl_is_what_the_model_says(rtl):
-    agrees(prove(rtl, proof_case(SQUARE)))
+    agrees(prove(rtl, broadcast_of(SQUARE)))
 
 
 def test_another_network_than_the_one_meant_is_no_proof(rtl):
     other = replace(SQUARE, depth=4)
     with pytest.raises(RuntimeError, match="RTL: network on the board must be the 2x2 mesh of"):
-        prove(rtl, proof_case(other))
+        prove(rtl, broadcast_of(other))
 
 
 def test_a_board_that_does_not_understand_is_given_up(rtl):
     # Bits twice as long as the design takes them to be.
     slow = replace(rtl, board=replace(FAST, clock=2 * FAST.clock))
     with pytest.raises(RuntimeError, match=r"RTL: serial port .* not silent|not done its part"):
-        prove(slow, proof_case(SQUARE))
+        prove(slow, broadcast_of(SQUARE))
 
 
 @pytest.mark.slow
@@ -87,13 +93,13 @@ def test_a_board_that_does_not_understand_is_given_up(rtl):
     ids=["shallow", "deep", "two VCs", "contention-free"],
 )
 def test_a_broadcast_on_the_netlist_is_what_the_model_says(name, config):
-    agrees(prove(design("netlist", find_board(name), config), proof_case(config)))
+    agrees(prove(design("netlist", find_board(name), config), broadcast_of(config)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ice40-hx8k", "icebreaker"])
 def test_a_broadcast_on_the_bitstream_is_what_the_model_says(name):
-    agrees(prove(design("bitstream", find_board(name)), proof_case(SMALL)))
+    agrees(prove(design("bitstream", find_board(name)), broadcast_of(SMALL)))
 
 
 def with_a_bit_flipped(pin, folder):
@@ -120,7 +126,7 @@ def with_a_bit_flipped(pin, folder):
 
 @pytest.mark.slow
 def test_a_bit_flipped_in_the_logic_is_seen(tmp_path):
-    comparison = prove(with_a_bit_flipped("led_0__io", tmp_path), proof_case(SMALL))
+    comparison = prove(with_a_bit_flipped("led_0__io", tmp_path), broadcast_of(SMALL))
     assert not comparison.agrees
     assert not comparison.checks[-1].agrees
 
@@ -129,7 +135,7 @@ def test_a_bit_flipped_in_the_logic_is_seen(tmp_path):
 def test_a_bit_flipped_at_the_serial_line_is_a_failure_and_no_hang(tmp_path):
     spoilt = with_a_bit_flipped("uart_0__tx__io", tmp_path)
     with pytest.raises(RuntimeError, match=r"bitstream: serial port .* silent|not done its part"):
-        prove(spoilt, proof_case(SMALL))
+        prove(spoilt, broadcast_of(SMALL))
 
 
 @pytest.mark.slow
