@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .boards.registry import BAUD, BOARDS, TIMEOUT_SECONDS, Board, find_board
-from .console import busy, print_json, print_table, progress, say_written
+from .console import busy, print_checks, print_json, print_table, progress, say_written
 from .model.config import NetworkConfig
 from .model.errors import InvalidInput
 from .options import (
@@ -291,14 +291,8 @@ def _print_proofs(board: Board, proofs: dict[str, BoardComparison]) -> None:
 def _print_comparison(result: BoardComparison, measured: str = "board") -> None:
     """Predicted beside measured, and what still waits."""
     label = result.case.schedule.topology.label
-    print_table(
-        f"{label}, {result.case.schedule.algorithm}, {result.case.timing} timing",
-        ("", "predicted", measured, ""),
-        [
-            (check.name, check.predicted, check.measured, "ok" if check.agrees else "DIFFERS")
-            for check in result.checks
-        ],
-    )
+    title = f"{label}, {result.case.schedule.algorithm}, {result.case.timing} timing"
+    print_checks(title, result.checks, measured=measured)
     for line in result.waiting:
         click.echo(line)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .comparison import Comparison, Entry
-from .console import print_json, print_table, progress, say_written
+from .console import BUILDING, print_json, print_table, progress, say_written
 from .model.algorithms import algorithms_for
 from .model.errors import InvalidInput
 from .options import (
@@ -182,8 +182,7 @@ def _verify(comparison: Comparison, cases: Sequence[Case]) -> None:
         refusal = next(iter(comparison.entries[0].refusals.values()))
         raise InvalidInput(f"--rtl has nothing to run: {refusal}")
     with progress("verifying", len(cases), shown=True) as (say, advance):
-        building = "building the simulator (once per configuration)"
-        for result in verify(cases, on_build=lambda: say(building)):
+        for result in verify(cases, on_build=lambda: say(BUILDING)):
             entries[result.case.schedule.algorithm].verified[result.case.timing] = result
             advance()
 

@@ -9,7 +9,7 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from .console import busy, print_json, print_table, progress, say_written
+from .console import BUILDING, busy, print_checks, print_json, print_table, progress, say_written
 from .model.config import NetworkConfig
 from .model.errors import InvalidInput, require_range
 from .model.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic, read_traffic
@@ -168,8 +168,7 @@ def _run_on_hardware(case: TrafficCase) -> TrafficResult:
     from .sim.traffic import run_traffic
 
     with progress("running", 1, shown=False) as (say, _):
-        building = "building the simulator (once per configuration)"
-        return next(run_traffic([case], on_build=lambda: say(building)))
+        return next(run_traffic([case], on_build=lambda: say(BUILDING)))
 
 
 def _write(setting: Setting, predicted: Run, result: TrafficResult | None, folder: Path) -> None:
@@ -201,13 +200,6 @@ def _print(
     print_table(f"{label}, {len(setting.traffic)} packets", ("", "measured"), rows)
     if compared is None:
         return
-    print_table(
-        "model and hardware",
-        ("", "predicted", "hardware", ""),
-        [
-            (check.name, check.predicted, check.measured, "ok" if check.agrees else "DIFFERS")
-            for check in compared.checks
-        ],
-    )
+    print_checks("model and hardware", compared.checks)
     if compared.difference is not None:
-        click.echo(compared.difference.describe(("model", "hardware")))
+        click.echo(compared.difference.describe())

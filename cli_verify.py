@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .console import busy, print_json, print_table, progress, say_written, schedule_title
+from .console import (
+    BUILDING,
+    busy,
+    print_checks,
+    print_json,
+    print_table,
+    progress,
+    say_written,
+    schedule_title,
+)
 from .model.algorithms import ROOTLESS
 from .model.errors import InvalidInput
 from .model.program_file import write_program
@@ -69,8 +78,7 @@ def verify_command(
     waves_file = folder / "waves.vcd" if folder is not None and waves else None
     with progress("verifying", len(cases), shown=all_sources) as (say, advance):
         results = []
-        building = "building the simulator (once per configuration)"
-        for result in verify(cases, waves_file=waves_file, on_build=lambda: say(building)):
+        for result in verify(cases, waves_file=waves_file, on_build=lambda: say(BUILDING)):
             results.append(result)
             advance()
     if folder is not None:
@@ -125,14 +133,8 @@ def _print_verification(result: Verification) -> None:
     """Predicted beside measured, what still waits, and the first difference."""
     from .sim.verify import waiting
 
-    print_table(
-        f"{schedule_title(result.case.schedule)}, {result.case.timing} timing",
-        ("", "predicted", "hardware", ""),
-        [
-            (check.name, check.predicted, check.measured, "ok" if check.agrees else "DIFFERS")
-            for check in result.checks
-        ],
-    )
+    title = f"{schedule_title(result.case.schedule)}, {result.case.timing} timing"
+    print_checks(title, result.checks)
     for line in waiting(result.case.program, result.measured):
         click.echo(line)
     if result.difference is not None:

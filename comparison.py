@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .console import place_name
+from .console import origin_name
 from .model.algorithms import Request
 from .model.cube.costs import COLLECTIVES, find_costs
 from .model.least import least_measures
@@ -18,16 +18,6 @@ from .model.schedule_cost import ScheduleCost, count_cost, message_words
 
 if TYPE_CHECKING:
     from .sim.verify import Verification
-
-
-PLURALS = {
-    "broadcast": "broadcasts",
-    "multicast": "multicasts",
-    "scatter": "scatters",
-    "gather": "gathers",
-    "all-gather": "all-gathers",
-    "all-to-all": "all-to-alls",
-}
 
 
 @dataclass(frozen=True)
@@ -113,11 +103,8 @@ class Comparison:
         """One line on what is compared."""
         words, topology = self.request.words, self.request.topology
         message = "1 flit" if words == 1 else f"{words} flits"
-        title = f"{topology.label}, {PLURALS[self.collective]} of {message}"
-        if self.request.source is not None:
-            side = "to" if self.collective == "gather" else "from"
-            title += f" {side} {place_name(topology, self.request.source)}"
-        return title
+        origin = origin_name(topology, self.collective, self.request.source)
+        return f"{topology.label}, {self.collective}s of {message}{origin}"
 
     @property
     def least(self) -> dict[str, int]:

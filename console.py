@@ -6,26 +6,41 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from .model.host import HostedTopology
 from .model.schedule import Schedule
 from .model.topology import Topology
 
+if TYPE_CHECKING:
+    from .sim.verify import Check
+
+BUILDING = "building the simulator (once per configuration)"
+"""What is said while Verilator is at work."""
+
 
 def place_name(topology: Topology, node: int) -> str:
-    """Where a node is: "(1,0)"."""
+    """Where a node is: "(1,0)", or "host"."""
+    if isinstance(topology, HostedTopology) and node == topology.host:
+        return "host"
     return f"({','.join(map(str, topology.coordinates(node).tolist()))})"
+
+
+def origin_name(topology: Topology, collective: str, root: int | None) -> str:
+    """Words on the root of a collective: " from (1,0)"; none where every node is one."""
+    if root is None:
+        return ""
+    return f" {'to' if collective == 'gather' else 'from'} {place_name(topology, root)}"
 
 
 def schedule_title(schedule: Schedule) -> str:
     """One line on what is carried out where."""
-    origin = (
-        "" if schedule.root is None else f" from {place_name(schedule.topology, schedule.root)}"
-    )
+    origin = origin_name(schedule.topology, schedule.collective, schedule.root)
     return f"{schedule.topology.label}, {schedule.algorithm} {schedule.collective}{origin}"
 
 
@@ -42,6 +57,15 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
     for row in rows:
         table.add_row(*("" if cell is None else str(cell) for cell in row))
     console.print(table)
+
+
+def print_checks(title: str, checks: Iterable[Check], *, measured: str = "hardware") -> None:
+    """Print what was predicted beside what was measured."""
+    rows = [
+        (check.name, check.predicted, check.measured, "ok" if check.agrees else "DIFFERS")
+        for check in checks
+    ]
+    print_table(title, ("", "predicted", measured, ""), rows)
 
 
 def print_json(value: object) -> None:

@@ -281,7 +281,9 @@ def chosen_config(
     A message that does not fit is refused here, where it can be said which option makes room. For
     a collective of several blocks, memories whose size nobody has typed are as large as it needs.
     """
-    all_port = chosen.get("ports") == "all" or (schedule and schedule.port_model) == "all-port"
+    all_port = chosen.get("ports") == "all" or (
+        schedule is not None and schedule.port_model == "all-port"
+    )
     config = NetworkConfig(
         topology=topology,
         vcs=chosen["vcs"],

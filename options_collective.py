@@ -45,7 +45,11 @@ request_options = together(
 )
 collective_options = together(
     request_options,
-    click.option("--algorithm", help="How to do it; eye for a broadcast if nothing is said."),
+    click.option(
+        "--algorithm",
+        help="How to do it; if nothing is said, eye for a broadcast, u-mesh for a multicast, and "
+        "for all else sbt on a hypercube, ring elsewhere.",
+    ),
     click.option("--partial", is_flag=True, help="Serve the nodes that can be reached."),
 )
 schedule_file_option = click.option(
@@ -64,7 +68,7 @@ SCHEDULE_FILE_SAYS = (
 PROGRAM_FILE_SAYS = (
     *("--schedule", *SCHEDULE_FILE_SAYS),
     *("--vcs", "--depth", "--flit-width", "--message-words", "--table-words"),
-    *("--link-registers", "--contention-free"),
+    *("--link-registers", "--contention-free", "--steps"),
 )
 """What must not be said beside ``--program``."""
 

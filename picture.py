@@ -30,11 +30,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
+from .console import place_name, schedule_title
 from .model.errors import InvalidInput
 from .model.files import write_bytes_atomically
-from .model.host import HostedTopology
 from .model.schedule import Schedule
-from .model.topology import Topology
 from .picture_panel import (
     EYE,
     EYE_LINE,
@@ -183,15 +182,8 @@ def require_picture_suffix(path: str | Path) -> Path:
 
 
 def _title(schedule: Schedule) -> str:
-    origin = "" if schedule.root is None else f" from {_name(schedule.topology, schedule.root)}"
-    what = f"{schedule.topology.label}, {schedule.algorithm} {schedule.collective}{origin}"
-    return f"{what}: {_counted(schedule.steps, 'step')}, TCD {schedule.tcd}"
-
-
-def _name(topology: Topology, node: int) -> str:
-    if isinstance(topology, HostedTopology) and node == topology.host:
-        return "host"
-    return "(" + ",".join(str(c) for c in topology.coordinates(node)) + ")"
+    steps = _counted(schedule.steps, "step")
+    return f"{schedule_title(schedule)}: {steps}, TCD {schedule.tcd}"
 
 
 def _counted(number: int, noun: str) -> str:
@@ -261,7 +253,7 @@ def _legend(drawing: Drawing, *, steps: bool) -> list[Line2D]:
         entries.append(Line2D([], [], label=label, **style))
 
     if schedule.root is not None:
-        source = f"source {_name(schedule.topology, schedule.root)}"
+        source = f"source {place_name(schedule.topology, schedule.root)}"
         entry(source, ls="", marker="o", ms=9, color=INK)
     if drawing.marked:
         entry("eye", ls="", marker=EYE, ms=18, mfc=EYE_WHITE, mec=EYE_LINE)

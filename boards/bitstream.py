@@ -21,7 +21,7 @@ from pathlib import Path
 from ..model.config import NetworkConfig
 from ..model.program_file import network_to_json
 from ..rtl.network import TILE_MODULE
-from ..sim.cache import cached_folder, digest, source_digest
+from ..sim.cache import NETWORK_SOURCES, cached_folder, digest, source_digest
 from .frame import require_boardable
 from .registry import Board
 from .resources import (
@@ -45,7 +45,7 @@ TIMING_WEIGHT = 80
 FEW_TILES = 8
 """So many are synthesized whole in little more time than one takes to be counted."""
 BUILT_FROM = (
-    *("rtl/*.py", "model/config.py", "model/topology.py", "model/graphs.py", "model/faults.py"),
+    *NETWORK_SOURCES,
     *("boards/top.py", "boards/hosted_network.py", "boards/uart.py", "boards/uart_host.py"),
     *("boards/frame.py", "boards/registry.py", "boards/bitstream.py", "boards/resources.py"),
     *("boards/technology.py", "boards/crossbar_mux*.v"),

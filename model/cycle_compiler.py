@@ -1,4 +1,4 @@
-"""How the cycle model's functions are compiled, and three that Numba does not have."""
+"""How the cycle model's functions are compiled, and what Numba does not have."""
 
 from __future__ import annotations
 

@@ -166,7 +166,8 @@ def _compiled_from(sources: int) -> Callable[[Network, Registers, Lists, Rows, i
 
 
 _PARTS = (
-    "trace", "cycle_compiler", "cycle_state", "cycle_interface", "cycle_links", "cycle_router",
+    "config", "trace", "cycle_compiler", "cycle_state", "cycle_interface", "cycle_links",
+    "cycle_router",
 )  # fmt: skip
 simulate = _compiled_from(
     zlib.crc32(b"".join(Path(__file__).with_name(f"{part}.py").read_bytes() for part in _PARTS))

@@ -20,8 +20,9 @@ What it assumes holds in the network of docs/router.md:
 * every channel has a buffer of its own, is held by one packet from head flit to tail flit, and a
   packet waits for nothing but the next channel of its route;
 * every channel that becomes free and is asked for is granted in the end (arbitration takes turns);
-* ejection always drains: the interface takes a flit in every cycle. So the channel out of port 0
-  waits for nothing; and nothing waits for the one into port 0 but packets not yet in the network.
+* ejection always drains: the interface takes a flit in every cycle, or where it refuses some (timed
+  rows), in at least one of 16, unless told to refuse all. So the channel out of port 0 waits for
+  nothing that waits; and nothing waits for the one into port 0 but packets not yet in the network.
 
 A program is a fixed set of routes instead of a function that routes any packet anywhere. For it
 "if" remains: without a cycle it cannot deadlock, whatever the timing. With a cycle it can if the

@@ -1,4 +1,4 @@
-"""What a run of the cycle model says about steps and links."""
+"""What a run says about steps, and a trace, the model's or the hardware's, about traffic."""
 
 from __future__ import annotations
 
@@ -105,20 +105,20 @@ def measure_traffic(
     cycles = int(trace.cycle.max(initial=0)) + 1
     accepted = float(delivery.flits[in_time].sum())
     measures: dict[str, float | int] = {
-        "packets delivered": len(latency),
-        "offered throughput": float(traffic.flits.sum()) / topology.nodes / last,
-        "accepted throughput": accepted / topology.nodes / (last - first),
+        "packets_delivered": len(latency),
+        "offered_throughput": float(traffic.flits.sum()) / topology.nodes / last,
+        "accepted_throughput": accepted / topology.nodes / (last - first),
     }
     if latency.size:
         measures |= {
-            "mean latency": float(latency.mean()),
-            "median latency": float(np.median(latency)),
-            "99th percentile latency": float(np.percentile(latency, 99)),
-            "longest latency": int(latency.max()),
+            "mean_latency": float(latency.mean()),
+            "median_latency": float(np.median(latency)),
+            "latency_99th_percentile": float(np.percentile(latency, 99)),
+            "longest_latency": int(latency.max()),
         }
     if on_links.size:
         measures |= {
-            "mean link use": float(on_links.mean()) / cycles,
-            "busiest link's use": float(on_links.max()) / cycles,
+            "mean_link_use": float(on_links.mean()) / cycles,
+            "busiest_link_use": float(on_links.max()) / cycles,
         }
     return measures

@@ -251,7 +251,7 @@ class Difference:
     second: Flit | None
     traces: tuple[Trace, Trace]
 
-    def describe(self, names: tuple[str, str] = ("first", "second"), around: int = 3) -> str:
+    def describe(self, names: tuple[str, str] = ("model", "hardware"), around: int = 3) -> str:
         """Show the rows of both traces, side by side, up to ``around`` before and after."""
         rows = range(
             max(self.index - around, 0),

@@ -97,7 +97,7 @@ class HostPort(Signature):
 
     Writes take effect at the end of the cycle, in reset only. ``read_data`` is the word (of the
     message or the status space) whose address was shown in the last cycle; messages are read in
-    reset only.
+    reset only, and come a cycle later where they are fetched ahead (:func:`fetches_ahead`).
     """
 
     def __init__(self, config: NetworkConfig) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from ..model.config import NetworkConfig
 from ..model.program_file import network_to_json
 from . import process
-from .cache import cache_folder, cached_folder, digest, source_digest
+from .cache import NETWORK_SOURCES, cache_folder, cached_folder, digest, source_digest
 from .toolchain import environment, tool_versions
 from .verilog import TOP_MODULE, network_verilog, verilator_control
 
@@ -23,7 +23,7 @@ CONTROL_FILE = "control.vlt"
 BUILD_FOLDER = "build"
 RUNTIME_OBJECTS = "verilated*.o"
 BUILT_FROM = (
-    *("rtl/*.py", "model/config.py", "model/topology.py", "model/graphs.py", "model/faults.py"),
+    *NETWORK_SOURCES,
     *("sim/verilog.py", "sim/build.py", "sim/builder.py", "sim/toolchain.py"),
 )
 """Sources of this package that decide what is built."""

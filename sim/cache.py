@@ -14,6 +14,11 @@ from ..model.errors import InvalidInput
 
 CACHE_VARIABLE = "EYECAST_CACHE"
 PACKAGE = Path(__file__).resolve().parent.parent
+NETWORK_SOURCES = (
+    *("rtl/*.py", "model/config.py", "model/topology.py", "model/graphs.py"),
+    *("model/named_graphs.py", "model/host.py", "model/faults.py"),
+)
+"""Sources of this package that decide what the hardware of a network is, given its parameters."""
 
 
 def cache_folder() -> Path:

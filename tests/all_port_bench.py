@@ -115,7 +115,7 @@ def on_both(network, make):
         measured = hardware_runs(network)[make, timing]
         predicted = run(program, words(program), timing=timing, cycle_limit=CYCLE_LIMIT)
         difference = first_difference(predicted.trace, measured.trace)
-        assert difference is None, difference.describe(("model", "hardware"))
+        assert difference is None, difference.describe()
         assert measured.done == predicted.finished
         assert measured.cycles == predicted.cycles or not measured.done
         assert (measured.messages == predicted.memory).all()

@@ -151,7 +151,7 @@ def test_difference_is_described_with_its_surroundings() -> None:
     changed = [FLITS[0], FLITS[1]._replace(data=5), FLITS[2], FLITS[3]]
     difference = first_difference(Trace.from_flits(FLITS[:2]), Trace.from_flits(changed))
     assert difference is not None
-    assert difference.describe(("model", "hardware"), around=1).splitlines() == [
+    assert difference.describe(around=1).splitlines() == [
         "row  model             hardware",
         "  0  2,0,1,0,head,2c   2,0,1,0,head,2c",
         " >1  2,1,0,1,single,0  2,1,0,1,single,5",

@@ -334,8 +334,8 @@ def test_every_packet_is_found_again_with_a_latency_no_less_than_zero_load(topol
     got = np.lexsort((delivery.started, delivery.target, delivery.source))
     assert (traffic.cycle[sent] == delivery.started[got]).all()
     measures = measure_traffic(traffic, network, trace, seed=5)
-    assert measures["packets delivered"] == len(traffic)
-    assert measures["accepted throughput"] <= 1
+    assert measures["packets_delivered"] == len(traffic)
+    assert measures["accepted_throughput"] <= 1
 
 
 def no_two_alike(topology, rate, seed):
@@ -401,15 +401,15 @@ def test_measures_are_what_a_count_by_hand_says(topology, limits, rate):
     ninety_nine = latencies[below] + share / 100 * (latencies[below + 1] - latencies[below])
     assert measure_traffic(traffic, network, trace, seed=6) == pytest.approx(
         {
-            "packets delivered": len(traffic),
-            "offered throughput": sum(traffic.flits.tolist()) / nodes / last,
-            "accepted throughput": accepted / nodes / (last - first),
-            "mean latency": statistics.mean(latencies),
-            "median latency": statistics.median(latencies),
-            "99th percentile latency": ninety_nine,
-            "longest latency": latencies[-1],
-            "mean link use": used.total() / links / cycles,
-            "busiest link's use": max(used.values()) / cycles,
+            "packets_delivered": len(traffic),
+            "offered_throughput": sum(traffic.flits.tolist()) / nodes / last,
+            "accepted_throughput": accepted / nodes / (last - first),
+            "mean_latency": statistics.mean(latencies),
+            "median_latency": statistics.median(latencies),
+            "latency_99th_percentile": ninety_nine,
+            "longest_latency": latencies[-1],
+            "mean_link_use": used.total() / links / cycles,
+            "busiest_link_use": max(used.values()) / cycles,
         },
         rel=1e-12,
     )
@@ -419,8 +419,8 @@ def test_a_network_that_keeps_up_accepts_what_is_offered_whatever_its_headers_ta
     network = config(torus((4, 4)), vcs=4, depth=4, flit_width=20)
     traffic = drawn(network.topology, rate=0.1, cycles=20_000, flits=6)
     measures = measure_traffic(traffic, network, ran(traffic, network, seed=1), seed=1)
-    assert measures["accepted throughput"] == pytest.approx(
-        measures["offered throughput"], rel=0.02
+    assert measures["accepted_throughput"] == pytest.approx(
+        measures["offered_throughput"], rel=0.02
     )
 
 
@@ -428,9 +428,9 @@ def test_no_packets_measure_nothing():
     nothing = drawn(rate=0)
     measures = measure_traffic(nothing, config(), ran(nothing, config(), seed=1), seed=1)
     assert measures == {
-        "packets delivered": 0,
-        "offered throughput": 0,
-        "accepted throughput": 0,
-        "mean link use": 0,
-        "busiest link's use": 0,
+        "packets_delivered": 0,
+        "offered_throughput": 0,
+        "accepted_throughput": 0,
+        "mean_link_use": 0,
+        "busiest_link_use": 0,
     }

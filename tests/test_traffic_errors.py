@@ -188,7 +188,7 @@ def test_more_than_a_table_holds_is_for_the_model_alone(
     )
     assert [path.name for path in here.iterdir()] == ["t.csv"]
     answer = result(eyecast("traffic", *network, "--on", "model", "--json"))
-    assert answer["measures"]["packets delivered"] == 17_000
+    assert answer["measures"]["packets_delivered"] == 17_000
 
 
 def test_rows_in_any_order_with_spaces_and_other_line_ends(eyecast: Command, here: Path) -> None:
@@ -196,7 +196,7 @@ def test_rows_in_any_order_with_spaces_and_other_line_ends(eyecast: Command, her
     write(here, *sorted(rows, key=lambda row: int(row.split(",")[0])))
     options = (*MODEL, "--traffic-file", "t.csv", "--json")
     expected = result(eyecast(*options))
-    assert expected["measures"]["packets delivered"] == 4
+    assert expected["measures"]["packets_delivered"] == 4
     for text in (
         "\n".join([HEADER, *rows]),
         "\r\n".join([HEADER, *rows, ""]),
@@ -209,7 +209,7 @@ def test_rows_in_any_order_with_spaces_and_other_line_ends(eyecast: Command, her
 def test_a_file_without_packets_is_traffic_too(eyecast: Command, here: Path) -> None:
     write(here)
     answer = result(eyecast(*MODEL, "--traffic-file", "t.csv", "--json"))
-    assert answer["measures"]["packets delivered"] == 0
+    assert answer["measures"]["packets_delivered"] == 0
 
 
 @pytest.mark.slow
@@ -220,7 +220,7 @@ def test_a_million_packets_take_a_minute_and_four_gigabytes_at_most(here: Path) 
     begin = time.monotonic()
     options = ("--mesh", "8x8", "--depth", "4", "--on", "model", "--traffic-file", "t.csv")
     answer = result(shell("traffic", *options, "--json"))
-    assert answer["measures"]["packets delivered"] == len(traffic)
+    assert answer["measures"]["packets_delivered"] == len(traffic)
     assert time.monotonic() - begin < 60
     # In kilobytes, of the largest process so far that this one has started.
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 4_000_000
