@@ -11,6 +11,7 @@ import click
 from .comparison import Comparison, Entry
 from .console import BUILDING, print_json, print_table, progress, say_written
 from .model.algorithms import algorithms_for
+from .model.config import TIMINGS
 from .model.errors import InvalidInput
 from .options import (
     NETWORK_NAMES,
@@ -31,9 +32,6 @@ from .options_collective import chosen_request, chosen_root, request_options
 if TYPE_CHECKING:
     from .model.config import NetworkConfig
     from .sim.verify import Case
-
-TIMINGS = ("barrier", "self-timed")
-"""Those of the cycle model, which takes long to import."""
 
 
 @click.command("compare")

@@ -14,8 +14,17 @@ from ..model.errors import InvalidInput
 from ..model.trace import Trace
 from ..rtl.host import HostSpace
 from ..sim.job import Job, JobResult
-from ..sim.simulator import HardwareRun, hardware_run, prepare
-from ..sim.verify import Case, Check, same_words, waiting, watchdog
+from ..sim.simulator import HardwareRun, hardware_run
+from ..sim.verify import (
+    Case,
+    Check,
+    Comparison,
+    cycles_check,
+    delivery_check,
+    equality_check,
+    flags_check,
+    waiting,
+)
 from .frame import Control, Outcome, Status, identity
 from .serial_host import SerialHost
 
@@ -24,20 +33,14 @@ POLLS = 1000
 
 
 @dataclass(frozen=True)
-class BoardComparison:
-    """A case, what the board did with it, and how that compares with the prediction.
+class BoardComparison(Comparison):
+    """The comparison of a case that a board carried out.
 
-    ``measured`` is without a trace, and its stalled flits are counted as none.
+    ``measured`` is without a trace, so there is no ``difference`` to show, and its stalled flits
+    are counted as none.
     """
 
     case: Case
-    measured: HardwareRun
-    checks: tuple[Check, ...]
-
-    @property
-    def agrees(self) -> bool:
-        """Whether every line of the table is right."""
-        return all(check.agrees for check in self.checks)
 
     @property
     def waiting(self) -> list[str]:
@@ -62,17 +65,6 @@ def require_network(host: SerialHost, config: NetworkConfig) -> None:
         raise InvalidInput.of("network on the board", allowed, f"another one ({found:08x})")
 
 
-def job_of(case: Case) -> Job:
-    """What is loaded and read to run ``case``."""
-    return prepare(
-        case.program,
-        case.payload.loads(),
-        timing=case.timing,
-        read_words=case.payload.layout.size,
-        cycle_limit=watchdog(case.predicted),
-    )
-
-
 def run_on_board(
     host: SerialHost, case: Case, *, say: Callable[[str], None] = lambda stage: None
 ) -> BoardComparison:
@@ -82,7 +74,7 @@ def run_on_board(
     Raises :class:`.InvalidInput` if the board is silent or holds another network.
     """
     require_network(host, case.program.config)
-    job = job_of(case)
+    job = case.job()
     mode = Control.BARRIER if job.barrier else Control(0)
     mode |= Control.HALF_DUPLEX if job.half_duplex else Control(0)
     host.control(mode | Control.RESET)
@@ -124,31 +116,19 @@ def _read(
 
 def compare_with_board(case: Case, measured: HardwareRun) -> BoardComparison:
     """Hold what a board did against what was predicted."""
-    predicted, schedule = case.predicted, case.schedule
-    nodes = schedule.topology.nodes
-    served = schedule.blocks.served(nodes)
-    delivered = int(case.payload.delivered(measured.messages).sum())
     last_step = int(np.nonzero(measured.arrived)[-1].max(initial=0))
-    names = sorted({name for node in range(nodes) for name in measured.flag_names(node)})
     checks = [
-        Check(
-            "nodes delivered", served, delivered, delivered == served and same_words(case, measured)
-        ),
-        Check("steps", schedule.steps, last_step, schedule.steps == last_step),
-        Check(
-            "cycles",
-            predicted.cycles,
-            measured.cycles if measured.done else "not finished",
-            measured.done and predicted.finished and predicted.cycles == measured.cycles,
-        ),
-        Check("error flags", "none", ", ".join(names) or "none", not names),
+        delivery_check(case, measured),
+        equality_check("steps", case.schedule.steps, last_step),
+        cycles_check(case.predicted, measured),
+        flags_check(case.predicted, measured),
     ]
     if case.program.config.signature:
-        checks.append(_compare_signatures(case, measured))
-    return BoardComparison(case, measured, tuple(checks))
+        checks.append(_signatures_check(case, measured))
+    return BoardComparison(measured, tuple(checks), None, case)
 
 
-def _compare_signatures(case: Case, measured: HardwareRun) -> Check:
+def _signatures_check(case: Case, measured: HardwareRun) -> Check:
     """How many nodes have sent what was predicted, when it was predicted."""
     from ..model.signature import signatures  # noqa: PLC0415 - compiles the cycle model
 

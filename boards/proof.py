@@ -28,10 +28,9 @@ from amaranth.back import verilog
 from ..model.config import NetworkConfig
 from ..model.errors import InvalidInput
 from ..sim.cache import cached_folder, digest, source_digest
-from ..sim.job import Job
 from ..sim.toolchain import environment, tool_versions
 from ..sim.verify import Case, Check
-from .board_run import BoardComparison, job_of, run_on_board
+from .board_run import BoardComparison, run_on_board
 from .frame import CRC_BYTES, HEADER_BYTES, STATUS_BYTES, Outcome, reply_bytes, word_bytes
 from .hosted_network import HostedNetwork
 from .proof_worker import MODULE
@@ -245,7 +244,7 @@ def _lit(shown: Outcome) -> str:
 
 def _cycles(board: Board, case: Case) -> int:
     """Clock cycles that all requests and replies of a run take, if none is repeated."""
-    job: Job = job_of(case)
+    job = case.job()
     word = word_bytes(case.program.config)
     exchanges = len(job.writes) + 2 * job.nodes + STATUSES + 3
     frames = 1 + HEADER_BYTES + word + CRC_BYTES + reply_bytes(0)

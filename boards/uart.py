@@ -7,6 +7,8 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib.cdc import FFSynchronizer
 from amaranth.lib.wiring import Component, In, Out
 
+from ..model.errors import InvalidInput
+
 LEAST_DIVISOR = 4
 """Clock cycles that a bit must take at the least, so that its middle can be found."""
 
@@ -28,6 +30,8 @@ class BitTimer(Component):
     """
 
     def __init__(self, divisor: int) -> None:
+        if divisor < LEAST_DIVISOR:
+            raise InvalidInput.of("clock cycles of a bit", f"at least {LEAST_DIVISOR}", divisor)
         self._divisor = divisor
         super().__init__({"restart": In(1), "half": In(1), "over": Out(1)})
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .config import NetworkConfig
+from .config import MOST_MEMORY_WORDS, NetworkConfig
 from .errors import InvalidInput
 from .layout import Layout, sent_blocks
 from .program import Program, Row, Segment, check_limits, table_words
@@ -59,7 +59,7 @@ def with_message_room(config: NetworkConfig, schedule: Schedule) -> NetworkConfi
 
 def with_table_room(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
     """``config`` with table memories large enough for ``schedule``, if they may be."""
-    program = compile_schedule(schedule, replace(config, table_words=_MOST_WORDS))
+    program = compile_schedule(schedule, replace(config, table_words=MOST_MEMORY_WORDS))
     return replace(config, table_words=max(config.table_words, _room(table_words(program))))
 
 
@@ -71,12 +71,9 @@ def with_room(config: NetworkConfig, schedules: Iterable[Schedule]) -> NetworkCo
     return config
 
 
-_MOST_WORDS = 1 << 16
-
-
 def _room(words: int) -> int:
     """The power of two that holds ``words``, or the most that there may be."""
-    return min(_MOST_WORDS, 1 << (words - 1).bit_length())
+    return min(MOST_MEMORY_WORDS, 1 << (words - 1).bit_length())
 
 
 def _rows(schedule: Schedule, send: int, route: tuple[Segment, ...], layout: Layout) -> list[Row]:

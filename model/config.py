@@ -13,6 +13,12 @@ HEADER_COUNT_BITS = 4
 REFUSAL_CYCLES = 16
 """A pattern of refusal, one word, has a bit for each of so many cycles, and repeats after them."""
 
+MOST_MEMORY_WORDS = 1 << 16
+"""Words of the largest message memory, and of the largest table, that a node may have."""
+
+TIMINGS = ("barrier", "self-timed")
+"""How the steps of nodes may go on (docs/router.md, section 4)."""
+
 SIGNATURE_BITS = 32
 """Width of a node's signature."""
 
@@ -71,8 +77,8 @@ class NetworkConfig:
         require_range("vcs", self.vcs, 1, 8)
         require_range("depth", self.depth, 1, 16)
         require_range("flit width", self.flit_width, 8, 64)
-        require_range("message words", self.message_words, 2, 1 << 16)
-        require_range("table words", self.table_words, 2, 1 << 16)
+        require_range("message words", self.message_words, 2, MOST_MEMORY_WORDS)
+        require_range("table words", self.table_words, 2, MOST_MEMORY_WORDS)
         require_range("steps", self.steps, 1, (1 << 12) - 1)
         require_range("link registers", self.link_registers, 0, 3)
         if self.topology.ports > 63:

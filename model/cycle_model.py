@@ -14,11 +14,12 @@ turned into them. What happens in a cycle is in ``cycle_loop``, with ``cycle_rou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .config import REFUSAL_CYCLES, NetworkConfig
+from .config import REFUSAL_CYCLES, TIMINGS, NetworkConfig
 from .cycle_loop import FINISHED, TRACE_FULL, simulate
 from .cycle_state import (
     BAD,
@@ -38,7 +39,6 @@ from .program import Program
 from .topology import NO_LINK
 from .trace import Trace
 
-TIMINGS = ("barrier", "self-timed")
 FLAGS = (
     "overflow",
     "credit_underflow",
@@ -276,55 +276,69 @@ def _row_channel(tables: Tables) -> Links:
     return np.where(bad, BAD, channel).astype(np.int32)
 
 
+def _sizes(config: NetworkConfig) -> dict[str, Any]:
+    """The numbers of a :class:`Network`."""
+    lines = _lines(config)
+    buffers = lines * config.vcs
+    return {
+        "ports": config.topology.ports,
+        "lanes": config.lanes if config.all_port else None,
+        "lines": lines,
+        "vcs": config.vcs,
+        "buffers": buffers,
+        "blocks": -(-buffers // BLOCK),
+        "depth": config.depth,
+        "port_bits": config.port_bits,
+        "hop_bits": config.hop_bits,
+        "vc_bits": config.vc_bits,
+        "step_bits": config.step_bits,
+        "address_bits": config.address_bits,
+        "control_words": config.control_words,
+        "message_words": config.message_words,
+        "link_registers": config.link_registers,
+        "largest_word": min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max)),
+        "timed_rows": config.timed_rows,
+    }
+
+
+def _wiring(config: NetworkConfig) -> dict[str, npt.NDArray[Any]]:
+    """What of a :class:`Network` tells where its lines and channels are, and lead."""
+    nodes, lines = config.topology.nodes, _lines(config)
+    line_node, place = np.divmod(np.arange(nodes * lines, dtype=np.uint32), np.uint32(lines))
+    routers, interfaces = (
+        np.repeat(np.arange(nodes, dtype=np.uint32), channels)
+        for channels in (lines * config.vcs, config.lanes * config.vcs)
+    )
+    return {
+        "channel_node": np.concatenate((routers, interfaces)),
+        "channel_place": np.repeat(place.astype(np.uint8), config.vcs),
+        "line_node": line_node,
+        "line_port": np.maximum(place.astype(np.int64) - config.lanes + 1, 0).astype(np.uint8),
+        "exits": _exits(config),
+        "downstream": _downstream(config),
+        "upstream": _upstream(config),
+    }
+
+
 def _network(
-    program: Program | Tables,
+    tables: Tables,
     *,
     barrier: bool,
     record_trace: bool,
-    refusal: npt.NDArray[np.uint16] | None = None,
+    refusal: npt.NDArray[np.uint16] | None,
 ) -> Network:
     """Everything that is fixed during a run.
 
     The columns are copied, for views and arrays that are read-only would be compiled for anew.
     """
-    tables = program if isinstance(program, Tables) else tables_of(program)
     config = tables.config
-    nodes, lines = config.topology.nodes, _lines(config)
-    buffers = lines * config.vcs
-    line_node, place = np.divmod(np.arange(nodes * lines, dtype=np.uint32), np.uint32(lines))
-    routers, interfaces = (
-        np.repeat(np.arange(nodes, dtype=np.uint32), channels)
-        for channels in (buffers, config.lanes * config.vcs)
-    )
     return Network(
-        ports=config.topology.ports,
-        lanes=config.lanes if config.all_port else None,
-        lines=lines,
-        vcs=config.vcs,
-        buffers=buffers,
-        blocks=-(-buffers // BLOCK),
-        depth=config.depth,
-        port_bits=config.port_bits,
-        hop_bits=config.hop_bits,
-        vc_bits=config.vc_bits,
-        step_bits=config.step_bits,
-        address_bits=config.address_bits,
-        control_words=config.control_words,
-        message_words=config.message_words,
-        link_registers=config.link_registers,
-        largest_word=min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max)),
-        timed_rows=config.timed_rows,
+        **_sizes(config),
+        **_wiring(config),
         refuses=refusal is not None,
         half_duplex=tables.half_duplex,
         barrier=barrier,
         record_trace=record_trace,
-        channel_node=np.concatenate((routers, interfaces)),
-        channel_place=np.repeat(place.astype(np.uint8), config.vcs),
-        line_node=line_node,
-        line_port=np.maximum(place.astype(np.int64) - config.lanes + 1, 0).astype(np.uint8),
-        exits=_exits(config),
-        downstream=_downstream(config),
-        upstream=_upstream(config),
         expected=np.array(tables.expected),
         awaited=np.array(tables.awaited),
         refusal=np.array(_refusal(config, refusal)),

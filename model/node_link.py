@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from .errors import InvalidInput
 from .faults import with_faults
-from .json_errors import place_first
+from .json_file import place_first
 from .named_graphs import one_way_tables
 from .topology import LARGEST_NODE_COUNT, NO_LINK, Topology
 

@@ -29,9 +29,9 @@ import msgspec
 from .config import NetworkConfig
 from .errors import InvalidInput
 from .files import write_atomically
+from .json_file import read_json
 from .program import Program, Row, Segment, check_limits
 from .schedule import PORT_MODELS
-from .schedule_file import read_json
 from .topology_file import topology_from_json, topology_to_json
 
 FORMAT = "eyecast-program"

@@ -140,12 +140,6 @@ class Schedule:
         return np.bincount(self.step, minlength=self.steps + 1)[1:]
 
     @property
-    def distance_per_step(self) -> npt.NDArray[np.int64]:
-        """Links that the sends of each step cross together, shape (steps,); its sum is the TCD."""
-        sums = np.bincount(self.step, weights=self.distances, minlength=self.steps + 1)
-        return sums[1:].astype(np.int64)
-
-    @property
     def longest_per_step(self) -> npt.NDArray[np.int64]:
         """Links that the longest send of each step crosses, shape (steps,)."""
         longest = np.zeros(self.steps + 1, dtype=np.int64)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from .errors import InvalidInput
 from .files import write_atomically
-from .json_errors import reading_json
+from .json_file import read_json
 from .schedule import Blocks, Schedule
 from .schedule_checks import LARGEST_STEP, LARGEST_VC
 from .topology_file import topology_from_json, topology_to_json
@@ -41,11 +41,6 @@ _Step = Annotated[int, msgspec.Meta(ge=1, le=LARGEST_STEP)]
 _Vc = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_VC)]
 _Path = Annotated[list[_Number], msgspec.Meta(min_length=2)]
 _Carried = Annotated[list[_Number], msgspec.Meta(min_length=1)]
-
-
-class _Header(msgspec.Struct):
-    format: str
-    version: int
 
 
 class _Block(msgspec.Struct, forbid_unknown_fields=True):
@@ -75,9 +70,6 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     tcd: _Count
     blocks: Annotated[list[_Block], msgspec.Meta(min_length=1)]
     sends: list[_Send]
-
-
-_Object = TypeVar("_Object", bound=msgspec.Struct)
 
 
 def write_schedule(schedule: Schedule, path: str | Path) -> None:
@@ -137,22 +129,6 @@ def read_schedule(path: str | Path) -> Schedule:
         return _schedule(file)
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error
-
-
-def read_json(path: str | Path, format_name: str, version: int, layout: type[_Object]) -> _Object:
-    """Read the object in the JSON file ``path``, of a given format, version and layout.
-
-    Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
-    allowed there.
-    """
-    with reading_json(path):
-        text = Path(path).read_bytes()
-        header = msgspec.json.decode(text, type=_Header)
-        if header.format != format_name:
-            raise InvalidInput.of(f"{path}: format", format_name, header.format)
-        if header.version != version:
-            raise InvalidInput.of(f"{path}: version", str(version), header.version)
-        return msgspec.json.decode(text, type=layout)
 
 
 def _schedule(file: _File) -> Schedule:

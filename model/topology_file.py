@@ -32,7 +32,7 @@ from .errors import InvalidInput
 from .faults import with_faults
 from .graphs import graph
 from .host import HostedTopology, with_host
-from .json_errors import place_first, reading_json
+from .json_file import place_first, reading_json
 from .named_graphs import (
     binary_tree,
     de_bruijn,

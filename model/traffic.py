@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from .config import REFUSAL_CYCLES
 from .errors import InvalidInput, require_range
 from .files import write_atomically
 from .topology import Topology
@@ -211,13 +212,14 @@ def _check_rows(path: str | Path, table: npt.NDArray[np.int64], topology: Topolo
 
 
 def draw_refusal(topology: Topology, share: float, seed: int) -> npt.NDArray[np.uint16]:
-    """Draw for each node in which of 16 cycles its interface refuses flits: a ``share`` of them.
+    """Draw for each node the cycles, of ``REFUSAL_CYCLES``, in which its interface refuses flits.
 
-    At least one cycle of the 16 is left open. Shape (nodes,); see docs/router.md, section 4.
+    That is a ``share`` of them, but at least one is left open. Shape (nodes,); see
+    docs/router.md, section 4.
     """
     if not 0 <= share < 1:
         raise InvalidInput.of("back-pressure", "from 0 to below 1", share)
     draw = np.random.default_rng(seed)
-    refused = draw.random((topology.nodes, 16)) < share
-    refused[np.arange(topology.nodes), draw.integers(0, 16, topology.nodes)] = False
-    return np.asarray((refused << np.arange(16)).sum(axis=1), dtype=np.uint16)
+    refused = draw.random((topology.nodes, REFUSAL_CYCLES)) < share
+    refused[np.arange(topology.nodes), draw.integers(0, REFUSAL_CYCLES, topology.nodes)] = False
+    return np.asarray((refused << np.arange(REFUSAL_CYCLES)).sum(axis=1), dtype=np.uint16)

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .config import HEADER_COUNT_BITS, NetworkConfig
+from .config import HEADER_COUNT_BITS, MOST_MEMORY_WORDS, NetworkConfig
 from .cycle_tables import Tables
 from .errors import InvalidInput, require_range
 from .program import Program, Row, Segment, check_limits
@@ -36,9 +36,6 @@ from .traffic import Traffic
 
 Numbers64 = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
-
-MOST_MESSAGE_WORDS = 1 << 16
-"""The largest message memory that a network can have (:class:`.NetworkConfig`)."""
 
 
 def traffic_program(traffic: Traffic, config: NetworkConfig, seed: int) -> Program:
@@ -253,7 +250,7 @@ def message_words_for(topology: Topology, longest: int) -> int:
 
     Raises :class:`InvalidInput` for a longest packet for which no message memory has room.
     """
-    require_range("flits of the longest packet", longest, 0, MOST_MESSAGE_WORDS - topology.nodes)
+    require_range("flits of the longest packet", longest, 0, MOST_MEMORY_WORDS - topology.nodes)
     return max(256, topology.nodes + longest)
 
 

@@ -17,6 +17,7 @@ from ..model.program import Program
 from ..model.schedule import Schedule
 from ..model.trace import HEAD_MARK, TAIL_MARK, Difference, Trace, first_difference
 from .build import build_simulator
+from .job import Job
 from .simulator import HardwareRun, prepare, simulate
 
 WATCHDOG_FACTOR = 2
@@ -61,6 +62,16 @@ class Case:
             allowed = f"none in a contention-free network, with {timing} timing"
             raise InvalidInput.of("flits that wait", allowed, int(predicted.stalled_flits.sum()))
         return cls(schedule, program, payload, timing, predicted)
+
+    def job(self) -> Job:
+        """What is loaded and read to carry it out."""
+        return prepare(
+            self.program,
+            self.payload.loads(),
+            timing=self.timing,
+            read_words=self.payload.layout.size,
+            cycle_limit=watchdog(self.predicted),
+        )
 
 
 def watchdog(predicted: Run) -> int:
@@ -134,39 +145,58 @@ def verify(
     simulator = build_simulator(
         config, waves=waves_file is not None, on_build=on_build, verilog=verilog
     )
-    jobs = [
-        prepare(
-            case.program,
-            case.payload.loads(),
-            timing=case.timing,
-            read_words=case.payload.layout.size,
-            cycle_limit=watchdog(case.predicted),
-        )
-        for case in cases
-    ]
-    results = simulate(simulator, jobs, waves_file=waves_file)
+    results = simulate(simulator, [case.job() for case in cases], waves_file=waves_file)
     for case, measured in zip(cases, results, strict=True):
         yield compare(case, measured)
 
 
 def compare(case: Case, measured: HardwareRun) -> Verification:
     """Hold what the hardware did against what was predicted."""
-    predicted, schedule = case.predicted, case.schedule
-    nodes = schedule.blocks.served(schedule.topology.nodes)
-    delivered = int(case.payload.delivered(measured.messages).sum())
-    run_checks, difference = compare_runs(predicted, measured)
+    schedule = case.schedule
+    run_checks, difference = compare_runs(case.predicted, measured)
     checks = (
-        Check(
-            "nodes delivered", nodes, delivered, delivered == nodes and same_words(case, measured)
+        delivery_check(case, measured),
+        equality_check("steps", schedule.steps, count_steps(measured.trace, case.program.config)),
+        equality_check(
+            "TCD", schedule.tcd + _repeated(case.program), count_distance(measured.trace)
         ),
-        _equal("steps", schedule.steps, count_steps(measured.trace, case.program.config)),
-        _equal("TCD", schedule.tcd + _repeated(case.program), count_distance(measured.trace)),
         *run_checks,
     )
     return Verification(measured, checks, difference, case)
 
 
-def same_words(case: Case, measured: HardwareRun) -> bool:
+def equality_check(name: str, predicted: int, measured: int) -> Check:
+    """The line of a number that must be as predicted."""
+    return Check(name, predicted, measured, predicted == measured)
+
+
+def delivery_check(case: Case, measured: HardwareRun) -> Check:
+    """How many nodes have all that they are to have, and nothing else in its place."""
+    nodes = case.schedule.blocks.served(case.schedule.topology.nodes)
+    delivered = int(case.payload.delivered(measured.messages).sum())
+    right = delivered == nodes and _same_words(case, measured)
+    return Check("nodes delivered", nodes, delivered, right)
+
+
+def cycles_check(predicted: Run, measured: HardwareRun) -> Check:
+    """In how many cycles all was done, if it was."""
+    return Check(
+        "cycles",
+        predicted.cycles,
+        measured.cycles if measured.done else "not finished",
+        measured.done and predicted.finished and predicted.cycles == measured.cycles,
+    )
+
+
+def flags_check(predicted: Run, measured: HardwareRun) -> Check:
+    """Whether any node has seen what must never happen."""
+    nodes = range(len(measured.flags))
+    names = sorted({name for node in nodes for name in measured.flag_names(node)})
+    none = bool((measured.flags == 0).all() and (predicted.flags == 0).all())
+    return Check("error flags", "none", ", ".join(names) or "none", none)
+
+
+def _same_words(case: Case, measured: HardwareRun) -> bool:
     """Whether the words of all blocks that a node has had are as predicted.
 
     What else lies in a memory of the hardware may be left from another run.
@@ -187,35 +217,18 @@ def compare_runs(
 ) -> tuple[tuple[Check, ...], Difference | None]:
     """What holds for every program: cycles, stalls, flags, the trace and where it first differs."""
     difference = first_difference(predicted.trace, measured.trace)
-    flags = sorted(
-        {name for node in range(len(measured.flags)) for name in measured.flag_names(node)}
-    )
     stalled = int(predicted.stalled_flits.sum()), int(measured.stalled_flits.sum())
     checks = (
-        Check(
-            "cycles",
-            predicted.cycles,
-            measured.cycles if measured.done else "not finished",
-            measured.done and predicted.finished and predicted.cycles == measured.cycles,
-        ),
+        cycles_check(predicted, measured),
         Check(
             "stalled flits",
             *stalled,
             bool((predicted.stalled_flits == measured.stalled_flits).all()),
         ),
         Check("trace rows", len(predicted.trace), len(measured.trace), difference is None),
-        Check(
-            "error flags",
-            "none",
-            ", ".join(flags) or "none",
-            bool((measured.flags == 0).all() and (predicted.flags == 0).all()),
-        ),
+        flags_check(predicted, measured),
     )
     return checks, difference
-
-
-def _equal(name: str, predicted: int, measured: int) -> Check:
-    return Check(name, predicted, measured, predicted == measured)
 
 
 def count_distance(trace: Trace) -> int:

@@ -153,6 +153,9 @@ BAD_OPTIONS = {
         "--schedule must be left out with --program: the file says it"
     ),
     "predict --program p.json --vcs 1": "--vcs must be left out with --program: the file says it",
+    "predict --program p.json --steps 9": (
+        "--steps must be left out with --program: the file says it"
+    ),
     "verilog --mesh 4x4": "Missing option '-o' / '--output' (see eyecast verilog --help)",
     # Places to write to
     "verilog --mesh 4x4 -o a.json": (

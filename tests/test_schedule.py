@@ -251,7 +251,6 @@ def test_measures() -> None:
     assert (schedule.sends, schedule.steps, schedule.tcd) == (8, 4, 13)
     assert schedule.distances.tolist() == [2, 1, 1, 1, 1, 1, 5, 1]
     assert schedule.sends_per_step.tolist() == [1, 2, 4, 1]
-    assert schedule.distance_per_step.tolist() == [2, 2, 8, 1]
     assert schedule.longest_per_step.tolist() == [2, 1, 5, 1]
     assert schedule.largest_link_load == 2
     # 0->1 and 4->5 are crossed by two sends.

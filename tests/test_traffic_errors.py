@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import time
 from pathlib import Path
 
 import pytest
@@ -213,14 +212,12 @@ def test_a_file_without_packets_is_traffic_too(eyecast: Command, here: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_million_packets_take_a_minute_and_four_gigabytes_at_most(here: Path) -> None:
+def test_a_million_packets_take_four_gigabytes_at_most(here: Path) -> None:
     traffic = draw_traffic(mesh((8, 8)), "uniform", rate=0.2, flits=4, cycles=320_000, seed=1)
     assert len(traffic) > 1_000_000
     write_traffic(traffic, here / "t.csv")
-    begin = time.monotonic()
     options = ("--mesh", "8x8", "--depth", "4", "--on", "model", "--traffic-file", "t.csv")
     answer = result(shell("traffic", *options, "--json"))
     assert answer["measures"]["packets_delivered"] == len(traffic)
-    assert time.monotonic() - begin < 60
     # In kilobytes, of the largest process so far that this one has started.
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 4_000_000

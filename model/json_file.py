@@ -1,14 +1,22 @@
-"""What goes wrong when a JSON file is read, as one line that names the file and the place in it."""
+"""JSON files: what goes wrong when one is read, as one line with the file and the place in it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from .errors import InvalidInput
+
+_Object = TypeVar("_Object", bound=msgspec.Struct)
+
+
+class _Header(msgspec.Struct):
+    format: str
+    version: int
 
 
 @contextmanager
@@ -31,3 +39,19 @@ def place_first(error: msgspec.DecodeError, within: str = "") -> str:
     complaint, _, place = str(error).replace("`", "").partition(" - at $")
     place = f"{within}{place}".removeprefix(".")
     return f"{place}: {complaint}" if place else complaint
+
+
+def read_json(path: str | Path, format_name: str, version: int, layout: type[_Object]) -> _Object:
+    """Read the object in the JSON file ``path``, of a given format, version and layout.
+
+    Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
+    allowed there.
+    """
+    with reading_json(path):
+        text = Path(path).read_bytes()
+        header = msgspec.json.decode(text, type=_Header)
+        if header.format != format_name:
+            raise InvalidInput.of(f"{path}: format", format_name, header.format)
+        if header.version != version:
+            raise InvalidInput.of(f"{path}: version", str(version), header.version)
+        return msgspec.json.decode(text, type=layout)
