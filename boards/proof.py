@@ -42,7 +42,7 @@ from .top import TOP, PinNames, pin_names
 
 PLAIN_NAMES = "opt_clean -purge; rename -hide"
 SOURCE = "design.v"
-BUILT_FROM = "boards/proof_worker.py"
+BUILT_FROM = ("boards/proof_worker.py", "sim/builder.py")
 """What decides, beside a design's text, how its simulator is built."""
 PATIENCE = 2
 """How many times as long as it should take a run may take."""
@@ -201,7 +201,7 @@ def build_design(design: Design, *, say: Say = lambda stage: None) -> Path:
     Raises :class:`.InvalidInput` if a tool is missing, :class:`.ToolError` if one fails.
     """
     variables = environment()
-    key = digest("proof", design.text, source_digest(BUILT_FROM), *tool_versions(variables))
+    key = digest("proof", design.text, source_digest(*BUILT_FROM), *tool_versions(variables))
 
     def make(folder: Path) -> None:
         say(f"{design.level}: compiling (Verilator)")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from cocotb_tools.runner import get_results, get_runner
+from eyecast.sim.builder import build
+from eyecast.sim.worker import run
 
 MODULE = "board"
 """The module that is simulated: a design behind the five pins."""
@@ -21,33 +22,14 @@ VERILATOR_OPTIONS = [
 ]
 
 
-def build(build_folder: str, source: str) -> int:
-    """Compile the simulator of the module ``board`` in a file; 0 if it is built."""
-    get_runner("verilator").build(
-        sources=[Path(source)],
-        hdl_toplevel=MODULE,
-        build_dir=build_folder,
-        build_args=VERILATOR_OPTIONS,
-        timescale=("1ns", "1ns"),
-        always=True,
-    )
-    return 0
-
-
-def run(build_folder: str, run_folder: str) -> int:
-    """Run the simulator in ``build_folder`` with the bench; 0 if the bench came to its end."""
-    results = get_runner("verilator").test(
-        test_module="eyecast.boards.proof_bench",
-        hdl_toplevel=MODULE,
-        hdl_toplevel_lang="verilog",
-        build_dir=build_folder,
-        test_dir=run_folder,
-        results_xml=str(Path(run_folder) / "results.xml"),
-        log_file=Path(run_folder) / "simulator.log",
-    )
-    _, failed = get_results(results)
-    return 1 if failed else 0
+def main() -> int:
+    """``proof_worker build BUILD_FOLDER SOURCE``, or ``run BUILD_FOLDER RUN_FOLDER``."""
+    action, build_folder, other = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
+    if action == "build":
+        build(MODULE, [other], build_folder, VERILATOR_OPTIONS)
+        return 0
+    return run(MODULE, "eyecast.boards.proof_bench", build_folder, Path(other))
 
 
 if __name__ == "__main__":
-    sys.exit({"build": build, "run": run}[sys.argv[1]](*sys.argv[2:]))
+    sys.exit(main())

@@ -8,12 +8,11 @@ from cocotb_tools.runner import get_results, get_runner
 from eyecast.sim.verilog import TOP_MODULE
 
 
-def main() -> int:
-    """``worker BUILD_FOLDER RUN_FOLDER WAVES``; exit status 0 if the bench passed."""
-    build_folder, run_folder, waves = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] == "waves"
+def run(top: str, bench: str, build_folder: Path, run_folder: Path, *, waves: bool = False) -> int:
+    """Run the simulator of the module ``top`` with a bench; 0 if the bench passed."""
     results = get_runner("verilator").test(
-        test_module="eyecast.sim.bench",
-        hdl_toplevel=TOP_MODULE,
+        test_module=bench,
+        hdl_toplevel=top,
         hdl_toplevel_lang="verilog",
         build_dir=build_folder,
         test_dir=run_folder,
@@ -23,6 +22,12 @@ def main() -> int:
     )
     _, failed = get_results(results)
     return 1 if failed else 0
+
+
+def main() -> int:
+    """``worker BUILD_FOLDER RUN_FOLDER WAVES``; exit status 0 if the bench passed."""
+    build_folder, run_folder, waves = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] == "waves"
+    return run(TOP_MODULE, "eyecast.sim.bench", build_folder, run_folder, waves=waves)
 
 
 if __name__ == "__main__":
