@@ -119,7 +119,14 @@ def make_schedule(chosen: Chosen, topology: Topology, source: int | None) -> Sch
     collective = chosen["collective"]
     name = chosen["algorithm"] or _default_algorithm(collective, topology)
     algorithm = find_algorithm(collective, name)
-    schedule = algorithm.generate(chosen_request(chosen, topology, source))
+    request = chosen_request(chosen, topology, source)
+    try:
+        schedule = algorithm.generate(request)
+    except InvalidInput as error:
+        served = not request.all_port and request.packet is None
+        if chosen["algorithm"] or collective != "broadcast" or not served:
+            raise
+        raise InvalidInput(f"{error} (--algorithm tree serves any network)") from error
     schedule.check()
     return schedule
 

@@ -9,11 +9,12 @@ import pytest
 from command import CORNER_4X4, INSTALLED, Command, refusal, shell
 
 EYE = "network for the eye broadcast must be a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...)"
+TREE = "(--algorithm tree serves any network)"
 CORNER = "--source 0,0"
 BAD_OPTIONS = {
     # The network
-    f"schedule --mesh 6x6 {CORNER}": f"{EYE}, of which the nearest is 8x8, not a 6x6 mesh",
-    f"schedule --mesh 8x4 {CORNER}": f"{EYE}, of which the nearest is 8x8, not a 8x4 mesh",
+    f"schedule --mesh 6x6 {CORNER}": f"{EYE}, of which the nearest is 8x8, not a 6x6 mesh {TREE}",
+    f"schedule --mesh 8x4 {CORNER}": f"{EYE}, of which the nearest is 8x8, not a 8x4 mesh {TREE}",
     f"schedule --mesh 0x4 {CORNER}": "side of mesh 0x4 must be at least 1, not 0",
     f"schedule --mesh 8x {CORNER}": "--mesh must be sides such as 8x8, not '8x'",
     f"schedule --mesh 8*8 {CORNER}": "--mesh must be sides such as 8x8, not '8*8'",
@@ -110,7 +111,7 @@ BAD_OPTIONS = {
         "or u-torus or u-torus-open or ring or recursive-doubling or nesbt-copies or brg or sbt or "
         "tcbt or nrsbt or nesbt or nrbrg, not ear"
     ),
-    f"schedule --mesh 8x8 {CORNER} --partial": "--partial must be left out with eye broadcast",
+    f"schedule --mesh 8x8 {CORNER} --partial": f"--partial must be left out with eye broadcast {TREE}",
     f"schedule --mesh 8x8 {CORNER} --packet 0": "--packet must be 1 to 2147483647, not 0",
     f"schedule --mesh 8x8 {CORNER} --packet 1,2": "--packet must be a number of flits, not '1,2'",
     f"schedule --mesh 8x8 {CORNER} --ports all": "--ports all must be left out with eye broadcast",
