@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from .config import HEADER_COUNT_BITS, NetworkConfig
 from .errors import InvalidInput, require_range
+from .pieces import offsets_of
 from .program import Program, Row, row_header
 
 NO_START = -1
@@ -142,7 +143,7 @@ class Tables:
             more = slot >> np.uint64(config.port_bits) & np.uint64((1 << config.hop_bits) - 1)
             is_slot &= (port != 0) & (port < config.deliver_code)
             hops += np.where(is_slot, more.astype(np.int64) + 1, 0)
-        sums = np.concatenate(([0], np.cumsum(hops)))
+        sums = offsets_of(hops)
         row_hops = sums[self.first_header[1:]] - sums[self.first_header[:-1]]
         flits = np.diff(self.first_header) + self.length
         return int((flits * (row_hops + 1)).sum())
@@ -166,12 +167,12 @@ def tables_of(program: Program) -> Tables:
     starts = [NO_START if row.start is None else row.start for row in rows]
     return Tables(
         config=config,
-        first_row=_bounds([len(rows) for rows in tables]),
+        first_row=offsets_of([len(rows) for rows in tables]),
         step=np.array([row.step for row in rows], dtype=np.int64),
         start=np.array(starts, dtype=np.int64),
         source_address=np.array([row.source_address for row in rows], dtype=np.int64),
         length=np.array([row.length for row in rows], dtype=np.int64),
-        first_header=_bounds([len(header) for header in headers]),
+        first_header=offsets_of([len(header) for header in headers]),
         header=np.array(list(chain.from_iterable(headers)), dtype=np.uint64),
         expected=_expected(program),
         awaited=np.array(program.awaited or [0] * nodes, dtype=np.int64),
@@ -241,8 +242,3 @@ def _require_bounds(name: str, bounds: npt.NDArray[np.int64], end: int) -> None:
     """Raise :class:`InvalidInput` unless ``bounds`` rise from 0 to ``end``."""
     if bounds[0] != 0 or bounds[-1] != end or (np.diff(bounds) < 0).any():
         raise InvalidInput.of(f"tables: {name}", f"rising from 0 to {end}", bounds.tolist()[:9])
-
-
-def _bounds(lengths: list[int]) -> npt.NDArray[np.int64]:
-    """Where lists of these lengths start, put end to end, and where the last one ends."""
-    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .pieces import offsets_of
 from .schedule import Blocks, Schedule
 
 
@@ -68,7 +69,7 @@ def held_words(schedule: Schedule, layout: Layout) -> npt.NDArray[np.bool_]:
 
 def block_starts(blocks: Blocks) -> npt.NDArray[np.int64]:
     """Where each of ``blocks``, one after the other, begins and the last one ends."""
-    return np.concatenate(([0], np.cumsum(blocks.words, dtype=np.int64)))
+    return offsets_of(blocks.words)
 
 
 def sent_blocks(schedule: Schedule, send: int) -> list[int]:

@@ -46,6 +46,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import InvalidInput, require_range
+from .pieces import offsets_of
 from .program import Segment
 from .topology import NO_LINK, Topology
 
@@ -123,7 +124,7 @@ def dimension_order(topology: Topology, sources: Nodes, targets: Nodes) -> tuple
         stride *= side
     steps, counts = np.stack(differences, axis=1), np.stack(lengths, axis=1)
     path_nodes = np.cumsum(np.repeat(steps.ravel(), counts.ravel()), dtype=np.int32)
-    return _offsets(counts.sum(axis=1)), path_nodes
+    return offsets_of(counts.sum(axis=1)), path_nodes
 
 
 def shortest_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[Offsets, Numbers]:
@@ -152,7 +153,7 @@ def shortest_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[
         paths[place] = path
     lengths = np.fromiter(map(len, paths), np.int64, len(paths))
     flat = (node for path in paths for node in path)
-    return _offsets(lengths), np.fromiter(flat, np.int32, int(lengths.sum()))
+    return offsets_of(lengths), np.fromiter(flat, np.int32, int(lengths.sum()))
 
 
 def _next_nodes(topology: Topology, before: list[list[int]], target: int) -> list[int]:
@@ -288,8 +289,3 @@ def _links(
     first = np.zeros(path_nodes.size, dtype=bool)
     first[path_offsets[:-1]] = True
     return begins, ports, first[inner]
-
-
-def _offsets(lengths: npt.NDArray[np.int64]) -> Offsets:
-    """Where pieces of the given lengths begin, and the last one ends."""
-    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))

@@ -1,8 +1,8 @@
 """Traffic as a program, and what a trace says of it.
 
 Every packet becomes a timed row of its source's table, on the route of :func:`.routes.route`. Its
-lane is drawn: with ``lanes`` VCs for each dateline class, class c of lane l is VC
-``c * lanes + l``. The packets of one source, target and lane are a *stream*: all take one way on
+VC set is drawn: with ``sets`` VCs for each dateline class, class c of set s is VC
+``c * sets + s``. The packets of one source, target and VC set are a *stream*: all take one way on
 the same VCs, so that they stay in order, and have the same header. On the wrapped axes of a grid
 without faults each stream draws its classes (:func:`.routes.balanced_vcs`).
 
@@ -28,6 +28,7 @@ import numpy.typing as npt
 from .config import HEADER_COUNT_BITS, MOST_MEMORY_WORDS, NetworkConfig
 from .cycle_tables import Tables
 from .errors import InvalidInput, require_range
+from .pieces import offsets_of, ranges
 from .program import Program, Row, Segment, check_limits
 from .routes import Numbers, Offsets, balanced_vcs, route, segment_columns, segments_of_paths
 from .topology import Topology
@@ -87,13 +88,13 @@ def traffic_tables(traffic: Traffic, config: NetworkConfig, seed: int) -> Tables
     rows = len(traffic)
     return Tables(
         config=config,
-        first_row=_bounds(np.bincount(traffic.source, minlength=nodes)),
+        first_row=offsets_of(np.bincount(traffic.source, minlength=nodes)),
         step=np.ones(rows, dtype=np.int64),
         start=traffic.cycle[order],
         source_address=np.zeros(rows, dtype=np.int64),
         length=traffic.flits[order] - flits,
-        first_header=_bounds(flits),
-        header=header[np.repeat(first[of_row], flits) + _counted(flits)],
+        first_header=offsets_of(flits),
+        header=header[np.repeat(first[of_row], flits) + ranges(0, flits)],
         expected=np.zeros((nodes, 1 << config.step_bits), dtype=np.bool_),
         awaited=_awaited(traffic, config),
     )
@@ -101,7 +102,7 @@ def traffic_tables(traffic: Traffic, config: NetworkConfig, seed: int) -> Tables
 
 @dataclass(frozen=True, eq=False)
 class _Streams:
-    """The streams of some traffic, in order of source, target and lane, and their routes.
+    """The streams of some traffic, in order of source, target and VC set, and their routes.
 
     ``of_packet``: the stream of each packet, shape (packets,). ``source``: of each stream, shape
     (streams,). ``path_offsets``, ``path_nodes`` and ``path_vcs`` are as of :func:`.routes.route`.
@@ -116,19 +117,19 @@ class _Streams:
 
     @classmethod
     def of(cls, traffic: Traffic, config: NetworkConfig, seed: int) -> _Streams:
-        """Draw lanes and classes, and find the routes."""
+        """Draw VC sets and classes, and find the routes."""
         topology = config.topology
         _require_nodes(traffic, topology)
-        packet_lane, lanes = packet_lanes(traffic, config, seed)
+        packet_set, sets = packet_vc_sets(traffic, config, seed)
         pair = traffic.source * topology.nodes + traffic.target
-        keys, of_packet = np.unique(pair * lanes + packet_lane, return_inverse=True)
-        pairs, lane = np.divmod(keys, lanes)
+        keys, of_packet = np.unique(pair * sets + packet_set, return_inverse=True)
+        pairs, vc_set = np.divmod(keys, sets)
         source, target = np.divmod(pairs, topology.nodes)
         offsets, nodes, vcs = route(topology, source, target, config.vcs)
         if config.vcs > 1 and topology.wrapped and topology.without_faults is None:
-            # The lanes were drawn from the seed alone; this is another sequence of draws.
+            # The sets were drawn from the seed alone; this is another sequence of draws.
             vcs = balanced_vcs(topology, offsets, nodes, np.random.default_rng((seed, 1)))
-        vcs = vcs * np.int32(lanes) + np.repeat(lane, np.diff(offsets) - 1).astype(np.int32)
+        vcs = vcs * np.int32(sets) + np.repeat(vc_set, np.diff(offsets) - 1).astype(np.int32)
         return cls(config, of_packet, source, offsets, nodes, vcs)
 
     def segments(self) -> list[tuple[Segment, ...]]:
@@ -158,13 +159,13 @@ class _Streams:
         counts = np.diff(bounds)
         stream = np.repeat(np.arange(len(counts)), counts)
         per_flit = config.flit_width // config.slot_bits
-        flit, place = np.divmod(_counted(counts), per_flit)
+        flit, place = np.divmod(ranges(0, counts), per_flit)
         # The delivery follows the last slot in its flit, or begins the next one.
         last, used = np.divmod(counts - 1, per_flit)
         used = (used + 1) * config.slot_bits
         address_place = config.port_bits + config.step_bits
         alone = used + address_place + config.address_bits > config.flit_width
-        first = _bounds(last + alone + 1)
+        first = offsets_of(last + alone + 1)
         header = np.zeros(int(first[-1]), dtype=np.uint64)
         low = (place * config.slot_bits).astype(np.uint64)
         np.bitwise_or.at(header, first[stream] + flit, slots << low)
@@ -228,21 +229,11 @@ def _require_table_room(traffic: Traffic, config: NetworkConfig, header_flits: N
         raise InvalidInput.of(f"table of node {node}", allowed, words[node])
 
 
-def _bounds(lengths: Numbers64) -> Numbers64:
-    """Where pieces of these lengths begin, put end to end, and where the last one ends."""
-    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths, dtype=np.int64)))
-
-
-def _counted(lengths: Numbers64) -> Numbers64:
-    """0, 1, ... for each piece of these lengths, put end to end."""
-    return np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-
-
-def packet_lanes(traffic: Traffic, config: NetworkConfig, seed: int) -> tuple[Numbers64, int]:
-    """The lane of each packet, drawn evenly, and the number of lanes."""
+def packet_vc_sets(traffic: Traffic, config: NetworkConfig, seed: int) -> tuple[Numbers64, int]:
+    """The VC set of each packet, drawn evenly, and the number of sets."""
     classes = 2 if config.vcs > 1 and config.topology.wrapped else 1
-    lanes = config.vcs // classes
-    return np.random.default_rng(seed).integers(0, lanes, len(traffic)), lanes
+    sets = config.vcs // classes
+    return np.random.default_rng(seed).integers(0, sets, len(traffic)), sets
 
 
 def message_words_for(topology: Topology, longest: int) -> int:
@@ -276,7 +267,7 @@ class Delivery:
 
 def deliveries(traffic: Traffic, config: NetworkConfig, trace: Trace, seed: int) -> Delivery:
     """When each packet of ``traffic_program(traffic, config, seed)`` arrived, from a trace."""
-    lane, lanes = packet_lanes(traffic, config, seed)
+    vc_set, sets = packet_vc_sets(traffic, config, seed)
     heads, tails = _delivered_packets(trace)
     shift = np.uint64(config.port_bits + config.step_bits)
     mask = np.uint64((1 << config.address_bits) - 1)
@@ -284,8 +275,8 @@ def deliveries(traffic: Traffic, config: NetworkConfig, trace: Trace, seed: int)
     target = trace.node[tails].astype(np.int64)
     arrived = trace.cycle[tails]
     streams = config.topology.nodes * config.vcs
-    delivered_stream = (source * streams + target * config.vcs) + trace.vc[tails] % lanes
-    sent_stream = (traffic.source * streams + traffic.target * config.vcs) + lane
+    delivered_stream = (source * streams + target * config.vcs) + trace.vc[tails] % sets
+    sent_stream = (traffic.source * streams + traffic.target * config.vcs) + vc_set
     packet = _nth_of_stream(delivered_stream, arrived, sent_stream, traffic.cycle)
     # Number -1, a packet that was not sent, finds what is put at the end here.
     started, flits = np.append(traffic.cycle, -1)[packet], np.append(traffic.flits, 0)[packet]

@@ -111,7 +111,9 @@ BAD_OPTIONS = {
         "or u-torus or u-torus-open or ring or recursive-doubling or nesbt-copies or brg or sbt or "
         "tcbt or nrsbt or nesbt or nrbrg, not ear"
     ),
-    f"schedule --mesh 8x8 {CORNER} --partial": f"--partial must be left out with eye broadcast {TREE}",
+    f"schedule --mesh 8x8 {CORNER} --partial": (
+        f"--partial must be left out with eye broadcast {TREE}"
+    ),
     f"schedule --mesh 8x8 {CORNER} --packet 0": "--packet must be 1 to 2147483647, not 0",
     f"schedule --mesh 8x8 {CORNER} --packet 1,2": "--packet must be a number of flits, not '1,2'",
     f"schedule --mesh 8x8 {CORNER} --ports all": "--ports all must be left out with eye broadcast",

@@ -28,7 +28,7 @@ from eyecast.model.traffic import (
 from eyecast.model.traffic_program import (
     deliveries,
     message_words_for,
-    packet_lanes,
+    packet_vc_sets,
     route_program,
     traffic_program,
     traffic_tables,
@@ -266,9 +266,9 @@ def test_the_route_program_has_every_route_once(name):
     for node in range(network.topology.nodes):
         routes = [row.route for row in once[node]]
         assert set(routes) == {row.route for row in rows[node]}
-    lanes = packet_lanes(traffic, network, 9)[0]
+    vc_sets = packet_vc_sets(traffic, network, 9)[0]
     streams = set(
-        zip(traffic.source.tolist(), traffic.target.tolist(), lanes.tolist(), strict=True)
+        zip(traffic.source.tolist(), traffic.target.tolist(), vc_sets.tolist(), strict=True)
     )
     assert sum(map(len, once)) == len(streams)
 
@@ -276,16 +276,16 @@ def test_the_route_program_has_every_route_once(name):
 @pytest.mark.parametrize("name", CARRIERS)
 def test_all_packets_of_a_stream_take_the_same_way(name):
     traffic, network = carried(name, 5, packets=3000)
-    lanes, count = packet_lanes(traffic, network, 9)
-    assert sorted(set(lanes.tolist())) == list(range(count))
+    vc_sets, count = packet_vc_sets(traffic, network, 9)
+    assert sorted(set(vc_sets.tolist())) == list(range(count))
     ways, place = {}, Counter()
     rows = traffic_program(traffic, network, seed=9).rows
-    streams = zip(traffic.source.tolist(), traffic.target.tolist(), lanes.tolist(), strict=True)
-    for source, target, lane in streams:
+    streams = zip(traffic.source.tolist(), traffic.target.tolist(), vc_sets.tolist(), strict=True)
+    for source, target, vc_set in streams:
         way = rows[source][place[source]].route
         place[source] += 1
-        assert ways.setdefault((source, target, lane), way) == way
-        assert {segment.vc % count for segment in way} == {lane}
+        assert ways.setdefault((source, target, vc_set), way) == way
+        assert {segment.vc % count for segment in way} == {vc_set}
 
 
 @pytest.mark.parametrize("dims", [(2,), (5,), (8,), (4, 4), (5, 4), (2, 3, 4), (6, 6)])

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidInput, require_range
+from ..pieces import ranges
 from ..schedule_builder import Rows
 from ..topology import Topology
 from .bits import NO_PARENT, Numbers
@@ -190,11 +191,11 @@ def pack(
     copies = of_tree[tree]
     require_rows(int(copies.sum()))
     first = (np.cumsum(of_tree) - of_tree)[tree]
-    block = np.repeat(crossings.message[kept] * len(pieces) + first, copies) + _places(copies)
+    block = np.repeat(crossings.message[kept] * len(pieces) + first, copies) + ranges(0, copies)
     # One number for each row sorts far faster than two columns; it stays below 2^60.
     count = int(block.max(initial=0)) + 1
     link, block = np.divmod(np.sort(np.repeat(link, copies) * count + block), count)
-    number = _places(_runs(link)) // pieces.per_packet
+    number = ranges(0, _runs(link)) // pieces.per_packet
     link, across = np.divmod(link, ports)
     cycle, source = np.divmod(link, nodes)
     needed = np.zeros(int(cycle.max(initial=0)) + 1, np.int64)
@@ -246,8 +247,3 @@ def _runs(values: npt.NDArray[np.int64]) -> Numbers:
     """The lengths of the runs of equal values."""
     ends = np.flatnonzero(np.append(values[1:] != values[:-1], True)[: values.size])
     return np.diff(ends, prepend=-1)
-
-
-def _places(lengths: Numbers) -> Numbers:
-    """0, 1, 2, ... for each length, one after the other."""
-    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)

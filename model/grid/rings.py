@@ -37,7 +37,8 @@ from math import prod
 
 import numpy as np
 
-from .sends import Columns, GridCollective, LineSends, Sends, ranges, reach
+from ..pieces import ranges
+from .sends import Columns, GridCollective, LineSends, Sends, reach
 
 
 def scatter_line(side: int, place: int, wrapped: bool) -> LineSends:
@@ -51,7 +52,7 @@ def scatter_line(side: int, place: int, wrapped: bool) -> LineSends:
     way = np.repeat((1, -1), reaches)
     order = np.lexsort((way, -distance))
     distance, way = distance[order], way[order]
-    hop = ranges(np.zeros_like(distance), distance)
+    hop = ranges(0, distance)
     start, way, goal = (
         np.repeat(column, distance) for column in (np.arange(1, side), way, way * distance)
     )

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidInput, require_range
 from ..halving import is_whole_grid
+from ..pieces import offsets_of, ranges
 from ..routes import dimension_order
 from ..schedule import Blocks, Schedule
 from ..topology import Topology
@@ -149,13 +150,6 @@ Line = Callable[[int, int, bool], LineSends]
 """Makes the sends for (places of the line, place of the root, whether its two ends are linked)."""
 
 
-def ranges(begins: Columns, counts: Columns) -> Columns:
-    """``counts[0]`` numbers from ``begins[0]`` on, then ``counts[1]`` from ``begins[1]`` on, ..."""
-    before = np.cumsum(counts) - counts
-    numbers: Columns = np.arange(int(counts.sum())) + np.repeat(begins - before, counts)
-    return numbers
-
-
 def reach(side: int, place: int, wrapped: bool) -> tuple[int, int]:
     """How many places of a line are served up from ``place``, and how many down.
 
@@ -220,7 +214,7 @@ def grid_schedule(collective: GridCollective, sends: Sends, routed: Topology) ->
         path_offsets=path_offsets,
         path_nodes=path_nodes,
         vcs=np.repeat(sends.vc, np.diff(path_offsets) - 1).astype(np.int32),
-        block_offsets=np.concatenate(([0], np.cumsum(sends.block_counts))),
+        block_offsets=offsets_of(sends.block_counts),
         block_ids=sends.block_ids.astype(np.int32),
     )
 

@@ -31,6 +31,7 @@ import numpy.typing as npt
 
 from ..bounds import least_broadcast_steps
 from ..errors import InvalidInput, require_range
+from ..pieces import offsets_of
 from ..schedule import Blocks, Schedule
 from ..schedule_builder import one_block_schedule
 from ..topology import Topology
@@ -102,7 +103,7 @@ def _guides(topology: Topology, graph: Graph, reached: Numbers) -> npt.NDArray[n
 def _schedule(topology: Topology, blocks: Blocks, reached: Numbers, sends: list[Send]) -> Schedule:
     """The schedule of ``sends``, whose nodes are places in ``reached``."""
     lengths = np.array([len(path) for _, path in sends], np.int64)
-    path_offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    path_offsets = offsets_of(lengths)
     places = np.fromiter(chain.from_iterable(path for _, path in sends), np.int64)
     step = np.array([step for step, _ in sends], np.int32)
     return one_block_schedule("tree", topology, blocks, step, path_offsets, reached[places])

@@ -1,0 +1,25 @@
+"""Pieces of different lengths, put end to end in one array: how columns hold lists of lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers = npt.NDArray[np.int64]
+
+
+def offsets_of(lengths: Sequence[int] | npt.NDArray[np.integer]) -> Numbers:
+    """Where each piece begins, and where the last one ends: shape (pieces + 1,)."""
+    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths, dtype=np.int64)))
+
+
+def ranges(begins: int | npt.NDArray[np.integer], lengths: npt.NDArray[np.integer]) -> Numbers:
+    """``lengths[0]`` numbers from ``begins[0]`` on, then ``lengths[1]`` from ``begins[1]`` on, ...
+
+    One number for ``begins`` is that of all.
+    """
+    before = np.cumsum(lengths) - lengths
+    numbers: Numbers = np.arange(int(lengths.sum())) + np.repeat(begins - before, lengths)
+    return numbers
