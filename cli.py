@@ -28,7 +28,7 @@ from .console import busy, print_json, print_table, say_written, schedule_title
 from .model.algorithms import landmarks
 from .model.compiler import compile_schedule
 from .model.errors import InvalidInput
-from .model.files import write_atomically
+from .model.files import is_special, write_atomically
 from .model.least import least_measures, word_measures
 from .model.program import Program, row_header, table_words
 from .model.program_file import network_to_json, read_program, write_program
@@ -45,6 +45,7 @@ from .options import (
     ports_option,
     refuse_beside,
     require_no_deadlock,
+    require_output_files,
     timing_option,
 )
 from .options_collective import (
@@ -86,6 +87,9 @@ def main() -> None:
 
 
 def _fail(message: str, status: int) -> NoReturn:
+    if status == BAD_INPUT:
+        # A value that is quoted may hold anything, and what is said of it is one line.
+        message = "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
     click.echo(f"eyecast: {message}", err=True)
     sys.exit(status)
 
@@ -155,6 +159,7 @@ for command in (
 @json_option
 def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     """Make and prove a schedule; print steps and distances beside their lower bounds."""
+    require_output_files(output)
     with busy("generating and checking"):
         schedule = chosen_schedule(chosen, Use.SCHEDULE)
     least = least_measures(schedule)
@@ -199,6 +204,7 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
 @json_option
 def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     """Compile a schedule to the injection tables of a network."""
+    require_output_files(output)
     with busy("generating, checking, compiling"):
         schedule = chosen_schedule(chosen, Use.PROGRAM)
         config = chosen_config(chosen, schedule.topology, schedule)
@@ -254,6 +260,7 @@ def predict_command(
     from .model.cycle_model import run
     from .model.payload import Payload, empty_memory
 
+    require_output_files(output)
     if program_file is not None:
         refuse_beside("--program", PROGRAM_FILE_SAYS)
         program = read_program(program_file)
@@ -340,12 +347,17 @@ def _print_prediction(title: str, program: Program, predicted: Run, timing: str)
 def verilog_command(output: str, **chosen: Any) -> None:
     """Write the network as Verilog, and beside it (.json) its ports and parameters.
 
-    The top module is eyecast_network. docs/router.md says how to load and start it.
+    The top module is eyecast_network. docs/router.md says how to load and start it. To a pipe or a
+    device the Verilog is written alone.
     """
     from .sim.verilog import TOP_MODULE, describe_ports, network_verilog
 
-    if Path(output).suffix == ".json":
+    path = Path(output)
+    if path.suffix.lower() == ".json":
         raise InvalidInput.of("output", "a file that does not end in .json", output)
+    require_output_files(output)
+    beside = None if is_special(path) else str(path.with_suffix(".json"))
+    require_output_files(beside)
     config = chosen_config(chosen, chosen_topology(chosen, Use.HARDWARE))
     with busy("converting to Verilog"):
         text = network_verilog(config, trace=False)
@@ -354,10 +366,10 @@ def verilog_command(output: str, **chosen: Any) -> None:
         "ports": describe_ports(config),
         "parameters": network_to_json(config),
     }
-    beside = Path(output).with_suffix(".json")
     write_atomically(output, text)
-    write_atomically(beside, json.dumps(description, indent=1) + "\n")
-    say_written(output, beside)
+    if beside is not None:
+        write_atomically(beside, json.dumps(description, indent=1) + "\n")
+        say_written(output, beside)
 
 
 @cli.command("show")
@@ -374,6 +386,7 @@ def show_command(output: str | None, **chosen: Any) -> None:
     """Draw a schedule: who sends to whom, the steps by colour, the eyes marked."""
     from .picture import draw_schedule, save_picture
 
+    require_output_files(output)
     schedule = chosen_schedule(chosen, Use.SCHEDULE)
     # A file may call its algorithm anything.
     stem = re.sub(r"\W+", "-", f"{schedule.algorithm} {schedule.topology.label}")

@@ -26,6 +26,7 @@ from .options import (
     output_option,
     refuse_beside,
     require_no_deadlock,
+    require_output_files,
 )
 from .options_collective import chosen_request, chosen_root, request_options
 
@@ -56,6 +57,7 @@ def compare_command(
 
         # Asked now rather than after minutes on the hardware.
         require_picture_suffix(output)
+    require_output_files(output)
     if all_sources:
         from .cli_compare_sources import compare_sources
 

@@ -13,6 +13,7 @@ from .model.errors import InvalidInput, require_range
 from .options import float_option, integer_option, json_option, output_option, writable_folder
 
 _LARGEST_DIMENSION = 20
+_LONGEST_TIME = 1e9
 
 
 @click.command("costs")
@@ -31,8 +32,10 @@ def costs_command(collective: str, output: str | None, as_json: bool, **chosen: 
     require_range("--flits", words, 1, 1 << 31)
     require_range("--packet", packet, 1, 1 << 31)
     for option in ("tau", "tc"):
-        if chosen[option] < 0:
-            raise InvalidInput.of(f"--{option}", "0 or more", chosen[option])
+        if not 0 <= chosen[option] <= _LONGEST_TIME:
+            raise InvalidInput.of(f"--{option}", f"0 to {_LONGEST_TIME:g}", chosen[option])
+    if output is not None and not (chosen["tau"] or chosen["tc"]):
+        raise InvalidInput("--tau or --tc must be more than 0 for the pictures")
     rows = _rows(collective, n, words, packet, chosen["tau"], chosen["tc"])
     folder = None if output is None else writable_folder(output)
     if as_json:

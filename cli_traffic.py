@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +25,7 @@ from .options import (
     json_option,
     network_options,
     output_option,
+    refuse_beside,
     require_no_deadlock,
     writable_folder,
 )
@@ -102,6 +104,7 @@ def _setting(chosen: Chosen) -> Setting:
     require_range("--seed", chosen["seed"], 0)
     topology = chosen_topology(chosen, Use.HARDWARE)
     if chosen["traffic_file"] is not None:
+        refuse_beside("--traffic-file", ("--pattern", "--rate", "--packet-flits", "--cycles"))
         traffic = read_traffic(chosen["traffic_file"], topology)
     else:
         traffic = draw_traffic(
@@ -149,17 +152,18 @@ def _config(chosen: Chosen, topology: Topology, traffic: Traffic) -> NetworkConf
     from .model.traffic_program import message_words_for
 
     longest = int(traffic.flits.max(initial=1))
-    parameters = {name: chosen[name] for name in ("vcs", "depth", "flit_width", "link_registers")}
+    names = ("vcs", "depth", "flit_width", "link_registers", "message_words", "table_words")
+    # What was asked for is checked before there is made room in it.
+    config = NetworkConfig(
+        topology=topology, steps=1, timed_rows=True, **{name: chosen[name] for name in names}
+    )
     most_rows = int(np.bincount(traffic.source, minlength=1).max())
     # A row takes its control words and its header flits: seldom more than four in all.
     enough = [size for size in TABLE_SIZES if size > 4 * most_rows]
-    return NetworkConfig(
-        topology=topology,
-        message_words=max(chosen["message_words"], message_words_for(topology, longest)),
-        table_words=max(chosen["table_words"], enough[0] if enough else TABLE_SIZES[-1]),
-        steps=1,
-        timed_rows=True,
-        **parameters,
+    return replace(
+        config,
+        message_words=max(config.message_words, message_words_for(topology, longest)),
+        table_words=max(config.table_words, enough[0] if enough else TABLE_SIZES[-1]),
     )
 
 

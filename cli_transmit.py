@@ -15,6 +15,7 @@ from .options import (
     json_option,
     network_options,
     output_option,
+    require_output_files,
 )
 from .options_collective import chosen_flits, flits_option
 
@@ -67,6 +68,7 @@ def transmit_command(
         raise InvalidInput.of("--seconds", f"0 to {_MOST_SECONDS}", seconds)
     if picture is not None:
         require_picture_suffix(picture)
+    require_output_files(output, picture)
     flits = chosen_flits(chosen)
     with busy("searching"):
         findings = transmit(chosen_topology(chosen, Use.SCHEDULE), seconds)

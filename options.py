@@ -6,6 +6,7 @@ what is allowed, and what was given.
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -23,11 +24,12 @@ from .model.config import NetworkConfig
 from .model.deadlock import DeadlockError, certify
 from .model.errors import InvalidInput, require_range
 from .model.faults import with_faults
+from .model.files import require_writable
 from .model.layout import Layout
 from .model.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
 from .model.program import Program
 from .model.schedule import Schedule
-from .model.topology import Topology, hypercube, line, mesh, ring, torus
+from .model.topology import LARGEST_NODE_COUNT, Topology, hypercube, line, mesh, ring, torus
 from .model.topology_file import read_topology
 
 Chosen = Mapping[str, Any]
@@ -48,7 +50,7 @@ NETWORK_NAMES = (
 class Use(Enum):
     """What a network is for: its name, and the most nodes with which that takes minutes at most."""
 
-    SCHEDULE = ("a schedule", 1 << 24)
+    SCHEDULE = ("a schedule", LARGEST_NODE_COUNT)
     PROGRAM = ("a program", 1 << 16)
     HARDWARE = ("hardware", 1 << 10)
 
@@ -56,7 +58,9 @@ class Use(Enum):
         """Raise :class:`InvalidInput` if the network ``label`` has too many nodes for this."""
         purpose, most = self.value
         if nodes > most:
-            raise InvalidInput.of(f"nodes of the {label}", f"at most {most} for {purpose}", nodes)
+            # Of many sides, a number can have more digits than Python prints.
+            given = nodes if nodes < 1 << 63 else "more"
+            raise InvalidInput.of(f"nodes of the {label}", f"at most {most} for {purpose}", given)
 
 
 def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
@@ -92,9 +96,12 @@ def _number_option(
 
     def number(_context: click.Context, parameter: click.Parameter, value: Any) -> float:
         try:
-            return convert(value)
+            given = convert(value)
         except ValueError:
-            raise InvalidInput.of(parameter.opts[0], allowed, repr(value)) from None
+            given = math.nan
+        if not abs(given) < math.inf:
+            raise InvalidInput.of(parameter.opts[0], allowed, repr(value))
+        return given
 
     return click.option(
         name,
@@ -329,6 +336,29 @@ def writable_folder(output: str) -> Path:
         refusal = f"refused ({error.strerror})"
         raise InvalidInput.of(f"output folder {folder}", "writable", refusal) from error
     return folder
+
+
+_INPUT_FILES = ("--graph", "--schedule", "--program")
+
+
+def require_output_files(*outputs: str | None) -> None:
+    """Refuse, before there is any work, output files that cannot be written or are also read.
+
+    None is a file that was not asked for.
+    """
+    context = click.get_current_context()
+    taken = {
+        Path(context.params[str(option.name)]).resolve(): option.opts[0]
+        for option in context.command.params
+        if option.opts[0] in _INPUT_FILES and context.params[str(option.name)] is not None
+    }
+    for output in outputs:
+        if output is not None:
+            require_writable(output)
+            path = Path(output).resolve()
+            if path in taken:
+                raise InvalidInput(f"output file {output} must be another file than {taken[path]}")
+            taken[path] = "the first output"
 
 
 def integers(parameter: str, allowed: str, text: str, separator: str) -> tuple[int, ...]:

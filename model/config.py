@@ -81,8 +81,7 @@ class NetworkConfig:
         require_range("table words", self.table_words, 2, MOST_MEMORY_WORDS)
         require_range("steps", self.steps, 1, (1 << 12) - 1)
         require_range("link registers", self.link_registers, 0, 3)
-        if self.topology.ports > 63:
-            raise InvalidInput.of("ports per node", "at most 63", self.topology.ports)
+        require_range("ports per node", self.topology.ports, 2, 63)
         if self.timed_rows and self.flit_width < REFUSAL_CYCLES:
             allowed = f"at least {REFUSAL_CYCLES} in a network with timed rows"
             raise InvalidInput.of("flit width", allowed, self.flit_width)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from .errors import InvalidInput
@@ -28,27 +29,51 @@ def write_pieces_atomically(path: str | Path, pieces: Iterable[bytes]) -> None:
     Raises :class:`InvalidInput` naming the folder or the file where that cannot be done.
     """
     path = Path(path)
-    if path.is_dir():
-        raise InvalidInput.of(f"output file {path}", "a file", "a folder")
-    if not path.parent.is_dir():
-        state = "a file" if path.parent.exists() else "missing"
-        raise InvalidInput.of(f"output folder {path.parent}", "an existing folder", state)
-    # A device or a pipe is written to; a file put in its place would take it from everybody.
-    special = path.exists() and not path.is_file()
-    beside = path if special else path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with beside.open("wb") as file:
-            file.writelines(pieces)
-        if not special:
+    with _refusing(path):
+        # A device or a pipe is written to; a file put in its place would take it from everybody.
+        if is_special(path):
+            with path.open("wb") as file:
+                file.writelines(pieces)
+            return
+        beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            with beside.open("wb") as file:
+                file.writelines(pieces)
             beside.replace(path)
+        finally:
+            # An interruption leaves by here too; after the rename there is nothing to remove.
+            with contextlib.suppress(OSError):
+                beside.unlink()
+
+
+def require_writable(path: str | Path) -> None:
+    """Raise the :class:`InvalidInput` that writing ``path`` would, without writing it."""
+    path = Path(path)
+    with _refusing(path):
+        if not is_special(path):
+            # Of the length of the name that will be written beside it.
+            with tempfile.NamedTemporaryFile(prefix=f".{path.name}.", dir=path.parent):
+                pass
+
+
+def is_special(path: Path) -> bool:
+    """Whether ``path`` is a device or a pipe, such as /dev/stdout."""
+    return path.exists() and not path.is_file()
+
+
+@contextlib.contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Refuse an output file ``path`` that cannot be one, and turn what writing it raises."""
+    try:
+        if path.is_dir():
+            raise InvalidInput.of(f"output file {path}", "a file", "a folder")
+        if not path.parent.is_dir():
+            state = "a file" if path.parent.exists() else "missing"
+            raise InvalidInput.of(f"output folder {path.parent}", "an existing folder", state)
+        yield
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             folder = f"output folder {path.parent}"
             raise InvalidInput.of(folder, "writable", "read-only") from error
         refusal = f"refused ({error.strerror})"
         raise InvalidInput.of(f"output file {path}", "writable", refusal) from error
-    finally:
-        # An interruption leaves by here too; after the rename there is nothing to remove.
-        if not special:
-            with contextlib.suppress(OSError):
-                beside.unlink()

@@ -17,7 +17,7 @@ import numpy as np
 
 from .errors import InvalidInput, require_range
 from .faults import with_faults
-from .topology import NO_LINK, Topology
+from .topology import NO_LINK, Topology, require_port_count
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,6 +51,7 @@ def with_host(topology: Topology, targets: Iterable[int]) -> HostedTopology:
         require_range("node of host links", node, 0, network.nodes - 1)
     host, port = network.nodes, network.ports
     ports = max(port + 1, 1 + len(links))
+    require_port_count(f"{network.label} and host", host + 1, ports)
     neighbor = np.full((host + 1, ports), NO_LINK, dtype=np.int32)
     peer = np.full_like(neighbor, NO_LINK)
     neighbor[:host, :port], peer[:host, :port] = network.neighbor, network.peer

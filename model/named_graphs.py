@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import InvalidInput, require_range
-from .topology import LARGEST_NODE_COUNT, NO_LINK, Topology
+from .topology import LARGEST_NODE_COUNT, NO_LINK, Topology, require_port_count
 
-LARGEST_SIDE = 1 << 14
+LARGEST_SIDE = 1 << 12
 """Of a diagonal mesh, so that it has no more nodes than any network may."""
 
 _Table = npt.NDArray[np.int32]
@@ -66,9 +66,9 @@ def star_tree(arms: int, length: int) -> Topology:
     require_range(f"arms of {text}", arms, 1)
     require_range(f"length of {text}", length, 1)
     nodes, ports = 1 + arms * length, 1 + max(arms, 2)
-    if nodes * ports > LARGEST_NODE_COUNT:
-        allowed = f"at most {LARGEST_NODE_COUNT} in all nodes together"
-        raise InvalidInput.of(f"ports of {text}", allowed, nodes * ports)
+    if nodes > LARGEST_NODE_COUNT:
+        raise InvalidInput.of(f"nodes of {text}", f"at most {LARGEST_NODE_COUNT}", nodes)
+    require_port_count(text, nodes, ports)
     neighbor, peer = _empty(nodes, ports)
     arm = np.arange(arms, dtype=np.int32)
     _link(neighbor, peer, (np.zeros_like(arm), 1 + arm), (1 + arm * length, 1))
@@ -127,9 +127,9 @@ def de_bruijn(base: int, length: int) -> Topology:
     require_range(f"length of {text}", length, 1)
     digits = length if base > 1 else 0
     nodes = base ** min(digits, LARGEST_NODE_COUNT.bit_length())
-    if nodes * (2 * base + 1) > LARGEST_NODE_COUNT:
-        allowed = f"at most {LARGEST_NODE_COUNT} in all nodes together"
-        raise InvalidInput.of(f"ports of {text}", allowed, "more")
+    if nodes > LARGEST_NODE_COUNT:
+        raise InvalidInput.of(f"nodes of {text}", f"at most {LARGEST_NODE_COUNT}", "more")
+    require_port_count(text, nodes, 2 * base + 1)
     begins = np.repeat(np.arange(nodes, dtype=np.int64), base)
     ends = begins * base % nodes + np.tile(np.arange(base), nodes)
     neighbor, peer = one_way_tables(nodes, begins, ends)
@@ -163,7 +163,9 @@ def one_way_tables(
     links = np.unique(np.concatenate((pairs, pairs[:, ::-1])), axis=0).reshape(-1, 2)
     firsts = np.searchsorted(links[:, 0], links[:, 0])
     ports = 1 + np.arange(len(links)) - firsts
-    neighbor, peer = _empty(nodes, 1 + int(ports.max(initial=0)))
+    most_ports = 1 + int(ports.max(initial=0))
+    require_port_count(f"the graph of {nodes} nodes", nodes, most_ports)
+    neighbor, peer = _empty(nodes, most_ports)
     keys = links[:, 0] * nodes + links[:, 1]
     there = np.isin(keys, pairs[:, 0] * nodes + pairs[:, 1])
     back = np.searchsorted(keys, links[:, 1] * nodes + links[:, 0])

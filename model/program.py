@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from .config import HEADER_COUNT_BITS, NetworkConfig, pack_positions
-from .errors import InvalidInput
+from .errors import InvalidInput, require_range
 
 
 class Segment(NamedTuple):
@@ -218,10 +218,10 @@ def _check_row(config: NetworkConfig, where: str, row: Row) -> None:
     if row.start is not None and not 0 <= row.start < (1 << config.start_bits) - 1:
         allowed = f"0 to {(1 << config.start_bits) - 2}" if config.timed_rows else "left out here"
         raise InvalidInput.of(f"{where}: start", allowed, row.start)
-    header_flits = len(row_header(config, row))
-    if not row.route or header_flits >= 1 << HEADER_COUNT_BITS:
-        raise InvalidInput.of(
-            f"{where}: route",
-            f"1 to {(1 << HEADER_COUNT_BITS) - 1} header flits long",
-            header_flits if row.route else 0,
-        )
+    most = (1 << HEADER_COUNT_BITS) - 1
+    # Counted before it is made: a file may say any number of hops.
+    slots = sum(-(-segment.hops >> config.hop_bits) for segment in row.route)
+    header_flits = -(-slots // (config.flit_width // config.slot_bits))
+    if 1 <= header_flits <= most:
+        header_flits = len(row_header(config, row))
+    require_range(f"{where}: header flits of the route", header_flits, 1, most)

@@ -33,8 +33,11 @@ from .errors import InvalidInput, require_range
 
 NO_LINK = -1
 MOST_AXES = 31
-LARGEST_DIMENSION = 28
-LARGEST_NODE_COUNT = 1 << LARGEST_DIMENSION
+LARGEST_NODE_COUNT = 1 << 24
+LARGEST_PORT_COUNT = 1 << 28
+"""Ports of all nodes together: the two tables of a topology take eight bytes for each."""
+LARGEST_DIMENSION = 23
+"""Of a hypercube: of 24 there would be too many ports."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,6 +229,14 @@ def _require_sides(kind: str, dims: tuple[int, ...]) -> None:
     nodes = prod(dims)
     if nodes > LARGEST_NODE_COUNT:
         raise InvalidInput.of(f"nodes of {kind} {text}", f"at most {LARGEST_NODE_COUNT}", nodes)
+    require_port_count(f"{kind} {text}", nodes, 1 + 2 * len(dims))
+
+
+def require_port_count(name: str, nodes: int, ports: int) -> None:
+    """Raise :class:`InvalidInput` if the tables of ``nodes`` x ``ports`` would be too large."""
+    if nodes * ports > LARGEST_PORT_COUNT:
+        allowed = f"at most {LARGEST_PORT_COUNT} in all nodes together"
+        raise InvalidInput.of(f"ports of {name}", allowed, nodes * ports)
 
 
 def _grid(

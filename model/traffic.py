@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from .config import REFUSAL_CYCLES
+from .config import MOST_MEMORY_WORDS, REFUSAL_CYCLES
 from .errors import InvalidInput, require_range
 from .files import write_atomically
 from .topology import Topology
@@ -28,6 +28,9 @@ from .topology import Topology
 HEADER = "cycle,source,target,flits"
 LARGEST_PACKETS = 4_000_000
 """A file or a drawing of more packets than this is refused."""
+
+LARGEST_CYCLES = 1_000_000
+"""Packets are drawn for at most so many cycles: in the largest network that takes seconds."""
 
 HOTSPOT_SHARE = 0.2
 """How many of the packets of the hotspot pattern go to the hot node; the others are uniform."""
@@ -67,10 +70,13 @@ Draw = Callable[[Topology, npt.NDArray[np.int64], np.random.Generator], npt.NDAr
 def _uniform(
     topology: Topology, sources: npt.NDArray[np.int64], draw: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    if topology.nodes == 1:
+    working = _working_nodes(topology)
+    if len(working) == 1:
         return sources
-    step = draw.integers(1, topology.nodes, sources.size)
-    return (sources + step) % topology.nodes
+    step = draw.integers(1, len(working), sources.size)
+    place = (np.searchsorted(working, sources) + step) % len(working)
+    targets: npt.NDArray[np.int64] = working[place]
+    return targets
 
 
 def _transpose(
@@ -98,8 +104,16 @@ def _hotspot(
     topology: Topology, sources: npt.NDArray[np.int64], draw: np.random.Generator
 ) -> npt.NDArray[np.int64]:
     targets = _uniform(topology, sources, draw)
-    targets[draw.random(sources.size) < HOTSPOT_SHARE] = topology.nodes // 2
+    working = _working_nodes(topology)
+    targets[draw.random(sources.size) < HOTSPOT_SHARE] = working[len(working) // 2]
     return targets
+
+
+def _working_nodes(topology: Topology) -> npt.NDArray[np.int64]:
+    """The nodes that are not faulty, ascending."""
+    working = np.ones(topology.nodes, dtype=np.bool_)
+    working[list(topology.faulty_nodes)] = False
+    return np.flatnonzero(working)
 
 
 def _nodes(
@@ -123,7 +137,8 @@ PATTERNS: dict[str, Draw] = {
 }
 """Patterns by name. Transpose sends from (x, y) to (y, x), complement to the node opposite (the
 complement of the number's bits where there are 2^n nodes), neighbour to the next along axis
-0, round the end; hotspot sends a share of :data:`HOTSPOT_SHARE` to one node in the middle."""
+0, round the end; hotspot sends a share of :data:`HOTSPOT_SHARE` to one node in the middle. Faulty
+nodes send nothing, and what a pattern would send to one is left out."""
 
 
 def draw_traffic(
@@ -133,14 +148,15 @@ def draw_traffic(
 
     In every cycle each node has a packet with probability ``rate / flits``, so that it offers
     ``rate`` flits per cycle. Raises :class:`InvalidInput` for a pattern that is unknown or needs
-    another network, a rate outside 0 to 1, and more than :data:`LARGEST_PACKETS`.
+    another network, a rate outside 0 to 1, packets longer than any memory, and more cycles than
+    :data:`LARGEST_CYCLES` or packets than :data:`LARGEST_PACKETS`.
     """
     if pattern not in PATTERNS:
         raise InvalidInput.of("pattern", ", ".join(PATTERNS), pattern)
     if not 0 <= rate <= 1:
         raise InvalidInput.of("rate", "0 to 1 flits per node and cycle", rate)
-    require_range("packet flits", flits, 1)
-    require_range("cycles", cycles, 1)
+    require_range("packet flits", flits, 1, MOST_MEMORY_WORDS)
+    require_range("cycles", cycles, 1, LARGEST_CYCLES)
     if pattern in ("transpose", "neighbour") and not topology.dims:
         raise InvalidInput.of(f"network for the {pattern} pattern", "a grid", topology.label)
     if topology.nodes * cycles * rate / flits > LARGEST_PACKETS:
@@ -150,15 +166,16 @@ def draw_traffic(
             int(topology.nodes * cycles * rate / flits),
         )
     draw = np.random.default_rng(seed)
+    working = _working_nodes(topology)
     starts, sources = [], []
     for first in range(0, cycles, _CHUNK_CYCLES):
         chunk = min(_CHUNK_CYCLES, cycles - first)
-        cycle, source = np.nonzero(draw.random((chunk, topology.nodes)) < rate / flits)
+        cycle, place = np.nonzero(draw.random((chunk, len(working))) < rate / flits)
         starts.append(cycle + first)
-        sources.append(source)
+        sources.append(working[place])
     start, source = np.concatenate(starts), np.concatenate(sources)
     target = PATTERNS[pattern](topology, source, draw)
-    sent = target != source
+    sent = (target != source) & np.isin(target, working)
     length = np.full(int(sent.sum()), flits, dtype=np.int64)
     return Traffic.sorted(start[sent], source[sent], target[sent], length)
 

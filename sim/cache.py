@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,6 +73,9 @@ def _locked(home: Path, key: str) -> Iterator[None]:
     lock = filelock.FileLock(home / f"{key}.lock")
     try:
         home.mkdir(parents=True, exist_ok=True)
+        # Where no file can be made, some file systems say so in words that the lock waits over.
+        with tempfile.TemporaryFile(dir=home):
+            pass
         lock.acquire()
     except OSError as error:
         allowed = f"writable (or name another in {CACHE_VARIABLE})"

@@ -230,9 +230,8 @@ def test_traffic_on_the_model_and_on_the_hardware(eyecast: Command, here: Path) 
     assert all(check["agrees"] for check in both["checks"])
     traces = [Trace.read_csv(here / "run" / f"trace-{name}.csv") for name in ("model", "hardware")]
     assert first_difference(*traces) is None
-    again = result(
-        eyecast(*options.split(), "--on", "model", "--traffic-file", here / "run" / "traffic.csv")
-    )
+    again = ("--mesh", "4x4", "--on", "model", "--traffic-file", here / "run" / "traffic.csv")
+    again = result(eyecast("traffic", *again, "--json"))
     assert again["measures"] == model["measures"]
 
 

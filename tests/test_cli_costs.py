@@ -37,7 +37,10 @@ def test_the_pictures(eyecast: Command, here: Path) -> None:
         ("--dimension 0", "--dimension must be 1 to 20, not 0"),
         ("--flits 0", "--flits must be 1 to 2147483648, not 0"),
         ("--packet 0", "--packet must be 1 to 2147483648, not 0"),
-        ("--tau -1", "--tau must be 0 or more, not -1.0"),
+        ("--tau -1", "--tau must be 0 to 1e+09, not -1.0"),
+        ("--tc 1e10", "--tc must be 0 to 1e+09, not 10000000000.0"),
+        ("--tc inf", "--tc must be a number, not 'inf'"),
+        ("--tau 0 --tc 0", "--tau or --tc must be more than 0 for the pictures"),
         (
             "--collective gather",
             "collective must be broadcast, scatter, all-gather, all-to-all, not gather",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -52,11 +54,23 @@ BAD_OPTIONS = {
     "traffic --mesh 4x4 --faulty-node 9,9": (
         "--faulty-node must be a node of the 4x4 mesh, 0,0 to 3,3, not 9,9"
     ),
+    f"schedule --mesh {'999999999x' * 600}9 {CORNER}": (
+        f"nodes of the {'999999999x' * 600}9 mesh must be at most 16777216 for a schedule, not more"
+    ),
+    "schedule --hypercube 24 --source 0": "dimension of hypercube must be 1 to 23, not 24",
+    "schedule --hypercube 999999999 --source 0": (
+        "nodes of the 999999999 hypercube must be at most 16777216 for a schedule, not more"
+    ),
     "traffic --graph nope.json": "nope.json: cannot be read: No such file or directory",
     "traffic --mesh 4x4 --link-registers 4": "link registers must be 0 to 3, not 4",
     # Traffic
     "traffic --mesh 4x4 --rate 2": "rate must be 0 to 1 flits per node and cycle, not 2.0",
     "traffic --mesh 4x4 --rate x": "--rate must be a number, not 'x'",
+    "traffic --mesh 4x4 --rate inf": "--rate must be a number, not 'inf'",
+    "traffic --mesh 4x4 --message-words 0": "message words must be 2 to 65536, not 0",
+    "traffic --mesh 4x4 --traffic-file t.csv --cycles 5": (
+        "--cycles must be left out with --traffic-file: the file says it"
+    ),
     "traffic --mesh 4x4 --on moon": "--on must be model, hardware or both, not moon",
     "traffic --mesh 4x4 --back-pressure 1": "back-pressure must be from 0 to below 1, not 1.0",
     "traffic --torus 5x5 --on model": (
@@ -239,14 +253,62 @@ def test_files_that_are_not_what_they_should_be(eyecast: Command, here: Path, wh
 def test_a_folder_that_turns_read_only(
     eyecast: Command, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **_named: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refuse)
     line = "output folder . must be writable, not read-only"
-    assert eyecast("schedule", *CORNER_4X4, "-o", "s.json") == refusal(line)
-    assert eyecast("predict", *CORNER_4X4, "-o", "t.csv") == refusal(line)
-    assert list(here.iterdir()) == []
+    for place in ((tempfile, "NamedTemporaryFile"), (Path, "replace")):
+        with monkeypatch.context() as patch:
+            patch.setattr(*place, refuse)
+            assert eyecast("schedule", *CORNER_4X4, "-o", "s.json") == refusal(line)
+            assert eyecast("predict", *CORNER_4X4, "-o", "t.csv") == refusal(line)
+        assert list(here.iterdir()) == []
+
+
+def test_outputs_that_are_inputs_or_each_other(eyecast: Command, here: Path) -> None:
+    eyecast("schedule", *CORNER_4X4, "-o", "s.json")
+    eyecast("program", *CORNER_4X4, "-o", "p.json")
+    (here / "g.json").write_text('{"kind": "line", "nodes": 4}')
+    (here / "v.json").mkdir()
+    before = {path.name: path.is_file() and path.read_bytes() for path in here.iterdir()}
+    for arguments, line in (
+        ("program --schedule s.json -o ./s.json", "./s.json must be another file than --schedule"),
+        ("predict --program p.json -o p.json", "p.json must be another file than --program"),
+        ("schedule --graph g.json -o g.json", "g.json must be another file than --graph"),
+        ("verilog --graph g.json -o g.v", "g.json must be another file than --graph"),
+        ("verilog --mesh 1x1 -o v.v", "v.json must be a file, not a folder"),
+        (
+            "transmit --line 4 -o a.svg --picture ./a.svg",
+            "./a.svg must be another file than the first output",
+        ),
+    ):
+        assert eyecast(*arguments.split()) == refusal(f"output file {line}")
+    line = "output folder no must be an existing folder, not missing"
+    assert eyecast("transmit", "--line", "4", "-o", "t.json", "--picture", "no/t.svg") == refusal(
+        line
+    )
+    assert {path.name: path.is_file() and path.read_bytes() for path in here.iterdir()} == before
+
+
+def test_what_is_quoted_stays_on_one_line(eyecast: Command, here: Path) -> None:
+    (here / "a.json").write_text('{"format": "x\\ny", "version": 1}')
+    for arguments, line in (
+        (("predict", "--program", "a.json"), r"a.json: format must be eyecast-program, not x\ny"),
+        (("predict", "--program", "a\nb"), r"a\nb: cannot be read: No such file or directory"),
+        (("costs", "--tau", "\x1b[0m"), r"--tau must be a number, not '\x1b[0m'"),
+    ):
+        assert eyecast(*arguments) == refusal(line)
+
+
+def test_hops_of_a_file_are_counted_before_they_are_encoded(eyecast: Command, here: Path) -> None:
+    eyecast("program", *CORNER_4X4, "-o", "p.json")
+    program = json.loads((here / "p.json").read_text())
+    program["nodes"][0]["rows"][0]["route"] = [[1, 2**31 - 1, 0]]
+    (here / "p.json").write_text(json.dumps(program))
+    # A slot of five bits counts four hops, and a flit has six of them.
+    flits = -(-(2**31) // 4 // 6)
+    line = f"node 0, row 0: header flits of the route must be 1 to 15, not {flits}"
+    assert eyecast("predict", "--program", "p.json") == refusal(f"p.json: {line}")
 
 
 def test_a_file_in_place_of_the_folder(eyecast: Command, here: Path) -> None:

@@ -170,7 +170,7 @@ def test_the_squares_of_a_covering() -> None:
 BAD = {
     "": "a network must be given, such as --mesh 8x8",
     "--line 4 --star-tree 3x3": "one network must be given, not --line and --star-tree",
-    "--diagonal-mesh 0": "side of diagonal mesh must be 1 to 16384, not 0",
+    "--diagonal-mesh 0": "side of diagonal mesh must be 1 to 4096, not 0",
     "--diagonal-mesh 4x4": "--diagonal-mesh must be a side such as 45, not '4x4'",
     "--diagonal-mesh 5000": (
         "nodes of the 5000 diagonal-mesh must be at most 16777216 for a schedule, not 25000000"
@@ -182,12 +182,12 @@ BAD = {
     "--de-bruijn 0,3": "base of de Bruijn graph 0,3 must be at least 1, not 0",
     "--de-bruijn 2,0": "length of de Bruijn graph 2,0 must be at least 1, not 0",
     "--de-bruijn 2x5": "--de-bruijn must be a base and a length such as 2,5, not '2x5'",
-    "--binary-tree 0": "nodes of binary tree must be 1 to 268435456, not 0",
-    "--line 0": "nodes of line must be 1 to 268435456, not 0",
+    "--binary-tree 0": "nodes of binary tree must be 1 to 16777216, not 0",
+    "--line 0": "nodes of line must be 1 to 16777216, not 0",
     "--line 4 --plan worst": "--plan must be best or paper, not worst",
     "--mesh 3x3 --plan paper": "--plan must be best, as the paper has no plan for this network",
     "--line 4 --seconds -1": "--seconds must be 0 to 1000000, not -1.0",
-    "--line 4 --seconds nan": "--seconds must be 0 to 1000000, not nan",
+    "--line 4 --seconds nan": "--seconds must be a number, not 'nan'",
     "--line 4 --seconds soon": "--seconds must be a number, not 'soon'",
     "--line 4 --flits 0": "--flits must be 1 to 2147483647, not 0",
     "--line 4 --picture p.gif": "suffix of picture p.gif must be .svg or .png, not .gif",

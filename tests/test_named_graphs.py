@@ -106,8 +106,8 @@ def test_de_bruijn_graphs(base: int, length: int) -> None:
 
 
 SIZES = [
-    (binary_tree, (0,), "nodes of binary tree must be 1 to 268435456, not 0"),
-    (complete_binary_tree, (0,), "height of binary tree must be 1 to 28, not 0"),
+    (binary_tree, (0,), "nodes of binary tree must be 1 to 16777216, not 0"),
+    (complete_binary_tree, (0,), "height of binary tree must be 1 to 24, not 0"),
     (star_tree, (0, 3), "arms of star tree 0x3 must be at least 1, not 0"),
     (star_tree, (3, 0), "length of star tree 3x0 must be at least 1, not 0"),
     (
@@ -116,14 +116,24 @@ SIZES = [
         "ports of star tree 70000x1 must be at most 268435456 in all nodes together, not "
         "4900140001",
     ),
-    (diagonal_mesh, (0,), "side of diagonal mesh must be 1 to 16384, not 0"),
+    (diagonal_mesh, (0,), "side of diagonal mesh must be 1 to 4096, not 0"),
     (de_bruijn, (0, 3), "base of de Bruijn graph 0,3 must be at least 1, not 0"),
     (de_bruijn, (2, 0), "length of de Bruijn graph 2,0 must be at least 1, not 0"),
     (
         de_bruijn,
         (2, 10**9),
-        "ports of de Bruijn graph 2,1000000000 must be at most 268435456 in all nodes together, "
-        "not more",
+        "nodes of de Bruijn graph 2,1000000000 must be at most 16777216, not more",
+    ),
+    (
+        de_bruijn,
+        (4096, 2),
+        "ports of de Bruijn graph 4096,2 must be at most 268435456 in all nodes together, not "
+        "137455730688",
+    ),
+    (
+        star_tree,
+        (4, 1 << 22),
+        "nodes of star tree 4x4194304 must be at most 16777216, not 16777217",
     ),
 ]
 
@@ -228,7 +238,7 @@ def test_directed_edges_are_links_that_work_one_way() -> None:
 NODES = [{"id": "a"}, {"id": "b"}]
 BAD_FILES: list[tuple[dict[str, Any], str]] = [
     ({"nodes": NODES}, "a graph with nodes must have edges (or links) too"),
-    ({"nodes": [], "edges": []}, "nodes must be 1 to 268435456, not 0"),
+    ({"nodes": [], "edges": []}, "nodes must be 1 to 16777216, not 0"),
     (
         {"nodes": NODES, "edges": [{"source": "a", "target": "c"}]},
         'edges[0].target must be the id of a node, not "c"',

@@ -173,7 +173,7 @@ WRONG = [
     (set_key("topology", "dims", to=[]), "mesh must be sides such as 8x8, not without sides"),
     (
         set_key("topology", "dims", to=[2**20, 2**20]),
-        "nodes of mesh 1048576x1048576 must be at most 268435456, not 1099511627776",
+        "nodes of mesh 1048576x1048576 must be at most 16777216, not 1099511627776",
     ),
     (set_key("topology", "faulty_nodes", to=[99]), "faulty node must be 0 to 15, not 99"),
     (

@@ -129,10 +129,13 @@ def test_a_wrong_file_is_one_line(tmp_path, text, message):
     ("changes", "message"),
     [
         ({"rate": 1.5}, "rate must be 0 to 1 flits per node and cycle, not 1.5"),
-        ({"flits": 0}, "packet flits must be at least 1, not 0"),
-        ({"cycles": 0}, "cycles must be at least 1, not 0"),
+        ({"flits": 0}, "packet flits must be 1 to 65536, not 0"),
+        ({"cycles": 0}, "cycles must be 1 to 1000000, not 0"),
         ({"pattern": "storm"}, "pattern must be uniform, transpose, complement, "),
-        ({"cycles": 10**8}, "packets (nodes x cycles x rate / flits) must be at most 4000000"),
+        (
+            {"topology": mesh((32, 32)), "cycles": 10**6},
+            "packets (nodes x cycles x rate / flits) must be at most 4000000",
+        ),
         (
             {"pattern": "transpose", "topology": mesh((4, 3))},
             "network for the transpose pattern must be a grid of equal sides, not 4x3 mesh",
@@ -142,6 +145,20 @@ def test_a_wrong_file_is_one_line(tmp_path, text, message):
 def test_wrong_drawings_are_one_line(changes, message):
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}"):
         drawn(**changes)
+
+
+@pytest.mark.parametrize("pattern", ["uniform", "complement", "hotspot"])
+def test_faulty_nodes_send_and_get_nothing(pattern):
+    # 8 is where the hotspot would be.
+    broken = with_faults(SQUARE, [5, 8])
+    traffic = drawn(broken, pattern, rate=1.0)
+    working = set(range(16)) - {5, 8}
+    whole = pattern != "complement"
+    assert set(traffic.source.tolist()) == working - (set() if whole else {7, 10})
+    assert set(traffic.target.tolist()) == working - (set() if whole else {7, 10})
+    if whole:
+        # As much as is asked for, of the nodes that there are.
+        assert abs(len(traffic) - 14 * 500 / 4) < 150
 
 
 MAKERS = [traffic_program, traffic_tables]
