@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -120,3 +121,16 @@ def test_interrupted_builds_and_runs_leave_nothing_and_the_next_works(tmp_path: 
     assert (command.returncode, errors) == (0, "")
     assert "DIFFERS" not in output
     assert kept(cache) == built
+
+
+def test_interrupted_while_it_loads(tmp_path: Path) -> None:
+    # In place of a module that the command line loads: what Ctrl-C at this moment raises.
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "eyecast", "--version"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "eyecast: interrupted\n")

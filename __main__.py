@@ -1,0 +1,17 @@
+"""The ``eyecast`` command, which is ``python -m eyecast`` too."""
+
+import sys
+
+
+def main() -> None:
+    """Load the command line, which takes a moment, and run it."""
+    try:
+        from . import cli
+    except KeyboardInterrupt:
+        sys.stderr.write("eyecast: interrupted\n")
+        sys.exit(130)
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()
