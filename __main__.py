@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Load the command line, which takes a moment, and run it."""
     try:
-        from . import cli
+        from . import cli  # noqa: PLC0415 - loaded where an interruption is answered
     except KeyboardInterrupt:
         sys.stderr.write("eyecast: interrupted\n")
         sys.exit(130)

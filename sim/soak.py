@@ -15,7 +15,9 @@ from ..model.traffic_program import message_words_for
 from .traffic import TrafficCase
 
 TABLE_WORDS = 1 << 13
-LONGEST_PACKET = 12
+SHORTEST_PACKET, LONGEST_PACKET = 4, 12
+NARROWEST_FLIT = 28
+"""In narrower flits, a header may be longer than the shortest packet that is drawn."""
 
 NETWORKS: tuple[tuple[str, Callable[[], Topology]], ...] = (
     ("--mesh 4x4", lambda: mesh((4, 4))),
@@ -53,7 +55,7 @@ class DrawnNetwork:
             topology=topology,
             vcs=int(draw.integers(fewest, 9)),
             depth=int(draw.integers(1, 17)),
-            flit_width=int(draw.integers(28, 65)),
+            flit_width=int(draw.integers(NARROWEST_FLIT, 65)),
             link_registers=int(draw.integers(0, 4)),
             message_words=message_words_for(topology, LONGEST_PACKET),
             table_words=TABLE_WORDS,
@@ -84,7 +86,7 @@ class DrawnCase:
             network,
             pattern=patterns[draw.integers(len(patterns))],
             rate=round(float(draw.uniform(0.01, 0.9)), 3),
-            packet_flits=int(draw.integers(4, LONGEST_PACKET + 1)),
+            packet_flits=int(draw.integers(SHORTEST_PACKET, LONGEST_PACKET + 1)),
             cycles=int(draw.integers(20, 1200)),
             back_pressure=float(draw.choice([0, 0, 0.2, 0.5, 0.8])),
             seed=int(draw.integers(1 << 31)),
