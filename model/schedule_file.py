@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -26,6 +26,7 @@ import numpy.typing as npt
 from .errors import InvalidInput
 from .files import write_atomically
 from .json_file import read_json
+from .pieces import offsets_of
 from .schedule import Blocks, Schedule
 from .schedule_checks import LARGEST_STEP, LARGEST_VC
 from .topology_file import topology_from_json, topology_to_json
@@ -134,7 +135,31 @@ def read_schedule(path: str | Path) -> Schedule:
 def _schedule(file: _File) -> Schedule:
     """Build the schedule of a file whose types are right, or refuse what is out of range."""
     topology = topology_from_json(file.topology)
-    nodes, blocks = topology.nodes, len(file.blocks)
+    _require_nodes(file, topology.nodes)
+    schedule = Schedule(
+        topology=topology,
+        collective=file.collective,
+        algorithm=file.algorithm,
+        port_model=file.port_model,
+        root=file.root,
+        blocks=Blocks(
+            np.array([block.owner for block in file.blocks], np.int32),
+            tuple(None if block.owed is None else tuple(block.owed) for block in file.blocks),
+            np.array([block.words for block in file.blocks], np.int32),
+        ),
+        **_columns(file.sends, topology.nodes, len(file.blocks)),
+    )
+    for name, given, counted in (
+        ("steps", file.steps, schedule.steps),
+        ("tcd", file.tcd, schedule.tcd),
+    ):
+        if given != counted:
+            raise InvalidInput.of(name, f"{counted}, as counted over the sends", given)
+    return schedule
+
+
+def _require_nodes(file: _File, nodes: int) -> None:
+    """Refuse a root, an owner, or one who is owed a block that is no node."""
     if file.root is not None and file.root >= nodes:
         raise InvalidInput.of("root", f"0 to {nodes - 1}", file.root)
     for place, block in enumerate(file.blocks):
@@ -142,7 +167,9 @@ def _schedule(file: _File) -> Schedule:
             if node >= nodes:
                 raise InvalidInput.of(f"nodes of blocks[{place}]", f"0 to {nodes - 1}", node)
 
-    sends = file.sends
+
+def _columns(sends: Sequence[_Send], nodes: int, blocks: int) -> dict[str, Any]:
+    """The columns of the table of sends, by name, all within ``nodes`` and ``blocks``."""
     path_offsets, path_nodes = _flat([send.path for send in sends])
     vc_offsets, vcs = _flat([send.vcs for send in sends])
     block_offsets, block_ids = _flat([send.blocks for send in sends])
@@ -157,34 +184,16 @@ def _schedule(file: _File) -> Schedule:
         links = len(sends[place].path) - 1
         allowed = f"{links} long, a VC for each link of its path"
         raise InvalidInput.of(f"sends[{place}].vcs", allowed, len(sends[place].vcs))
-
-    schedule = Schedule(
-        topology=topology,
-        collective=file.collective,
-        algorithm=file.algorithm,
-        port_model=file.port_model,
-        root=file.root,
-        blocks=Blocks(
-            np.array([block.owner for block in file.blocks], np.int32),
-            tuple(None if block.owed is None else tuple(block.owed) for block in file.blocks),
-            np.array([block.words for block in file.blocks], np.int32),
-        ),
-        step=np.array([send.step for send in sends], np.int32),
-        source=source,
-        target=target,
-        path_offsets=path_offsets,
-        path_nodes=path_nodes,
-        vcs=vcs,
-        block_offsets=block_offsets,
-        block_ids=block_ids,
-    )
-    for name, given, counted in (
-        ("steps", file.steps, schedule.steps),
-        ("tcd", file.tcd, schedule.tcd),
-    ):
-        if given != counted:
-            raise InvalidInput.of(name, f"{counted}, as counted over the sends", given)
-    return schedule
+    return {
+        "step": np.array([send.step for send in sends], np.int32),
+        "source": source,
+        "target": target,
+        "path_offsets": path_offsets,
+        "path_nodes": path_nodes,
+        "vcs": vcs,
+        "block_offsets": block_offsets,
+        "block_ids": block_ids,
+    }
 
 
 def _pieces(offsets: npt.NDArray[np.int64], values: npt.NDArray[np.int32]) -> Iterable[list[int]]:
@@ -195,8 +204,7 @@ def _pieces(offsets: npt.NDArray[np.int64], values: npt.NDArray[np.int32]) -> It
 
 def _flat(pieces: Sequence[list[int]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """Join ``pieces``: the offsets at which each begins, and their values."""
-    offsets = np.zeros(len(pieces) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=offsets[1:])
+    offsets = offsets_of(np.fromiter(map(len, pieces), np.int64, len(pieces)))
     return offsets, np.fromiter(chain.from_iterable(pieces), np.int32, int(offsets[-1]))
 
 
