@@ -142,23 +142,24 @@ RATES = "rate must be 0 to 1 flits per node and cycle"
 BAD_OPTIONS = {
     "--rate 1.01": f"{RATES}, not 1.01",
     "--rate -0.1": f"{RATES}, not -0.1",
-    "--rate nan": f"{RATES}, not nan",
-    "--rate inf": f"{RATES}, not inf",
+    "--rate nan": "--rate must be a number, not 'nan'",
+    "--rate inf": "--rate must be a number, not 'inf'",
     "--rate a": "--rate must be a number, not 'a'",
-    "--packet-flits 0": "packet flits must be at least 1, not 0",
-    "--packet-flits -4": "packet flits must be at least 1, not -4",
+    "--packet-flits 0": "packet flits must be 1 to 65536, not 0",
+    "--packet-flits -4": "packet flits must be 1 to 65536, not -4",
     "--packet-flits 1.5": "--packet-flits must be an integer, not '1.5'",
     "--packet-flits 65521 --rate 1 --cycles 200000 --seed 3": (
         "flits of the longest packet must be 0 to 65520, not 65521"
     ),
-    "--cycles 0": "cycles must be at least 1, not 0",
-    "--cycles -1": "cycles must be at least 1, not -1",
-    "--cycles 100000000": (
-        "packets (nodes x cycles x rate / flits) must be at most 4000000, not 80000000"
+    "--cycles 0": "cycles must be 1 to 1000000, not 0",
+    "--cycles -1": "cycles must be 1 to 1000000, not -1",
+    "--cycles 100000000": "cycles must be 1 to 1000000, not 100000000",
+    "--cycles 1000000 --packet-flits 1 --rate 0.5": (
+        "packets (nodes x cycles x rate / flits) must be at most 4000000, not 8000000"
     ),
     "--back-pressure 1": "back-pressure must be from 0 to below 1, not 1.0",
     "--back-pressure -0.1": "back-pressure must be from 0 to below 1, not -0.1",
-    "--back-pressure nan": "back-pressure must be from 0 to below 1, not nan",
+    "--back-pressure nan": "--back-pressure must be a number, not 'nan'",
     "--seed -1": "--seed must be at least 0, not -1",
     "--seed x": "--seed must be an integer, not 'x'",
     "--pattern storm": (
