@@ -149,6 +149,11 @@ ports_option = click.option(
 )
 hardware_options = together(
     buffered_hardware_options,
+    integer_option(
+        "--barrier-registers",
+        _DEFAULT.barrier_registers,
+        "Registers between all nodes and the barrier, 0 to 7: for a faster clock.",
+    ),
     integer_option("--steps", _DEFAULT.steps, "Largest step number, if no schedule takes more."),
     click.option(
         "--contention-free",
@@ -299,6 +304,7 @@ def chosen_config(
         message_words=chosen["message_words"],
         table_words=chosen["table_words"],
         link_registers=chosen["link_registers"],
+        barrier_registers=chosen["barrier_registers"],
         contention_free=chosen["contention_free"],
         all_port=all_port,
         steps=chosen["steps"],

@@ -68,7 +68,7 @@ SCHEDULE_FILE_SAYS = (
 PROGRAM_FILE_SAYS = (
     *("--schedule", *SCHEDULE_FILE_SAYS),
     *("--vcs", "--depth", "--flit-width", "--message-words", "--table-words"),
-    *("--link-registers", "--contention-free", "--steps"),
+    *("--link-registers", "--barrier-registers", "--contention-free", "--steps"),
 )
 """What must not be said beside ``--program``."""
 

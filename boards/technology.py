@@ -18,6 +18,7 @@ from amaranth.hdl import C, Cat, Instance, Module
 
 from ..model.config import NetworkConfig
 from ..model.topology import NO_LINK
+from ..rtl.broadcast_tree import COPY
 from ..rtl.crossbar import CrossbarMux
 from ..rtl.flit_buffer import BufferStyle
 from ..rtl.input_port import routed_layout
@@ -37,6 +38,9 @@ ANY_AT_COLLISION = (
 """A block RAM need not give the old word where one is read while it is written (docs/fpga.md):
 yosys would add a register and a multiplexer for each bit."""
 
+COPIES = f"setattr -set keep 1 w:*{COPY}* %ci1 t:$*dff* %i"
+"""Registers of the same value, each near to those who need it, are not made one."""
+
 THOROUGH = "scratchpad -copy abc9.script.flow3 abc9.script"
 """Tells abc to optimize longer than it does by itself."""
 
@@ -49,8 +53,9 @@ class Technology:
         What flits are buffered in.
     crossbar_rests_at_zero
         What leaves a multiplexer of the crossbar that grants nothing is 0.
-    fetch_ahead
-        Words of messages and tables are fetched a cycle early, as what they are kept in is slow.
+    look_ahead
+        Words of messages and tables are fetched a cycle early, as what they are kept in is slow;
+        and registers tell of the step and of flags what would else be compared in the cycle.
     memory_style
         What that is, as yosys calls it; None: as yosys thinks best.
     flattened
@@ -59,7 +64,7 @@ class Technology:
 
     buffer_style: BufferStyle
     crossbar_rests_at_zero: bool
-    fetch_ahead: bool
+    look_ahead: bool
     memory_style: str | None = None
     flattened: ClassVar[bool] = True
 
@@ -87,7 +92,7 @@ def technology_of(family: str, config: NetworkConfig, *, block_rams: int) -> Tec
         _buffer_style(family, config, block_rams),
         crossbar_rests_at_zero=family == "ice40",
         # The block RAM of an iCE40 answers in time for what is asked of it, and cells are few.
-        fetch_ahead=family == "ecp5",
+        look_ahead=family == "ecp5",
     )
 
 
@@ -135,7 +140,7 @@ def synthesis(family: str, top: str) -> Synthesis:
 
     It is stopped before LUTs are made, and goes on when the multiplexers are cells.
     """
-    before = f"read_verilog -lib crossbar_mux.v; {ANY_AT_COLLISION}; {THOROUGH}"
+    before = f"read_verilog -lib crossbar_mux.v; {ANY_AT_COLLISION}; {COPIES}; {THOROUGH}"
     if family == "ecp5":
         # Wider LUTs of several, joined by multiplexers, make the rest larger and no faster.
         options = "-nowidelut"

@@ -50,6 +50,9 @@ class NetworkConfig:
         The largest step number that a row may carry.
     link_registers
         Registers on every link between routers, 0 to 3.
+    barrier_registers
+        Registers between all nodes and the barrier, there and back, 0 to 7: so many cycles a step
+        starts later with barrier timing. In a large network they make the clock faster.
     timed_rows
         Rows may say the first cycle in which they begin: what traffic is made of.
     signature
@@ -68,6 +71,7 @@ class NetworkConfig:
     table_words: int = 64
     steps: int = 15
     link_registers: int = 0
+    barrier_registers: int = 0
     timed_rows: bool = False
     signature: bool = False
     contention_free: bool = False
@@ -81,6 +85,7 @@ class NetworkConfig:
         require_range("table words", self.table_words, 2, MOST_MEMORY_WORDS)
         require_range("steps", self.steps, 1, (1 << 12) - 1)
         require_range("link registers", self.link_registers, 0, 3)
+        require_range("barrier registers", self.barrier_registers, 0, 7)
         require_range("ports per node", self.topology.ports, 2, 63)
         if self.timed_rows and self.flit_width < REFUSAL_CYCLES:
             allowed = f"at least {REFUSAL_CYCLES} in a network with timed rows"

@@ -103,14 +103,16 @@ def end_links(net: Network, now: Registers, lists: Lists) -> None:
 
 @inlined
 def advance(net: Network, now: Registers, lists: Lists) -> None:
-    """Clock the barrier's register at the end of a cycle."""
-    was_set = now.total[ADVANCE] == 1
-    if was_set:
+    """Clock the barrier at the end of a cycle; in the last one of its countdown, steps rise."""
+    left = now.total[ADVANCE]
+    if left == 1:
         for node in range(len(now.step)):
             next_step(net, now, node)
             wake(now, lists, node)
-    all_over = now.total[NOT_OVER] == 0
-    now.total[ADVANCE] = 1 if net.barrier and all_over and not was_set else 0
+    if left > 0:
+        now.total[ADVANCE] = left - 1
+    elif net.barrier and now.total[NOT_OVER] == 0:
+        now.total[ADVANCE] = 1 + net.barrier_registers
 
 
 @inlined

@@ -156,7 +156,8 @@ def cycle_limit(program: Program | Tables, refusal: npt.NDArray[np.uint16] | Non
     credit went on a link of R registers, or at most 16 to the next cycle in which a node that
     refuses accepts. For a network in which nothing changes never changes again. So the cycles are
     no more than the events, as if all came one after another, times what each may be followed by;
-    and, for each step, one cycle in which it is seen to be over and one for the barrier's register.
+    and, for each step, one cycle in which it is seen to be over and one for the barrier's register
+    and for each register on the way to it and back.
     """
     tables = program if isinstance(program, Tables) else tables_of(program)
     config = tables.config
@@ -166,7 +167,8 @@ def cycle_limit(program: Program | Tables, refusal: npt.NDArray[np.uint16] | Non
     # and is delivered.
     events = config.control_words * packets + flits + tables.flit_hops
     steps = tables.steps + 1
-    events += config.topology.nodes * (tables.steps + config.lanes) + 2 * steps
+    events += config.topology.nodes * (tables.steps + config.lanes)
+    events += (2 + config.barrier_registers) * steps
     pause = config.link_registers
     if refusal is not None and refusal.any():
         pause += REFUSAL_CYCLES
@@ -296,6 +298,7 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
         "control_words": config.control_words,
         "message_words": config.message_words,
         "link_registers": config.link_registers,
+        "barrier_registers": config.barrier_registers,
         "largest_word": min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max)),
         "timed_rows": config.timed_rows,
     }

@@ -92,6 +92,7 @@ class Network(NamedTuple):
     control_words: int
     message_words: int
     link_registers: int
+    barrier_registers: int
     largest_word: int
     timed_rows: bool
     refuses: bool

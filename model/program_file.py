@@ -13,10 +13,10 @@
                {"rows": [], "receives": [1]}]}
 
 A route is a list of segments [port, hops, vc]. Where they are not 0 or false, "network" also has
-"link_registers", "timed_rows", "signature", "contention_free" and "all_port"; a timed row has
-"start", and a node that receives packets of timed rows says in "awaited" how many; a row whose
-message goes on in the next row is "continued". In an all-port network "receive_ports" are the ports
-of "receives", one for each.
+"link_registers", "barrier_registers", "timed_rows", "signature", "contention_free" and "all_port";
+a timed row has "start", and a node that receives packets of timed rows says in "awaited" how many;
+a row whose message goes on in the next row is "continued". In an all-port network "receive_ports"
+are the ports of "receives", one for each.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ LIMITS = ("vcs", "depth", "flit_width", "message_words", "table_words", "steps")
 
 LATER_LIMITS = {
     "link_registers": 0,
+    "barrier_registers": 0,
     "timed_rows": False,
     "signature": False,
     "contention_free": False,
@@ -62,6 +63,7 @@ class _Network(msgspec.Struct, forbid_unknown_fields=True):
     table_words: int
     steps: int
     link_registers: int = 0
+    barrier_registers: int = 0
     timed_rows: bool = False
     signature: bool = False
     contention_free: bool = False

@@ -78,9 +78,12 @@ def memory_attributes(platform: object) -> dict[str, str]:
     return {} if style is None else {"ram_style": style}
 
 
-def fetches_ahead(platform: object) -> bool:
-    """Whether the words of those memories are fetched a cycle early; a platform may say so."""
-    return bool(getattr(platform, "fetch_ahead", False))
+def looks_ahead(platform: object) -> bool:
+    """Whether registers hold what a cycle needs of those memories, of the step and of the flags.
+
+    A platform with ``look_ahead`` set asks for it: its memories answer late and its wires are slow.
+    """
+    return bool(getattr(platform, "look_ahead", False))
 
 
 def node_bits(config: NetworkConfig) -> int:
@@ -97,7 +100,7 @@ class HostPort(Signature):
 
     Writes take effect at the end of the cycle, in reset only. ``read_data`` is the word (of the
     message or the status space) whose address was shown in the last cycle; messages are read in
-    reset only, and come a cycle later where they are fetched ahead (:func:`fetches_ahead`).
+    reset only, and come a cycle later where they are fetched ahead (:func:`looks_ahead`).
     """
 
     def __init__(self, config: NetworkConfig) -> None:

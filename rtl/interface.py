@@ -26,7 +26,7 @@ from .host import (
     HostSpace,
     StatusWord,
     expectation_words,
-    fetches_ahead,
+    looks_ahead,
     memory_attributes,
     node_bits,
     table_address_bits,
@@ -91,9 +91,9 @@ class NetworkInterface(Component):
         flags, stalled_flits = Signal(len(Flag)), Signal(self._config.flit_width)
         selected = Signal()
         lanes = [self._add_lane(m, number, steps, selected) for number in range(self._config.lanes)]
-        m.d.comb += [selected.eq(self.host.node == self.node), self.flagged.eq(flags.any())]
+        m.d.comb += selected.eq(self.host.node == self.node)
         self._elaborate_steps(m, steps, lanes)
-        self._elaborate_flags(m, flags, steps, lanes)
+        self._elaborate_flags(m, platform, flags, steps, lanes)
         if self._trace:
             stalls = Cat(self.router_stalls, *(lane.stalled for lane in lanes))
             m.d.sync += stalled_flits.eq(stalled_flits + sum(stalls))
@@ -126,6 +126,8 @@ class NetworkInterface(Component):
             lane.table_write_word.eq(self.host.write_data),
             lane.expected.eq(Cat(self._expectation(m, selected, word) for word in words)),
             lane.step.eq(steps.step),
+            lane.rises.eq(steps.rises),
+            lane.next_step.eq(steps.next_step),
             lane.hold.eq(self.flagged),
             lane.barrier.eq(self.barrier),
         ]
@@ -162,7 +164,9 @@ class NetworkInterface(Component):
             self.finished.eq(steps.finished),
         ]
 
-    def _elaborate_flags(self, m: Module, flags, steps, lanes: Sequence[Lane]) -> None:
+    def _elaborate_flags(
+        self, m: Module, platform: object, flags, steps, lanes: Sequence[Lane]
+    ) -> None:
         """Set at the end of the cycle in which the cause is seen, and kept until reset."""
 
         def of_lanes(name: str) -> Value:
@@ -182,6 +186,14 @@ class NetworkInterface(Component):
         for flag, cause in causes.items():
             with m.If(cause):
                 m.d.sync += flags[flag].eq(1)
+        if looks_ahead(platform):
+            # The same in a register: no row begins after it, and that takes long enough to tell.
+            flagged = Signal()
+            with m.If(Cat(causes.values()).any()):
+                m.d.sync += flagged.eq(1)
+            m.d.comb += self.flagged.eq(flagged)
+        else:
+            m.d.comb += self.flagged.eq(flags.any())
 
     def _elaborate_message(
         self, m: Module, platform: object, lanes: Sequence[Lane], selected: Signal
@@ -213,7 +225,7 @@ class NetworkInterface(Component):
                 ]
         for lane, (_, read_port) in zip(lanes, ports, strict=True):
             m.d.comb += lane.message_word.eq(read_port.data)
-        if not fetches_ahead(platform):
+        if not looks_ahead(platform):
             return host_read.data
         # The host of a board looks at it many cycles later.
         late_word = Signal(config.flit_width, reset_less=True)

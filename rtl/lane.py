@@ -43,7 +43,7 @@ class Lane(Component):
         The message memory: the word at the address that was shown in the last cycle.
     write, write_address, write_word : Out
         Into the message memory.
-    step, now, hold, barrier : In
+    step, rises, next_step, now, hold, barrier : In
         As for :class:`.Sender` and :class:`.ArrivalRecord`.
     expected, awaited, arrived : In, In, Out
         As for :class:`.ArrivalRecord`.
@@ -77,6 +77,8 @@ class Lane(Component):
                 "write_address": Out(config.address_bits),
                 "write_word": Out(config.flit_width),
                 "step": In(config.step_bits),
+                "rises": In(1),
+                "next_step": In(config.step_bits),
                 "now": In(CYCLE_BITS),
                 "hold": In(1),
                 "barrier": In(1),
@@ -106,7 +108,7 @@ class Lane(Component):
         m.submodules.record = record = ArrivalRecord(self._config)
         connect_link(m, sender.link, self.injection)
         connect_ejection(m, self.ejection, receiver.ejection)
-        self._take(m, sender, "step", "now", "hold", "message_word")
+        self._take(m, sender, "step", "rises", "next_step", "now", "hold", "message_word")
         self._take(m, record, "step", "barrier", "expected", "awaited")
         self._give(m, sender, "message_address", "begins", "stalled")
         self._give(m, sender, "bad_row", "credit_underflow", "credit_overflow")

@@ -6,6 +6,10 @@
     tile (n) port p ◄──link──► port peer[n, p] of tile neighbor[n, p]
 """
 
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import or_
+
 from amaranth.hdl import (
     C,
     Cat,
@@ -16,11 +20,13 @@ from amaranth.hdl import (
     Module,
     ResetSignal,
     Signal,
+    Value,
 )
 from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.config import NetworkConfig
 from ..model.topology import NO_LINK
+from .broadcast_tree import BroadcastTree
 from .host import ASKED, HostPort
 from .link import CYCLE_BITS, connect_link
 from .tile import Tile, tile_signature
@@ -85,24 +91,33 @@ class Network(Component):
     def elaborate(self, _platform: object) -> Module:
         """Input registers, tiles, links, barrier, host port."""
         m = Module()
-        self._elaborate_reset(m)
+        tree = BroadcastTree(self._config)
+        resets = self._elaborate_reset(m, tree)
         signature = tile_signature(self._config, trace=self._trace)
-        tiles = [self._add_tile(m, node, signature) for node in range(self._config.topology.nodes)]
+        tiles = [self._add_tile(m, node, signature, reset) for node, reset in enumerate(resets)]
         self._elaborate_links(m, tiles)
-        self._elaborate_control(m, tiles)
-        self._elaborate_host(m, tiles)
+        self._elaborate_control(m, tree, tiles)
+        self._elaborate_cycle(m, tree, tiles)
+        self._elaborate_host(m, tree, tiles)
         return m
 
-    def _elaborate_reset(self, m: Module) -> None:
-        """A domain of the same clock that is reset one cycle later.
+    def _elaborate_reset(self, m: Module, tree: BroadcastTree) -> list[Signal]:
+        """Domains of the same clock: "core" is reset one cycle later. Gives the reset of each tile.
 
         As every input of the network, reset passes a register: it has far to go, and a simulator
         need not evaluate the network when an input changes, but only at the clock's edge.
+        Domain "middle", of what hears from all tiles, is in reset until all that they said before
+        their reset has arrived.
         """
-        m.domains.core = ClockDomain("core", local=True)
-        reset = Signal(init=1, reset_less=True)
-        m.d.sync += reset.eq(ResetSignal())
-        m.d.comb += [ClockSignal("core").eq(ClockSignal()), ResetSignal("core").eq(reset)]
+        passed = [Signal(init=1, name="reset", reset_less=True)]
+        m.d.sync += passed[0].eq(ResetSignal())
+        for number in range(self._config.barrier_registers):
+            passed.append(Signal(init=1, name=f"reset_{number}", reset_less=True))
+            m.d.sync += passed[-1].eq(passed[-2])
+        for name, reset in (("core", passed[0]), ("middle", Cat(passed).any())):
+            m.domains += ClockDomain(name, local=True)
+            m.d.comb += [ClockSignal(name).eq(ClockSignal()), ResetSignal(name).eq(reset)]
+        return tree.to_all(m, "reset", passed[0])
 
     def _registered(self, m: Module, value: Signal) -> Signal:
         """An input, a cycle late."""
@@ -110,15 +125,17 @@ class Network(Component):
         m.d.sync += register.eq(value)
         return register
 
-    def _add_tile(self, m: Module, node: int, signature: Signature):
+    def _add_tile(self, m: Module, node: int, signature: Signature, reset: Signal):
         """The tile of ``node``: a submodule, or an instance of the shared module."""
         name = f"tile_{node}"
         if not self._tile_by_name:
+            m.domains += ClockDomain(name, local=True)
+            m.d.comb += [ClockSignal(name).eq(ClockSignal()), ResetSignal(name).eq(reset)]
             tile = Tile(self._config, trace=self._trace)
-            m.submodules[name] = DomainRenamer("core")(tile)
+            m.submodules[name] = DomainRenamer(name)(tile)
             return tile
         tile = signature.create(path=(name,))
-        ports = {"i_clk": ClockSignal(), "i_rst": ResetSignal("core")}
+        ports = {"i_clk": ClockSignal(), "i_rst": reset}
         for path, member, value in signature.flatten(tile):
             direction = "o" if member.flow == Out else "i"
             ports[f"{direction}_{'__'.join(str(part) for part in path)}"] = value
@@ -140,35 +157,69 @@ class Network(Component):
                 connect_link(m, source, sink)
             m.d.comb += [tile.node.eq(node), tile.linked.eq(linked)]
 
-    def _elaborate_control(self, m: Module, tiles: list) -> None:
-        """The barrier, the cycle counter, done and error."""
-        advance, all_over = Signal(), Signal()
-        m.d.comb += [
-            all_over.eq(Cat(tile.over for tile in tiles).all()),
-            self.done.eq(Cat(tile.finished for tile in tiles).all()),
-            self.error.eq(Cat(tile.flagged for tile in tiles).any()),
+    def _elaborate_control(self, m: Module, tree: BroadcastTree, tiles: list) -> None:
+        """The barrier, done and error."""
+
+        def of_all(name: str, combine: Callable[[Sequence[Value]], Value]) -> Value:
+            return tree.from_all(m, name, [getattr(tile, name) for tile in tiles], combine)
+
+        registers = self._config.barrier_registers
+        advance, before = Signal(), Signal(registers)
+        all_over, finished, flagged = of_all("over", _all), of_all("finished", _all), Signal()
+        m.d.comb += flagged.eq(of_all("flagged", _any))
+        # What was told before an advance has come back says nothing of the step after it.
+        m.d.middle += [
+            advance.eq(all_over & ~finished & ~advance & ~before.any()),
+            before.eq(Cat(advance, before)),
         ]
-        m.d.core += advance.eq(all_over & ~self.done & ~advance)
+        told = ~ResetSignal("middle") if registers else C(1)
+        m.d.comb += [self.done.eq(finished & told), self.error.eq(flagged & told)]
+        barrier = self._registered(m, self.barrier)
+        rising = Signal()
+        m.d.comb += rising.eq(advance & barrier)
+        for name, value in (
+            ("advance", rising),
+            ("barrier", barrier),
+            ("half_duplex", self._registered(m, self.half_duplex)),
+        ):
+            for tile, here in zip(tiles, tree.to_all(m, name, value), strict=True):
+                m.d.comb += getattr(tile, name).eq(here)
+
+    def _elaborate_cycle(self, m: Module, tree: BroadcastTree, tiles: list) -> None:
+        """The cycle as the host sees it, which stands still in the end, and as the tiles do."""
         # Not "+ ~done", which would wait for a carry.
         with m.If(~self.done):
-            m.d.core += self.cycle.eq(self.cycle + 1)
-        barrier = self._registered(m, self.barrier)
-        half_duplex = self._registered(m, self.half_duplex)
-        for tile in tiles:
-            m.d.comb += [
-                tile.barrier.eq(barrier),
-                tile.half_duplex.eq(half_duplex),
-                tile.advance.eq(advance & barrier),
-            ]
-            if self._trace or self._config.signature:
-                m.d.comb += tile.cycle.eq(self.cycle)
+            m.d.middle += self.cycle.eq(self.cycle + 1)
+        if not (self._trace or self._config.signature):
+            return
+        now = self.cycle
+        if self._config.barrier_registers:
+            # Ahead of what is told of all tiles.
+            now = Signal.like(self.cycle)
+            m.d.core += now.eq(now + 1)
+        for tile, here in zip(tiles, tree.to_all(m, "cycle", now), strict=True):
+            m.d.comb += tile.cycle.eq(here)
 
-    def _elaborate_host(self, m: Module, tiles: list) -> None:
+    def _elaborate_host(self, m: Module, tree: BroadcastTree, tiles: list) -> None:
         """The host port to all tiles; only the one addressed answers with other than 0."""
-        asked = {name: self._registered(m, getattr(self.host, name)) for name in ASKED}
-        answer = C(0)
-        for tile in tiles:
-            for name, value in asked.items():
-                m.d.comb += getattr(tile.host, name).eq(value)
-            answer |= tile.host.read_data
-        m.d.comb += self.host.read_data.eq(answer)
+        for name in ASKED:
+            asked = self._registered(m, getattr(self.host, name))
+            for tile, here in zip(tiles, tree.to_all(m, name, asked), strict=True):
+                m.d.comb += getattr(tile.host, name).eq(here)
+        answers = [tile.host.read_data for tile in tiles]
+        m.d.comb += self.host.read_data.eq(tree.from_all(m, "answer", answers, _either))
+
+
+def _all(bits: Sequence[Value]) -> Value:
+    """Whether all of these are 1."""
+    return Cat(bits).all()
+
+
+def _any(bits: Sequence[Value]) -> Value:
+    """Whether one of these is 1."""
+    return Cat(bits).any()
+
+
+def _either(words: Sequence[Value]) -> Value:
+    """The one of these that is not 0."""
+    return reduce(or_, words)

@@ -7,7 +7,7 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig, pack_positions
-from .host import fetches_ahead
+from .host import looks_ahead
 from .link import CYCLE_BITS, Link, slot_layout
 from .output_port import CreditCounter
 
@@ -70,6 +70,8 @@ class Sender(Component):
         The message memory: the word at the address that was shown in the last cycle.
     step : In
         The node's step.
+    rises, next_step : In
+        At the end of this cycle the step becomes ``next_step``.
     now : In(32)
         The number of this cycle; for timed rows.
     hold : In(1)
@@ -101,6 +103,8 @@ class Sender(Component):
                 "message_address": Out(config.address_bits),
                 "message_word": In(config.flit_width),
                 "step": In(config.step_bits),
+                "rises": In(1),
+                "next_step": In(config.step_bits),
                 "now": In(CYCLE_BITS),
                 "hold": In(1),
                 "link": Out(Link(config)),
@@ -118,10 +122,10 @@ class Sender(Component):
     def elaborate(self, platform: object) -> Module:
         """The state machine, and what it steps through: the table, the row, the message."""
         m = Module()
-        ahead = fetches_ahead(platform)
+        ahead = looks_ahead(platform)
         row = Signal(_row_layout(self._config), reset_less=True)
         vc = Signal(self._config.vcs)
-        due, wanted, injected = Signal(), Signal(), Signal()
+        in_step, due, wanted, injected = Signal(), Signal(), Signal(), Signal()
         in_payload, last_word = Signal(), Signal()
         word_leaves = injected & in_payload
         place = self._elaborate_message_place(m, row, in_payload, word_leaves, last_word)
@@ -132,13 +136,17 @@ class Sender(Component):
             word = self.message_word
         self._elaborate_flit(m, row, word, in_payload, last_word)
         self._elaborate_injection(m, vc, wanted, injected)
+        if ahead:
+            self._compare_step(m, in_step, row.step)
+        else:
+            m.d.comb += in_step.eq(row.step == self.step)
         with m.FSM():
             with m.State(SenderState.CONTROL.name):
-                source = self._elaborate_control(m, row)
+                source = self._elaborate_control(m, row, in_step if ahead else None)
                 if ahead:
                     m.d.comb += self.message_address.eq(source)
             with m.State(SenderState.READY.name):
-                self._elaborate_ready(m, row, vc, due, wanted)
+                self._elaborate_ready(m, row, in_step, vc, due, wanted)
                 with m.If(injected):
                     m.d.comb += self.begins.eq(1)
                     self._header_flit_left(m, row, last_word)
@@ -163,6 +171,10 @@ class Sender(Component):
             with m.State(SenderState.FAILED.name):
                 m.d.comb += self.state.eq(SenderState.FAILED.value)
         return m
+
+    def _compare_step(self, m: Module, in_step: Signal, step: Value) -> None:
+        """Know in a register whether the next cycle is in the ``step`` of the row."""
+        m.d.sync += in_step.eq(Mux(self.rises, step == self.next_step, step == self.step))
 
     def _elaborate_message_place(
         self, m: Module, row, in_payload: Signal, word_leaves: Value, last_word: Signal
@@ -211,10 +223,11 @@ class Sender(Component):
             self.link.flit.tail.eq(is_last),
         ]
 
-    def _elaborate_control(self, m: Module, row) -> Value:
+    def _elaborate_control(self, m: Module, row, in_step: Signal | None) -> Value:
         """Read the control words into the row's fields; a first word of step 0 ends the table.
 
-        Gives the place of the row's first word, as soon as it is read.
+        A register ``in_step`` is told of the row's step as it comes. Gives the place of the row's
+        first word, as soon as it is read.
         """
         config = self._config
         word = Signal(range(config.control_words))
@@ -235,6 +248,9 @@ class Sender(Component):
         for name, load in loads.items():
             with m.If(word == words[name]):
                 m.d.sync += load
+        if in_step is not None:
+            with m.If(word == words["step"]):
+                self._compare_step(m, in_step, fields["step"])
         m.d.comb += self.table_advance.eq(1)
         with m.If((word == 0) & (fields["step"] == 0)):
             m.next = SenderState.ENDED.name
@@ -245,13 +261,13 @@ class Sender(Component):
                 m.next = SenderState.READY.name
         return Mux(word == words["source_address"], fields["source_address"], row.place)
 
-    def _elaborate_ready(self, m: Module, row, vc, due, wanted) -> None:
+    def _elaborate_ready(self, m: Module, row, in_step: Signal, vc, due, wanted) -> None:
         """Wait for the row's step; refuse a row that the network cannot carry out."""
         config = self._config
         slot = Signal(slot_layout(config))
         m.d.comb += slot.eq(self.table_word[: config.slot_bits])
         one_hot = Cat(slot.vc == number for number in range(config.vcs))
-        in_step, late = row.step == self.step, _is_less(row.step, self.step)
+        late = _is_less(row.step, self.step)
         unsound = (
             (row.header_flits == 0)
             | row.too_long

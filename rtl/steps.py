@@ -104,6 +104,8 @@ class StepKeeper(Component):
         A step with a receive must have no send.
     step : Out
         The step, from 1.
+    rises, next_step : Out
+        At the end of this cycle the step becomes ``next_step``, one more.
     over, finished : Out(1)
         The node has done its part of this step; of the program.
     send_and_receive : Out(1)
@@ -123,6 +125,8 @@ class StepKeeper(Component):
                 "advance": In(1),
                 "half_duplex": In(1),
                 "step": Out(config.step_bits, init=1),
+                "rises": Out(1),
+                "next_step": Out(config.step_bits),
                 "over": Out(1),
                 "finished": Out(1),
                 "send_and_receive": Out(1),
@@ -138,5 +142,9 @@ class StepKeeper(Component):
             self.send_and_receive.eq(self.half_duplex & self.begins & self.receives),
         ]
         by_itself = self.over & ~self.finished
-        m.d.sync += self.step.eq(self.step + Mux(self.barrier, self.advance, by_itself))
+        m.d.comb += [
+            self.rises.eq(Mux(self.barrier, self.advance, by_itself)),
+            self.next_step.eq(self.step + 1),
+        ]
+        m.d.sync += self.step.eq(self.step + self.rises)
         return m

@@ -4,8 +4,9 @@
 
     host ──► memory ──► word                             as a rule
 
-    host ──► memory ──► next word ──┐
-        └──► word 0 ──► (in reset) ─┴──► word            where ``fetch_ahead`` is set
+    host ──► memory ──┬──► kept ──┬──► next word ──┐
+        │             └───────────┘                ├──► word      where ``look_ahead`` is set
+        └──► word 0 ───────────► (in reset) ───────┘
 """
 
 from amaranth.hdl import Module, Mux, ResetSignal, Signal
@@ -13,15 +14,18 @@ from amaranth.lib.memory import Memory, ReadPort
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
-from .host import fetches_ahead, memory_attributes, table_address_bits
+from .host import looks_ahead, memory_attributes, table_address_bits
 
 
 class Table(Component):
     """Shows the table's words one after the other; word 0 after a cycle of reset.
 
-    On a platform with ``fetch_ahead`` set the word is in a register, and the memory reads the one
+    On a platform with ``look_ahead`` set the word is in a register, and the memory reads the ones
     behind it: a block RAM answers so late that a sender could do little with it in what is left of
-    the cycle. So that one cycle of reset is enough for both, word 0 is kept beside the memory.
+    the cycle, and is so far away that it is not asked by what the sender does in this cycle. It
+    reads in every cycle the word two behind the one shown. What it answers is the next word
+    directly after an ``advance``; then it is kept, as the answer goes on to the one behind it. So
+    that one cycle of reset is enough for both, word 0 is kept beside the memory.
 
     Attributes
     ----------
@@ -60,12 +64,12 @@ class Table(Component):
             write_port.addr.eq(self.write_address),
             write_port.data.eq(self.write_word),
             write_port.en.eq(self.write),
-            read_port.en.eq(self.advance | ResetSignal()),
         ]
-        if fetches_ahead(platform):
+        if looks_ahead(platform):
             self._elaborate_place(m, read_port, first=1)
             self._elaborate_word(m, read_port)
         else:
+            m.d.comb += read_port.en.eq(self.advance | ResetSignal())
             self._elaborate_place(m, read_port, first=0)
             m.d.comb += self.word.eq(read_port.data)
         return m
@@ -80,9 +84,13 @@ class Table(Component):
     def _elaborate_word(self, m: Module, read_port: ReadPort) -> None:
         """The word shown, which in reset is word 0 as the host has written it last."""
         word_0 = Signal(self._config.flit_width, reset_less=True)
-        shown = Signal.like(word_0)
+        shown, kept, keeps = Signal.like(word_0), Signal.like(word_0), Signal()
         with m.If(self.write & (self.write_address == 0)):
             m.d.sync += word_0.eq(self.write_word)
-        with m.If(read_port.en):
-            m.d.sync += shown.eq(Mux(ResetSignal(), word_0, read_port.data))
+        m.d.sync += keeps.eq(~self.advance)
+        with m.If(~keeps):
+            m.d.sync += kept.eq(read_port.data)
+        next_word = Mux(keeps, kept, read_port.data)
+        with m.If(self.advance | ResetSignal()):
+            m.d.sync += shown.eq(Mux(ResetSignal(), word_0, next_word))
         m.d.comb += self.word.eq(shown)

@@ -47,7 +47,7 @@ async def run_jobs(dut: Any) -> None:
             done=done,
             cycles=int(dut.cycle.value),
             seconds=seconds,
-            status=await _read(dut, job.nodes, HostSpace.STATUS, job.status_words),
+            status=await _read(dut, job, HostSpace.STATUS, job.status_words),
             messages=await _read_messages(dut, job),
         )
         result.save(job_folder / JobResult.FILE)
@@ -78,7 +78,8 @@ async def _run(dut: Any, job: Job) -> bool:
     A flag does not end the run: what was under way goes on, and the model says how.
     """
     dut.rst.value = 0
-    watchdog = Timer(job.cycle_limit * CLOCK_PERIOD, unit="step")
+    cycles = job.cycle_limit + job.barrier_registers
+    watchdog = Timer(cycles * CLOCK_PERIOD, unit="step")
     await First(RisingEdge(dut.done), watchdog)
     await FallingEdge(dut.clk)
     return bool(dut.done.value)
@@ -87,19 +88,21 @@ async def _run(dut: Any, job: Job) -> bool:
 async def _read_messages(dut: Any, job: Job) -> npt.NDArray[np.uint64]:
     """Hold the network in reset again and read every node's message memory."""
     dut.rst.value = 1
-    return await _read(dut, job.nodes, HostSpace.MESSAGE, job.read_words)
+    return await _read(dut, job, HostSpace.MESSAGE, job.read_words)
 
 
-async def _read(dut: Any, nodes: int, space: HostSpace, words: int) -> npt.NDArray[np.uint64]:
+async def _read(dut: Any, job: Job, space: HostSpace, words: int) -> npt.NDArray[np.uint64]:
     """The first ``words`` words of a space of every node: shape (nodes, words)."""
     host = _host(dut)
     address, read_data = host["address"], host["read_data"]
     falling_edge = FallingEdge(dut.clk)
     host["space"].value = space
-    values = np.zeros((nodes, words), dtype=np.uint64)
-    places = list(itertools.product(range(nodes), range(words)))
-    # The answer comes two cycles after the address: one address is under way.
-    for asked, answered in zip([*places, (0, 0)], [None, *places], strict=True):
+    values = np.zeros((job.nodes, words), dtype=np.uint64)
+    places = list(itertools.product(range(job.nodes), range(words)))
+    # Without such registers an answer comes two cycles after its address: one is under way.
+    under_way = 1 + job.barrier_registers
+    after, before = [(0, 0)] * under_way, [None] * under_way
+    for asked, answered in zip([*places, *after], [*before, *places], strict=True):
         host["node"].value, address.value = asked
         await falling_edge
         if answered is not None:

@@ -48,7 +48,8 @@ class Job(_Stored):
     host port before the start. ``read_words`` words of every node's message memory are read
     afterwards, and ``status_words`` words of its status, of which ``mask_words`` for each of the
     node's ``lanes`` tell the steps in which a packet has arrived. ``cycle_limit`` is when the
-    watchdog stops the run.
+    watchdog stops the run. What all nodes say, the answers to the host too, is
+    ``barrier_registers`` cycles later than it would be without such registers.
     """
 
     FILE = "job.npz"
@@ -63,6 +64,7 @@ class Job(_Stored):
     barrier: bool
     half_duplex: bool
     cycle_limit: int
+    barrier_registers: int
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,7 @@ def prepare(
         barrier=timing == "barrier",
         half_duplex=program.port_model == "half-duplex",
         cycle_limit=cycle_limit,
+        barrier_registers=config.barrier_registers,
     )
 
 
@@ -165,7 +166,11 @@ def simulate(
             for folder, job in zip(folders, jobs, strict=True):
                 _await_result(process, folder, run_folder)
                 result = JobResult.load(folder / JobResult.FILE)
-                yield hardware_run(job, result, read_printed_trace(folder / TRACE_FILE))
+                trace = read_printed_trace(folder / TRACE_FILE)
+                if result.done:
+                    # That all nodes are finished may be heard late, and a stray packet goes on.
+                    trace = trace.first_rows(int(np.searchsorted(trace.cycle, result.cycles)))
+                yield hardware_run(job, result, trace)
                 shutil.rmtree(folder)
             process.wait()
         finally:

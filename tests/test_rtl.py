@@ -162,7 +162,7 @@ def test_one_cycle_of_reset_begins_the_table_anew_whatever_the_sender_does(ahead
     m.domains.sync = ClockDomain()
     config = NetworkConfig(topology=TOPOLOGY, table_words=8)
     table = Table(config)
-    m.submodules.table = Fragment.get(table, SimpleNamespace(fetch_ahead=ahead))
+    m.submodules.table = Fragment.get(table, SimpleNamespace(look_ahead=ahead))
     m.submodules.sender = sender = Sender(config, ports=range(1, 5))
     m.d.comb += [
         ResetSignal().eq(reset),

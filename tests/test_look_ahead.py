@@ -1,6 +1,7 @@
 """An interface whose memories are read a cycle ahead does, in every cycle, what the other does."""
 
 import random
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -63,7 +64,7 @@ class Draw(random.Random):
 class Pair:
     """Two interfaces with the same inputs."""
 
-    INPUTS = ("node", "barrier", "half_duplex", "advance")
+    INPUTS = ("node", "barrier", "half_duplex", "advance", "router_flags")
 
     def __init__(self, config):
         self.config, self.module, self.reset = config, Module(), Signal()
@@ -71,7 +72,7 @@ class Pair:
         self.plain, self.ahead = NetworkInterface(config), NetworkInterface(config)
         m = self.module
         m.submodules.plain = self.plain
-        m.submodules.ahead = Fragment.get(self.ahead, SimpleNamespace(fetch_ahead=True))
+        m.submodules.ahead = Fragment.get(self.ahead, SimpleNamespace(look_ahead=True))
         m.d.comb += ResetSignal().eq(self.reset)
         m.d.comb += [
             getattr(self.ahead, name).eq(getattr(self.plain, name)) for name in self.INPUTS
@@ -84,6 +85,26 @@ class Pair:
             self.ahead.ejections[0].valid.eq(self.plain.ejections[0].valid),
             self.ahead.ejections[0].flit.eq(self.plain.ejections[0].flit),
         ]
+
+    async def start(self, ctx, message, rows, receives):
+        """Load all memories in reset, and release it."""
+        loaded = {
+            HostSpace.MESSAGE: message,
+            HostSpace.EXPECTED: encode_expected(self.config, receives),
+            HostSpace.TABLE: encode_table(self.config, rows),
+        }
+        ctx.set(self.reset, 1)
+        for space, words in loaded.items():
+            for _ in self.load(ctx, space, words):
+                await ctx.tick()
+        await ctx.tick()
+        ctx.set(self.reset, 0)
+
+    def simulate(self, testbench):
+        simulator = Simulator(self.module)
+        simulator.add_clock(PERIOD)
+        simulator.add_testbench(testbench)
+        simulator.run()
 
     def load(self, ctx, space, words):
         """Writes of these words, one a cycle, the last one first."""
@@ -146,20 +167,11 @@ def test_what_is_sent_is_the_same(changes, barrier, seed):
     rows = draw.rows(config)
     receives = [step for step in range(1, STEPS + 1) if draw.random() < 0.7]
     packets = [(step, *flit) for step in receives for flit in draw.packet(config, step)]
-    loaded = {
-        HostSpace.MESSAGE: [draw.getrandbits(16) for _ in range(config.message_words)],
-        HostSpace.EXPECTED: encode_expected(config, receives),
-        HostSpace.TABLE: encode_table(config, rows),
-    }
+    message = [draw.getrandbits(16) for _ in range(config.message_words)]
 
     async def testbench(ctx):
-        ctx.set(pair.reset, 1)
         ctx.set(pair.plain.barrier, barrier)
-        for space, words in loaded.items():
-            for _ in pair.load(ctx, space, words):
-                await ctx.tick()
-        await ctx.tick()
-        ctx.set(pair.reset, 0)
+        await pair.start(ctx, message, rows, receives)
         world, injected, finished = World(ctx, pair, draw, packets), 0, 0
         for _ in range(2000):
             world.act()
@@ -174,7 +186,40 @@ def test_what_is_sent_is_the_same(changes, barrier, seed):
         assert finished
         assert injected >= sum(1 + row.length for row in rows)
 
-    simulator = Simulator(pair.module)
-    simulator.add_clock(PERIOD)
-    simulator.add_testbench(testbench)
-    simulator.run()
+    pair.simulate(testbench)
+
+
+@pytest.mark.parametrize("barrier", [1, 0])
+@pytest.mark.parametrize("wrong", [0, 1, 2, 3, "row", "late row", "packet", "write", "half-duplex"])
+def test_a_flag_stops_both_in_the_same_cycle(wrong, barrier):
+    """A flag of the router's, by its number, or what the interface does wrong."""
+    config, draw = configuration(), Draw(9)
+    pair = Pair(config)
+    rows, steps = draw.rows(config), range(1, STEPS + 1)
+    packets = [(step, *flit) for step in steps for flit in draw.packet(config, step)]
+    if wrong == "row":
+        rows[2] = replace(rows[2], source_address=config.message_words - 1, length=2)
+    if wrong == "late row":
+        rows.append(replace(rows[0], step=1))
+    if wrong == "write":
+        packets[0] = (1, packets[0][1] | (1 << config.flit_width) - (1 << 10), *packets[0][2:])
+        packets[1:1] = [(1, 7, 0, 0)] * config.message_words
+    receives = steps[:-3] if wrong == "packet" else steps
+
+    async def testbench(ctx):
+        ctx.set(pair.plain.barrier, barrier)
+        ctx.set(pair.plain.half_duplex, int(wrong == "half-duplex"))
+        await pair.start(ctx, [0] * config.message_words, rows, receives)
+        world, told = World(ctx, pair, draw, packets), set()
+        for cycle in range(600):
+            world.act()
+            pulse = 1 << wrong if isinstance(wrong, int) and cycle == 40 else 0
+            ctx.set(pair.plain.router_flags, pulse)
+            seen = valid, _, over, finished, flagged = pair.seen(ctx, pair.plain)
+            assert seen == pair.seen(ctx, pair.ahead)
+            told.add(flagged)
+            world.note(valid, over, finished)
+            await ctx.tick()
+        assert told == {0, 1}
+
+    pair.simulate(testbench)
