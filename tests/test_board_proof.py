@@ -66,6 +66,12 @@ def test_a_broadcast_on_the_rtl_is_what_the_model_says(rtl):
     agrees(prove(rtl, broadcast_of(SQUARE)))
 
 
+@pytest.mark.slow
+def test_a_host_waits_for_answers_that_come_through_registers():
+    config = replace(SQUARE, barrier_registers=5)
+    agrees(prove(rtl_design(FAST, config), broadcast_of(config)))
+
+
 def test_another_network_than_the_one_meant_is_no_proof(rtl):
     other = replace(SQUARE, depth=4)
     with pytest.raises(RuntimeError, match="RTL: network on the board must be the 2x2 mesh of"):
