@@ -186,14 +186,16 @@ class NetworkInterface(Component):
         for flag, cause in causes.items():
             with m.If(cause):
                 m.d.sync += flags[flag].eq(1)
+        told = flags
         if looks_ahead(platform):
-            # The same in a register: no row begins after it, and that takes long enough to tell.
+            # No row begins after it, and that takes long enough to tell: so it is in a register,
+            # but for what is seen late in a cycle, in the flit that arrives.
+            late = (Flag.UNEXPECTED_RECEIVE, Flag.BAD_WRITE)
             flagged = Signal()
-            with m.If(Cat(causes.values()).any()):
+            with m.If(Cat(cause for flag, cause in causes.items() if flag not in late).any()):
                 m.d.sync += flagged.eq(1)
-            m.d.comb += self.flagged.eq(flagged)
-        else:
-            m.d.comb += self.flagged.eq(flags.any())
+            told = Cat(flagged, *(flags[flag] for flag in late))
+        m.d.comb += self.flagged.eq(told.any())
 
     def _elaborate_message(
         self, m: Module, platform: object, lanes: Sequence[Lane], selected: Signal

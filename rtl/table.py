@@ -4,9 +4,8 @@
 
     host ──► memory ──► word                             as a rule
 
-    host ──► memory ──┬──► kept ──┬──► next word ──┐
-        │             └───────────┘                ├──► word      where ``look_ahead`` is set
-        └──► word 0 ───────────► (in reset) ───────┘
+    host ──► memory ──► read ──► two words kept ──┐
+        └──► words 0 and 1 ─────► (in reset) ─────┴──► word      where ``look_ahead`` is set
 """
 
 from amaranth.hdl import Module, Mux, ResetSignal, Signal
@@ -20,12 +19,10 @@ from .host import looks_ahead, memory_attributes, table_address_bits
 class Table(Component):
     """Shows the table's words one after the other; word 0 after a cycle of reset.
 
-    On a platform with ``look_ahead`` set the word is in a register, and the memory reads the ones
-    behind it: a block RAM answers so late that a sender could do little with it in what is left of
-    the cycle, and is so far away that it is not asked by what the sender does in this cycle. It
-    reads in every cycle the word two behind the one shown. What it answers is the next word
-    directly after an ``advance``; then it is kept, as the answer goes on to the one behind it. So
-    that one cycle of reset is enough for both, word 0 is kept beside the memory.
+    On a platform with ``look_ahead`` set the word is in a register, and so are those behind it: a
+    block RAM answers late, and may be so far away that what it is asked and what it answers have a
+    cycle each to get there. So that one cycle of reset is enough for both, words 0 and 1 are kept
+    beside the memory.
 
     Attributes
     ----------
@@ -66,8 +63,8 @@ class Table(Component):
             write_port.en.eq(self.write),
         ]
         if looks_ahead(platform):
-            self._elaborate_place(m, read_port, first=1)
-            self._elaborate_word(m, read_port)
+            self._elaborate_place(m, read_port, first=2)
+            self._elaborate_queue(m, read_port)
         else:
             m.d.comb += read_port.en.eq(self.advance | ResetSignal())
             self._elaborate_place(m, read_port, first=0)
@@ -81,16 +78,39 @@ class Table(Component):
         with m.If(self.advance):
             m.d.sync += place.eq(place + 1)
 
-    def _elaborate_word(self, m: Module, read_port: ReadPort) -> None:
-        """The word shown, which in reset is word 0 as the host has written it last."""
-        word_0 = Signal(self._config.flit_width, reset_less=True)
-        shown, kept, keeps = Signal.like(word_0), Signal.like(word_0), Signal()
-        with m.If(self.write & (self.write_address == 0)):
-            m.d.sync += word_0.eq(self.write_word)
-        m.d.sync += keeps.eq(~self.advance)
-        with m.If(~keeps):
-            m.d.sync += kept.eq(read_port.data)
-        next_word = Mux(keeps, kept, read_port.data)
-        with m.If(self.advance | ResetSignal()):
-            m.d.sync += shown.eq(Mux(ResetSignal(), word_0, next_word))
+    def _elaborate_queue(self, m: Module, read_port: ReadPort) -> None:
+        """The word shown, and up to two words between it and the one that has been read.
+
+        The memory is asked for the word three behind the one shown, and what it answers is in
+        ``read`` two cycles later. So each of the last two cycles without an ``advance`` has left
+        a word to be kept. After reset words 0 and 1 are those that the host has written last.
+        """
+        word_0, word_1 = (self._written(m, place) for place in (0, 1))
+        shown, read = Signal.like(word_0), Signal.like(word_0)
+        next_kept, last_kept = Signal.like(word_0), Signal.like(word_0)
+        # The last two cycles; after reset as if word 1 were kept.
+        advanced, before = Signal(init=1), Signal()
+        keeps, keeps_two = Signal(), Signal()
+        m.d.comb += [keeps.eq(~(advanced & before)), keeps_two.eq(~(advanced | before))]
+        m.d.sync += [
+            read.eq(read_port.data),
+            advanced.eq(self.advance),
+            before.eq(advanced),
+        ]
+        with m.If(ResetSignal()):
+            m.d.sync += [shown.eq(word_0), next_kept.eq(word_1)]
+        with m.Else():
+            with m.If(self.advance):
+                m.d.sync += shown.eq(Mux(keeps, next_kept, read))
+            with m.If(self.advance | ~keeps):
+                m.d.sync += next_kept.eq(Mux(keeps_two, last_kept, read))
+            with m.If(~keeps_two):
+                m.d.sync += last_kept.eq(read)
         m.d.comb += self.word.eq(shown)
+
+    def _written(self, m: Module, place: int) -> Signal:
+        """The word that the host has last written to a place, kept through reset."""
+        word = Signal(self._config.flit_width, name=f"word_{place}", reset_less=True)
+        with m.If(self.write & (self.write_address == place)):
+            m.d.sync += word.eq(self.write_word)
+        return word
