@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from .boards.registry import BAUD, BOARDS, TIMEOUT_SECONDS, Board, find_board
 from .console import busy, print_checks, print_json, print_table, progress, say_written
 from .model.config import NetworkConfig
 from .model.errors import InvalidInput
+from .model.files import write_bytes_atomically
 from .options import (
     Chosen,
     Use,
@@ -21,9 +21,9 @@ from .options import (
     hardware_options,
     json_option,
     network_options,
+    output_paths,
     require_no_deadlock,
     timing_option,
-    writable_folder,
 )
 from .options_collective import (
     chosen_schedule,
@@ -114,6 +114,7 @@ def bitstream_command(
     A second run takes everything from the cache. --prove simulates the netlist, and for iCE40 the
     bitstream, where icebox_vlog is installed to read it back.
     """
+    from .boards.bitstream import REPORT
     from .boards.tools import load_bitstream, require_loader
     from .sim.toolchain import environment
 
@@ -124,7 +125,8 @@ def bitstream_command(
     if prove:
         # Asked now, so that a missing Verilator is said before synthesis.
         environment()
-    folder = None if output is None else writable_folder(output)
+    # The others' names are known when all is built.
+    output_paths(output, REPORT)
     built = _build(board, config)
     if not as_json:
         _print_bitstream(board, config, built)
@@ -134,10 +136,13 @@ def bitstream_command(
         print_json(_bitstream_json(board, built, proofs))
     elif prove:
         _print_proofs(board, proofs)
-    if folder is not None:
-        kept = [path for path in built.folder.iterdir() if path.suffix in (".log", ".json")]
-        copies = [shutil.copy(path, folder) for path in (built.bitstream, *kept)]
-        say_written(*(() if as_json else copies))
+    kept = [path for path in built.folder.iterdir() if path.suffix in (".log", ".json")]
+    made = [built.bitstream, *sorted(kept)]
+    copies = output_paths(output, *(path.name for path in made))
+    # There are none if no folder was asked for.
+    for path, copy in zip(made, copies, strict=False):
+        write_bytes_atomically(copy, path.read_bytes())
+    say_written(*(() if as_json else copies))
     if built.fmax < board.clock:
         raise RuntimeError(
             f"Fmax must be at least the clock of {board.name}, {_megahertz(board.clock)}, "

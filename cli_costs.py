@@ -10,7 +10,7 @@ from .console import print_json, print_table, say_written
 from .model.cube.cost_rows import PORTS
 from .model.cube.costs import find_costs, lower_bound
 from .model.errors import InvalidInput, require_range
-from .options import float_option, integer_option, json_option, output_option, writable_folder
+from .options import float_option, integer_option, json_option, output_option, output_paths
 
 _LARGEST_DIMENSION = 20
 _LONGEST_TIME = 1e9
@@ -37,19 +37,18 @@ def costs_command(collective: str, output: str | None, as_json: bool, **chosen: 
     if output is not None and not (chosen["tau"] or chosen["tc"]):
         raise InvalidInput("--tau or --tc must be more than 0 for the pictures")
     rows = _rows(collective, n, words, packet, chosen["tau"], chosen["tc"])
-    folder = None if output is None else writable_folder(output)
+    paths = output_paths(output, "speed-up.svg", "times.svg")
     if as_json:
         print_json(rows)
     else:
         title = f"{n}-cube, {collective} of {words} words, packets of at most {packet}"
         columns = ("graph", "ports", "start-ups", "words", "T", "B_opt", "T_min")
         print_table(title, columns, [tuple(row.values())[: len(columns)] for row in rows])
-    if folder is not None:
+    if paths:
         from .picture import save_picture
         from .picture_costs import draw_speed_up, draw_times
 
         times = {"tau": chosen["tau"], "tc": chosen["tc"]}
-        paths = folder / "speed-up.svg", folder / "times.svg"
         save_picture(draw_speed_up(packet=packet, **times), paths[0])
         save_picture(draw_times(**times), paths[1])
         say_written(*(() if as_json else paths))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,9 +26,9 @@ from .options import (
     json_option,
     network_options,
     output_option,
+    output_paths,
     refuse_beside,
     require_no_deadlock,
-    writable_folder,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
 
 TABLE_SIZES = (1 << 12, 1 << 14, 1 << 16)
 """Table memories of networks for traffic, in words: few sizes, so that few networks are built."""
+
+FILES = ("latency.svg", "trace-model.csv", "traffic.csv")
+HARDWARE_TRACE = "trace-hardware.csv"
+"""What is written to the output folder."""
 
 PLACES = ("model", "hardware", "both")
 
@@ -80,19 +85,19 @@ def traffic_command(output: str | None, as_json: bool, place: str, **chosen: Any
         setting = _setting(chosen)
         case = None if place == "model" else _case(chosen, setting)
         predicted = _predicted(chosen, setting) if case is None else case.predicted
-    folder = None if output is None else writable_folder(output)
+    paths = output_paths(output, *FILES, *([] if place == "model" else [HARDWARE_TRACE]))
     result = None if case is None else _run_on_hardware(case)
     trace = predicted.trace if result is None else result.measured.trace
     measured = measure_traffic(setting.traffic, setting.config, trace, setting.seed)
-    if folder is not None:
-        _write(setting, predicted, result, folder)
+    if paths:
+        _write(setting, predicted, result, paths)
     compared = result if place == "both" else None
     if as_json:
         checks = None if compared is None else [check.to_json() for check in compared.checks]
         print_json({"measures": measured, "checks": checks})
     else:
         _print(setting, measured, compared)
-        say_written(*(sorted(folder.iterdir()) if folder is not None else ()))
+        say_written(*paths)
     if compared is not None and not compared.agrees:
         raise RuntimeError("hardware and prediction do not agree")
     if not predicted.finished:
@@ -175,21 +180,24 @@ def _run_on_hardware(case: TrafficCase) -> TrafficResult:
         return next(run_traffic([case], on_build=lambda: say(BUILDING)))
 
 
-def _write(setting: Setting, predicted: Run, result: TrafficResult | None, folder: Path) -> None:
+def _write(
+    setting: Setting, predicted: Run, result: TrafficResult | None, paths: Sequence[Path]
+) -> None:
     """Keep the traffic, the traces and the picture of what the hardware did, or else the model."""
     from .model.traffic import write_traffic
     from .model.traffic_program import deliveries
     from .picture import save_picture
     from .picture_latency import draw_latencies
 
+    latencies, model_trace, traffic, *hardware_trace = paths
     trace = predicted.trace
-    write_traffic(setting.traffic, folder / "traffic.csv")
-    trace.write_csv(folder / "trace-model.csv")
+    write_traffic(setting.traffic, traffic)
+    trace.write_csv(model_trace)
     if result is not None:
         trace = result.measured.trace
-        trace.write_csv(folder / "trace-hardware.csv")
+        trace.write_csv(hardware_trace[0])
     delivered = deliveries(setting.traffic, setting.config, trace, setting.seed)
-    save_picture(draw_latencies(delivered.latency), folder / "latency.svg")
+    save_picture(draw_latencies(delivered.latency), latencies)
 
 
 def _print(

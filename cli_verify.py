@@ -33,9 +33,9 @@ from .options import (
     json_option,
     network_options,
     output_option,
+    output_paths,
     require_no_deadlock,
     timing_option,
-    writable_folder,
 )
 from .options_collective import (
     chosen_schedule,
@@ -46,6 +46,10 @@ from .options_collective import (
 
 if TYPE_CHECKING:
     from .sim.verify import Case, Verification
+
+FILES = ("program.json", "schedule.json", "trace-hardware.csv", "trace-model.csv")
+WAVES = "waves.vcd"
+"""What is written to the output folder."""
 
 
 @click.command("verify")
@@ -74,15 +78,15 @@ def verify_command(
         raise InvalidInput("-o must be left out with --all-sources: it keeps the files of one run")
     with busy("generating, checking, predicting"):
         cases = list(_cases(chosen, timing, all_sources))
-    folder = None if output is None else writable_folder(output)
-    waves_file = folder / "waves.vcd" if folder is not None and waves else None
+    paths = output_paths(output, *FILES, *([WAVES] if waves else []))
+    waves_file = paths[-1] if waves else None
     with progress("verifying", len(cases), shown=all_sources) as (say, advance):
         results = []
         for result in verify(cases, waves_file=waves_file, on_build=lambda: say(BUILDING)):
             results.append(result)
             advance()
-    if folder is not None:
-        _write_verification(results[0], folder)
+    if paths:
+        _write_verification(results[0], paths)
     if as_json:
         print_json(
             [result.to_json() for result in results] if all_sources else results[0].to_json()
@@ -91,8 +95,8 @@ def verify_command(
         _print_summary(results)
     else:
         _print_verification(results[0])
-    if folder is not None and not as_json:
-        say_written(*sorted(folder.iterdir()))
+    if not as_json:
+        say_written(*paths)
     if not all(result.agrees for result in results):
         raise RuntimeError("hardware and prediction do not agree")
 
@@ -121,12 +125,13 @@ def _cases(chosen: Chosen, timing: str, all_sources: bool) -> Iterator[Case]:
         )
 
 
-def _write_verification(result: Verification, folder: Path) -> None:
-    """Keep everything that a verification was about."""
-    write_schedule(result.case.schedule, folder / "schedule.json")
-    write_program(result.case.program, folder / "program.json")
-    result.case.predicted.trace.write_csv(folder / "trace-model.csv")
-    result.measured.trace.write_csv(folder / "trace-hardware.csv")
+def _write_verification(result: Verification, paths: Sequence[Path]) -> None:
+    """Keep everything that a verification was about in :data:`FILES`."""
+    program, schedule, hardware_trace, model_trace = paths[: len(FILES)]
+    write_program(result.case.program, program)
+    write_schedule(result.case.schedule, schedule)
+    result.measured.trace.write_csv(hardware_trace)
+    result.case.predicted.trace.write_csv(model_trace)
 
 
 def _print_verification(result: Verification) -> None:

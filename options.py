@@ -7,7 +7,7 @@ what is allowed, and what was given.
 from __future__ import annotations
 
 import math
-import tempfile
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
@@ -329,39 +329,44 @@ def _typed(parameter: str) -> bool:
     return source is ParameterSource.COMMANDLINE
 
 
-def writable_folder(output: str) -> Path:
-    """The folder to write to, made if it is not there; refused now rather than after the run."""
+def output_paths(output: str | None, *names: str) -> list[Path]:
+    """The files of these names in a folder, which is made; none if no folder was asked for.
+
+    What cannot be written is refused now rather than after the run.
+    """
+    if output is None:
+        return []
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
         raise InvalidInput.of(f"output folder {folder}", "a folder", "a file")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
     except OSError as error:
         refusal = f"refused ({error.strerror})"
         raise InvalidInput.of(f"output folder {folder}", "writable", refusal) from error
-    return folder
+    paths = [folder / name for name in names]
+    require_output_files(*paths)
+    return paths
 
 
-_INPUT_FILES = ("--graph", "--schedule", "--program")
+_INPUT_FILES = ("--graph", "--schedule", "--program", "--traffic-file")
 
 
-def require_output_files(*outputs: str | None) -> None:
+def require_output_files(*outputs: str | Path | None) -> None:
     """Refuse, before there is any work, output files that cannot be written or are also read.
 
     None is a file that was not asked for.
     """
     context = click.get_current_context()
     taken = {
-        Path(context.params[str(option.name)]).resolve(): option.opts[0]
+        os.path.realpath(context.params[str(option.name)]): option.opts[0]
         for option in context.command.params
-        if option.opts[0] in _INPUT_FILES and context.params[str(option.name)] is not None
+        if option.opts[0] in _INPUT_FILES and isinstance(context.params[str(option.name)], str)
     }
     for output in outputs:
         if output is not None:
             require_writable(output)
-            path = Path(output).resolve()
+            path = os.path.realpath(output)
             if path in taken:
                 raise InvalidInput(f"output file {output} must be another file than {taken[path]}")
             taken[path] = "the first output"

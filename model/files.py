@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -35,7 +34,7 @@ def write_pieces_atomically(path: str | Path, pieces: Iterable[bytes]) -> None:
             with path.open("wb") as file:
                 file.writelines(pieces)
             return
-        beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        beside = _beside(path)
         try:
             with beside.open("wb") as file:
                 file.writelines(pieces)
@@ -51,9 +50,14 @@ def require_writable(path: str | Path) -> None:
     path = Path(path)
     with _refusing(path):
         if not is_special(path):
-            # Of the length of the name that will be written beside it.
-            with tempfile.NamedTemporaryFile(prefix=f".{path.name}.", dir=path.parent):
-                pass
+            beside = _beside(path)
+            beside.touch()
+            beside.unlink()
+
+
+def _beside(path: Path) -> Path:
+    """What is written before it is renamed."""
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
 def is_special(path: Path) -> bool:

@@ -148,8 +148,9 @@ def draw_traffic(
 
     In every cycle each node has a packet with probability ``rate / flits``, so that it offers
     ``rate`` flits per cycle. Raises :class:`InvalidInput` for a pattern that is unknown or needs
-    another network, a rate outside 0 to 1, packets longer than any memory, and more cycles than
-    :data:`LARGEST_CYCLES` or packets than :data:`LARGEST_PACKETS`.
+    another network, a network all of whose nodes are faulty, a rate outside 0 to 1, packets longer
+    than any memory, and more cycles than :data:`LARGEST_CYCLES` or packets than
+    :data:`LARGEST_PACKETS`.
     """
     if pattern not in PATTERNS:
         raise InvalidInput.of("pattern", ", ".join(PATTERNS), pattern)
@@ -167,6 +168,9 @@ def draw_traffic(
         )
     draw = np.random.default_rng(seed)
     working = _working_nodes(topology)
+    if not working.size:
+        nodes = topology.nodes
+        raise InvalidInput.of("faulty nodes", f"fewer than the {nodes} nodes", nodes)
     starts, sources = [], []
     for first in range(0, cycles, _CHUNK_CYCLES):
         chunk = min(_CHUNK_CYCLES, cycles - first)

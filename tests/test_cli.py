@@ -155,14 +155,18 @@ def test_what_a_file_calls_its_algorithm_does_no_harm(
 
 
 def test_verify_keeps_what_it_was_about(eyecast: Command, here: Path) -> None:
+    out = here / "out" / "corner"
+    out.mkdir(parents=True)
+    (out / "notes.txt").write_text("mine")
     answer = eyecast("verify", *CORNER_4X4, "-o", "out/corner")
     assert (answer.status, answer.errors) == (0, "")
+    assert (out / "notes.txt").read_text() == "mine"
     assert "DIFFERS" not in answer.output
     assert re.search(r"nodes delivered │ +16 │ +16 │ ok", answer.output)
-    out = here / "out" / "corner"
     names = ["program.json", "schedule.json", "trace-hardware.csv", "trace-model.csv"]
-    assert sorted(path.name for path in out.iterdir()) == names
-    assert answer.output.endswith("".join(f"wrote out/corner/{name}\n" for name in names))
+    assert sorted(path.name for path in out.iterdir()) == ["notes.txt", *names]
+    said = [line for line in answer.output.splitlines() if line.startswith("wrote ")]
+    assert said == [f"wrote out/corner/{name}" for name in names]
     read_schedule(out / "schedule.json").check()
     assert read_program(out / "program.json").steps == 4
     traces = [Trace.read_csv(out / name) for name in names[2:]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -257,7 +256,7 @@ def test_a_folder_that_turns_read_only(
         raise PermissionError(13, "Permission denied")
 
     line = "output folder . must be writable, not read-only"
-    for place in ((tempfile, "NamedTemporaryFile"), (Path, "replace")):
+    for place in ((Path, "touch"), (Path, "replace")):
         with monkeypatch.context() as patch:
             patch.setattr(*place, refuse)
             assert eyecast("schedule", *CORNER_4X4, "-o", "s.json") == refusal(line)
@@ -270,12 +269,22 @@ def test_outputs_that_are_inputs_or_each_other(eyecast: Command, here: Path) -> 
     eyecast("program", *CORNER_4X4, "-o", "p.json")
     (here / "g.json").write_text('{"kind": "line", "nodes": 4}')
     (here / "v.json").mkdir()
+    (here / "traffic.csv").write_text("cycle,source,target,flits\n3,0,1,2\n0,1,0,2\n")
+    (here / "schedule.json").write_bytes((here / "s.json").read_bytes())
     before = {path.name: path.is_file() and path.read_bytes() for path in here.iterdir()}
     for arguments, line in (
         ("program --schedule s.json -o ./s.json", "./s.json must be another file than --schedule"),
         ("predict --program p.json -o p.json", "p.json must be another file than --program"),
         ("schedule --graph g.json -o g.json", "g.json must be another file than --graph"),
         ("verilog --graph g.json -o g.v", "g.json must be another file than --graph"),
+        (
+            "traffic --mesh 2x1 --traffic-file traffic.csv --on model -o .",
+            "traffic.csv must be another file than --traffic-file",
+        ),
+        (
+            "verify --schedule ./schedule.json -o .",
+            "schedule.json must be another file than --schedule",
+        ),
         ("verilog --mesh 1x1 -o v.v", "v.json must be a file, not a folder"),
         (
             "transmit --line 4 -o a.svg --picture ./a.svg",
@@ -288,6 +297,17 @@ def test_outputs_that_are_inputs_or_each_other(eyecast: Command, here: Path) -> 
         line
     )
     assert {path.name: path.is_file() and path.read_bytes() for path in here.iterdir()} == before
+
+
+def test_a_link_to_itself(eyecast: Command, here: Path) -> None:
+    (here / "one").symlink_to("two")
+    (here / "two").symlink_to("one")
+    line = "one: cannot be read: Too many levels of symbolic links"
+    assert eyecast("schedule", "--graph", "one", "--source", "0", "-o", "s.json") == refusal(line)
+    assert not (here / "s.json").exists()
+    # What is written takes the place of the link.
+    assert eyecast("schedule", *CORNER_4X4, "-o", "one").status == 0
+    assert (here / "one").is_file()
 
 
 def test_what_is_quoted_stays_on_one_line(eyecast: Command, here: Path) -> None:

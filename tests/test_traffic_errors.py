@@ -175,6 +175,14 @@ def test_bad_options(eyecast: Command, here: Path, options: str, line: str) -> N
     assert list(here.iterdir()) == []
 
 
+@pytest.mark.parametrize("pattern", ["uniform", "hotspot"])
+def test_a_network_without_working_nodes(eyecast: Command, here: Path, pattern: str) -> None:
+    options = ("--mesh", "2x1", "--faulty-node", "0,0", "--faulty-node", "1,0", "--on", "model")
+    line = "faulty nodes must be fewer than the 2 nodes, not 2"
+    assert eyecast("traffic", *options, "--pattern", pattern, "-o", "out") == refusal(line)
+    assert list(here.iterdir()) == []
+
+
 @pytest.mark.parametrize("place", ["both", "hardware"])
 def test_more_than_a_table_holds_is_for_the_model_alone(
     eyecast: Command, here: Path, place: str
