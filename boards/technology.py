@@ -54,8 +54,8 @@ class Technology:
     crossbar_rests_at_zero
         What leaves a multiplexer of the crossbar that grants nothing is 0.
     look_ahead
-        Words of messages and tables are fetched a cycle early, as what they are kept in is slow;
-        and registers tell of the step and of flags what would else be compared in the cycle.
+        Words of messages are fetched a cycle early, those of tables two, as what they are kept in
+        is slow; and registers tell of the step and of flags what would else take a cycle's time.
     memory_style
         What that is, as yosys calls it; None: as yosys thinks best.
     flattened

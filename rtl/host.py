@@ -99,8 +99,9 @@ class HostPort(Signature):
     """One word at one address of one node per cycle, read or written.
 
     Writes take effect at the end of the cycle, in reset only. ``read_data`` is the word (of the
-    message or the status space) whose address was shown in the last cycle; messages are read in
-    reset only, and come a cycle later where they are fetched ahead (:func:`looks_ahead`).
+    message or the status space) whose address was shown in the last cycle, or as many cycles
+    before it as the network has barrier registers; messages are read in reset only, and come a
+    cycle later where they are fetched ahead (:func:`looks_ahead`).
     """
 
     def __init__(self, config: NetworkConfig) -> None:

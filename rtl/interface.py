@@ -186,16 +186,16 @@ class NetworkInterface(Component):
         for flag, cause in causes.items():
             with m.If(cause):
                 m.d.sync += flags[flag].eq(1)
-        told = flags
-        if looks_ahead(platform):
-            # No row begins after it, and that takes long enough to tell: so it is in a register,
-            # but for what is seen late in a cycle, in the flit that arrives.
-            late = (Flag.UNEXPECTED_RECEIVE, Flag.BAD_WRITE)
-            flagged = Signal()
-            with m.If(Cat(cause for flag, cause in causes.items() if flag not in late).any()):
-                m.d.sync += flagged.eq(1)
-            told = Cat(flagged, *(flags[flag] for flag in late))
-        m.d.comb += self.flagged.eq(told.any())
+        if not looks_ahead(platform):
+            m.d.comb += self.flagged.eq(flags.any())
+            return
+        # The same, with one register for most of them: less is left to do before a row may begin.
+        # The causes that are in an arriving flit come too late in the cycle for it.
+        of_arrivals = (Flag.UNEXPECTED_RECEIVE, Flag.BAD_WRITE)
+        others = Signal()
+        with m.If(Cat(cause for flag, cause in causes.items() if flag not in of_arrivals).any()):
+            m.d.sync += others.eq(1)
+        m.d.comb += self.flagged.eq(Cat(others, *(flags[flag] for flag in of_arrivals)).any())
 
     def _elaborate_message(
         self, m: Module, platform: object, lanes: Sequence[Lane], selected: Signal

@@ -120,6 +120,7 @@ class Lane(Component):
             table.write_word.eq(self.table_write_word),
             table.advance.eq(sender.table_advance),
             sender.table_word.eq(table.word),
+            sender.table_next_word.eq(table.next_word),
             record.arrival.eq(receiver.arrival),
             record.arrival_step.eq(receiver.arrival_step),
             self.step_done.eq(sender.over & record.step_received),

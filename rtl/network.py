@@ -72,7 +72,7 @@ class Network(Component):
     host : HostPort
         Loads and reads; see :class:`HostPort`.
     done : Out(1)
-        All nodes are finished.
+        All nodes are finished. With barrier registers this, ``error`` and ``cycle`` come late.
     error : Out(1)
         Some node has a flag set.
     cycle : Out(32)
@@ -109,15 +109,15 @@ class Network(Component):
         Domain "middle", of what hears from all tiles, is in reset until all that they said before
         their reset has arrived.
         """
-        passed = [Signal(init=1, name="reset", reset_less=True)]
-        m.d.sync += passed[0].eq(ResetSignal())
-        for number in range(self._config.barrier_registers):
-            passed.append(Signal(init=1, name=f"reset_{number}", reset_less=True))
-            m.d.sync += passed[-1].eq(passed[-2])
-        for name, reset in (("core", passed[0]), ("middle", Cat(passed).any())):
+        resets = [Signal(init=1, name="reset", reset_less=True)]
+        m.d.sync += resets[0].eq(ResetSignal())
+        for ago in range(1, self._config.barrier_registers + 1):
+            resets.append(Signal(init=1, name=f"reset_{ago}_ago", reset_less=True))
+            m.d.sync += resets[-1].eq(resets[-2])
+        for name, reset in (("core", resets[0]), ("middle", Cat(resets).any())):
             m.domains += ClockDomain(name, local=True)
             m.d.comb += [ClockSignal(name).eq(ClockSignal()), ResetSignal(name).eq(reset)]
-        return tree.to_all(m, "reset", passed[0])
+        return tree.to_all(m, "reset", resets[0])
 
     def _registered(self, m: Module, value: Signal) -> Signal:
         """An input, a cycle late."""
@@ -164,16 +164,16 @@ class Network(Component):
             return tree.from_all(m, name, [getattr(tile, name) for tile in tiles], combine)
 
         registers = self._config.barrier_registers
-        advance, before = Signal(), Signal(registers)
+        advance, advanced = Signal(), Signal(registers)
         all_over, finished, flagged = of_all("over", _all), of_all("finished", _all), Signal()
         m.d.comb += flagged.eq(of_all("flagged", _any))
         # What was told before an advance has come back says nothing of the step after it.
         m.d.middle += [
-            advance.eq(all_over & ~finished & ~advance & ~before.any()),
-            before.eq(Cat(advance, before)),
+            advance.eq(all_over & ~finished & ~advance & ~advanced.any()),
+            advanced.eq(Cat(advance, advanced)),
         ]
-        told = ~ResetSignal("middle") if registers else C(1)
-        m.d.comb += [self.done.eq(finished & told), self.error.eq(flagged & told)]
+        heard = ~ResetSignal("middle") if registers else C(1)
+        m.d.comb += [self.done.eq(finished & heard), self.error.eq(flagged & heard)]
         barrier = self._registered(m, self.barrier)
         rising = Signal()
         m.d.comb += rising.eq(advance & barrier)

@@ -26,7 +26,7 @@ class SenderState(enum.Enum):
 def _row_layout(config: NetworkConfig) -> data.StructLayout:
     """A row under way: the place of its next word in the message memory, and how many are left.
 
-    ``too_long``: its end is beyond the message memory.
+    ``too_long``: its end is beyond the message memory. ``no_header``: it has no header flit.
     """
     widths = dict(config.control_fields)
     return data.StructLayout(
@@ -36,6 +36,7 @@ def _row_layout(config: NetworkConfig) -> data.StructLayout:
             "place": config.length_bits,
             "left": config.length_bits,
             "too_long": 1,
+            "no_header": 1,
             "start": widths["start"],
         }
     )
@@ -64,7 +65,7 @@ class Sender(Component):
 
     Attributes
     ----------
-    table_advance, table_word : Out, In
+    table_advance, table_word, table_next_word : Out, In, In
         As for :class:`.Table`.
     message_address, message_word : Out, In
         The message memory: the word at the address that was shown in the last cycle.
@@ -100,6 +101,7 @@ class Sender(Component):
             {
                 "table_advance": Out(1),
                 "table_word": In(config.flit_width),
+                "table_next_word": In(config.flit_width),
                 "message_address": Out(config.address_bits),
                 "message_word": In(config.flit_width),
                 "step": In(config.step_bits),
@@ -125,28 +127,24 @@ class Sender(Component):
         ahead = looks_ahead(platform)
         row = Signal(_row_layout(self._config), reset_less=True)
         vc = Signal(self._config.vcs)
-        in_step, due, wanted, injected = Signal(), Signal(), Signal(), Signal()
-        in_payload, last_word = Signal(), Signal()
+        in_step, sound_slot, due = Signal(), Signal(), Signal()
+        wanted, injected, in_payload, last_word = Signal(), Signal(), Signal(), Signal()
         word_leaves = injected & in_payload
         place = self._elaborate_message_place(m, row, in_payload, word_leaves, last_word)
         if ahead:
             word = self._elaborate_word_ahead(m, due, due | wanted, word_leaves)
         else:
-            m.d.comb += self.message_address.eq(place)
             word = self.message_word
+            m.d.comb += self.message_address.eq(place)
+        self._elaborate_checks(m, row, in_step, sound_slot, ahead)
         self._elaborate_flit(m, row, word, in_payload, last_word)
         self._elaborate_injection(m, vc, wanted, injected)
-        if ahead:
-            self._compare_step(m, in_step, row.step)
-        else:
-            m.d.comb += in_step.eq(row.step == self.step)
         with m.FSM():
             with m.State(SenderState.CONTROL.name):
-                source = self._elaborate_control(m, row, in_step if ahead else None)
-                if ahead:
-                    m.d.comb += self.message_address.eq(source)
+                self._elaborate_control(m, row, in_step if ahead else None)
             with m.State(SenderState.READY.name):
-                self._elaborate_ready(m, row, in_step, vc, due, wanted)
+                self._elaborate_ready(m, row, in_step, sound_slot, due, wanted)
+                m.d.comb += vc.eq(self._first_vc(self.table_word))
                 with m.If(injected):
                     m.d.comb += self.begins.eq(1)
                     self._header_flit_left(m, row, last_word)
@@ -171,6 +169,18 @@ class Sender(Component):
             with m.State(SenderState.FAILED.name):
                 m.d.comb += self.state.eq(SenderState.FAILED.value)
         return m
+
+    def _elaborate_checks(self, m: Module, row, in_step: Signal, sound_slot: Signal, ahead: bool):
+        """Is the row of this step, and its first hop sound? In registers, if words are ahead."""
+        if ahead:
+            self._compare_step(m, in_step, row.step)
+            with m.If(self.table_advance):
+                m.d.sync += sound_slot.eq(self._is_sound(self.table_next_word))
+        else:
+            m.d.comb += [
+                in_step.eq(row.step == self.step),
+                sound_slot.eq(self._is_sound(self.table_word)),
+            ]
 
     def _compare_step(self, m: Module, in_step: Signal, step: Value) -> None:
         """Know in a register whether the next cycle is in the ``step`` of the row."""
@@ -223,11 +233,11 @@ class Sender(Component):
             self.link.flit.tail.eq(is_last),
         ]
 
-    def _elaborate_control(self, m: Module, row, in_step: Signal | None) -> Value:
+    def _elaborate_control(self, m: Module, row, in_step: Signal | None) -> None:
         """Read the control words into the row's fields; a first word of step 0 ends the table.
 
-        A register ``in_step`` is told of the row's step as it comes. Gives the place of the row's
-        first word, as soon as it is read.
+        Where there is a register ``in_step``, it is told of the row's step as that is read, and the
+        message memory of the place of the row's first word.
         """
         config = self._config
         word = Signal(range(config.control_words))
@@ -239,7 +249,11 @@ class Sender(Component):
         known = words["source_address"] == words["length"]
         source = fields["source_address"] if known else row.place
         end = source + fields["length"]
-        loads = {name: row[name].eq(fields[name]) for name in ("step", "header_flits", "start")}
+        loads = {name: row[name].eq(fields[name]) for name in ("step", "start")}
+        loads["header_flits"] = [
+            row.header_flits.eq(fields["header_flits"]),
+            row.no_header.eq(fields["header_flits"] == 0),
+        ]
         loads["source_address"] = row.place.eq(fields["source_address"])
         loads["length"] = [
             row.left.eq(fields["length"]),
@@ -251,6 +265,8 @@ class Sender(Component):
         if in_step is not None:
             with m.If(word == words["step"]):
                 self._compare_step(m, in_step, fields["step"])
+            is_read = word == words["source_address"]
+            m.d.comb += self.message_address.eq(Mux(is_read, fields["source_address"], row.place))
         m.d.comb += self.table_advance.eq(1)
         with m.If((word == 0) & (fields["step"] == 0)):
             m.next = SenderState.ENDED.name
@@ -259,27 +275,32 @@ class Sender(Component):
             with m.If(word == config.control_words - 1):
                 m.d.sync += word.eq(0)
                 m.next = SenderState.READY.name
-        return Mux(word == words["source_address"], fields["source_address"], row.place)
 
-    def _elaborate_ready(self, m: Module, row, in_step: Signal, vc, due, wanted) -> None:
+    def _first_slot(self, word: Value) -> data.View:
+        """The first hop of a row's route, in its first header flit."""
+        return slot_layout(self._config)(word[: self._config.slot_bits])
+
+    def _first_vc(self, word: Value) -> Value:
+        """The VC of the first hop, a bit for each."""
+        slot = self._first_slot(word)
+        return Cat(slot.vc == number for number in range(self._config.vcs))
+
+    def _is_sound(self, word: Value) -> Value:
+        """Whether the first hop is by a port and a VC that there are."""
+        slot = self._first_slot(word)
+        by_port = (slot.port >= self._ports.start) & (slot.port < self._ports.stop)
+        return by_port & self._first_vc(word).any()
+
+    def _elaborate_ready(
+        self, m: Module, row, in_step: Signal, sound_slot: Signal, due, wanted
+    ) -> None:
         """Wait for the row's step; refuse a row that the network cannot carry out."""
-        config = self._config
-        slot = Signal(slot_layout(config))
-        m.d.comb += slot.eq(self.table_word[: config.slot_bits])
-        one_hot = Cat(slot.vc == number for number in range(config.vcs))
         late = _is_less(row.step, self.step)
-        unsound = (
-            (row.header_flits == 0)
-            | row.too_long
-            | (slot.port < self._ports.start)
-            | (slot.port >= self._ports.stop)
-            | ~one_hot.any()
-        )
+        unsound = row.no_header | row.too_long | ~sound_slot
         m.d.comb += [
             self.state.eq(SenderState.READY.value),
             self.over.eq(~(in_step | late)),
             due.eq(in_step & (row.start <= self.now + 1)),
-            vc.eq(one_hot),
             # A row that is due is not late.
             wanted.eq(due & ~unsound & ~self.hold),
             self.bad_row.eq((unsound | late) & ~self.hold),
@@ -299,12 +320,19 @@ class Sender(Component):
             m.next = SenderState.PAYLOAD.name
 
     def _elaborate_injection(self, m: Module, vc, wanted, injected) -> None:
-        """A wanted flit is injected if its VC, the first flit's or the kept one, has a credit."""
+        """A wanted flit is injected if its VC, the first flit's or the kept one, has a credit.
+
+        Where nothing waits there are no credits.
+        """
         # Where there is one VC only it is this one from the beginning, and no register.
         kept_vc, waited = Signal.like(vc, init=1), Signal()
+        if self._config.contention_free:
+            has_credit: Value = C(1)
+        else:
+            has_credit = (vc & self._available(m)).any()
         m.d.comb += [
             vc.eq(kept_vc),
-            injected.eq(wanted & (vc & self._available(m)).any()),
+            injected.eq(wanted & has_credit),
             self.link.valid.eq(Mux(injected, vc, 0)),
             self.stalled.eq(injected & waited),
         ]
@@ -313,9 +341,7 @@ class Sender(Component):
             m.d.sync += kept_vc.eq(vc)
 
     def _available(self, m: Module) -> Value:
-        """The VCs that have a credit: all, where nothing waits."""
-        if self._config.contention_free:
-            return C(-1, self._config.vcs)
+        """The VCs that have a credit."""
         counters = [CreditCounter(self._config) for _ in range(self._config.vcs)]
         for number, counter in enumerate(counters):
             m.submodules[f"credits_{number}"] = counter

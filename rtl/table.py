@@ -32,6 +32,8 @@ class Table(Component):
         Show the next word from the next cycle on.
     word : Out(flit_width)
         The word shown.
+    next_word : Out(flit_width)
+        What an ``advance`` in this cycle makes the word; on a platform with ``look_ahead`` only.
 
     """
 
@@ -44,6 +46,7 @@ class Table(Component):
                 "write_word": In(config.flit_width),
                 "advance": In(1),
                 "word": Out(config.flit_width),
+                "next_word": Out(config.flit_width),
             }
         )
 
@@ -91,7 +94,12 @@ class Table(Component):
         # The last two cycles; after reset as if word 1 were kept.
         advanced, before = Signal(init=1), Signal()
         keeps, keeps_two = Signal(), Signal()
-        m.d.comb += [keeps.eq(~(advanced & before)), keeps_two.eq(~(advanced | before))]
+        m.d.comb += [
+            keeps.eq(~(advanced & before)),
+            keeps_two.eq(~(advanced | before)),
+            self.next_word.eq(Mux(keeps, next_kept, read)),
+            self.word.eq(shown),
+        ]
         m.d.sync += [
             read.eq(read_port.data),
             advanced.eq(self.advance),
@@ -101,12 +109,11 @@ class Table(Component):
             m.d.sync += [shown.eq(word_0), next_kept.eq(word_1)]
         with m.Else():
             with m.If(self.advance):
-                m.d.sync += shown.eq(Mux(keeps, next_kept, read))
+                m.d.sync += shown.eq(self.next_word)
             with m.If(self.advance | ~keeps):
                 m.d.sync += next_kept.eq(Mux(keeps_two, last_kept, read))
             with m.If(~keeps_two):
                 m.d.sync += last_kept.eq(read)
-        m.d.comb += self.word.eq(shown)
 
     def _written(self, m: Module, place: int) -> Signal:
         """The word that the host has last written to a place, kept through reset."""

@@ -50,7 +50,7 @@ class HardwareRun:
     messages
         The first words of every message memory: shape (nodes, words).
     trace
-        Every flit that left a router.
+        Every flit that left a router; of a finished run in its cycles only.
     """
 
     done: bool

@@ -1,4 +1,4 @@
-"""An interface whose memories are read a cycle ahead does, in every cycle, what the other does."""
+"""An interface that reads its memories ahead does, in every cycle, what the other does."""
 
 import random
 from dataclasses import replace
@@ -19,12 +19,13 @@ REGION = 16
 """Words of the message memory that the packet of a step is written to; those of step 0 are sent
 first."""
 PERIOD = 1e-6
+NO_PORT = 6
+"""A router of a mesh has ports 0 to 4; this one comes in a slot of its own."""
 
 
 def configuration(**changes):
-    return NetworkConfig(
-        topology=mesh((4, 4)), flit_width=16, steps=7, message_words=128, table_words=256, **changes
-    )
+    limits = {"steps": 7, "message_words": 128, "table_words": 256}
+    return NetworkConfig(topology=mesh((4, 4)), **{"flit_width": 16, **limits, **changes})
 
 
 class Draw(random.Random):
@@ -160,14 +161,19 @@ class World:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("barrier", [1, 0])
-@pytest.mark.parametrize("changes", [{"vcs": 2}, {"contention_free": True}])
+@pytest.mark.parametrize(
+    "changes",
+    # A row has two control words, or one.
+    [{"vcs": 2}, {"contention_free": True}, {"vcs": 2, "flit_width": 32}],
+    ids=["VCs", "contention-free", "wide"],
+)
 def test_what_is_sent_is_the_same(changes, barrier, seed):
     config, draw = configuration(**changes), Draw(seed)
     pair = Pair(config)
     rows = draw.rows(config)
     receives = [step for step in range(1, STEPS + 1) if draw.random() < 0.7]
     packets = [(step, *flit) for step in receives for flit in draw.packet(config, step)]
-    message = [draw.getrandbits(16) for _ in range(config.message_words)]
+    message = [draw.getrandbits(config.flit_width) for _ in range(config.message_words)]
 
     async def testbench(ctx):
         ctx.set(pair.plain.barrier, barrier)
@@ -190,7 +196,9 @@ def test_what_is_sent_is_the_same(changes, barrier, seed):
 
 
 @pytest.mark.parametrize("barrier", [1, 0])
-@pytest.mark.parametrize("wrong", [0, 1, 2, 3, "row", "late row", "packet", "write", "half-duplex"])
+@pytest.mark.parametrize(
+    "wrong", [0, 1, 2, 3, "row", "port", "late row", "packet", "write", "half-duplex"]
+)
 def test_a_flag_stops_both_in_the_same_cycle(wrong, barrier):
     """A flag of the router's, by its number, or what the interface does wrong."""
     config, draw = configuration(), Draw(9)
@@ -199,6 +207,8 @@ def test_a_flag_stops_both_in_the_same_cycle(wrong, barrier):
     packets = [(step, *flit) for step in steps for flit in draw.packet(config, step)]
     if wrong == "row":
         rows[2] = replace(rows[2], source_address=config.message_words - 1, length=2)
+    if wrong == "port":
+        rows[2] = replace(rows[2], route=(Segment(NO_PORT, 1, 0), *rows[2].route))
     if wrong == "late row":
         rows.append(replace(rows[0], step=1))
     if wrong == "write":
