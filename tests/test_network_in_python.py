@@ -1,0 +1,239 @@
+"""The whole network in Amaranth's own simulator.
+
+Here a reset may last a single cycle, while cocotb's bench and a board hold it for as long as they
+load; and memories may be read ahead, as on a board.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from amaranth.hdl import ClockDomain, Fragment, Module, ResetSignal, Signal
+from amaranth.sim import Simulator
+from program_by_hand import UP, program, put, simulated
+
+from eyecast.model.algorithms import Request, find_algorithm
+from eyecast.model.compiler import with_room
+from eyecast.model.config import NetworkConfig
+from eyecast.model.eye import eye_broadcast
+from eyecast.model.signature import signatures
+from eyecast.model.topology import hypercube, mesh
+from eyecast.model.traffic import draw_refusal, draw_traffic
+from eyecast.rtl import network as network_module
+from eyecast.rtl.host import HostSpace, StatusWord, status_words
+from eyecast.rtl.network import Network
+from eyecast.sim.simulator import prepare
+from eyecast.sim.traffic import TrafficCase
+from eyecast.sim.verify import Case
+
+PERIOD = 1e-6
+SLACK = 20
+"""Cycles after which a run is taken to hang, beyond those that it should take."""
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> ClockDomain:
+    """The one clock of all domains.
+
+    The network's own domains have a copy of it, which this simulator would take to be later: what
+    is written at one edge would be read at the other.
+    """
+    main = ClockDomain("sync")
+
+    def domain(name: str, *, local: bool) -> ClockDomain:
+        made = ClockDomain(name, local=local)
+        made.clk = main.clk
+        return made
+
+    monkeypatch.setattr(network_module, "ClockDomain", domain)
+    monkeypatch.setattr(network_module, "ClockSignal", lambda *_name: Signal())
+    return main
+
+
+class Bench:
+    """A network, its reset, and its host port."""
+
+    def __init__(self, clock: ClockDomain, config: NetworkConfig, *, look_ahead: bool) -> None:
+        self.config, self.look_ahead = config, look_ahead
+        self.network, self.reset, self.module = Network(config), Signal(init=1), Module()
+        self.module.domains += clock
+        self.module.d.comb += ResetSignal().eq(self.reset)
+        platform = SimpleNamespace(look_ahead=look_ahead)
+        self.module.submodules.network = Fragment.get(self.network, platform)
+
+    def simulate(self, testbench) -> None:
+        simulator = Simulator(self.module)
+        simulator.add_clock(PERIOD)
+        simulator.add_testbench(testbench)
+        simulator.run()
+
+    async def load(self, ctx, job) -> None:
+        """Write the job's words in reset, and release it."""
+        host = self.network.host
+        ctx.set(self.reset, 1)
+        ctx.set(self.network.barrier, job.barrier)
+        ctx.set(host.write, 1)
+        for node, space, address, word in job.writes.tolist():
+            ctx.set(host.node, node)
+            ctx.set(host.space, space)
+            ctx.set(host.address, address)
+            ctx.set(host.write_data, word)
+            await ctx.tick()
+        ctx.set(host.write, 0)
+        await ctx.tick()
+        ctx.set(self.reset, 0)
+
+    async def interrupt(self, ctx, cycles: int) -> None:
+        """A cycle of reset after so many cycles."""
+        await wait(ctx, cycles)
+        ctx.set(self.reset, 1)
+        await ctx.tick()
+        ctx.set(self.reset, 0)
+
+    async def cycles_to_done(self, ctx, limit: int) -> int:
+        """Cycles from the first one that the network is not in reset."""
+        await ctx.tick()
+        for cycle in range(limit):
+            if ctx.get(self.network.done):
+                return cycle
+            await ctx.tick()
+        return limit
+
+    async def read(self, ctx, node: int, space: HostSpace, address: int) -> int:
+        host = self.network.host
+        ctx.set(host.node, node)
+        ctx.set(host.space, space)
+        ctx.set(host.address, address)
+        late = self.look_ahead and space == HostSpace.MESSAGE
+        await wait(ctx, 2 + self.config.barrier_registers + late)
+        return ctx.get(host.read_data)
+
+    async def require(self, ctx, predicted) -> None:
+        """That it ends when it should, and what the host reads then."""
+        late, nodes = self.config.barrier_registers, range(self.config.topology.nodes)
+        taken = await self.cycles_to_done(ctx, predicted.cycles + late + SLACK)
+        assert taken == predicted.cycles + late
+        assert ctx.get(self.network.cycle) == predicted.cycles
+        assert ctx.get(self.network.error) == predicted.flags.any()
+        for node in nodes:
+            flags = await self.read(ctx, node, HostSpace.STATUS, StatusWord.FLAGS)
+            assert flags == predicted.flags[node]
+        if self.config.signature:
+            last, expected = status_words(self.config) - 1, signatures(predicted.trace, self.config)
+            for node in nodes:
+                assert await self.read(ctx, node, HostSpace.STATUS, last) == expected[node]
+
+    async def require_messages(self, ctx, case: Case) -> None:
+        """That every word is where it should be."""
+        ctx.set(self.reset, 1)
+        for node, address in np.ndindex(self.config.topology.nodes, case.payload.layout.size):
+            word = case.predicted.memory[node, address]
+            # A word that nothing has been written to may be anything.
+            if word:
+                assert await self.read(ctx, node, HostSpace.MESSAGE, address) == word
+
+
+async def wait(ctx, cycles: int) -> None:
+    """Not ``repeat``, which ends with a reset."""
+    for _ in range(cycles):
+        await ctx.tick()
+
+
+@pytest.mark.parametrize("look_ahead", [False, True])
+@pytest.mark.parametrize("registers", [0, 3, 5])
+def test_one_cycle_of_reset_is_enough(clock: ClockDomain, registers: int, look_ahead: bool) -> None:
+    rows = {0: [put(1, (UP, 2)), put(3, (UP, 1))]}
+    each = program(rows, {1: [3], 2: [1]}, barrier_registers=registers, message_words=16)
+    predicted = simulated(each, "barrier")
+    bench = Bench(clock, each.config, look_ahead=look_ahead)
+    job = prepare(each, [], timing="barrier", read_words=0, cycle_limit=0)
+
+    async def testbench(ctx) -> None:
+        await bench.load(ctx, job)
+        await bench.require(ctx, predicted)
+        # At any time in a run, and after it.
+        for cycles in range(1, predicted.cycles + registers + SLACK, 2):
+            await bench.interrupt(ctx, cycles)
+            await bench.interrupt(ctx, cycles % 7 + 1)
+            await bench.require(ctx, predicted)
+
+    bench.simulate(testbench)
+
+
+@pytest.mark.parametrize("look_ahead", [False, True])
+@pytest.mark.parametrize("registers", [1, 4])
+@pytest.mark.parametrize("timing", ["barrier", "self-timed"])
+def test_all_ports(clock: ClockDomain, timing: str, registers: int, look_ahead: bool) -> None:
+    cube = hypercube(2)
+    request = Request(topology=cube, words=3, source=1, all_port=True)
+    made = find_algorithm("scatter", "sbnt").generate(request)
+    limits = {"all_port": True, "message_words": 32, "barrier_registers": registers}
+    config = with_room(NetworkConfig(topology=cube, **limits), [made])
+    require_case(clock, Case.of(made, config, timing=timing, seed=1), look_ahead=look_ahead)
+
+
+@pytest.mark.parametrize("look_ahead", [False, True])
+@pytest.mark.parametrize("registers", [2, 3])
+@pytest.mark.parametrize("vcs", [1, 2])
+def test_contention_free(clock: ClockDomain, vcs: int, registers: int, look_ahead: bool) -> None:
+    config = NetworkConfig(
+        topology=mesh((2, 2)),
+        vcs=vcs,
+        contention_free=True,
+        signature=True,
+        message_words=32,
+        barrier_registers=registers,
+    )
+    made = eye_broadcast(config.topology, 1, 5)
+    require_case(clock, Case.of(made, config, timing="barrier", seed=1), look_ahead=look_ahead)
+
+
+def require_case(clock: ClockDomain, case: Case, *, look_ahead: bool) -> None:
+    bench = Bench(clock, case.program.config, look_ahead=look_ahead)
+
+    async def testbench(ctx) -> None:
+        await bench.load(ctx, case.job())
+        await bench.require(ctx, case.predicted)
+        await bench.require_messages(ctx, case)
+
+    bench.simulate(testbench)
+
+
+@pytest.mark.parametrize("registers", [2, 5])
+def test_timed_rows(clock: ClockDomain, registers: int) -> None:
+    """Rows of which each waits for its cycle; two nodes refuse flits now and then."""
+    topology = mesh((2, 2))
+    config = NetworkConfig(
+        topology=topology,
+        vcs=2,
+        timed_rows=True,
+        signature=True,
+        message_words=64,
+        table_words=512,
+        steps=1,
+        barrier_registers=registers,
+    )
+    traffic = draw_traffic(topology, "uniform", rate=0.6, flits=5, cycles=60, seed=3)
+    refusal = draw_refusal(topology, 0.3, 3)
+    case = TrafficCase.of(traffic, config, seed=3, refusal=refusal)
+    bench = Bench(clock, config, look_ahead=False)
+    job = prepare(
+        case.program,
+        [(node, 0, words) for node, words in enumerate(case.words)],
+        timing="self-timed",
+        read_words=0,
+        cycle_limit=0,
+        refusal=refusal,
+    )
+
+    async def testbench(ctx) -> None:
+        await bench.load(ctx, job)
+        await bench.require(ctx, case.predicted)
+        await bench.interrupt(ctx, 30)
+        await bench.interrupt(ctx, 1)
+        taken = await bench.cycles_to_done(ctx, 2 * case.predicted.cycles)
+        assert taken == case.predicted.cycles + registers
+
+    bench.simulate(testbench)
