@@ -183,19 +183,23 @@ class NetworkInterface(Component):
             Flag.BAD_ROW: of_lanes("bad_row"),
             Flag.BAD_WRITE: of_lanes("bad_write"),
         }
+        kept = Signal.like(flags)
         for flag, cause in causes.items():
             with m.If(cause):
-                m.d.sync += flags[flag].eq(1)
+                m.d.sync += kept[flag].eq(1)
         if not looks_ahead(platform):
-            m.d.comb += self.flagged.eq(flags.any())
+            m.d.comb += [flags.eq(kept), self.flagged.eq(flags.any())]
             return
-        # The same, with one register for most of them: less is left to do before a row may begin.
-        # The causes that are in an arriving flit come too late in the cycle for it.
-        of_arrivals = (Flag.UNEXPECTED_RECEIVE, Flag.BAD_WRITE)
-        others = Signal()
-        with m.If(Cat(cause for flag, cause in causes.items() if flag not in of_arrivals).any()):
+        # This cause is told a cycle late. Of a bad write it is known too late in the cycle for
+        # more than its own register; all others share one, so that a row may soon begin.
+        unexpected, others = Signal(), Signal()
+        m.d.comb += unexpected.eq(causes[Flag.UNEXPECTED_RECEIVE])
+        with m.If(Cat(cause for flag, cause in causes.items() if flag != Flag.BAD_WRITE).any()):
             m.d.sync += others.eq(1)
-        m.d.comb += self.flagged.eq(Cat(others, *(flags[flag] for flag in of_arrivals)).any())
+        m.d.comb += [
+            flags.eq(kept | unexpected << Flag.UNEXPECTED_RECEIVE),
+            self.flagged.eq(others | unexpected | kept[Flag.BAD_WRITE]),
+        ]
 
     def _elaborate_message(
         self, m: Module, platform: object, lanes: Sequence[Lane], selected: Signal

@@ -1,9 +1,10 @@
 """A node's step: when it is over, when the next begins (docs/router.md, section 4, "Steps")."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
+from .host import looks_ahead
 
 
 class ArrivalRecord(Component):
@@ -28,7 +29,7 @@ class ArrivalRecord(Component):
     step_received, all_received : Out(1)
         What arrives in the node's step is here, or nothing does; all that is expected is here.
     unexpected_receive : Out(1)
-        What must never happen.
+        What must never happen; told a cycle late on a platform with ``look_ahead`` set.
 
     """
 
@@ -51,7 +52,7 @@ class ArrivalRecord(Component):
             }
         )
 
-    def elaborate(self, _platform: object) -> Module:
+    def elaborate(self, platform: object) -> Module:
         """Bit masks over the step numbers, and a count of what has none."""
         m = Module()
         missing, enough = Signal.like(self.expected), Signal(init=1)
@@ -61,26 +62,34 @@ class ArrivalRecord(Component):
             self.step_received.eq(~missing.bit_select(self.step, 1)),
             self.all_received.eq(~missing.any() & enough),
         ]
-        self._elaborate_arrival(m, missing)
+        unexpected = [self._elaborate_arrival(m, missing)]
         if self._timed_rows:
-            received = Signal.like(self.awaited)
+            received, arrives = Signal.like(self.awaited), self.arrival & (self.arrival_step == 0)
             m.d.comb += enough.eq(received >= self.awaited)
-            with m.If(self.arrival & (self.arrival_step == 0)):
+            with m.If(arrives):
                 m.d.sync += received.eq(received + 1)
-                m.d.comb += self.unexpected_receive.eq(received == self.awaited)
+            unexpected.append(Cat(arrives, received == self.awaited))
+        if looks_ahead(platform):
+            # What arrives is seen late in the cycle: what follows from it is left to the next one.
+            unexpected = [self._registered(m, parts) for parts in unexpected]
+        m.d.comb += self.unexpected_receive.eq(Cat(parts.all() for parts in unexpected).any())
         return m
 
-    def _elaborate_arrival(self, m: Module, missing: Signal) -> None:
-        """Note the step of a packet that has one, and whether it was missing."""
+    def _elaborate_arrival(self, m: Module, missing: Signal) -> Value:
+        """Note the step of a packet that has one. Gives whether there is one, and it is wrong."""
         step = self.arrival_step
-        wrong = ~missing.bit_select(step, 1) | (self.barrier & (step != self.step))
-        arriving = Signal.like(self.arrived)
+        arrives, arriving = self.arrival & (step != 0), Signal.like(self.arrived)
         m.d.sync += self.arrived.eq(self.arrived | arriving)
-        with m.If(self.arrival & (step != 0)):
-            m.d.comb += [
-                arriving.bit_select(step, 1).eq(1),
-                self.unexpected_receive.eq(wrong),
-            ]
+        with m.If(arrives):
+            m.d.comb += arriving.bit_select(step, 1).eq(1)
+        wrong = ~missing.bit_select(step, 1) | (self.barrier & (step != self.step))
+        return Cat(arrives, wrong)
+
+    def _registered(self, m: Module, value: Value) -> Signal:
+        """A value, a cycle late."""
+        register = Signal(len(value))
+        m.d.sync += register.eq(value)
+        return register
 
 
 class StepKeeper(Component):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from amaranth.hdl import ClockDomain, Fragment, Module, ResetSignal, Signal
 from amaranth.sim import Simulator
-from program_by_hand import UP, program, put, simulated
+from program_by_hand import NORTH, UP, program, put, simulated
 
 from eyecast.model.algorithms import Request, find_algorithm
 from eyecast.model.compiler import with_room
@@ -158,6 +158,38 @@ def test_one_cycle_of_reset_is_enough(clock: ClockDomain, registers: int, look_a
             await bench.interrupt(ctx, cycles)
             await bench.interrupt(ctx, cycles % 7 + 1)
             await bench.require(ctx, predicted)
+
+    bench.simulate(testbench)
+
+
+@pytest.mark.parametrize("look_ahead", [False, True])
+@pytest.mark.parametrize(("timing", "registers"), [("self-timed", 0), ("barrier", 3)])
+@pytest.mark.parametrize("wrong", ["packet", "row", "write"])
+def test_flags(
+    clock: ClockDomain, wrong: str, timing: str, registers: int, look_ahead: bool
+) -> None:
+    """What is wrong happens in step 1 or 2 of two nodes; nobody gets beyond."""
+    rows = {0: [put(2, (UP, 1))], 2: [put(1, (UP, 1))]}
+    receives = {"packet": {3: [2]}, "row": {1: [2]}, "write": {1: [2], 3: [1]}}[wrong]
+    if wrong == "row":
+        rows[2].append(put(1, (NORTH, 1)))
+        receives[3] = [1, 2]
+    if wrong == "write":
+        rows[2] = [put(1, (UP, 1), length=3, target=14)]
+    each = program(rows, receives, barrier_registers=registers, message_words=16)
+    predicted = simulated(each, timing)
+    assert predicted.flags.any()
+    bench = Bench(clock, each.config, look_ahead=look_ahead)
+    job = prepare(each, [], timing=timing, read_words=0, cycle_limit=0)
+
+    async def testbench(ctx) -> None:
+        await bench.load(ctx, job)
+        await wait(ctx, 2 * int(predicted.trace.cycle.max()) + 10 * registers + SLACK)
+        assert ctx.get(bench.network.error)
+        for node in range(each.config.topology.nodes):
+            flags = await bench.read(ctx, node, HostSpace.STATUS, StatusWord.FLAGS)
+            step = await bench.read(ctx, node, HostSpace.STATUS, StatusWord.STEP)
+            assert (flags, step) == (predicted.flags[node], predicted.step[node])
 
     bench.simulate(testbench)
 
