@@ -34,7 +34,8 @@ NETWORKS = (
     ("icepi-zero", "--mesh 4x4 --flit-width 16"),
     ("ulx3s-85f", "--mesh 4x4"),
     ("ulx3s-85f", f"--mesh 4x4 {SMALL}"),
-    ("ulx3s-85f", f"--mesh 8x8 {SMALL} --vcs 2"),
+    ("ulx3s-85f", f"--mesh 4x4 {SMALL} --barrier-registers 2"),
+    ("ulx3s-85f", f"--mesh 8x8 {SMALL} --vcs 2 --barrier-registers 5"),
 )
 """Boards, and the options of the networks that are built for them."""
 
