@@ -20,6 +20,7 @@ from eyecast.model.files import write_bytes_atomically
 TIGHT = "--flit-width 16 --steps 7 --message-words 64 --table-words 32"
 SMALL = f"{TIGHT} --contention-free"
 NARROW = "--flit-width 11 --steps 7 --message-words 32 --contention-free --no-signature"
+LARGE = f"{SMALL} --vcs 2 --barrier-registers 5"
 NETWORKS = (
     ("icebreaker", "--mesh 2x2 --flit-width 16"),
     ("icebreaker", "--mesh 2x2 --flit-width 16 --contention-free"),
@@ -34,8 +35,8 @@ NETWORKS = (
     ("icepi-zero", "--mesh 4x4 --flit-width 16"),
     ("ulx3s-85f", "--mesh 4x4"),
     ("ulx3s-85f", f"--mesh 4x4 {SMALL}"),
-    ("ulx3s-85f", f"--mesh 4x4 {SMALL} --barrier-registers 2"),
-    ("ulx3s-85f", f"--mesh 8x8 {SMALL} --vcs 2 --barrier-registers 5"),
+    ("ulx3s-85f", f"--mesh 8x8 {LARGE}"),
+    ("ulx3s-85f", f"--mesh 8x8 {LARGE} --link-registers 1 --depth 4"),
 )
 """Boards, and the options of the networks that are built for them."""
 
