@@ -19,6 +19,14 @@ LARGEST_GROUP = 4
 """Nodes that share a copy: so few that a register can be near all of them."""
 
 
+def registered(m: Module, value: Value, name: str) -> Signal:
+    """A value, a cycle late, in reset too; what is in reset when power comes on stays so."""
+    init = value.init if isinstance(value, Signal) else 0
+    register = Signal(len(value), name=name, init=init, reset_less=True)
+    m.d.sync += register.eq(value)
+    return register
+
+
 class BroadcastTree:
     """The way from all nodes and the way to them, with ``barrier_registers`` in both together.
 
@@ -51,7 +59,7 @@ class BroadcastTree:
         for level in range(self.up):
             groups = [values[first : first + fan_in] for first in range(0, len(values), fan_in)]
             values = [
-                self._register(m, f"{name}_{level}_{number}", combine(group))
+                registered(m, combine(group), f"{name}_{level}_{number}")
                 for number, group in enumerate(groups)
             ]
         return combine(values)
@@ -61,14 +69,7 @@ class BroadcastTree:
         if not self.down:
             return [value] * self._nodes
         for level in range(self.down - 1):
-            value = self._register(m, f"{name}_{level}", value)
+            value = registered(m, value, f"{name}_{level}")
         groups = range(-(-self._nodes // LARGEST_GROUP))
-        copies = [self._register(m, f"{name}{COPY}{group}", value) for group in groups]
+        copies = [registered(m, value, f"{name}{COPY}{group}") for group in groups]
         return [copies[node // LARGEST_GROUP] for node in range(self._nodes)]
-
-    def _register(self, m: Module, name: str, value: Value) -> Signal:
-        """A value, a cycle late; what is in reset when power comes on stays so."""
-        init = value.init if isinstance(value, Signal) else 0
-        register = Signal(len(value), name=name, init=init, reset_less=True)
-        m.d.sync += register.eq(value)
-        return register

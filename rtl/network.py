@@ -26,7 +26,7 @@ from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.config import NetworkConfig
 from ..model.topology import NO_LINK
-from .broadcast_tree import BroadcastTree
+from .broadcast_tree import BroadcastTree, registered
 from .host import ASKED, HostPort
 from .link import CYCLE_BITS, connect_link
 from .tile import Tile, tile_signature
@@ -112,18 +112,15 @@ class Network(Component):
         resets = [Signal(init=1, name="reset", reset_less=True)]
         m.d.sync += resets[0].eq(ResetSignal())
         for ago in range(1, self._config.barrier_registers + 1):
-            resets.append(Signal(init=1, name=f"reset_{ago}_ago", reset_less=True))
-            m.d.sync += resets[-1].eq(resets[-2])
+            resets.append(registered(m, resets[-1], f"reset_{ago}_ago"))
         for name, reset in (("core", resets[0]), ("middle", Cat(resets).any())):
             m.domains += ClockDomain(name, local=True)
             m.d.comb += [ClockSignal(name).eq(ClockSignal()), ResetSignal(name).eq(reset)]
         return tree.to_all(m, "reset", resets[0])
 
-    def _registered(self, m: Module, value: Signal) -> Signal:
-        """An input, a cycle late."""
-        register = Signal.like(value, name=f"{value.name}_register", reset_less=True)
-        m.d.sync += register.eq(value)
-        return register
+    def _input(self, m: Module, value: Signal) -> Signal:
+        """An input as the network sees it, a cycle late."""
+        return registered(m, value, f"{value.name}_register")
 
     def _add_tile(self, m: Module, node: int, signature: Signature, reset: Signal):
         """The tile of ``node``: a submodule, or an instance of the shared module."""
@@ -174,13 +171,13 @@ class Network(Component):
         ]
         heard = ~ResetSignal("middle") if registers else C(1)
         m.d.comb += [self.done.eq(finished & heard), self.error.eq(flagged & heard)]
-        barrier = self._registered(m, self.barrier)
+        barrier = self._input(m, self.barrier)
         rising = Signal()
         m.d.comb += rising.eq(advance & barrier)
         for name, value in (
             ("advance", rising),
             ("barrier", barrier),
-            ("half_duplex", self._registered(m, self.half_duplex)),
+            ("half_duplex", self._input(m, self.half_duplex)),
         ):
             for tile, here in zip(tiles, tree.to_all(m, name, value), strict=True):
                 m.d.comb += getattr(tile, name).eq(here)
@@ -203,7 +200,7 @@ class Network(Component):
     def _elaborate_host(self, m: Module, tree: BroadcastTree, tiles: list) -> None:
         """The host port to all tiles; only the one addressed answers with other than 0."""
         for name in ASKED:
-            asked = self._registered(m, getattr(self.host, name))
+            asked = self._input(m, getattr(self.host, name))
             for tile, here in zip(tiles, tree.to_all(m, name, asked), strict=True):
                 m.d.comb += getattr(tile.host, name).eq(here)
         answers = [tile.host.read_data for tile in tiles]
