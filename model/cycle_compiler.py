@@ -8,7 +8,9 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
-from numba.extending import intrinsic
+from numba.core.cgutils import alloca_once_value, gep_inbounds
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import intrinsic, lower_getattr_generic, models, register_model
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Int: TypeAlias = int | np.integer[Any]
@@ -25,9 +27,64 @@ def compiled(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Compile ``function`` into its callers: the tuples of arrays are dear to hand over."""
+    """Compile ``function`` into its callers."""
     result: Function = njit(forceinline=True, error_model="numpy", _nrt=False)(function)
     return result
+
+
+class _Held(types.Type):  # type: ignore[misc]
+    """The type of what :func:`hold` gives: the address of a named tuple of type ``values``."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+        super().__init__(name=f"held {values}")
+
+
+@register_model(_Held)  # type: ignore[untyped-decorator]
+class _Address(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, held: _Held) -> None:
+        super().__init__(manager, held, manager[held.values].get_value_type().as_pointer())
+
+
+@infer_getattr  # type: ignore[untyped-decorator]
+class _HeldFields(AttributeTemplate):  # type: ignore[misc]
+    key = _Held
+
+    def generic_resolve(self, held: _Held, name: str) -> Any:
+        return dict(zip(held.values.fields, held.values, strict=True)).get(name)
+
+
+@lower_getattr_generic(_Held)  # type: ignore[untyped-decorator]
+def _load_field(_: Any, builder: Any, held: _Held, address: Any, name: str) -> Any:
+    return _load(builder, gep_inbounds(builder, address, 0, held.values.fields.index(name)))
+
+
+def _load(builder: Any, address: Any) -> Any:
+    """Load each number of a value by itself: what nobody uses of an array is so left out."""
+    kind = address.type.pointee
+    if not isinstance(kind, ir.Aggregate):
+        return builder.load(address)
+    value = ir.Constant(kind, ir.Undefined)
+    for place in range(len(kind)):
+        value = builder.insert_value(
+            value, _load(builder, gep_inbounds(builder, address, 0, place)), place
+        )
+    return value
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def hold(_: Any, values: Any) -> Any:
+    """Put a named tuple into memory, for functions that are handed its address in its place.
+
+    The tuples here are of dozens of arrays, hundreds of numbers; handing them over, which is most
+    of what the small functions would consist of, makes Numba take four times as long. Once all is
+    compiled into one function, the compiler sees through the memory: the code is the same.
+    """
+
+    def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return alloca_once_value(builder, arguments[0])
+
+    return _Held(values)(values), code
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -47,12 +104,12 @@ def lanes_of(_: Any, network: Any) -> Any:
     It is so compiled twice. The networks that are not all-port, nearly all, have no loops over
     lanes then, which would make them slower.
     """
-    place = network.fields.index("lanes")
-    known = isinstance(network[place], types.NoneType)
+    place = network.values.fields.index("lanes")
+    known = isinstance(network.values[place], types.NoneType)
 
     def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         one = ir.Constant(ir.IntType(64), 1)
-        return one if known else builder.extract_value(arguments[0], place)
+        return one if known else builder.load(gep_inbounds(builder, arguments[0], 0, place))
 
     return types.int64(network), code
 

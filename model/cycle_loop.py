@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from .config import REFUSAL_CYCLES
-from .cycle_compiler import compiled, index, inlined, lowest_bit
+from .cycle_compiler import compiled, hold, index, inlined, lowest_bit
 from .cycle_interface import (
     end_coasting,
     next_alarm,
@@ -162,7 +162,7 @@ def _compiled_from(sources: int) -> Callable[[Network, Registers, Lists, Rows, i
     @compiled
     def simulate(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_limit: int) -> int:
         now.total[SOURCES] = sources
-        return run_cycles(net, now, lists, trace, cycle_limit)
+        return run_cycles(hold(net), hold(now), hold(lists), hold(trace), cycle_limit)
 
     return simulate
 
