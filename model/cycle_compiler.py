@@ -12,6 +12,8 @@ from numba.core.cgutils import alloca_once_value, gep_inbounds
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, lower_getattr_generic, models, register_model
 
+from . import jit
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 Int: TypeAlias = int | np.integer[Any]
 
@@ -22,8 +24,7 @@ def compiled(function: Function) -> Function:
     Nothing compiled here makes an array, so Numba's counting of references to arrays is left out
     (``_nrt``): with dozens of arrays it would take forty times as long as the work.
     """
-    result: Function = njit(cache=True, error_model="numpy", _nrt=False)(function)
-    return result
+    return jit.compiled(_nrt=False)(function)
 
 
 def inlined(function: Function) -> Function:

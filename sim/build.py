@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +13,16 @@ from pathlib import Path
 from ..model.config import NetworkConfig
 from ..model.program_file import network_to_json
 from . import process
-from .cache import NETWORK_SOURCES, cache_folder, cached_folder, digest, source_digest
+from .cache import (
+    NETWORK_SOURCES,
+    cache_folder,
+    cached_folder,
+    digest,
+    keep_log,
+    network_words,
+    source_digest,
+)
+from .cache_entry import open_entry
 from .toolchain import environment, tool_versions
 from .verilog import TOP_MODULE, network_verilog, verilator_control
 
@@ -88,26 +96,24 @@ def build_simulator(
             _verilate([control, source], build_folder, variables, waves)
         _keep_only(build_folder, TOP_MODULE)
 
-    return cached_folder(digest(*parts), make)
+    kinds = {"trace": trace, "waveforms": waves, "other Verilog": verilog is not None}
+    described = ", ".join((network_words(config), *(kind for kind, has in kinds.items() if has)))
+    return cached_folder(digest(*parts), f"simulator of {described}", make)
 
 
 def _verilate(sources: list[Path], folder: Path, variables: Mapping[str, str], waves: bool) -> None:
     """Run Verilator and the compiler, with their output in a log that is kept if they fail."""
     # -P: no module of the folder that the user is in takes the place of one of Python's own.
     command = [sys.executable, "-P", "-m", "eyecast.sim.builder", str(folder)]
-    with tempfile.NamedTemporaryFile(suffix=".log", delete=False) as file:
-        log = Path(file.name)
-    try:
-        status = process.run(
-            [*command, "waves" if waves else "no-waves", *map(str, sources)],
-            log,
-            variables=variables,
-        )
-    except BaseException:
-        log.unlink()
-        raise
+    log = folder.with_suffix(".log")
+    status = process.run(
+        [*command, "waves" if waves else "no-waves", *map(str, sources)], log, variables=variables
+    )
     if status:
-        raise BuildError(f"the simulator could not be built: exit status {status}; see {log}")
+        process.require_room(log)
+        raise BuildError(
+            f"the simulator could not be built: exit status {status}; see {keep_log(log)}"
+        )
     log.unlink()
 
 
@@ -124,10 +130,12 @@ def _runtime_objects(key: str, folder: Path) -> Iterator[None]:
         for path in folder.glob(RUNTIME_OBJECTS):
             shutil.copy(path, kept)
 
-    for path in (cache_folder() / key).glob("*.o"):
-        os.utime(shutil.copy(path, folder), (later, later))
+    kept_before = cache_folder() / key
+    if open_entry(kept_before):
+        for path in kept_before.glob("*.o"):
+            os.utime(shutil.copy(path, folder), (later, later))
     yield
-    cached_folder(key, keep)
+    cached_folder(key, "Verilator's library", keep)
 
 
 def _keep_only(folder: Path, name: str) -> None:

@@ -1,12 +1,15 @@
 """A process of its own that runs Verilator and the compiler and can be stopped whole."""
 
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from cocotb_tools.runner import get_runner
+from cocotb_tools import config
+from cocotb_tools.runner import Verilator
 
 from eyecast.sim.build import VERILATOR_OPTIONS
+from eyecast.sim.toolchain import is_plain
 from eyecast.sim.verilog import TOP_MODULE
 
 
@@ -14,15 +17,43 @@ def build(
     top: str, sources: Sequence[str], folder: Path, options: Sequence[str], *, waves: bool = False
 ) -> None:
     """Compile the simulator of the module ``top``; exit if that fails."""
-    get_runner("verilator").build(
-        sources=[Path(source) for source in sources],
-        hdl_toplevel=top,
-        build_dir=folder,
-        build_args=options,
-        waves=waves,
-        timescale=("1ns", "1ns"),
-        always=True,
-    )
+    with tempfile.TemporaryDirectory(prefix="eyecast-") as links:
+        _Plain(Path(links)).build(
+            sources=[Path(source) for source in sources],
+            hdl_toplevel=top,
+            build_dir=folder,
+            build_args=options,
+            waves=waves,
+            timescale=("1ns", "1ns"),
+            always=True,
+        )
+
+
+class _Plain(Verilator):  # type: ignore[misc]
+    """The runner, with links in ``links`` instead of folders whose names make cannot read."""
+
+    def __init__(self, links: Path) -> None:
+        super().__init__()
+        self._links = links
+
+    def _build_command(self) -> list[list[str]]:
+        commands: list[list[str]] = super()._build_command()
+        for folder in map(str, (self.build_dir.parent, config.libs_dir, config.share_dir)):
+            plain = self._plain(folder)
+            commands = [[word.replace(folder, plain) for word in command] for command in commands]
+        # Verilator's makefile refuses by this name, which make itself finds out behind the link.
+        commands[-1].append(f"CURDIR={self._plain(str(self.build_dir))}")
+        if "VERILATOR_ROOT" in self.env:
+            self.env["VERILATOR_ROOT"] = self._plain(self.env["VERILATOR_ROOT"])
+        return commands
+
+    def _plain(self, folder: str) -> str:
+        """The folder itself, or a link to it where its name has a space or the like."""
+        if is_plain(folder):
+            return folder
+        link = self._links / str(len(list(self._links.iterdir())))
+        link.symlink_to(folder, target_is_directory=True)
+        return str(link)
 
 
 def main() -> None:

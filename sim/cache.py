@@ -1,25 +1,39 @@
 """Things that take long to make, kept under a key: made once, whole or not at all."""
 
+import contextlib
+import errno
 import hashlib
 import os
 import shutil
 import tempfile
+import time
+import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 
 import filelock
 import platformdirs
 
+from ..model.config import NetworkConfig
 from ..model.errors import InvalidInput
+from ..model.notices import LOG, announced
+from .cache_entry import PARTIAL, open_entry, partial_folder, remove_folder, seal
 
 CACHE_VARIABLE = "EYECAST_CACHE"
+LOGS = "logs"
+LOG_DAYS = 7
+"""For so long the logs of what failed are kept."""
 PACKAGE = Path(__file__).resolve().parent.parent
 NETWORK_SOURCES = (
     *("rtl/*.py", "model/config.py", "model/topology.py", "model/graphs.py"),
     *("model/named_graphs.py", "model/host.py", "model/faults.py"),
 )
 """Sources of this package that decide what the hardware of a network is, given its parameters."""
+
+
+class CacheError(RuntimeError):
+    """Something could not be kept."""
 
 
 def cache_folder() -> Path:
@@ -47,27 +61,84 @@ def source_digest(*patterns: str) -> str:
     return digest(*(path.read_bytes() for path in files))
 
 
-def cached_folder(key: str, make: Callable[[Path], None]) -> Path:
-    """The folder kept under ``key``; ``make`` fills a new one if there is none.
+def network_words(config: NetworkConfig) -> str:
+    """Words on a network: what it is, and what of it is not as it is by default."""
+    parts = [config.topology.label]
+    for parameter in fields(config):
+        value = getattr(config, parameter.name)
+        if parameter.name != "topology" and value != parameter.default:
+            name = parameter.name.replace("_", " ")
+            parts.append(name if value is True else f"{name} {value}")
+    return ", ".join(parts)
 
-    Only a folder that was made to the end gets the key's name, and only one process makes it at a
-    time; an interrupted one leaves nothing that a later run would take for whole.
+
+def cached_folder(key: str, what: str, make: Callable[[Path], None]) -> Path:
+    """The folder kept under ``key``; ``make`` fills a new one if there is none, or a damaged one.
+
+    ``what`` it is, in words, is said while it is made, and where the cache is listed. Each try has
+    a folder of its own, and only one that was made to the end gets the key's name; only one process
+    makes it at a time. Raises :class:`CacheError` if there is no room for it.
     """
     home = cache_folder()
     finished = home / key
-    if finished.is_dir():
+    if open_entry(finished):
         return finished
-    partial = home / f"{key}.partial"
     with _locked(home, key):
-        if not finished.is_dir():
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir()
-            make(partial)
-            partial.rename(finished)
+        remove_leftovers(home, key)
+        # Another process may have made it meanwhile.
+        if not open_entry(finished):
+            if finished.exists():
+                LOG.warning("%s in the cache is damaged, and made anew: %s", what, finished)
+                remove_folder(finished)
+            with announced(f"building {what} (once, then it is kept)"):
+                _fill(finished, what, make)
     return finished
 
 
-@contextmanager
+def _fill(finished: Path, what: str, make: Callable[[Path], None]) -> None:
+    """Make the folder ``finished``, whole or not at all."""
+    partial = partial_folder(finished)
+    try:
+        partial.mkdir()
+        make(partial)
+        seal(partial, what)
+        partial.rename(finished)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        where = error.filename or finished.parent
+        raise CacheError(
+            f"{what} could not be built: {where}: {error.strerror} (eyecast cache --clear makes "
+            f"room, {CACHE_VARIABLE} names another folder)"
+        ) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def remove_leftovers(home: Path, key: str | None = None) -> None:
+    """Remove what killed processes have left, and old logs; the lock of ``key`` is held."""
+    for path in home.glob(f"*{PARTIAL}"):
+        of = path.name.partition(".")[0]
+        if of == key:
+            remove_folder(path)
+            continue
+        # Whoever still makes it holds its lock.
+        with contextlib.suppress(filelock.Timeout), filelock.FileLock(home / f"{of}.lock", 0):
+            remove_folder(path)
+    oldest = time.time() - LOG_DAYS * 86_400
+    for path in (home / LOGS).glob("*.log"):
+        if path.stat().st_mtime < oldest:
+            path.unlink(missing_ok=True)
+
+
+def keep_log(log: Path) -> Path:
+    """Keep, for some days, what a failed program has said in a folder that is given up."""
+    kept = cache_folder() / LOGS / f"{log.stem}-{uuid.uuid4().hex[:8]}.log"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copy(log, kept))
+
+
+@contextlib.contextmanager
 def _locked(home: Path, key: str) -> Iterator[None]:
     """Hold the lock of ``key``, in a cache folder that is made if it is not there."""
     lock = filelock.FileLock(home / f"{key}.lock")

@@ -1,11 +1,16 @@
-"""Programs that are ended whole: each is started in a process group of its own."""
+"""Programs that are ended whole: each is started in a process group of its own, with a guard."""
 
+import errno
 import os
+import shutil
 import signal
 import subprocess
+import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+GUARD = Path(__file__).with_name("guard.py")
 LOG_LINES = 15
 """So many of a log's last lines say what went wrong."""
 
@@ -19,15 +24,18 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start a command in ``folder``, with all that it says in ``log``.
 
-    ``variables`` are its environment instead of this process's own.
+    ``variables`` are its environment instead of this process's own. If this process is killed, the
+    command is, and all that it has started.
     """
+    # Without Python's site packages, the guard starts in a moment.
+    guarded = [sys.executable, "-I", "-S", str(GUARD), *command]
     # Not to a terminal, where the WebAssembly yosys may die.
     with log.open("wb") as output:
         return subprocess.Popen(
-            command,
+            guarded,
             cwd=folder,
             env=variables,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -39,6 +47,8 @@ def stop(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+    if process.stdin is not None:
+        process.stdin.close()
 
 
 def run(
@@ -57,6 +67,15 @@ def run(
         return process.wait()
     finally:
         stop(process)
+
+
+def require_room(log: Path) -> None:
+    """Raise the :class:`OSError` of a full disk if a program that has failed says so in its log."""
+    if os.strerror(errno.ENOSPC) in log.read_text(errors="replace"):
+        # It says not where; programs write beside their log, and to the temporary folder.
+        places = (log.parent, Path(tempfile.gettempdir()))
+        full = min(places, key=lambda place: shutil.disk_usage(place).free)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(full))
 
 
 def last_words(logs: Sequence[Path]) -> str:

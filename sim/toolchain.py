@@ -5,12 +5,16 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+import cocotb_tools
+
 from ..model.errors import InvalidInput
+from .cache import PACKAGE, cache_folder
 
 OLDEST_VERILATOR = (5, 36)
 """cocotb 2.1 asks for it."""
@@ -44,7 +48,22 @@ def environment() -> Mapping[str, str]:
             "install version 5.036 or newer"
         )
     _require_version(variables)
+    _require_place_for_links(variables)
     return variables
+
+
+def is_plain(folder: str | Path) -> bool:
+    """Whether make can read the name of a folder: spaces and the like take names apart there."""
+    return re.fullmatch(r"[\w./+-]+", str(folder)) is not None
+
+
+def _require_place_for_links(variables: Mapping[str, str]) -> None:
+    """Refuse a temporary folder where no links can be made to folders that make cannot read."""
+    temporary = tempfile.gettempdir()
+    named = (cache_folder(), PACKAGE, variables.get("VERILATOR_ROOT", "."), cocotb_tools.__file__)
+    if not is_plain(temporary) and not all(map(is_plain, named)):
+        allowed = "a path without spaces and the like where another path that is used has one"
+        raise InvalidInput.of("temporary folder (TMPDIR)", allowed, temporary)
 
 
 def tool_versions(variables: Mapping[str, str]) -> list[str]:

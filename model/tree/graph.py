@@ -13,8 +13,8 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from .. import jit
 from ..topology import NO_LINK, Topology
 
 Numbers = npt.NDArray[np.int32]
@@ -26,8 +26,7 @@ UNKNOWN = 1 << 29
 
 def compiled(function: Function) -> Function:
     """Compile ``function`` when it is first called, and keep the machine code for later runs."""
-    result: Function = njit(cache=True, error_model="numpy")(function)
-    return result
+    return jit.compiled()(function)
 
 
 @dataclass(frozen=True, eq=False)
