@@ -7,6 +7,7 @@ READY := $(VENV)/.ready
 DEMO := build/demo
 
 BOARDS_READY := $(VENV)/.boards-ready
+COMPILED := $(VENV)/.compiled
 
 .PHONY: demo test test-all soak bench boards bitstream bench-boards bench-collectives bench-fpga lint format clean help
 
@@ -27,12 +28,17 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
+# What Numba would compile when a command first needs it, and each process of the tests for itself.
+$(COMPILED): $(READY) precompile.py $(wildcard model/*.py model/tree/*.py model/transmit/*.py)
+	$(BIN)/python -m eyecast.precompile
+	@touch $@
+
 # The FPGA tools: over a hundred megabytes, which nothing else needs.
 $(BOARDS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,boards]'
 	@touch $@
 
-demo: $(READY)
+demo: $(COMPILED)
 	@mkdir -p $(DEMO)
 	$(BIN)/eyecast verify --mesh 8x8 --source 0,0 -o $(DEMO)/corner
 	$(BIN)/eyecast verify --mesh 8x8 --source 2,2 -o $(DEMO)/eye
@@ -42,15 +48,15 @@ demo: $(READY)
 	$(BIN)/eyecast show --mesh 8x8 --source 2,2 -o $(DEMO)/eye.png
 
 # The files are dealt to as many processes as there are cores; builds that two need are made once.
-test: $(READY)
+test: $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-test-all: $(BOARDS_READY)
+test-all: $(BOARDS_READY) $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m ''
 
 # Drawn networks and traffic for SOAK_MINUTES; goes on where the last one stopped.
 SOAK_MINUTES ?= 10
-soak: $(READY)
+soak: $(COMPILED)
 	$(BIN)/python bench/soak.py --minutes $(SOAK_MINUTES)
 
 boards: $(BOARDS_READY)
@@ -69,11 +75,11 @@ bench-boards: $(BOARDS_READY)
 	$(BIN)/python bench/boards.py
 
 # Speed of the cycle model and of the simulated hardware, as a table.
-bench: $(READY)
+bench: $(COMPILED)
 	$(BIN)/python bench/speed.py
 
 # Cycles of all collectives on a hypercube, beside the papers' formula with fitted times.
-bench-collectives: $(READY)
+bench-collectives: $(COMPILED)
 	$(BIN)/python bench/collectives.py
 
 lint: $(READY)

@@ -19,6 +19,7 @@ import click
 
 from . import __version__
 from .cli_boards import BOARD_COMMANDS
+from .cli_cache import cache_command
 from .cli_compare import compare_command
 from .cli_costs import costs_command
 from .cli_traffic import traffic_command
@@ -147,6 +148,7 @@ for command in (
     costs_command,
     transmit_command,
     traffic_command,
+    cache_command,
     *BOARD_COMMANDS,
 ):
     cli.add_command(command)

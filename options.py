@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from enum import Enum
 from math import prod
@@ -339,14 +340,23 @@ def output_paths(output: str | None, *names: str) -> list[Path]:
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
         raise InvalidInput.of(f"output folder {folder}", "a folder", "a file")
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         refusal = f"refused ({error.strerror})"
         raise InvalidInput.of(f"output folder {folder}", "writable", refusal) from error
+    click.get_current_context().call_on_close(lambda: _remove_empty(made))
     paths = [folder / name for name in names]
     require_output_files(*paths)
     return paths
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    """Remove folders, the innermost first, in which nothing was written after all."""
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
 
 
 _INPUT_FILES = ("--graph", "--schedule", "--program", "--traffic-file")

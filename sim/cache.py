@@ -21,6 +21,9 @@ from ..model.notices import LOG, announced
 from .cache_entry import PARTIAL, open_entry, partial_folder, remove_folder, seal
 
 CACHE_VARIABLE = "EYECAST_CACHE"
+KEY_DIGITS = 24
+KEY_PATTERN = "[0-9a-f]" * KEY_DIGITS
+"""Names of entries; only what is named so is ever removed, whatever else is in the folder."""
 LOGS = "logs"
 LOG_DAYS = 7
 """For so long the logs of what failed are kept."""
@@ -52,7 +55,7 @@ def digest(*parts: str | bytes) -> str:
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
         hashed.update(len(data).to_bytes(8, "little") + data)
-    return hashed.hexdigest()[:24]
+    return hashed.hexdigest()[:KEY_DIGITS]
 
 
 def source_digest(*patterns: str) -> str:
@@ -102,7 +105,7 @@ def _fill(finished: Path, what: str, make: Callable[[Path], None]) -> None:
         partial.mkdir()
         make(partial)
         seal(partial, what)
-        partial.rename(finished)
+        _put_in_place(partial, finished)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
@@ -115,15 +118,26 @@ def _fill(finished: Path, what: str, make: Callable[[Path], None]) -> None:
         shutil.rmtree(partial, ignore_errors=True)
 
 
+def _put_in_place(partial: Path, finished: Path) -> None:
+    try:
+        partial.rename(finished)
+    except OSError:
+        # Another process has made it too, when the lock that it held was cleared away.
+        if not open_entry(finished):
+            raise
+
+
 def remove_leftovers(home: Path, key: str | None = None) -> None:
     """Remove what killed processes have left, and old logs; the lock of ``key`` is held."""
-    for path in home.glob(f"*{PARTIAL}"):
+    for path in home.glob(f"{KEY_PATTERN}*{PARTIAL}"):
         of = path.name.partition(".")[0]
         if of == key:
             remove_folder(path)
             continue
         # Whoever still makes it holds its lock.
-        with contextlib.suppress(filelock.Timeout), filelock.FileLock(home / f"{of}.lock", 0):
+        with contextlib.suppress(filelock.Timeout), filelock.FileLock(
+            home / f"{of}.lock", timeout=0
+        ):
             remove_folder(path)
     oldest = time.time() - LOG_DAYS * 86_400
     for path in (home / LOGS).glob("*.log"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -28,7 +29,12 @@ Command = Callable[..., Answer]
 def shell(*arguments: str) -> Answer:
     """The installed command, in a process of its own."""
     done = subprocess.run([INSTALLED, *arguments], capture_output=True, text=True, check=False)
-    return Answer(done.returncode, done.stdout, done.stderr)
+    return Answer(done.returncode, done.stdout, without_notices(done.stderr))
+
+
+def without_notices(errors: str) -> str:
+    """Leave out what is said to those who wait: the first time alone, and on a slow machine."""
+    return re.sub(r"^eyecast: (?:building|compiling) .*\n", "", errors, flags=re.MULTILINE)
 
 
 def result(answer: Answer) -> Any:

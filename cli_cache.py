@@ -1,0 +1,65 @@
+"""``eyecast cache``: what is kept in the cache, and how to make room."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from .console import print_json, print_table
+from .model.errors import InvalidInput, require_range
+from .options import json_option
+
+if TYPE_CHECKING:
+    from .sim.cache_list import Kept
+
+MOST_DAYS = 100_000
+
+
+@click.command("cache")
+@click.option("--clear", is_flag=True, help="Remove everything that nobody is making just now.")
+@click.option(
+    "--clear-unused", "days", type=int, metavar="DAYS", help="Remove what was last used before."
+)
+@json_option
+def cache_command(clear: bool, days: int | None, as_json: bool) -> None:
+    """List what was built and is kept: simulators, netlists, bitstreams; or remove it.
+
+    What is removed is built again when it is needed. EYECAST_CACHE names another folder.
+    """
+    from .sim.cache import cache_folder
+    from .sim.cache_list import clear_cache, list_cache
+
+    if clear and days is not None:
+        raise InvalidInput("--clear must be without --clear-unused")
+    if days is not None:
+        require_range("--clear-unused", days, 0, MOST_DAYS)
+    home = cache_folder()
+    clearing = clear or days is not None
+    entries = clear_cache(home, unused_days=days or 0) if clearing else list_cache(home)
+    if as_json:
+        listed = "removed" if clearing else "entries"
+        print_json({"folder": str(home), listed: [entry.to_json() for entry in entries]})
+        return
+    total = _size(sum(entry.size for entry in entries))
+    count = f"{len(entries)} {'entry' if len(entries) == 1 else 'entries'}, {total}"
+    if clearing:
+        click.echo(f"removed from {home}: {count}")
+    elif not entries:
+        click.echo(f"nothing is kept in {home}")
+    else:
+        _print_entries(f"{home}: {count}", entries)
+
+
+def _print_entries(title: str, entries: list[Kept]) -> None:
+    rows = [
+        (entry.what, _size(entry.size), f"{datetime.fromtimestamp(entry.used):%Y-%m-%d %H:%M}")
+        for entry in entries
+    ]
+    print_table(title, ("", "size", "last used"), rows)
+
+
+def _size(number: int) -> str:
+    """A number of bytes in words."""
+    return f"{number / 1e6:.1f} MB"

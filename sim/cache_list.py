@@ -1,0 +1,74 @@
+"""All entries of the cache at once: listed, and removed."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import filelock
+
+from .cache import KEY_PATTERN, remove_leftovers
+from .cache_entry import read_entry, remove_folder
+
+DAMAGED = "damaged"
+"""What an entry without a list of its files is called."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An entry: what it is in words, its bytes, and when it was last used, in seconds since 1970.
+
+    ``key`` is the name of its folder.
+    """
+
+    key: str
+    what: str
+    size: int
+    used: float
+
+    def to_json(self) -> dict[str, object]:
+        """The entry as JSON values."""
+        return asdict(self)
+
+
+def list_cache(home: Path) -> list[Kept]:
+    """The entries in a cache folder, the last used first."""
+    found = [_kept(folder) for folder in _folders(home)]
+    return sorted(found, key=lambda entry: entry.used, reverse=True)
+
+
+def clear_cache(home: Path, *, unused_days: int) -> list[Kept]:
+    """Remove what was not used for so many days, and what killed processes have left.
+
+    What a process is making now is left alone. Returns what was removed.
+    """
+    before = time.time() - unused_days * 86_400
+    removed = []
+    for entry in list_cache(home):
+        lock = filelock.FileLock(home / f"{entry.key}.lock", timeout=0)
+        if entry.used <= before:
+            with contextlib.suppress(filelock.Timeout), lock:
+                remove_folder(home / entry.key)
+                # Who waits for it now, beside one who comes later, makes a folder of his own.
+                (home / f"{entry.key}.lock").unlink(missing_ok=True)
+                removed.append(entry)
+    remove_leftovers(home)
+    return removed
+
+
+def _folders(home: Path) -> list[Path]:
+    """The folders of a cache folder that are entries: their names are keys."""
+    return [path for path in home.glob(KEY_PATTERN) if path.is_dir()]
+
+
+def _kept(folder: Path) -> Kept:
+    entry = read_entry(folder)
+    files = [path.stat() for path in folder.rglob("*") if path.is_file()]
+    return Kept(
+        key=folder.name,
+        what=DAMAGED if entry is None else entry.what,
+        size=sum(file.st_size for file in files),
+        used=folder.stat().st_mtime,
+    )
