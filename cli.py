@@ -137,6 +137,7 @@ def cli(context: click.Context) -> None:
     eyecast transmit --diagonal-mesh 45                 a host that sends to the fewest, soonest
     eyecast costs    --collective scatter               what the papers' formulas say of hypercubes
     eyecast boards, bitstream, board-run                the same on an FPGA board
+    eyecast cache                                       what was built and is kept, and its size
     """  # noqa: D301 - click wants the control character itself
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

@@ -135,8 +135,9 @@ def remove_leftovers(home: Path, key: str | None = None) -> None:
             remove_folder(path)
             continue
         # Whoever still makes it holds its lock.
-        with contextlib.suppress(filelock.Timeout), filelock.FileLock(
-            home / f"{of}.lock", timeout=0
+        with (
+            contextlib.suppress(filelock.Timeout),
+            filelock.FileLock(home / f"{of}.lock", timeout=0),
         ):
             remove_folder(path)
     oldest = time.time() - LOG_DAYS * 86_400

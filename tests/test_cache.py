@@ -77,7 +77,12 @@ def test_a_whole_entry_is_not_read_and_one_with_other_times_once(
     entry = keep()
     read: list[Path] = []
     digest_of = cache_entry._digest
-    monkeypatch.setattr(cache_entry, "_digest", lambda path: (read.append(path), digest_of(path))[1])
+
+    def noted_digest(path: Path) -> str:
+        read.append(path)
+        return digest_of(path)
+
+    monkeypatch.setattr(cache_entry, "_digest", noted_digest)
     keep()
     assert read == []
     write_later(entry / "a", CONTENT)
