@@ -22,3 +22,8 @@ def require_range(parameter: str, value: int, low: int, high: int | None = None)
     if value < low or (high is not None and value > high):
         allowed = f"at least {low}" if high is None else f"{low} to {high}"
         raise InvalidInput.of(parameter, allowed, value)
+
+
+def printable(text: str) -> str:
+    """``text`` with what no terminal should be sent (escape sequences, line ends) spelled out."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import click
 import pytest
 from command import CORNER_4X4, CORNER_8X8, Answer, Command, result, shell
 
-from eyecast import cli
+from eyecast import cli_group
 from eyecast.model.eye import source_tcd
 from eyecast.model.program_file import read_program
 from eyecast.model.schedule_file import read_schedule
@@ -37,7 +40,9 @@ def test_without_a_command_there_is_help() -> None:
 
 
 def test_every_option_has_a_help_text(eyecast: Command) -> None:
-    for name, command in cli.cli.commands.items():
+    for name in cli_group.COMMANDS:
+        command = cli_group.cli.get_command(click.Context(cli_group.cli), name)
+        assert command is not None and command.name == name
         text = " ".join(eyecast(name, "--help").output.split())
         for option in command.params:
             assert option.help
@@ -269,3 +274,24 @@ def test_a_multicast_to_some(eyecast: Command, here: Path) -> None:
     assert (found["steps"], found["sends"]) == (2, 3)
     written = json.loads((here / "s.json").read_text())
     assert written["blocks"][0]["owed"] == [2, 5, 15]
+
+
+SLOW_TO_IMPORT = ("numpy", "numba", "matplotlib", "amaranth", "cocotb", "rich", "msgspec")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "loaded"),
+    [("--help", ()), ("schedule --mesh 8x8 --source 0,0", ("numpy", "rich", "msgspec"))],
+)
+def test_what_takes_long_to_import_is_left_alone(arguments: str, loaded: tuple[str, ...]) -> None:
+    code = f"""
+import sys
+from eyecast.cli_group import main
+sys.argv[1:] = {arguments.split()}
+try:
+    main()
+finally:
+    print([name for name in {SLOW_TO_IMPORT} if name in sys.modules], file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == f"{list(loaded)}\n"
