@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .comparison import Comparison, Entry
-from .console import BUILDING, print_json, print_table, progress, say_written
+from .console import BUILDING, print_json, print_table, progress, say, say_written
 from .model.algorithms import algorithms_for
 from .model.config import TIMINGS
 from .model.errors import InvalidInput
@@ -192,7 +192,7 @@ def _print(comparison: Comparison, rtl: bool) -> None:
     cycles = [f"cycles,\n{timing}" for timing in TIMINGS]
     columns = ("algorithm", "steps", "TCD", *cycles, "sends on\nbusiest link")
     priced = any(entry.formula for entry in comparison.entries)
-    costs = ("words", "by formula:\nstart-ups", "\nwords") if priced else ()
+    costs = ("words", "by formula:\nstart-ups", "by formula:\nwords") if priced else ()
     least = comparison.least
     rows: list[tuple[object, ...]] = [("lower bound", least["steps"], least["tcd"])]
     for entry in comparison.entries:
@@ -202,18 +202,18 @@ def _print(comparison: Comparison, rtl: bool) -> None:
         rows.append((entry.name, *measures, *priced_at, *([_verdict(entry)] if rtl else [])))
     print_table(comparison.title, (*columns, *costs, *(["hardware"] if rtl else [])), rows)
     if priced:
-        click.echo("by formula: Johnsson & Ho 1986; n trees are taken to share words evenly")
+        say("by formula: Johnsson & Ho 1986; n trees are taken to share words evenly")
     for name, refusal in comparison.refusals.items():
-        click.echo(f"not served by {name}: {refusal}")
+        say(f"not served by {name}: {refusal}")
     for entry in comparison.entries:
         for refusal in dict.fromkeys(entry.refusals.values()):
             timings = [timing for timing, why in entry.refusals.items() if why == refusal]
-            click.echo(f"{entry.name} has no cycles, {' and '.join(timings)}: {refusal}")
+            say(f"{entry.name} has no cycles, {' and '.join(timings)}: {refusal}")
         for timing, result in entry.verified.items():
             for check in result.checks:
                 if not check.agrees:
                     values = f"{check.predicted} predicted, {check.measured} on the hardware"
-                    click.echo(f"{entry.name}, {timing}: {check.name} {values}")
+                    say(f"{entry.name}, {timing}: {check.name} {values}")
 
 
 def _costs(entry: Entry) -> tuple[object, ...]:

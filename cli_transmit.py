@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .console import busy, print_json, print_table, say_written
+from .console import busy, print_json, print_table, say, say_written
 from .model.errors import InvalidInput
 from .options import (
     Use,
@@ -110,8 +110,8 @@ def _print(findings: Findings) -> None:
     title = f"{topology.label}, {topology.nodes} nodes, from a host"
     print_table(title, ("", "steps t", "sends s", "paper says"), rows)
     for refusal in findings.refusals:
-        click.echo(f"a plan is missing: {refusal}")
-    click.echo(_verdict(findings))
+        say(f"a plan is missing: {refusal}")
+    say(_verdict(findings))
 
 
 def _verdict(findings: Findings) -> str:

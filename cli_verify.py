@@ -15,6 +15,7 @@ from .console import (
     print_json,
     print_table,
     progress,
+    say,
     say_written,
     schedule_title,
 )
@@ -141,10 +142,10 @@ def _print_verification(result: Verification) -> None:
     title = f"{schedule_title(result.case.schedule)}, {result.case.timing} timing"
     print_checks(title, result.checks)
     for line in waiting(result.case.program, result.measured):
-        click.echo(line)
+        say(line)
     if result.difference is not None:
-        click.echo("first difference between the traces:")
-        click.echo(result.difference.describe())
+        say("first difference between the traces:")
+        say(*result.difference.describe().split("\n"))
 
 
 def _print_summary(results: Sequence[Verification]) -> None:
