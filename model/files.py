@@ -1,14 +1,62 @@
-"""Files are written whole or not at all, and a file that cannot be written is one line."""
+"""Files: read up to a limit, written whole or not at all; what goes wrong is one line."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
+import stat
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from .errors import InvalidInput
+
+LARGEST_INPUT = 1 << 30
+"""Bytes of a file that is read: a schedule of some million nodes."""
+
+STANDARD_INPUT = "-"
+"""The name of an input file that stands for standard input."""
+
+_CHUNK = 1 << 20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def input_name(path: str | Path) -> str:
+    """What an input file is called in an error."""
+    return "standard input" if str(path) == STANDARD_INPUT else str(path)
+
+
+def read_input(path: str | Path) -> bytes:
+    """The text of an input file in UTF-8, without the mark that some programs put before it.
+
+    Raises :class:`InvalidInput` for a file that cannot be read or has more than
+    :data:`LARGEST_INPUT` bytes, which a device or a pipe may have without end.
+    """
+    name = input_name(path)
+    try:
+        with _opened(path) as file:
+            status = os.fstat(file.fileno())
+            size = status.st_size if stat.S_ISREG(status.st_mode) else 0
+            content = bytearray()
+            while size <= LARGEST_INPUT and (chunk := file.read(_CHUNK)):
+                content += chunk
+                size = max(size, len(content))
+    except OSError as error:
+        raise InvalidInput(f"{name}: cannot be read: {error.strerror}") from error
+    if size > LARGEST_INPUT:
+        raise InvalidInput.of(f"bytes of {name}", f"at most {LARGEST_INPUT}", f"{size} or more")
+    return bytes(content).removeprefix(_BYTE_ORDER_MARK)
+
+
+def _opened(path: str | Path) -> contextlib.AbstractContextManager[BinaryIO]:
+    """An input file, to be read."""
+    if str(path) != STANDARD_INPUT:
+        return Path(path).open("rb")
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "it is closed")
+    return contextlib.nullcontext(sys.stdin.buffer)
 
 
 def write_atomically(path: str | Path, text: str) -> None:
