@@ -72,7 +72,7 @@ def main() -> None:
         _fail(f"out of memory: {error}" if str(error) else "out of memory", FAILED)
     except OSError as error:
         # What could not be written would be flushed again at exit, and fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         # A reader of our output who has seen enough needs no message.
         status = FAILED if isinstance(error, BrokenPipeError) else _fail(str(error), FAILED)
     except RuntimeError as error:

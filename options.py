@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import replace
 from enum import Enum
 from math import prod
@@ -24,7 +26,7 @@ from .model.config import NetworkConfig
 from .model.deadlock import DeadlockError, certify
 from .model.errors import InvalidInput, require_range
 from .model.faults import with_faults
-from .model.files import require_writable
+from .model.files import is_standard_output, require_writable
 from .model.layout import Layout
 from .model.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
 from .model.program import Program
@@ -355,9 +357,12 @@ _INPUT_FILES = ("--graph", "--schedule", "--program", "--traffic-file")
 def require_output_files(*outputs: str | Path | None) -> None:
     """Refuse, before there is any work, output files that cannot be written or are also read.
 
-    None is a file that was not asked for.
+    None is a file that was not asked for. Where one is standard output, what is printed goes to
+    standard error, so that the file is alone.
     """
     context = click.get_current_context()
+    if any(output is not None and is_standard_output(output) for output in outputs):
+        context.with_resource(redirect_stdout(sys.stderr))
     taken = {
         os.path.realpath(context.params[str(option.name)]): option.opts[0]
         for option in context.command.params

@@ -72,20 +72,23 @@ def write_bytes_atomically(path: str | Path, content: bytes) -> None:
 def write_pieces_atomically(path: str | Path, pieces: Iterable[bytes]) -> None:
     """Write ``pieces``, one after the other, to ``path``: beside it first, then renamed over it.
 
-    Whoever reads ``path`` meanwhile, or after an interruption, finds the old file or the new one.
-    Raises :class:`InvalidInput` naming the folder or the file where that cannot be done.
+    Whoever reads ``path`` meanwhile, or after an interruption, finds the old file or the new one,
+    with the same mode. A symbolic link stays one: what it leads to is written. Raises
+    :class:`InvalidInput` naming the folder or the file where that cannot be done.
     """
-    path = Path(path)
+    path = _place(path)
     with _refusing(path):
-        # A device or a pipe is written to; a file put in its place would take it from everybody.
         if is_special(path):
-            with path.open("wb") as file:
+            with _special(path) as file:
                 file.writelines(pieces)
             return
+        mode = _mode(path)
         beside = _beside(path)
         try:
             with beside.open("wb") as file:
                 file.writelines(pieces)
+            if mode is not None:
+                beside.chmod(mode)
             beside.replace(path)
         finally:
             # An interruption leaves by here too; after the rename there is nothing to remove.
@@ -95,12 +98,34 @@ def write_pieces_atomically(path: str | Path, pieces: Iterable[bytes]) -> None:
 
 def require_writable(path: str | Path) -> None:
     """Raise the :class:`InvalidInput` that writing ``path`` would, without writing it."""
-    path = Path(path)
+    path = _place(path)
     with _refusing(path):
         if not is_special(path):
+            _mode(path)
             beside = _beside(path)
             beside.touch()
             beside.unlink()
+
+
+def _place(path: str | Path) -> Path:
+    """Where a file is written: what a symbolic link leads to, or else the path itself."""
+    path = Path(path)
+    return Path(os.path.realpath(path)) if path.is_symlink() and not is_special(path) else path
+
+
+def _mode(path: Path) -> int | None:
+    """The mode of a file that is to be replaced; None where there is none."""
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return None
+    # Who may write everything is kept from what nobody is to write, as others are.
+    if not mode & _WRITABLE or not os.access(path, os.W_OK):
+        raise InvalidInput.of(f"output file {path}", "writable", "read-only")
+    return mode
+
+
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 def _beside(path: Path) -> Path:
@@ -108,9 +133,25 @@ def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
+def is_standard_output(path: str | Path) -> bool:
+    """Whether ``path`` is a name of standard output, wherever that leads."""
+    return str(path) in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+
+
 def is_special(path: Path) -> bool:
-    """Whether ``path`` is a device or a pipe, such as /dev/stdout."""
-    return path.exists() and not path.is_file()
+    """Whether ``path`` is a device or a pipe, such as /dev/null, or standard output.
+
+    These are written to; a file put in their place would take it from everybody.
+    """
+    return is_standard_output(path) or (path.exists() and not path.is_file())
+
+
+def _special(path: Path) -> BinaryIO:
+    """A device, a pipe or standard output, to be written to.
+
+    Opened by its name, standard output would lose what is in its file.
+    """
+    return os.fdopen(os.dup(1), "wb") if is_standard_output(path) else path.open("wb")
 
 
 @contextlib.contextmanager
@@ -123,6 +164,9 @@ def _refusing(path: Path) -> Iterator[None]:
             state = "a file" if path.parent.exists() else "missing"
             raise InvalidInput.of(f"output folder {path.parent}", "an existing folder", state)
         yield
+    except BrokenPipeError:
+        # Who reads has seen enough.
+        raise
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             folder = f"output folder {path.parent}"

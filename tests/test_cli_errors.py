@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -305,9 +306,11 @@ def test_a_link_to_itself(eyecast: Command, here: Path) -> None:
     line = "one: cannot be read: Too many levels of symbolic links"
     assert eyecast("schedule", "--graph", "one", "--source", "0", "-o", "s.json") == refusal(line)
     assert not (here / "s.json").exists()
-    # What is written takes the place of the link.
-    assert eyecast("schedule", *CORNER_4X4, "-o", "one").status == 0
-    assert (here / "one").is_file()
+    line = (
+        f"output file {here}/one must be writable, not refused (Too many levels of symbolic links)"
+    )
+    assert eyecast("schedule", *CORNER_4X4, "-o", "one") == refusal(line)
+    assert (here / "one").is_symlink()
 
 
 def test_what_is_quoted_stays_on_one_line(eyecast: Command, here: Path) -> None:
@@ -356,3 +359,21 @@ def test_no_room_for_the_output_is_one_line() -> None:
         command = [INSTALLED, "schedule", *CORNER_4X4, "--json"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "eyecast: [Errno 28] No space left on device\n")
+
+
+@pytest.mark.parametrize("arguments", ["schedule --mesh 4x4 --source 0,0", "--help"])
+def test_a_closed_output_is_one_line(arguments: str) -> None:
+    command = ["sh", "-c", f'"$0" {arguments} >&-', INSTALLED]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    line = "eyecast: standard output must be open, not closed\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", line)
+
+
+@pytest.mark.parametrize("options", ["--json", "-o /dev/stdout"])
+def test_a_reader_who_has_seen_enough_is_told_nothing(options: str) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [INSTALLED, "schedule", *CORNER_4X4, *options.split()]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")

@@ -14,8 +14,8 @@ from command import INSTALLED
 from eyecast.model import files
 from eyecast.model.errors import InvalidInput
 from eyecast.model.eye import eye_broadcast
-from eyecast.model.files import read_input
-from eyecast.model.schedule_file import write_schedule
+from eyecast.model.files import read_input, require_writable, write_atomically
+from eyecast.model.schedule_file import schedule_json, write_schedule
 from eyecast.model.topology import mesh
 from eyecast.model.topology_file import read_topology
 
@@ -51,6 +51,56 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
 @pytest.mark.skipif(not DEVICE.exists(), reason="a device without an end")
 def test_a_device_without_an_end_is_refused() -> None:
     assert refusal(DEVICE).startswith("bytes of /dev/zero must be at most 3000000, not ")
+
+
+def test_what_a_link_leads_to_is_written(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    target, link = tmp_path / "folder" / "target", tmp_path / "link"
+    link.symlink_to("folder/target")
+    for text in ("not there yet", "there"):
+        require_writable(link)
+        write_atomically(link, text)
+        assert (link.is_symlink(), target.is_symlink()) == (True, False)
+        assert target.read_text() == text
+    link.unlink()
+    link.symlink_to("no/target")
+    with pytest.raises(InvalidInput, match=rf"^output folder {tmp_path}/no must be an existing"):
+        require_writable(link)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o600, 0o755, 0o666])
+def test_the_mode_of_a_file_is_kept(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+    path.chmod(mode)
+    write_atomically(path, "new")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", mode)
+
+
+def test_a_file_that_nobody_may_write_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+    path.chmod(0o444)
+    for write in (require_writable, lambda path: write_atomically(path, "new")):
+        with pytest.raises(InvalidInput) as caught:
+            write(path)
+        assert str(caught.value) == f"output file {path} must be writable, not read-only"
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("old", 0o444)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1"])
+def test_a_file_to_standard_output_is_alone_on_it(tmp_path: Path, name: str) -> None:
+    arguments = (INSTALLED, "schedule", "--mesh", "4x4", "--source", "0,0", "-o", name)
+    piped = subprocess.run(arguments, capture_output=True, check=True)
+    schedule = eye_broadcast(mesh((4, 4)), 0, 16)
+    assert piped.stdout.decode() == schedule_json(schedule)
+    assert piped.stderr.decode().startswith("4x4 mesh, eye broadcast from (0,0)\n")
+    path = tmp_path / "s.json"
+    path.write_text("before\n")
+    with path.open("a") as file:
+        subprocess.run(arguments, stdout=file, stderr=subprocess.PIPE, check=True)
+    assert path.read_text() == "before\n" + schedule_json(schedule)
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
