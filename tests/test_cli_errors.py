@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 from pathlib import Path
 
 import pytest
 from command import CORNER_4X4, INSTALLED, Command, refusal, shell
+
+from eyecast.model.errors import with_article
+from eyecast.sim.toolchain import environment
 
 EYE = "network for the eye broadcast must be a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...)"
 TREE = "(--algorithm tree serves any network)"
@@ -16,7 +20,7 @@ CORNER = "--source 0,0"
 BAD_OPTIONS = {
     # The network
     f"schedule --mesh 6x6 {CORNER}": f"{EYE}, of which the nearest is 8x8, not a 6x6 mesh {TREE}",
-    f"schedule --mesh 8x4 {CORNER}": f"{EYE}, of which the nearest is 8x8, not a 8x4 mesh {TREE}",
+    f"schedule --mesh 8x4 {CORNER}": f"{EYE}, of which the nearest is 8x8, not an 8x4 mesh {TREE}",
     f"schedule --mesh 0x4 {CORNER}": "side of mesh 0x4 must be at least 1, not 0",
     f"schedule --mesh 8x {CORNER}": "--mesh must be sides such as 8x8, not '8x'",
     f"schedule --mesh 8*8 {CORNER}": "--mesh must be sides such as 8x8, not '8*8'",
@@ -377,3 +381,39 @@ def test_a_reader_who_has_seen_enough_is_told_nothing(options: str) -> None:
     done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_too_little_memory_is_one_line() -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (800 << 20, 800 << 20))
+
+    command = [INSTALLED, "predict", "--schedule", "/dev/zero"]
+    done = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "eyecast: out of memory\n")
+
+
+def test_programs_are_found_without_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment.cache_clear()
+    monkeypatch.delenv("PATH")
+    found = environment()["PATH"].split(os.pathsep)
+    environment.cache_clear()
+    assert found[-2:] == os.defpath.split(os.pathsep)
+
+
+@pytest.mark.parametrize(
+    ("name", "spoken"),
+    [
+        ("4x4 mesh", "a 4x4 mesh"),
+        ("8x4 mesh", "an 8x4 mesh"),
+        ("11-cube", "an 11-cube"),
+        ("18x2 torus", "an 18x2 torus"),
+        ("80x2 torus", "an 80x2 torus"),
+        ("110x2 torus", "a 110x2 torus"),
+        ("1x8 mesh", "a 1x8 mesh"),
+        ("11000x2 mesh", "an 11000x2 mesh"),
+        ("ring of 8", "a ring of 8"),
+        ("eye", "an eye"),
+    ],
+)
+def test_the_article_is_the_one_that_is_spoken(name: str, spoken: str) -> None:
+    assert with_article(name) == spoken
