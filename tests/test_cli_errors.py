@@ -397,7 +397,7 @@ def test_programs_are_found_without_a_path(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.delenv("PATH")
     found = environment()["PATH"].split(os.pathsep)
     environment.cache_clear()
-    assert found[-2:] == os.defpath.split(os.pathsep)
+    assert found[-3:] == [*os.defpath.split(os.pathsep), str(INSTALLED.parent)]
 
 
 @pytest.mark.parametrize(
