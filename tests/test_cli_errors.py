@@ -392,9 +392,12 @@ def test_too_little_memory_is_one_line() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "eyecast: out of memory\n")
 
 
-def test_programs_are_found_without_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_are_found_without_a_path(
+    eyecast: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     environment.cache_clear()
     monkeypatch.delenv("PATH")
+    assert eyecast("--version").status == 0
     found = environment()["PATH"].split(os.pathsep)
     environment.cache_clear()
     assert found[-3:] == [*os.defpath.split(os.pathsep), str(INSTALLED.parent)]
