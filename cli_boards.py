@@ -247,11 +247,9 @@ def _case(chosen: Chosen, timing: str) -> Case:
     )
 
 
-def _board_config(
-    chosen: Chosen, topology: Topology, schedule: Schedule | None = None
-) -> NetworkConfig:
+def _board_config(chosen: Chosen, topology: Topology, *schedules: Schedule) -> NetworkConfig:
     """A network on a board tells by signatures what it has done, if it need not be smaller."""
-    config = chosen_config(chosen, topology, schedule)
+    config = chosen_config(chosen, topology, *schedules)
     if config.all_port:
         raise InvalidInput.of("--ports", "one on a board", "all")
     return replace(config, signature=not chosen["no_signature"])

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import replace
 from enum import Enum
 from math import prod
@@ -22,7 +23,7 @@ import numpy as np
 from click.core import ParameterSource
 
 from .model.compiler import with_message_room, with_table_room
-from .model.config import NetworkConfig
+from .model.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
 from .model.deadlock import DeadlockError, certify
 from .model.errors import InvalidInput, require_range
 from .model.faults import with_faults
@@ -78,12 +79,25 @@ def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _
 
 def integer_option(name: str, default: int, text: str) -> Callable[[_Command], _Command]:
     """An option that is an integer."""
-    return _number_option(name, default, text, int, "an integer", "INTEGER")
+    return _number_option(name, default, text, _integer, "an integer", "INTEGER")
 
 
 def float_option(name: str, default: float, text: str) -> Callable[[_Command], _Command]:
     """An option that is a number."""
-    return _number_option(name, default, text, float, "a number", "NUMBER")
+    return _number_option(name, default, text, _float, "a number", "NUMBER")
+
+
+def _integer(value: Any) -> int:
+    """An integer in digits alone: Python reads underscores, spaces and digits of all scripts."""
+    if not re.fullmatch("[+-]?[0-9]+", str(value)):
+        raise ValueError
+    return int(value)
+
+
+def _float(value: Any) -> float:
+    if not re.fullmatch("[-+.0-9A-Za-z]+", str(value)):
+        raise ValueError
+    return float(value)
 
 
 def _number_option(
@@ -133,13 +147,21 @@ network_options = together(
     integer_option("--seed", 1, "Whatever is drawn is drawn from this number."),
 )
 buffered_hardware_options = together(
-    integer_option("--vcs", _DEFAULT.vcs, "Virtual channels per link, 1 to 8."),
+    integer_option(
+        "--vcs", _DEFAULT.vcs, "Virtual channels per link, 1 to 8; more if needed and not given."
+    ),
     integer_option("--depth", _DEFAULT.depth, "Flits in the buffer of each VC, 1 to 16."),
     integer_option("--flit-width", _DEFAULT.flit_width, "Bits of a flit, 8 to 64."),
     integer_option(
-        "--message-words", _DEFAULT.message_words, "Message memory of a node, in flits."
+        "--message-words",
+        _DEFAULT.message_words,
+        "Message memory of a node, in flits; more if needed and not given.",
     ),
-    integer_option("--table-words", _DEFAULT.table_words, "Table memory of a node, in flits."),
+    integer_option(
+        "--table-words",
+        _DEFAULT.table_words,
+        "Table memory of a node, in flits; more if needed and not given.",
+    ),
     integer_option("--link-registers", _DEFAULT.link_registers, "Registers on every link, 0 to 3."),
 )
 ports_option = click.option(
@@ -287,16 +309,14 @@ def require_no_deadlock(chosen: Chosen, program: Program) -> None:
             raise InvalidInput(f"{error} (--force runs it all the same)") from error
 
 
-def chosen_config(
-    chosen: Chosen, topology: Topology, schedule: Schedule | None = None
-) -> NetworkConfig:
-    """The network's parameters, with step numbers wide enough for ``schedule``.
+def chosen_config(chosen: Chosen, topology: Topology, *schedules: Schedule) -> NetworkConfig:
+    """The network's parameters, with room for all of ``schedules``.
 
-    A message that does not fit is refused here, where it can be said which option makes room. For
-    a collective of several blocks, memories whose size nobody has typed are as large as it needs.
+    What only makes room (step numbers, VCs, memories) is as large as they need if nobody has typed
+    it. A message that does not fit is refused here, where it can be said which option makes room.
     """
-    all_port = chosen.get("ports") == "all" or (
-        schedule is not None and schedule.port_model == "all-port"
+    all_port = chosen.get("ports") == "all" or any(
+        schedule.port_model == "all-port" for schedule in schedules
     )
     config = NetworkConfig(
         topology=topology,
@@ -311,17 +331,34 @@ def chosen_config(
         all_port=all_port,
         steps=chosen["steps"],
     )
-    if schedule is None:
-        return config
-    config = replace(config, steps=max(config.steps, schedule.steps))
-    if len(schedule.blocks) > 1 and not _typed("message_words"):
+    # Each needs what is before it: header flits grow with VCs, steps and addresses.
+    for schedule in schedules:
+        config = _with_numbers(config, schedule)
+    for schedule in schedules:
+        config = _with_messages(config, schedule)
+    if not _typed("table_words"):
+        for schedule in schedules:
+            # What cannot be compiled for another reason is refused when it is.
+            with suppress(InvalidInput):
+                config = with_table_room(config, schedule)
+    return config
+
+
+def _with_numbers(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
+    """``config`` with the step numbers of ``schedule``, and if they were not typed with its VCs."""
+    vcs = config.vcs if _typed("vcs") else min(int(schedule.vcs.max(initial=0)) + 1, MOST_VCS)
+    return replace(config, steps=max(config.steps, schedule.steps), vcs=max(config.vcs, vcs))
+
+
+def _with_messages(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
+    """``config`` with room for the messages of ``schedule``, which are refused if there is none."""
+    if not _typed("message_words"):
         config = with_message_room(config, schedule)
     flits = Layout.of(schedule, config.message_words).size
     if flits > config.message_words:
-        room = f"at most {config.message_words}, the message memory (--message-words raises it)"
+        raised = "" if config.message_words == MOST_MEMORY_WORDS else " (--message-words raises it)"
+        room = f"at most {config.message_words}, the message memory{raised}"
         raise InvalidInput.of("flits of the message", room, flits)
-    if len(schedule.blocks) > 1 and not _typed("table_words"):
-        config = with_table_room(config, schedule)
     return config
 
 

@@ -103,7 +103,7 @@ BAD_OPTIONS = {
     ),
     f"schedule --mesh 8x8 {CORNER} --flits abc": "--flits must be an integer, not 'abc'",
     f"schedule --mesh 8x8 {CORNER} --flits 1.5": "--flits must be an integer, not '1.5'",
-    f"verify --mesh 4x4 {CORNER} --flits 257": (
+    f"verify --mesh 4x4 {CORNER} --flits 257 --message-words 256": (
         "flits of the message must be at most 256, the message memory (--message-words raises it), "
         "not 257"
     ),
@@ -119,6 +119,15 @@ BAD_OPTIONS = {
     "traffic --mesh 4x4 --pattern uniform --rate 0.1 --flit-width 12": (
         "flit width must be at least 16 in a network with timed rows, not 12"
     ),
+    f"predict --torus 4x4 {CORNER} --algorithm u-torus --vcs 1": (
+        "node 0, row 0: vc must be 0 to 0, not 1"
+    ),
+    f"predict --mesh 4x4 {CORNER} --table-words 3": (
+        "table of node 0 must be at most 3 words long, not 9"
+    ),
+    f"verify --mesh 4x4 {CORNER} --vcs 1_0": "--vcs must be an integer, not '1_0'",
+    f"verify --mesh 4x4 {CORNER} --vcs \u0661": "--vcs must be an integer, not '\u0661'",
+    "traffic --mesh 4x4 --rate 0.1_0": "--rate must be a number, not '0.1_0'",
     f"verify --mesh 4x4 {CORNER} --vcs two": "--vcs must be an integer, not 'two'",
     f"program --mesh 4x4 {CORNER} --message-words 1000000": (
         "message words must be 2 to 65536, not 1000000"
@@ -134,7 +143,10 @@ BAD_OPTIONS = {
     ),
     f"schedule --mesh 8x8 {CORNER} --packet 0": "--packet must be 1 to 2147483647, not 0",
     f"schedule --mesh 8x8 {CORNER} --packet 1,2": "--packet must be a number of flits, not '1,2'",
-    f"schedule --mesh 8x8 {CORNER} --ports all": "--ports all must be left out with eye broadcast",
+    f"schedule --mesh 8x8 {CORNER} --ports all": (
+        "--ports all must be left out with eye broadcast (on a hypercube nesbt-copies, brg, sbt, "
+        "tcbt, nrsbt, nesbt, nrbrg serve it)"
+    ),
     f"schedule --mesh 8x8 {CORNER} --target 1,1": "--target must be left out with broadcast",
     f"schedule --mesh 8x8 {CORNER} --collective multicast": (
         "a target must be given with multicast, such as --target 1,0"
@@ -354,7 +366,8 @@ def test_a_schedule_that_breaks_a_rule_is_refused_with_the_send(
     text = text.replace('"path":[0,4],"vcs":[0],', '"path":[0,1,5,4],"vcs":[0,0,0],')
     (here / "s.json").write_text(text.replace('"tcd":18', '"tcd":20'))
     line = "send 11 (step 4, 1 -> 5): it shares link 1 -> 5, VC 0 with send 7 (step 4, 0 -> 4)"
-    assert eyecast("verify", "--schedule", "s.json", "-o", "out") == refusal(line)
+    refused = refusal(f"s.json: {line}")
+    assert eyecast("verify", "--schedule", "s.json", "-o", "out") == refused
     assert not (here / "out").exists()
 
 
