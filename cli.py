@@ -277,10 +277,13 @@ def verilog_command(output: str, **chosen: Any) -> None:
 )
 def show_command(output: str | None, **chosen: Any) -> None:
     """Draw a schedule: who sends to whom, the steps by colour, the eyes marked."""
-    from .picture import draw_schedule, save_picture
+    from .picture import draw_schedule, require_picture_suffix, save_picture
+    from .picture_places import require_drawable
 
+    if output is not None:
+        require_picture_suffix(output)
     require_output_files(output)
-    schedule = chosen_schedule(chosen, Use.SCHEDULE)
+    schedule = chosen_schedule(chosen, Use.PICTURE, require_drawable)
     # A file may call its algorithm anything.
     stem = re.sub(r"\W+", "-", f"{schedule.algorithm} {schedule.topology.label}")
     paths = [output] if output is not None else [f"{stem}.svg", f"{stem}.png"]

@@ -51,11 +51,13 @@ NETWORK_NAMES = (
 
 
 class Use(Enum):
-    """What a network is for: its name, and the most nodes with which that takes minutes at most."""
+    """What a network is for: in words, and the most nodes with which that takes minutes at most."""
 
-    SCHEDULE = ("a schedule", LARGEST_NODE_COUNT)
-    PROGRAM = ("a program", 1 << 16)
-    HARDWARE = ("hardware", 1 << 10)
+    SCHEDULE = ("for a schedule", LARGEST_NODE_COUNT)
+    PROGRAM = ("for a program", 1 << 16)
+    PICTURE = ("for a picture", 1 << 16)
+    SEARCH = ("to be searched", 1 << 12)
+    HARDWARE = ("for hardware", 1 << 10)
 
     def require(self, label: str, nodes: int) -> None:
         """Raise :class:`InvalidInput` if the network ``label`` has too many nodes for this."""
@@ -63,7 +65,7 @@ class Use(Enum):
         if nodes > most:
             # Of many sides, a number can have more digits than Python prints.
             given = nodes if nodes < 1 << 63 else "more"
-            raise InvalidInput.of(f"nodes of the {label}", f"at most {most} for {purpose}", given)
+            raise InvalidInput.of(f"nodes of the {label}", f"at most {most} {purpose}", given)
 
 
 def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
@@ -210,15 +212,20 @@ def refuse_beside(option: str, others: Sequence[str], why: str = "the file says 
             raise InvalidInput(f"{parameter.opts[0]} must be left out with {option}: {why}")
 
 
-def chosen_topology(chosen: Chosen, use: Use) -> Topology:
-    """The network that the options name, if it is not too large for its use."""
-    texts = {kind: chosen[kind.replace("-", "_")] for kind in ("graph", *_KINDS)}
-    given = [kind for kind, text in texts.items() if text is not None]
+def chosen_kind(chosen: Chosen) -> str:
+    """The one kind of network that the options name; "graph" for that of a file."""
+    given = [kind for kind in ("graph", *_KINDS) if chosen[kind.replace("-", "_")] is not None]
     if not given:
         raise InvalidInput("a network must be given, such as --mesh 8x8")
     if len(given) > 1:
         raise InvalidInput(f"one network must be given, not --{' and --'.join(given)}")
-    kind, text = given[0], texts[given[0]]
+    return given[0]
+
+
+def chosen_topology(chosen: Chosen, use: Use) -> Topology:
+    """The network that the options name, if it is not too large for its use."""
+    kind = chosen_kind(chosen)
+    text = chosen[kind.replace("-", "_")]
     if kind == "graph":
         topology = read_topology(text)
         use.require(topology.label, topology.nodes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import click
@@ -148,19 +149,26 @@ def all_port_served(collective: str) -> str:
     return f"on a hypercube {', '.join(served)} serve it" if served else "nothing serves it yet"
 
 
-def chosen_schedule(chosen: Chosen, use: Use) -> Schedule:
-    """The schedule that the options describe, or that of the file that they name; checked."""
+def chosen_schedule(
+    chosen: Chosen, use: Use, require: Callable[[Topology], None] = lambda _topology: None
+) -> Schedule:
+    """The schedule that the options describe, or that of the file that they name; checked.
+
+    ``require`` refuses a network before there is any work.
+    """
     file = chosen.get("schedule_file")
     if file is not None:
         refuse_beside("--schedule", SCHEDULE_FILE_SAYS)
         schedule = read_schedule(file)
         use.require(schedule.topology.label, schedule.topology.nodes)
+        require(schedule.topology)
         try:
             schedule.check()
         except InvalidInput as error:
             raise InvalidInput(f"{input_name(file)}: {error}") from error
         return schedule
     topology = chosen_topology(chosen, use)
+    require(topology)
     return make_schedule(chosen, topology, chosen_root(chosen, topology))
 
 

@@ -6,12 +6,15 @@ import json
 import os
 import resource
 import subprocess
+from math import prod
 from pathlib import Path
 
 import pytest
 from command import CORNER_4X4, INSTALLED, Command, refusal, shell
 
+from eyecast import options, options_collective
 from eyecast.model.errors import with_article
+from eyecast.model.transmit import schemes
 from eyecast.sim.toolchain import environment
 
 EYE = "network for the eye broadcast must be a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...)"
@@ -327,6 +330,41 @@ def test_a_link_to_itself(eyecast: Command, here: Path) -> None:
     )
     assert eyecast("schedule", *CORNER_4X4, "-o", "one") == refusal(line)
     assert (here / "one").is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (
+            "transmit --mesh 4096x4096",
+            "nodes of the 4096x4096 mesh must be at most 4096 to be searched, not 16777216",
+        ),
+        (
+            f"show --mesh 4096x4096 {CORNER}",
+            "nodes of the 4096x4096 mesh must be at most 65536 for a picture, not 16777216",
+        ),
+        (
+            f"show --mesh 4x4 {CORNER} -o a.gif",
+            "suffix of picture a.gif must be .svg or .png, not .gif",
+        ),
+    ],
+)
+def test_what_is_refused_is_refused_before_the_network_is_made(
+    eyecast: Command, monkeypatch: pytest.MonkeyPatch, arguments: str, line: str
+) -> None:
+    monkeypatch.setattr(options, "_KINDS", {**options._KINDS, "mesh": ("", 0, prod, None)})
+    assert eyecast(*arguments.split()) == refusal(line)
+
+
+def test_a_network_that_is_not_drawn_needs_no_schedule(
+    eyecast: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(options_collective, "make_schedule", None)
+    line = "sides of a drawn mesh must be at most 64, not 128x128"
+    assert eyecast("show", "--mesh", "128x128", "--source", "0,0") == refusal(line)
+    monkeypatch.setattr(schemes, "transmit", None)
+    line = "nodes of a drawn network must be at most 4096, not 100000"
+    assert eyecast("transmit", "--line", "100000", "--picture", "a.svg") == refusal(line)
 
 
 def test_what_is_quoted_stays_on_one_line(eyecast: Command, here: Path) -> None:
