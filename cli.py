@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .console import busy, print_json, print_table, say_written, schedule_title
+from .console import busy, print_json, print_table, say, say_written, schedule_title
 from .model.algorithms import landmarks
 from .model.compiler import compile_schedule
 from .model.errors import InvalidInput
@@ -182,14 +182,16 @@ def predict_command(
 
 def _prediction_json(program: Program, predicted: Run, timing: str) -> dict[str, object]:
     """The result of ``predict`` as JSON values."""
-    from .model.measures import link_flits, measure_steps
+    from .model.measures import flag_names, link_flits, measure_steps
 
+    nodes = range(len(program.rows))
     flits = link_flits(program.config.topology, predicted.trace)
     return {
         "timing": timing,
         "finished": predicted.finished,
         "cycles": predicted.cycles,
         "stalled_flits": int(predicted.stalled_flits.sum()),
+        "flags": {str(node): names for node in nodes if (names := flag_names(predicted, node))},
         "steps": [
             {**asdict(measure), "interface": measure.interface}
             for measure in measure_steps(program, predicted)
@@ -203,9 +205,13 @@ def _prediction_json(program: Program, predicted: Run, timing: str) -> dict[str,
     }
 
 
+_MOST_TROUBLES = 8
+"""Nodes of which is said what they wait for: the others mostly wait for these."""
+
+
 def _print_prediction(title: str, program: Program, predicted: Run, timing: str) -> None:
     """The result of ``predict`` as two tables."""
-    from .model.measures import link_flits, measure_steps
+    from .model.measures import link_flits, measure_steps, troubles
 
     print_table(
         f"{title}, {timing} timing",
@@ -222,14 +228,25 @@ def _print_prediction(title: str, program: Program, predicted: Run, timing: str)
         "",
         ("", "predicted"),
         (
-            ("cycles", predicted.cycles),
+            ("cycles", predicted.cycles if predicted.finished else "does not finish"),
             ("stalled flits", int(predicted.stalled_flits.sum())),
             ("flits on links", int(on_links.sum())),
             ("links used", used),
             ("most flits on a link", busiest),
-            ("busiest link is in use", f"{busiest / max(1, predicted.cycles):.0%} of the time"),
+            ("busiest link is in use", _share(busiest, predicted)),
         ),
     )
+    lines = troubles(program, predicted)
+    say(*lines[:_MOST_TROUBLES])
+    if len(lines) > _MOST_TROUBLES:
+        say(f"and {len(lines) - _MOST_TROUBLES} nodes more")
+
+
+def _share(busiest: int, predicted: Run) -> str | None:
+    """How much of the time so many flits take on a link; None where there is no end to it."""
+    if not predicted.finished:
+        return None
+    return f"{busiest / max(1, predicted.cycles):.0%} of the time"
 
 
 @click.command("verilog")

@@ -113,6 +113,36 @@ def test_a_program_that_does_not_finish_is_a_failure(eyecast: Command, here: Pat
     )
 
 
+def test_what_does_not_finish_is_explained(eyecast: Command, here: Path) -> None:
+    """A node does not expect what comes in step 1; nobody sends what node 5 waits for."""
+    eyecast("program", *CORNER_4X4, "-o", "p.json")
+    program = json.loads((here / "p.json").read_text())
+    (first,) = (n for n, node in enumerate(program["nodes"]) if 1 in node["receives"])
+    program["nodes"][first]["receives"] = []
+    program["nodes"][5]["receives"] = [2]
+    (here / "p.json").write_text(json.dumps(program))
+    answer = eyecast("predict", "--program", "p.json")
+    assert answer.status == 1
+    assert re.search(
+        rf"^node {first} is in step 2, has set unexpected_receive$", answer.output, re.M
+    )
+    assert "node 5 is in step 2, waits for a receive in step 2\n" in answer.output
+    assert not re.search(r"-\d", answer.output)
+    assert re.search("cycles .* does not finish", answer.output)
+    found = json.loads(eyecast("predict", "--program", "p.json", "--json").output)
+    assert found["flags"] == {str(first): ["unexpected_receive"]}
+    assert [step["ends"] is None for step in found["steps"]] == [False, True, True, True]
+    assert all(step["cycles"] is None or step["cycles"] > 0 for step in found["steps"])
+
+
+def test_a_step_without_sends_has_no_cycles(eyecast: Command, here: Path) -> None:
+    (here / "m.json").write_text(MINE.replace('"step": 2', '"step": 3').replace('"steps": 2,', ""))
+    found = result(eyecast("predict", "--schedule", "m.json", "--json"))
+    one, two, three = found["steps"]
+    assert (two["ends"], two["cycles"], two["interface"]) == (None, None, None)
+    assert three["cycles"] == three["ends"] - one["ends"] > 0
+
+
 def test_verilog_and_its_description(eyecast: Command, here: Path) -> None:
     answer = eyecast("verilog", "--mesh", "2x2", "--vcs", "2", "-o", "network.v")
     assert answer == Answer(0, "wrote network.v\nwrote network.json\n", "")
