@@ -1,31 +1,16 @@
-"""The ``eyecast`` command: parses, calls, prints.
-
-What takes long to import (the simulator's tools, the compiled cycle model, the plots) is imported
-by the command that needs it, so that help and refusals come at once.
-"""
+"""``eyecast schedule``, ``program``, ``predict``, ``verilog`` and ``show``."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import __version__
-from .cli_boards import BOARD_COMMANDS
-from .cli_cache import cache_command
-from .cli_compare import compare_command
-from .cli_costs import costs_command
-from .cli_traffic import traffic_command
-from .cli_transmit import transmit_command
-from .cli_verify import verify_command
-from .console import busy, print_json, print_table, say_written, schedule_title
+from .console import busy, print_json, print_table, say, say_written, schedule_title
 from .model.algorithms import landmarks
 from .model.compiler import compile_schedule
 from .model.errors import InvalidInput
@@ -59,103 +44,8 @@ from .options_collective import (
 if TYPE_CHECKING:
     from .model.cycle_model import Run
 
-FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
-
-def main() -> None:
-    """Run the command line. Every failure that can be expected is one line on standard error."""
-    # Asked to end, it stops what it has started, as when it is interrupted.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        status = cli.main(prog_name="eyecast", standalone_mode=False)
-    except click.UsageError as error:
-        help_hint = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
-        _fail(error.format_message().rstrip(".") + help_hint, BAD_INPUT)
-    except click.ClickException as error:
-        _fail(error.format_message(), BAD_INPUT)
-    except InvalidInput as error:
-        _fail(str(error), BAD_INPUT)
-    except (KeyboardInterrupt, click.Abort):
-        _fail("interrupted", INTERRUPTED)
-    except OSError as error:
-        # What could not be written would be flushed again at exit, and fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # A reader of our output who has seen enough needs no message.
-        status = FAILED if isinstance(error, BrokenPipeError) else _fail(str(error), FAILED)
-    except RuntimeError as error:
-        _fail(str(error), FAILED)
-    sys.exit(status)
-
-
-def _fail(message: str, status: int) -> NoReturn:
-    if status == BAD_INPUT:
-        # A value that is quoted may hold anything, and what is said of it is one line.
-        message = "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
-    click.echo(f"eyecast: {message}", err=True)
-    sys.exit(status)
-
-
-class _Commands(click.Group):
-    """The commands, which an unknown one is told."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if self.get_command(ctx, args[0]) is None:
-            raise InvalidInput.of("command", ", ".join(self.list_commands(ctx)), args[0])
-        return super().resolve_command(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            # click begins a new line first, which only a terminal needs: it has printed ^C.
-            if sys.stderr.isatty():
-                raise
-            raise click.Abort from None
-
-
-@click.group(
-    cls=_Commands,
-    invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-@click.version_option(__version__)
-@click.pass_context
-def cli(context: click.Context) -> None:
-    """Collective communication on real router hardware: schedules, injection tables, proof.
-
-    \b
-    eyecast schedule --mesh 8x8 --source 0,0            who sends to whom in which step
-    eyecast show     --mesh 8x8 --source 0,0            the same as a picture
-    eyecast program  --mesh 8x8 --source 0,0 -o p.json  its injection tables
-    eyecast predict  --mesh 8x8 --source 0,0            cycles, from the cycle model
-    eyecast verify   --mesh 8x8 --source 0,0            the same on the hardware, compared
-    eyecast compare  --mesh 8x8 --source 0,0            all algorithms side by side
-    eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
-    eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput
-    eyecast transmit --diagonal-mesh 45                 a host that sends to the fewest, soonest
-    eyecast costs    --collective scatter               what the papers' formulas say of hypercubes
-    eyecast boards, bitstream, board-run                the same on an FPGA board
-    eyecast cache                                       what was built and is kept, and its size
-    """  # noqa: D301 - click wants the control character itself
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
-
-
-for command in (
-    verify_command,
-    compare_command,
-    costs_command,
-    transmit_command,
-    traffic_command,
-    cache_command,
-    *BOARD_COMMANDS,
-):
-    cli.add_command(command)
-
-
-@cli.command("schedule")
+@click.command("schedule")
 @network_options
 @collective_options
 @output_option("the schedule (JSON)")
@@ -197,7 +87,7 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     say_written(output)
 
 
-@cli.command("program")
+@click.command("program")
 @network_options
 @collective_options
 @schedule_file_option
@@ -241,7 +131,7 @@ def _program_measures(program: Program) -> dict[str, int]:
     }
 
 
-@cli.command("predict")
+@click.command("predict")
 @network_options
 @collective_options
 @schedule_file_option
@@ -292,14 +182,16 @@ def predict_command(
 
 def _prediction_json(program: Program, predicted: Run, timing: str) -> dict[str, object]:
     """The result of ``predict`` as JSON values."""
-    from .model.measures import link_flits, measure_steps
+    from .model.measures import flag_names, link_flits, measure_steps
 
+    nodes = range(len(program.rows))
     flits = link_flits(program.config.topology, predicted.trace)
     return {
         "timing": timing,
         "finished": predicted.finished,
         "cycles": predicted.cycles,
         "stalled_flits": int(predicted.stalled_flits.sum()),
+        "flags": {str(node): names for node in nodes if (names := flag_names(predicted, node))},
         "steps": [
             {**asdict(measure), "interface": measure.interface}
             for measure in measure_steps(program, predicted)
@@ -313,9 +205,13 @@ def _prediction_json(program: Program, predicted: Run, timing: str) -> dict[str,
     }
 
 
+_MOST_TROUBLES = 8
+"""Nodes of which is said what they wait for: the others mostly wait for these."""
+
+
 def _print_prediction(title: str, program: Program, predicted: Run, timing: str) -> None:
     """The result of ``predict`` as two tables."""
-    from .model.measures import link_flits, measure_steps
+    from .model.measures import link_flits, measure_steps, troubles
 
     print_table(
         f"{title}, {timing} timing",
@@ -332,17 +228,28 @@ def _print_prediction(title: str, program: Program, predicted: Run, timing: str)
         "",
         ("", "predicted"),
         (
-            ("cycles", predicted.cycles),
+            ("cycles", predicted.cycles if predicted.finished else "does not finish"),
             ("stalled flits", int(predicted.stalled_flits.sum())),
             ("flits on links", int(on_links.sum())),
             ("links used", used),
             ("most flits on a link", busiest),
-            ("busiest link is in use", f"{busiest / max(1, predicted.cycles):.0%} of the time"),
+            ("busiest link is in use", _share(busiest, predicted)),
         ),
     )
+    lines = troubles(program, predicted)
+    say(*lines[:_MOST_TROUBLES])
+    if len(lines) > _MOST_TROUBLES:
+        say(f"and {len(lines) - _MOST_TROUBLES} nodes more")
 
 
-@cli.command("verilog")
+def _share(busiest: int, predicted: Run) -> str | None:
+    """How much of the time so many flits take on a link; None where there is no end to it."""
+    if not predicted.finished:
+        return None
+    return f"{busiest / max(1, predicted.cycles):.0%} of the time"
+
+
+@click.command("verilog")
 @network_options
 @hardware_options
 @ports_option
@@ -375,7 +282,7 @@ def verilog_command(output: str, **chosen: Any) -> None:
         say_written(output, beside)
 
 
-@cli.command("show")
+@click.command("show")
 @network_options
 @collective_options
 @schedule_file_option
@@ -387,10 +294,13 @@ def verilog_command(output: str, **chosen: Any) -> None:
 )
 def show_command(output: str | None, **chosen: Any) -> None:
     """Draw a schedule: who sends to whom, the steps by colour, the eyes marked."""
-    from .picture import draw_schedule, save_picture
+    from .picture import draw_schedule, require_picture_suffix, save_picture
+    from .picture_places import require_drawable
 
+    if output is not None:
+        require_picture_suffix(output)
     require_output_files(output)
-    schedule = chosen_schedule(chosen, Use.SCHEDULE)
+    schedule = chosen_schedule(chosen, Use.PICTURE, require_drawable)
     # A file may call its algorithm anything.
     stem = re.sub(r"\W+", "-", f"{schedule.algorithm} {schedule.topology.label}")
     paths = [output] if output is not None else [f"{stem}.svg", f"{stem}.png"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .boards.registry import BAUD, BOARDS, TIMEOUT_SECONDS, Board, find_board
-from .console import busy, print_checks, print_json, print_table, progress, say_written
+from .console import busy, print_checks, print_json, print_table, progress, say, say_written
 from .model.config import NetworkConfig
 from .model.errors import InvalidInput
 from .model.files import write_bytes_atomically
@@ -130,7 +130,7 @@ def bitstream_command(
     built = _build(board, config)
     if not as_json:
         _print_bitstream(board, config, built)
-        click.echo(f"bitstream {built.bitstream}")
+        say(f"bitstream {built.bitstream}")
     proofs = _prove(board, config, built) if prove else {}
     if as_json:
         print_json(_bitstream_json(board, built, proofs))
@@ -247,11 +247,9 @@ def _case(chosen: Chosen, timing: str) -> Case:
     )
 
 
-def _board_config(
-    chosen: Chosen, topology: Topology, schedule: Schedule | None = None
-) -> NetworkConfig:
+def _board_config(chosen: Chosen, topology: Topology, *schedules: Schedule) -> NetworkConfig:
     """A network on a board tells by signatures what it has done, if it need not be smaller."""
-    config = chosen_config(chosen, topology, schedule)
+    config = chosen_config(chosen, topology, *schedules)
     if config.all_port:
         raise InvalidInput.of("--ports", "one on a board", "all")
     return replace(config, signature=not chosen["no_signature"])
@@ -290,7 +288,7 @@ def _print_proofs(board: Board, proofs: dict[str, BoardComparison]) -> None:
         _print_comparison(proof, f"{level} in simulation")
     reason = why_not_read_back(board)
     if reason is not None:
-        click.echo(f"bitstream not simulated: {reason}")
+        say(f"bitstream not simulated: {reason}")
 
 
 def _print_comparison(result: BoardComparison, measured: str = "board") -> None:
@@ -299,7 +297,7 @@ def _print_comparison(result: BoardComparison, measured: str = "board") -> None:
     title = f"{label}, {result.case.schedule.algorithm}, {result.case.timing} timing"
     print_checks(title, result.checks, measured=measured)
     for line in result.waiting:
-        click.echo(line)
+        say(line)
 
 
 def _megahertz(frequency: float) -> str:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from .comparison import Comparison, Entry
-from .console import BUILDING, print_json, print_table, progress, say_written
+from .console import BUILDING, print_json, print_table, progress, say, say_written
 from .model.algorithms import algorithms_for
 from .model.config import TIMINGS
-from .model.errors import InvalidInput
+from .model.errors import InvalidInput, with_article
 from .options import (
     NETWORK_NAMES,
     Chosen,
@@ -28,10 +27,11 @@ from .options import (
     require_no_deadlock,
     require_output_files,
 )
-from .options_collective import chosen_request, chosen_root, request_options
+from .options_collective import all_port_served, chosen_request, chosen_root, request_options
 
 if TYPE_CHECKING:
     from .model.config import NetworkConfig
+    from .model.schedule import Schedule
     from .sim.verify import Case
 
 
@@ -42,10 +42,11 @@ if TYPE_CHECKING:
 @force_option
 @click.option("--rtl", is_flag=True, help="Run each on the hardware too, with both timings.")
 @click.option("--all-sources", is_flag=True, help="TCD of eye and minimum from every node.")
+@click.option("--why", is_flag=True, help="Say why an algorithm does not serve the network.")
 @output_option("the picture, .svg or .png,")
 @json_option
 def compare_command(
-    output: str | None, as_json: bool, all_sources: bool, rtl: bool, **chosen: Any
+    output: str | None, as_json: bool, all_sources: bool, rtl: bool, why: bool, **chosen: Any
 ) -> None:
     """Compare all algorithms for a collective: steps, TCD, cycles, the busiest link.
 
@@ -67,23 +68,25 @@ def compare_command(
         refuse_beside("--all-sources", others, "it is about the TCD from every node")
         compare_sources(chosen_topology(chosen, Use.SCHEDULE), output, as_json)
     else:
-        _compare_algorithms(chosen, rtl, output, as_json)
+        comparison = _compare_algorithms(chosen, rtl, output)
+        if as_json:
+            print_json(comparison.to_json())
+        else:
+            _print(comparison, rtl, why)
+            say_written(output)
+        if not all(entry.agrees for entry in comparison.entries):
+            raise RuntimeError("hardware and prediction do not agree")
 
 
-def _compare_algorithms(chosen: Chosen, rtl: bool, output: str | None, as_json: bool) -> None:
+def _compare_algorithms(chosen: Chosen, rtl: bool, output: str | None) -> Comparison:
+    """All that is known of all algorithms; the picture of it, where ``output`` is given."""
     comparison = _generate(chosen, Use.HARDWARE if rtl else Use.PROGRAM)
     cases = _predict(chosen, comparison, keep=rtl)
     if rtl:
         _verify(comparison, cases)
     if output is not None:
         _draw(comparison, output)
-    if as_json:
-        print_json(comparison.to_json())
-    else:
-        _print(comparison, rtl)
-        say_written(output)
-    if not all(entry.agrees for entry in comparison.entries):
-        raise RuntimeError("hardware and prediction do not agree")
+    return comparison
 
 
 def _generate(chosen: Chosen, use: Use) -> Comparison:
@@ -107,10 +110,15 @@ def _generate(chosen: Chosen, use: Use) -> Comparison:
                 entries.append(Entry(schedule))
             advance()
     if not entries:
+        if request.all_port:
+            served = all_port_served(chosen["collective"])
+            raise InvalidInput(
+                f"--ports all must be left out on {with_article(topology.label)}: {served}"
+            )
         *others, last = refusals
         served = f"{', '.join(others)} or {last}" if others else last
         raise InvalidInput.of(
-            "network to compare on", f"one that {served} serves", f"a {topology.label}"
+            "network to compare on", f"one that {served} serves", with_article(topology.label)
         )
     return Comparison(chosen["collective"], request, entries, refusals)
 
@@ -123,7 +131,7 @@ def _predict(chosen: Chosen, comparison: Comparison, *, keep: bool) -> list[Case
     from .sim.verify import Case
 
     entries = comparison.entries
-    config = _common_config(chosen, entries)
+    config = _common_config(chosen, [entry.schedule for entry in entries])
     cases = []
     with progress("predicting", len(entries) * len(TIMINGS), shown=True) as (say, advance):
         for entry in entries:
@@ -147,22 +155,28 @@ def _predict(chosen: Chosen, comparison: Comparison, *, keep: bool) -> list[Case
     return cases
 
 
-def _common_config(chosen: Chosen, entries: Sequence[Entry]) -> NetworkConfig:
+def _common_config(chosen: Chosen, schedules: Sequence[Schedule]) -> NetworkConfig:
     """One network for all, or their cycles could not be compared: what they need is in it."""
-    configs, refusals = [], []
-    for entry in entries:
-        try:
-            configs.append(chosen_config(chosen, entry.schedule.topology, entry.schedule))
-        except InvalidInput as error:
-            # With another's network it is refused again, and then for itself alone.
-            refusals.append(error)
-    if not configs:
-        raise refusals[0]
-    most = {
-        name: max(getattr(config, name) for config in configs)
-        for name in ("steps", "message_words", "table_words")
-    }
-    return replace(configs[0], **most)
+    topology = schedules[0].topology
+    try:
+        return chosen_config(chosen, topology, *schedules)
+    except InvalidInput as error:
+        fitting = [schedule for schedule in schedules if _fits(chosen, schedule)]
+        if not fitting:
+            raise
+        if len(fitting) == len(schedules):
+            raise InvalidInput(f"no network serves all of them: {error}") from error
+        # With the others' network it is refused again, and then for itself alone.
+        return chosen_config(chosen, topology, *fitting)
+
+
+def _fits(chosen: Chosen, schedule: Schedule) -> bool:
+    """Whether there is a network as chosen that carries out ``schedule``."""
+    try:
+        chosen_config(chosen, schedule.topology, schedule)
+    except InvalidInput:
+        return False
+    return True
 
 
 def _note_cycles(entry: Entry, case: Case) -> None:
@@ -187,12 +201,12 @@ def _verify(comparison: Comparison, cases: Sequence[Case]) -> None:
             advance()
 
 
-def _print(comparison: Comparison, rtl: bool) -> None:
+def _print(comparison: Comparison, rtl: bool, why: bool) -> None:
     """The table, and below it why something is missing from it or differs."""
     cycles = [f"cycles,\n{timing}" for timing in TIMINGS]
     columns = ("algorithm", "steps", "TCD", *cycles, "sends on\nbusiest link")
     priced = any(entry.formula for entry in comparison.entries)
-    costs = ("words", "by formula:\nstart-ups", "\nwords") if priced else ()
+    costs = ("words", "by formula:\nstart-ups", "by formula:\nwords") if priced else ()
     least = comparison.least
     rows: list[tuple[object, ...]] = [("lower bound", least["steps"], least["tcd"])]
     for entry in comparison.entries:
@@ -202,18 +216,20 @@ def _print(comparison: Comparison, rtl: bool) -> None:
         rows.append((entry.name, *measures, *priced_at, *([_verdict(entry)] if rtl else [])))
     print_table(comparison.title, (*columns, *costs, *(["hardware"] if rtl else [])), rows)
     if priced:
-        click.echo("by formula: Johnsson & Ho 1986; n trees are taken to share words evenly")
-    for name, refusal in comparison.refusals.items():
-        click.echo(f"not served by {name}: {refusal}")
+        say("by formula: Johnsson & Ho 1986; n trees are taken to share words evenly")
+    if why:
+        say(*(f"not served by {name}: {why}" for name, why in comparison.refusals.items()))
+    elif comparison.refusals:
+        say(f"not served by {', '.join(comparison.refusals)} (--why says why)")
     for entry in comparison.entries:
         for refusal in dict.fromkeys(entry.refusals.values()):
             timings = [timing for timing, why in entry.refusals.items() if why == refusal]
-            click.echo(f"{entry.name} has no cycles, {' and '.join(timings)}: {refusal}")
+            say(f"{entry.name} has no cycles, {' and '.join(timings)}: {refusal}")
         for timing, result in entry.verified.items():
             for check in result.checks:
                 if not check.agrees:
                     values = f"{check.predicted} predicted, {check.measured} on the hardware"
-                    click.echo(f"{entry.name}, {timing}: {check.name} {values}")
+                    say(f"{entry.name}, {timing}: {check.name} {values}")
 
 
 def _costs(entry: Entry) -> tuple[object, ...]:

@@ -13,7 +13,8 @@ from .model.errors import InvalidInput, require_range
 from .options import float_option, integer_option, json_option, output_option, output_paths
 
 _LARGEST_DIMENSION = 20
-_LONGEST_TIME = 1e9
+_SHORTEST_TIME, _LONGEST_TIME = 1e-100, 1e9
+"""Times other than 0; the quotient of two of them is a number."""
 
 
 @click.command("costs")
@@ -32,8 +33,9 @@ def costs_command(collective: str, output: str | None, as_json: bool, **chosen: 
     require_range("--flits", words, 1, 1 << 31)
     require_range("--packet", packet, 1, 1 << 31)
     for option in ("tau", "tc"):
-        if not 0 <= chosen[option] <= _LONGEST_TIME:
-            raise InvalidInput.of(f"--{option}", f"0 to {_LONGEST_TIME:g}", chosen[option])
+        if chosen[option] != 0 and not _SHORTEST_TIME <= chosen[option] <= _LONGEST_TIME:
+            allowed = f"0, or {_SHORTEST_TIME:g} to {_LONGEST_TIME:g}"
+            raise InvalidInput.of(f"--{option}", allowed, chosen[option])
     if output is not None and not (chosen["tau"] or chosen["tc"]):
         raise InvalidInput("--tau or --tc must be more than 0 for the pictures")
     rows = _rows(collective, n, words, packet, chosen["tau"], chosen["tc"])

@@ -11,7 +11,16 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from .console import BUILDING, busy, print_checks, print_json, print_table, progress, say_written
+from .console import (
+    BUILDING,
+    busy,
+    print_checks,
+    print_json,
+    print_table,
+    progress,
+    say,
+    say_written,
+)
 from .model.config import NetworkConfig
 from .model.errors import InvalidInput, require_range
 from .model.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic, read_traffic
@@ -214,4 +223,4 @@ def _print(
         return
     print_checks("model and hardware", compared.checks)
     if compared.difference is not None:
-        click.echo(compared.difference.describe())
+        say(*compared.difference.describe().split("\n"))

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .console import busy, print_json, print_table, say_written
+from .console import busy, print_json, print_table, say, say_written
 from .model.errors import InvalidInput
 from .options import (
     Use,
+    chosen_kind,
     chosen_topology,
     float_option,
     json_option,
@@ -58,9 +59,11 @@ def transmit_command(
     """
     from .model.schedule_file import write_schedule
     from .model.transmit.schedule import transmit_schedule
-    from .model.transmit.schemes import transmit
-    from .picture import require_picture_suffix, save_picture
-    from .picture_transmit import draw_transmit
+    from .model.transmit.schemes import SCHEMES, transmit
+
+    if picture is not None:
+        from .picture import require_picture_suffix, save_picture
+        from .picture_transmit import draw_transmit, require_drawable
 
     if which not in PLANS:
         raise InvalidInput.of("--plan", " or ".join(PLANS), which)
@@ -70,8 +73,13 @@ def transmit_command(
         require_picture_suffix(picture)
     require_output_files(output, picture)
     flits = chosen_flits(chosen)
+    # What a file holds is known when it is read.
+    known = chosen_kind(chosen) in (*SCHEMES, "graph")
+    topology = chosen_topology(chosen, Use.SCHEDULE if known else Use.SEARCH)
+    if picture is not None:
+        require_drawable(topology)
     with busy("searching"):
-        findings = transmit(chosen_topology(chosen, Use.SCHEDULE), seconds)
+        findings = transmit(topology, seconds)
         plan = findings.best if which == "best" else _of_paper(findings)
         schedule = transmit_schedule(plan, flits)
         schedule.check()
@@ -110,8 +118,8 @@ def _print(findings: Findings) -> None:
     title = f"{topology.label}, {topology.nodes} nodes, from a host"
     print_table(title, ("", "steps t", "sends s", "paper says"), rows)
     for refusal in findings.refusals:
-        click.echo(f"a plan is missing: {refusal}")
-    click.echo(_verdict(findings))
+        say(f"a plan is missing: {refusal}")
+    say(_verdict(findings))
 
 
 def _verdict(findings: Findings) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +15,13 @@ from .console import (
     print_json,
     print_table,
     progress,
+    say,
     say_written,
     schedule_title,
 )
 from .model.algorithms import ROOTLESS
 from .model.errors import InvalidInput
 from .model.program_file import write_program
-from .model.schedule import Schedule
 from .model.schedule_file import write_schedule
 from .options import (
     Chosen,
@@ -106,16 +106,17 @@ def _cases(chosen: Chosen, timing: str, all_sources: bool) -> Iterator[Case]:
     from .sim.verify import Case
 
     if not all_sources:
-        schedules: Iterable[Schedule] = [chosen_schedule(chosen, Use.HARDWARE)]
+        schedules = [chosen_schedule(chosen, Use.HARDWARE)]
     else:
         if chosen["source"] is not None or chosen["schedule_file"] is not None:
             raise InvalidInput("--all-sources must be without --source and --schedule")
         if chosen["collective"] in ROOTLESS:
             raise InvalidInput(f"--all-sources must be left out with {chosen['collective']}")
         topology = chosen_topology(chosen, Use.HARDWARE)
-        schedules = (make_schedule(chosen, topology, node) for node in range(topology.nodes))
+        schedules = [make_schedule(chosen, topology, node) for node in range(topology.nodes)]
+    # One network for all of them, which is built once.
+    config = chosen_config(chosen, schedules[0].topology, *schedules)
     for number, schedule in enumerate(schedules):
-        config = chosen_config(chosen, schedule.topology, schedule)
         yield Case.of(
             schedule,
             config,
@@ -141,10 +142,10 @@ def _print_verification(result: Verification) -> None:
     title = f"{schedule_title(result.case.schedule)}, {result.case.timing} timing"
     print_checks(title, result.checks)
     for line in waiting(result.case.program, result.measured):
-        click.echo(line)
+        say(line)
     if result.difference is not None:
-        click.echo("first difference between the traces:")
-        click.echo(result.difference.describe())
+        say("first difference between the traces:")
+        say(*result.difference.describe().split("\n"))
 
 
 def _print_summary(results: Sequence[Verification]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from .model.errors import printable
 from .model.host import HostedTopology
 from .model.schedule import Schedule
 from .model.topology import Topology
@@ -45,18 +47,57 @@ def schedule_title(schedule: Schedule) -> str:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table: words in the first column, numbers in the others, nothing for None."""
-    # Names come from files too, and what is in brackets there is no markup.
-    console = Console(markup=False, emoji=False)
+    """Print a table: words in the first column, numbers in the others, nothing for None.
+
+    Nothing is ever cut: where standard output is no terminal a table is as wide as it has to be,
+    and on a terminal that is too narrow for it, its rows stand one below the other.
+    """
+    cells = [["" if cell is None else printable(str(cell)) for cell in row] for row in rows]
     if title:
-        console.print(title, style="bold", highlight=False)
+        click.secho(printable(title), bold=True)
+    table = _framed(columns, cells)
+    width = _terminal_width()
+    # Names come from files too, and what is in brackets there is no markup.
+    console = Console(markup=False, emoji=False, highlight=False, width=_ANY_WIDTH)
+    if width is None or console.measure(table).maximum <= width:
+        console.print(table)
+    else:
+        say(*_below_each_other(columns, cells, width))
+
+
+_ANY_WIDTH = 1 << 20
+"""Columns that no table takes."""
+
+
+def _terminal_width() -> int | None:
+    """Columns of the terminal that is printed on; None where it is none."""
+    return Console().width if sys.stdout.isatty() else None
+
+
+def _framed(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """The table with a column for each column."""
     table = Table()
     for number, column in enumerate(columns):
-        named = number == 0
-        table.add_column(column, justify="left" if named else "right", no_wrap=named)
+        table.add_column(column, justify="right" if number else "left", no_wrap=True)
     for row in rows:
-        table.add_row(*("" if cell is None else str(cell) for cell in row))
-    console.print(table)
+        table.add_row(*row)
+    return table
+
+
+def _below_each_other(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], width: int
+) -> Iterator[str]:
+    """The same in lines of ``width`` at most, if names and values are no longer than that."""
+    first, *names = (" ".join(column.split()) for column in columns)
+    longest = max(map(len, names), default=0)
+    for row in rows:
+        yield " ".join(filter(None, (first, row[0])))
+        for name, value in zip(names, row[1:], strict=False):
+            line = f"  {name:{longest}}  {value}"
+            if value and len(line) <= width:
+                yield line
+            elif value:
+                yield from (f"  {name}", f"    {value}")
 
 
 def print_checks(title: str, checks: Iterable[Check], *, measured: str = "hardware") -> None:
@@ -75,9 +116,13 @@ def print_json(value: object) -> None:
 
 def say_written(*paths: str | Path | None) -> None:
     """Say which files have been written; None is one that was not asked for."""
-    for path in paths:
-        if path is not None:
-            click.echo(f"wrote {path}")
+    say(*(f"wrote {path}" for path in paths if path is not None))
+
+
+def say(*lines: str) -> None:
+    """Print lines, which may quote a file: no escape sequence in it reaches the terminal."""
+    for line in lines:
+        click.echo(printable(line))
 
 
 @contextmanager

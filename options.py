@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 import os
+import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import replace
 from enum import Enum
 from math import prod
@@ -21,11 +23,11 @@ import numpy as np
 from click.core import ParameterSource
 
 from .model.compiler import with_message_room, with_table_room
-from .model.config import NetworkConfig
+from .model.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
 from .model.deadlock import DeadlockError, certify
 from .model.errors import InvalidInput, require_range
 from .model.faults import with_faults
-from .model.files import require_writable
+from .model.files import is_standard_output, require_writable
 from .model.layout import Layout
 from .model.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
 from .model.program import Program
@@ -49,11 +51,13 @@ NETWORK_NAMES = (
 
 
 class Use(Enum):
-    """What a network is for: its name, and the most nodes with which that takes minutes at most."""
+    """What a network is for: in words, and the most nodes with which that takes minutes at most."""
 
-    SCHEDULE = ("a schedule", LARGEST_NODE_COUNT)
-    PROGRAM = ("a program", 1 << 16)
-    HARDWARE = ("hardware", 1 << 10)
+    SCHEDULE = ("for a schedule", LARGEST_NODE_COUNT)
+    PROGRAM = ("for a program", 1 << 16)
+    PICTURE = ("for a picture", 1 << 16)
+    SEARCH = ("to be searched", 1 << 12)
+    HARDWARE = ("for hardware", 1 << 10)
 
     def require(self, label: str, nodes: int) -> None:
         """Raise :class:`InvalidInput` if the network ``label`` has too many nodes for this."""
@@ -61,7 +65,7 @@ class Use(Enum):
         if nodes > most:
             # Of many sides, a number can have more digits than Python prints.
             given = nodes if nodes < 1 << 63 else "more"
-            raise InvalidInput.of(f"nodes of the {label}", f"at most {most} for {purpose}", given)
+            raise InvalidInput.of(f"nodes of the {label}", f"at most {most} {purpose}", given)
 
 
 def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
@@ -77,12 +81,25 @@ def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _
 
 def integer_option(name: str, default: int, text: str) -> Callable[[_Command], _Command]:
     """An option that is an integer."""
-    return _number_option(name, default, text, int, "an integer", "INTEGER")
+    return _number_option(name, default, text, _integer, "an integer", "INTEGER")
 
 
 def float_option(name: str, default: float, text: str) -> Callable[[_Command], _Command]:
     """An option that is a number."""
-    return _number_option(name, default, text, float, "a number", "NUMBER")
+    return _number_option(name, default, text, _float, "a number", "NUMBER")
+
+
+def _integer(value: Any) -> int:
+    """An integer in digits alone: Python reads underscores, spaces and digits of all scripts."""
+    if not re.fullmatch("[+-]?[0-9]+", str(value)):
+        raise ValueError
+    return int(value)
+
+
+def _float(value: Any) -> float:
+    if not re.fullmatch("[-+.0-9A-Za-z]+", str(value)):
+        raise ValueError
+    return float(value)
 
 
 def _number_option(
@@ -132,13 +149,21 @@ network_options = together(
     integer_option("--seed", 1, "Whatever is drawn is drawn from this number."),
 )
 buffered_hardware_options = together(
-    integer_option("--vcs", _DEFAULT.vcs, "Virtual channels per link, 1 to 8."),
+    integer_option(
+        "--vcs", _DEFAULT.vcs, "Virtual channels per link, 1 to 8; more if needed and not given."
+    ),
     integer_option("--depth", _DEFAULT.depth, "Flits in the buffer of each VC, 1 to 16."),
     integer_option("--flit-width", _DEFAULT.flit_width, "Bits of a flit, 8 to 64."),
     integer_option(
-        "--message-words", _DEFAULT.message_words, "Message memory of a node, in flits."
+        "--message-words",
+        _DEFAULT.message_words,
+        "Message memory of a node, in flits; more if needed and not given.",
     ),
-    integer_option("--table-words", _DEFAULT.table_words, "Table memory of a node, in flits."),
+    integer_option(
+        "--table-words",
+        _DEFAULT.table_words,
+        "Table memory of a node, in flits; more if needed and not given.",
+    ),
     integer_option("--link-registers", _DEFAULT.link_registers, "Registers on every link, 0 to 3."),
 )
 ports_option = click.option(
@@ -187,15 +212,20 @@ def refuse_beside(option: str, others: Sequence[str], why: str = "the file says 
             raise InvalidInput(f"{parameter.opts[0]} must be left out with {option}: {why}")
 
 
-def chosen_topology(chosen: Chosen, use: Use) -> Topology:
-    """The network that the options name, if it is not too large for its use."""
-    texts = {kind: chosen[kind.replace("-", "_")] for kind in ("graph", *_KINDS)}
-    given = [kind for kind, text in texts.items() if text is not None]
+def chosen_kind(chosen: Chosen) -> str:
+    """The one kind of network that the options name; "graph" for that of a file."""
+    given = [kind for kind in ("graph", *_KINDS) if chosen[kind.replace("-", "_")] is not None]
     if not given:
         raise InvalidInput("a network must be given, such as --mesh 8x8")
     if len(given) > 1:
         raise InvalidInput(f"one network must be given, not --{' and --'.join(given)}")
-    kind, text = given[0], texts[given[0]]
+    return given[0]
+
+
+def chosen_topology(chosen: Chosen, use: Use) -> Topology:
+    """The network that the options name, if it is not too large for its use."""
+    kind = chosen_kind(chosen)
+    text = chosen[kind.replace("-", "_")]
     if kind == "graph":
         topology = read_topology(text)
         use.require(topology.label, topology.nodes)
@@ -286,16 +316,14 @@ def require_no_deadlock(chosen: Chosen, program: Program) -> None:
             raise InvalidInput(f"{error} (--force runs it all the same)") from error
 
 
-def chosen_config(
-    chosen: Chosen, topology: Topology, schedule: Schedule | None = None
-) -> NetworkConfig:
-    """The network's parameters, with step numbers wide enough for ``schedule``.
+def chosen_config(chosen: Chosen, topology: Topology, *schedules: Schedule) -> NetworkConfig:
+    """The network's parameters, with room for all of ``schedules``.
 
-    A message that does not fit is refused here, where it can be said which option makes room. For
-    a collective of several blocks, memories whose size nobody has typed are as large as it needs.
+    What only makes room (step numbers, VCs, memories) is as large as they need if nobody has typed
+    it. A message that does not fit is refused here, where it can be said which option makes room.
     """
-    all_port = chosen.get("ports") == "all" or (
-        schedule is not None and schedule.port_model == "all-port"
+    all_port = chosen.get("ports") == "all" or any(
+        schedule.port_model == "all-port" for schedule in schedules
     )
     config = NetworkConfig(
         topology=topology,
@@ -310,17 +338,34 @@ def chosen_config(
         all_port=all_port,
         steps=chosen["steps"],
     )
-    if schedule is None:
-        return config
-    config = replace(config, steps=max(config.steps, schedule.steps))
-    if len(schedule.blocks) > 1 and not _typed("message_words"):
+    # Each needs what is before it: header flits grow with VCs, steps and addresses.
+    for schedule in schedules:
+        config = _with_numbers(config, schedule)
+    for schedule in schedules:
+        config = _with_messages(config, schedule)
+    if not _typed("table_words"):
+        for schedule in schedules:
+            # What cannot be compiled for another reason is refused when it is.
+            with suppress(InvalidInput):
+                config = with_table_room(config, schedule)
+    return config
+
+
+def _with_numbers(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
+    """``config`` with the step numbers of ``schedule``, and if they were not typed with its VCs."""
+    vcs = config.vcs if _typed("vcs") else min(int(schedule.vcs.max(initial=0)) + 1, MOST_VCS)
+    return replace(config, steps=max(config.steps, schedule.steps), vcs=max(config.vcs, vcs))
+
+
+def _with_messages(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
+    """``config`` with room for the messages of ``schedule``, which are refused if there is none."""
+    if not _typed("message_words"):
         config = with_message_room(config, schedule)
     flits = Layout.of(schedule, config.message_words).size
     if flits > config.message_words:
-        room = f"at most {config.message_words}, the message memory (--message-words raises it)"
+        raised = "" if config.message_words == MOST_MEMORY_WORDS else " (--message-words raises it)"
+        room = f"at most {config.message_words}, the message memory{raised}"
         raise InvalidInput.of("flits of the message", room, flits)
-    if len(schedule.blocks) > 1 and not _typed("table_words"):
-        config = with_table_room(config, schedule)
     return config
 
 
@@ -365,9 +410,12 @@ _INPUT_FILES = ("--graph", "--schedule", "--program", "--traffic-file")
 def require_output_files(*outputs: str | Path | None) -> None:
     """Refuse, before there is any work, output files that cannot be written or are also read.
 
-    None is a file that was not asked for.
+    None is a file that was not asked for. Where one is standard output, what is printed goes to
+    standard error, so that the file is alone.
     """
     context = click.get_current_context()
+    if any(output is not None and is_standard_output(output) for output in outputs):
+        context.with_resource(redirect_stdout(sys.stderr))
     taken = {
         os.path.realpath(context.params[str(option.name)]): option.opts[0]
         for option in context.command.params

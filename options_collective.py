@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+
 import click
 
-from .model.algorithms import ROOTLESS, Request, find_algorithm
+from .model.algorithms import ROOTLESS, Request, algorithms_for, find_algorithm
 from .model.errors import InvalidInput, require_range
+from .model.files import input_name
 from .model.schedule import Schedule
 from .model.schedule_file import read_schedule
-from .model.topology import Topology
+from .model.topology import Topology, hypercube
 from .options import (
     NETWORK_NAMES,
     Chosen,
@@ -123,6 +127,8 @@ def make_schedule(chosen: Chosen, topology: Topology, source: int | None) -> Sch
     try:
         schedule = algorithm.generate(request)
     except InvalidInput as error:
+        if request.all_port and "all_port" not in algorithm.takes:
+            raise InvalidInput(f"{error} ({all_port_served(collective)})") from error
         served = not request.all_port and request.packet is None
         if chosen["algorithm"] or collective != "broadcast" or not served:
             raise
@@ -131,16 +137,38 @@ def make_schedule(chosen: Chosen, topology: Topology, source: int | None) -> Sch
     return schedule
 
 
-def chosen_schedule(chosen: Chosen, use: Use) -> Schedule:
-    """The schedule that the options describe, or that of the file that they name; checked."""
+def all_port_served(collective: str) -> str:
+    """Words on what serves a collective where nodes use all their ports at once."""
+    root = None if collective in ROOTLESS else 0
+    request = Request(topology=hypercube(3), words=1, source=root, all_port=True)
+    served = []
+    for algorithm in algorithms_for(collective):
+        with suppress(InvalidInput):
+            algorithm.generate(request)
+            served.append(algorithm.name)
+    return f"on a hypercube {', '.join(served)} serve it" if served else "nothing serves it yet"
+
+
+def chosen_schedule(
+    chosen: Chosen, use: Use, require: Callable[[Topology], None] = lambda _topology: None
+) -> Schedule:
+    """The schedule that the options describe, or that of the file that they name; checked.
+
+    ``require`` refuses a network before there is any work.
+    """
     file = chosen.get("schedule_file")
     if file is not None:
         refuse_beside("--schedule", SCHEDULE_FILE_SAYS)
         schedule = read_schedule(file)
         use.require(schedule.topology.label, schedule.topology.nodes)
-        schedule.check()
+        require(schedule.topology)
+        try:
+            schedule.check()
+        except InvalidInput as error:
+            raise InvalidInput(f"{input_name(file)}: {error}") from error
         return schedule
     topology = chosen_topology(chosen, use)
+    require(topology)
     return make_schedule(chosen, topology, chosen_root(chosen, topology))
 
 

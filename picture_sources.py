@@ -23,7 +23,7 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from .model.errors import InvalidInput
+from .model.errors import InvalidInput, with_article
 from .model.topology import Topology
 from .picture_panel import EYE, EYE_LINE, EYE_WHITE, INK, LARGEST_NUMBERED_SIDE, QUIET, text_color
 
@@ -87,7 +87,7 @@ def _drawable_sides(topology: Topology) -> tuple[int, int, int]:
     width, height, slices = (*topology.dims, 1, 1)[:3]
     if len(topology.dims) > 3 or slices > MOST_SLICES:
         allowed = f"of at most 3 dimensions, and of at most {MOST_SLICES} slices"
-        raise InvalidInput.of("drawn mesh", allowed, f"a {topology.label}")
+        raise InvalidInput.of("drawn mesh", allowed, with_article(topology.label))
     return width, height, slices
 
 

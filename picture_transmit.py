@@ -52,6 +52,7 @@ def draw_transmit(plan: Plan) -> Figure:
     :class:`InvalidInput` for more than :data:`LARGEST_DRAWN` nodes, a diagonal mesh of more
     than :data:`LARGEST_COVERING` a side, and a plan that leaves a node out.
     """
+    require_drawable(plan.topology)
     covering = _is_covering(plan.topology)
     colors, points = _Colors(plan.time), _layout(plan.topology)
     spans = np.ptp(points, axis=0) + 1
@@ -74,15 +75,19 @@ def draw_transmit(plan: Plan) -> Figure:
 
 
 def _is_covering(topology: Topology) -> bool:
-    """Whether the squares of a covering are drawn; refused if that or the network is too large."""
-    covering = topology.kind == "diagonal-mesh" and topology.without_faults is None
+    """Whether the squares of a covering are drawn."""
+    return topology.kind == "diagonal-mesh" and topology.without_faults is None
+
+
+def require_drawable(topology: Topology) -> None:
+    """Raise :class:`InvalidInput` unless a plan for ``topology`` is small enough to be drawn."""
+    covering = _is_covering(topology)
     if covering and topology.dims[0] > LARGEST_COVERING:
         allowed = f"at most {LARGEST_COVERING}"
         raise InvalidInput.of("side of a drawn diagonal mesh", allowed, topology.dims[0])
     if not covering and topology.nodes > LARGEST_DRAWN:
         allowed = f"at most {LARGEST_DRAWN}"
         raise InvalidInput.of("nodes of a drawn network", allowed, topology.nodes)
-    return covering
 
 
 class _Colors:

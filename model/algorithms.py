@@ -15,7 +15,6 @@ from .minimum import best_sources, minimum_broadcast
 from .rectangle import rectangle_broadcast, rectangle_eyes
 from .schedule import Schedule
 from .topology import Topology
-from .tree.broadcast import partial_tree_broadcast, tree_broadcast
 from .unicast_chain import (
     u_mesh_broadcast,
     u_mesh_multicast,
@@ -104,6 +103,9 @@ def _multicast(
 
 
 def _tree(request: Request) -> Schedule:
+    # What is compiled takes long to import, and few commands need it.
+    from .tree.broadcast import partial_tree_broadcast, tree_broadcast  # noqa: PLC0415
+
     generate = partial_tree_broadcast if request.partial else tree_broadcast
     return generate(request.topology, request.root, request.words)
 

@@ -13,6 +13,9 @@ HEADER_COUNT_BITS = 4
 REFUSAL_CYCLES = 16
 """A pattern of refusal, one word, has a bit for each of so many cycles, and repeats after them."""
 
+MOST_VCS = 8
+"""Virtual channels of a link at most."""
+
 MOST_MEMORY_WORDS = 1 << 16
 """Words of the largest message memory, and of the largest table, that a node may have."""
 
@@ -78,7 +81,7 @@ class NetworkConfig:
     all_port: bool = False
 
     def __post_init__(self) -> None:
-        require_range("vcs", self.vcs, 1, 8)
+        require_range("vcs", self.vcs, 1, MOST_VCS)
         require_range("depth", self.depth, 1, 16)
         require_range("flit width", self.flit_width, 8, 64)
         require_range("message words", self.message_words, 2, MOST_MEMORY_WORDS)

@@ -22,3 +22,17 @@ def require_range(parameter: str, value: int, low: int, high: int | None = None)
     if value < low or (high is not None and value > high):
         allowed = f"at least {low}" if high is None else f"{low} to {high}"
         raise InvalidInput.of(parameter, allowed, value)
+
+
+def printable(text: str) -> str:
+    """``text`` with what no terminal should be sent (escape sequences, line ends) spelled out."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def with_article(name: str) -> str:
+    """``name`` after "a" or "an", as it is spoken: "an 8x8 mesh", "an 11-cube", "a 4x4 torus"."""
+    digits = len(name) - len(name.lstrip("0123456789"))
+    # Eight, eleven, eighteen, eighty, eleven thousand; but a hundred and ten.
+    an = name.startswith(("a", "e", "i", "o", "8"))
+    an |= digits % 3 == 2 and name.startswith(("11", "18"))
+    return f"{'an' if an else 'a'} {name}"

@@ -76,7 +76,7 @@ from math import log2
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InvalidInput
+from .errors import InvalidInput, with_article
 from .halving import (
     Broadcast,
     Numbering,
@@ -170,7 +170,7 @@ def _levels(topology: Topology) -> int:
         nearest = "x".join([str(1 << int(log2(topology.nodes) / axes + 0.5))] * axes)
         allowed = f"a {' x '.join(['2^k'] * axes)} {kind} ({examples}, ...)"
         allowed += f", of which the nearest is {nearest}"
-    raise InvalidInput.of("network for the eye broadcast", allowed, f"a {topology.label}")
+    raise InvalidInput.of("network for the eye broadcast", allowed, with_article(topology.label))
 
 
 def _target_coordinates(k: int, level: int) -> tuple[Numbers, Numbers, Numbers]:

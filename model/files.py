@@ -1,14 +1,62 @@
-"""Files are written whole or not at all, and a file that cannot be written is one line."""
+"""Files: read up to a limit, written whole or not at all; what goes wrong is one line."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
+import stat
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from .errors import InvalidInput
+
+LARGEST_INPUT = 1 << 30
+"""Bytes of a file that is read: a schedule of some million nodes."""
+
+STANDARD_INPUT = "-"
+"""The name of an input file that stands for standard input."""
+
+_CHUNK = 1 << 20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def input_name(path: str | Path) -> str:
+    """What an input file is called in an error."""
+    return "standard input" if str(path) == STANDARD_INPUT else str(path)
+
+
+def read_input(path: str | Path) -> bytes:
+    """The text of an input file in UTF-8, without the mark that some programs put before it.
+
+    Raises :class:`InvalidInput` for a file that cannot be read or has more than
+    :data:`LARGEST_INPUT` bytes, which a device or a pipe may have without end.
+    """
+    name = input_name(path)
+    try:
+        with _opened(path) as file:
+            status = os.fstat(file.fileno())
+            size = status.st_size if stat.S_ISREG(status.st_mode) else 0
+            content = bytearray()
+            while size <= LARGEST_INPUT and (chunk := file.read(_CHUNK)):
+                content += chunk
+                size = max(size, len(content))
+    except OSError as error:
+        raise InvalidInput(f"{name}: cannot be read: {error.strerror}") from error
+    if size > LARGEST_INPUT:
+        raise InvalidInput.of(f"bytes of {name}", f"at most {LARGEST_INPUT}", f"{size} or more")
+    return bytes(content).removeprefix(_BYTE_ORDER_MARK)
+
+
+def _opened(path: str | Path) -> contextlib.AbstractContextManager[BinaryIO]:
+    """An input file, to be read."""
+    if str(path) != STANDARD_INPUT:
+        return Path(path).open("rb")
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "it is closed")
+    return contextlib.nullcontext(sys.stdin.buffer)
 
 
 def write_atomically(path: str | Path, text: str) -> None:
@@ -24,20 +72,23 @@ def write_bytes_atomically(path: str | Path, content: bytes) -> None:
 def write_pieces_atomically(path: str | Path, pieces: Iterable[bytes]) -> None:
     """Write ``pieces``, one after the other, to ``path``: beside it first, then renamed over it.
 
-    Whoever reads ``path`` meanwhile, or after an interruption, finds the old file or the new one.
-    Raises :class:`InvalidInput` naming the folder or the file where that cannot be done.
+    Whoever reads ``path`` meanwhile, or after an interruption, finds the old file or the new one,
+    with the same mode. A symbolic link stays one: what it leads to is written. Raises
+    :class:`InvalidInput` naming the folder or the file where that cannot be done.
     """
-    path = Path(path)
+    path = _place(path)
     with _refusing(path):
-        # A device or a pipe is written to; a file put in its place would take it from everybody.
         if is_special(path):
-            with path.open("wb") as file:
+            with _special(path) as file:
                 file.writelines(pieces)
             return
+        mode = _mode(path)
         beside = _beside(path)
         try:
             with beside.open("wb") as file:
                 file.writelines(pieces)
+            if mode is not None:
+                beside.chmod(mode)
             beside.replace(path)
         finally:
             # An interruption leaves by here too; after the rename there is nothing to remove.
@@ -47,12 +98,34 @@ def write_pieces_atomically(path: str | Path, pieces: Iterable[bytes]) -> None:
 
 def require_writable(path: str | Path) -> None:
     """Raise the :class:`InvalidInput` that writing ``path`` would, without writing it."""
-    path = Path(path)
+    path = _place(path)
     with _refusing(path):
         if not is_special(path):
+            _mode(path)
             beside = _beside(path)
             beside.touch()
             beside.unlink()
+
+
+def _place(path: str | Path) -> Path:
+    """Where a file is written: what a symbolic link leads to, or else the path itself."""
+    path = Path(path)
+    return Path(os.path.realpath(path)) if path.is_symlink() and not is_special(path) else path
+
+
+def _mode(path: Path) -> int | None:
+    """The mode of a file that is to be replaced; None where there is none."""
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return None
+    # Who may write everything is kept from what nobody is to write, as others are.
+    if not mode & _WRITABLE or not os.access(path, os.W_OK):
+        raise InvalidInput.of(f"output file {path}", "writable", "read-only")
+    return mode
+
+
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 def _beside(path: Path) -> Path:
@@ -60,9 +133,25 @@ def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
+def is_standard_output(path: str | Path) -> bool:
+    """Whether ``path`` is a name of standard output, wherever that leads."""
+    return str(path) in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+
+
 def is_special(path: Path) -> bool:
-    """Whether ``path`` is a device or a pipe, such as /dev/stdout."""
-    return path.exists() and not path.is_file()
+    """Whether ``path`` is a device or a pipe, such as /dev/null, or standard output.
+
+    These are written to; a file put in their place would take it from everybody.
+    """
+    return is_standard_output(path) or (path.exists() and not path.is_file())
+
+
+def _special(path: Path) -> BinaryIO:
+    """A device, a pipe or standard output, to be written to.
+
+    Opened by its name, standard output would lose what is in its file.
+    """
+    return os.fdopen(os.dup(1), "wb") if is_standard_output(path) else path.open("wb")
 
 
 @contextlib.contextmanager
@@ -75,6 +164,9 @@ def _refusing(path: Path) -> Iterator[None]:
             state = "a file" if path.parent.exists() else "missing"
             raise InvalidInput.of(f"output folder {path.parent}", "an existing folder", state)
         yield
+    except BrokenPipeError:
+        # Who reads has seen enough.
+        raise
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             folder = f"output folder {path.parent}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+import json
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -10,8 +12,10 @@ from typing import TypeVar
 import msgspec
 
 from .errors import InvalidInput
+from .files import input_name, read_input
 
-_Object = TypeVar("_Object", bound=msgspec.Struct)
+_Built = TypeVar("_Built")
+_Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
 class _Header(msgspec.Struct):
@@ -19,19 +23,64 @@ class _Header(msgspec.Struct):
     version: int
 
 
+def read_json(path: str | Path, build: Callable[[bytes], _Built]) -> _Built:
+    """What ``build`` makes of the JSON text in the file ``path``.
+
+    Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
+    allowed there.
+    """
+    name, text = input_name(path), read_input(path)
+    try:
+        with _without_collecting():
+            built = build(text)
+            _require_distinct_keys(text)
+    except InvalidInput as error:
+        raise InvalidInput(f"{name}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{name}: must be UTF-8: {error.reason}") from error
+    except RecursionError as error:
+        raise InvalidInput(f"{name}: must be JSON that nests less deeply") from error
+    except msgspec.DecodeError as error:
+        raise InvalidInput(f"{name}: {place_first(error)}") from error
+    return built
+
+
+def decode_versioned(text: bytes, format_name: str, version: int, layout: type[_Struct]) -> _Struct:
+    """The object in ``text``, which must be of a given format, version and layout."""
+    header = msgspec.json.decode(text, type=_Header)
+    if header.format != format_name:
+        raise InvalidInput.of("format", format_name, header.format)
+    if header.version != version:
+        raise InvalidInput.of("version", str(version), header.version)
+    return msgspec.json.decode(text, type=layout)
+
+
 @contextmanager
-def reading_json(path: str | Path) -> Iterator[None]:
-    """Turn what reading and decoding the file ``path`` raises into :class:`InvalidInput`."""
+def _without_collecting() -> Iterator[None]:
+    """Leave the millions of objects that are made of a file alone while they are made.
+
+    None is thrown away, and looking for some takes four times as long as making them.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
     try:
         yield
-    except OSError as error:
-        raise InvalidInput(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path}: must be UTF-8: {error.reason}") from error
-    except RecursionError as error:
-        raise InvalidInput(f"{path}: must be JSON that nests less deeply") from error
-    except msgspec.DecodeError as error:
-        raise InvalidInput(f"{path}: {place_first(error)}") from error
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _require_distinct_keys(text: bytes) -> None:
+    """Refuse an object that says something twice, of which every reader takes another one."""
+
+    def look(pairs: list[tuple[str, object]]) -> None:
+        keys = [key for key, _ in pairs]
+        for key in keys if len(set(keys)) < len(keys) else ():
+            if keys.count(key) > 1:
+                raise InvalidInput.of("keys of an object", "different", f"{key!r} twice")
+
+    # As a float no integer has too many digits.
+    json.loads(text, object_pairs_hook=look, parse_int=float)
 
 
 def place_first(error: msgspec.DecodeError, within: str = "") -> str:
@@ -39,19 +88,3 @@ def place_first(error: msgspec.DecodeError, within: str = "") -> str:
     complaint, _, place = str(error).replace("`", "").partition(" - at $")
     place = f"{within}{place}".removeprefix(".")
     return f"{place}: {complaint}" if place else complaint
-
-
-def read_json(path: str | Path, format_name: str, version: int, layout: type[_Object]) -> _Object:
-    """Read the object in the JSON file ``path``, of a given format, version and layout.
-
-    Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
-    allowed there.
-    """
-    with reading_json(path):
-        text = Path(path).read_bytes()
-        header = msgspec.json.decode(text, type=_Header)
-        if header.format != format_name:
-            raise InvalidInput.of(f"{path}: format", format_name, header.format)
-        if header.version != version:
-            raise InvalidInput.of(f"{path}: version", str(version), header.version)
-        return msgspec.json.decode(text, type=layout)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .config import NetworkConfig
-from .cycle_model import Run
+from .cycle_model import FLAGS, Run
 from .program import Program
 from .topology import NO_LINK, Topology
 from .trace import Trace
@@ -37,28 +37,70 @@ class StepMeasure:
     distance: int
     longest: int
     flits: int
-    ends: int
-    cycles: int
+    ends: int | None
+    cycles: int | None
 
     @property
-    def interface(self) -> int:
+    def interface(self) -> int | None:
         """Cycles that are neither hops of the longest packet nor flits of the longest message."""
-        return self.cycles - self.longest - self.flits
+        return None if self.cycles is None else self.cycles - self.longest - self.flits
 
 
 def measure_steps(program: Program, predicted: Run) -> list[StepMeasure]:
     """Every step of ``program`` in a run of it."""
     messages = list(_messages(program))
+    open_steps = {step for _, _, step in _missing(program, predicted)}
     measures = []
     before = 0
     for step, end in enumerate(predicted.step_ends.tolist(), 1):
         hops = [links for sent, links, _ in messages if sent == step]
         flits = max((length for sent, _, length in messages if sent == step), default=0)
-        measures.append(
-            StepMeasure(step, len(hops), sum(hops), max(hops, default=0), flits, end, end - before)
-        )
-        before = end
+        totals = (step, len(hops), sum(hops), max(hops, default=0), flits)
+        if end == 0 or step in open_steps:
+            measures.append(StepMeasure(*totals, None, None))
+        else:
+            measures.append(StepMeasure(*totals, end, end - before))
+            before = end
     return measures
+
+
+def flag_names(predicted: Run, node: int) -> list[str]:
+    """Names of the flags that ``node`` has set."""
+    return [name for bit, name in enumerate(FLAGS) if predicted.flags[node] >> bit & 1]
+
+
+def troubles(program: Program, predicted: Run) -> list[str]:
+    """One line for each node that has set a flag, or waits for what never comes.
+
+    What explains most is first: flags, then what should have come first.
+    """
+    missing: dict[int, list[str]] = {}
+    first_step: dict[int, int] = {}
+    for node, lane, step in _missing(program, predicted):
+        by_port = f" by port {lane + 1}" if program.config.all_port else ""
+        missing.setdefault(node, []).append(f"{step}{by_port}")
+        first_step[node] = min(step, first_step.get(node, step))
+    lines = []
+    for node in range(len(program.rows)):
+        names = flag_names(predicted, node)
+        parts = [f"has set {', '.join(names)}"] if names else []
+        if node in missing:
+            parts.append(f"waits for a receive in step {', '.join(missing[node])}")
+        if parts:
+            line = f"node {node} is in step {predicted.step[node]}, {', '.join(parts)}"
+            lines.append((not names, first_step.get(node, 0), node, line))
+    return [line for *_, line in sorted(lines)]
+
+
+def _missing(program: Program, predicted: Run) -> Iterator[tuple[int, int, int]]:
+    """Node, lane and step of every receive that has not come."""
+    if predicted.finished:
+        return
+    lanes = program.config.lanes
+    for node in range(len(program.receives)):
+        for lane, steps in enumerate(program.lane_receives(node)):
+            arrived = predicted.arrived[node * lanes + lane]
+            yield from ((node, lane, step) for step in steps if not arrived[step])
 
 
 def _messages(program: Program) -> Iterator[tuple[int, int, int]]:

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InvalidInput
+from .errors import InvalidInput, with_article
 from .eye_dimensions import grid_source_tcds
 from .guillotine import Axes, BoxCosts, Sides, cut_box, least_steps
 from .halving import (
@@ -190,10 +190,14 @@ def _require_mesh(topology: Topology) -> None:
     """Refuse what is no mesh without faults, or too large."""
     if not is_whole_grid(topology) or topology.wrapped:
         allowed = "a mesh without faults"
-        raise InvalidInput.of("network for the minimum broadcast", allowed, f"a {topology.label}")
+        raise InvalidInput.of(
+            "network for the minimum broadcast", allowed, with_article(topology.label)
+        )
     if topology.nodes > MOST_NODES and not all(map(_is_power, topology.dims)):
         allowed = f"a mesh of at most {MOST_NODES} nodes where a side is no power of two"
-        raise InvalidInput.of("network for the minimum broadcast", allowed, f"a {topology.label}")
+        raise InvalidInput.of(
+            "network for the minimum broadcast", allowed, with_article(topology.label)
+        )
 
 
 def _is_power(side: int) -> bool:

@@ -49,6 +49,15 @@ def from_node_link(fields: dict[str, object]) -> Topology:
         file = msgspec.convert(fields, _File)
     except msgspec.ValidationError as error:
         raise InvalidInput(place_first(error)) from error
+    return _topology(file)
+
+
+def decode_node_link(text: bytes) -> Topology:
+    """The graph that the text of a node-link file describes."""
+    return _topology(msgspec.json.decode(text, type=_File))
+
+
+def _topology(file: _File) -> Topology:
     name = "edges" if file.edges is not None else "links"
     edges = file.edges if file.edges is not None else file.links
     if edges is None:

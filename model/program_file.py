@@ -29,7 +29,7 @@ import msgspec
 from .config import NetworkConfig
 from .errors import InvalidInput
 from .files import write_atomically
-from .json_file import read_json
+from .json_file import decode_versioned, read_json
 from .program import Program, Row, Segment, check_limits
 from .schedule import PORT_MODELS
 from .topology_file import topology_from_json, topology_to_json
@@ -164,17 +164,11 @@ def read_program(path: str | Path) -> Program:
     Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
     allowed there.
     """
-    file = read_json(path, FORMAT, VERSION, _File)
-    try:
-        program = _program(file)
-        check_limits(program)
-    except InvalidInput as error:
-        raise InvalidInput(f"{path}: {error}") from error
-    return program
+    return read_json(path, lambda text: _program(decode_versioned(text, FORMAT, VERSION, _File)))
 
 
 def _program(file: _File) -> Program:
-    """The program of a file whose types are right."""
+    """The program of a file whose types are right; refused if its network cannot hold it."""
     topology = topology_from_json(file.network.topology)
     limits = {name: getattr(file.network, name) for name in (*LIMITS, *LATER_LIMITS)}
     config = NetworkConfig(topology=topology, **limits)
@@ -186,7 +180,7 @@ def _program(file: _File) -> Program:
         for name, steps in (("rows", [row.step for row in node.rows]), ("receives", node.receives)):
             if steps != sorted(steps):
                 raise InvalidInput.of(f"nodes[{number}].{name}", "in order of step", steps)
-    return Program(
+    program = Program(
         config,
         file.port_model,
         tuple(tuple(_row(row) for row in node.rows) for node in file.nodes),
@@ -194,6 +188,8 @@ def _program(file: _File) -> Program:
         tuple(node.awaited for node in file.nodes),
         tuple(tuple(node.receive_ports) for node in file.nodes) if config.all_port else (),
     )
+    check_limits(program)
+    return program
 
 
 def _row(row: _Row) -> Row:

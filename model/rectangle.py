@@ -50,7 +50,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InvalidInput
+from .errors import InvalidInput, with_article
 from .halving import (
     Broadcast,
     Coordinates,
@@ -157,7 +157,7 @@ def _require_grid(topology: Topology) -> None:
         if topology.without_faults is not None:
             allowed += " without faults"
         what = "network for the rectangle broadcast"
-        raise InvalidInput.of(what, allowed, f"a {topology.label}")
+        raise InvalidInput.of(what, allowed, with_article(topology.label))
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,10 @@ One object: what the schedule is, what its collective moves, and the sends, one 
      "steps": 1, "tcd": 1, "blocks": [{"owner": 0, "owed": null, "words": 16}],
      "sends": [{"step": 1, "source": 0, "target": 1, "path": [0, 1], "vcs": [0], "blocks": [0]}]}
 
-A file is read only if it says all of this and nothing else. Whether its sends carry out the
-collective is another question, which :meth:`.Schedule.check` answers.
+A file is read only if it says all of this and nothing else. Only "steps" and "tcd", which
+are always written, may be left out: they are counted, and must be right where they are given.
+Whether the sends carry out the collective is another question, which :meth:`.Schedule.check`
+answers.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ import numpy.typing as npt
 
 from .errors import InvalidInput
 from .files import write_atomically
-from .json_file import read_json
+from .json_file import decode_versioned, read_json
 from .pieces import offsets_of
 from .schedule import Blocks, Schedule
 from .schedule_checks import LARGEST_STEP, LARGEST_VC
@@ -59,7 +61,7 @@ class _Send(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     blocks: _Carried
 
 
-class _File(msgspec.Struct, forbid_unknown_fields=True):
+class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     format: str
     version: int
     topology: dict[str, object]
@@ -67,8 +69,8 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     algorithm: str
     port_model: str
     root: _Number | None
-    steps: _Count
-    tcd: _Count
+    steps: _Count | msgspec.UnsetType = msgspec.UNSET
+    tcd: _Count | msgspec.UnsetType = msgspec.UNSET
     blocks: Annotated[list[_Block], msgspec.Meta(min_length=1)]
     sends: list[_Send]
 
@@ -125,11 +127,7 @@ def read_schedule(path: str | Path) -> Schedule:
     Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
     allowed there.
     """
-    file = read_json(path, FORMAT, VERSION, _File)
-    try:
-        return _schedule(file)
-    except InvalidInput as error:
-        raise InvalidInput(f"{path}: {error}") from error
+    return read_json(path, lambda text: _schedule(decode_versioned(text, FORMAT, VERSION, _File)))
 
 
 def _schedule(file: _File) -> Schedule:
@@ -153,7 +151,7 @@ def _schedule(file: _File) -> Schedule:
         ("steps", file.steps, schedule.steps),
         ("tcd", file.tcd, schedule.tcd),
     ):
-        if given != counted:
+        if given not in (counted, msgspec.UNSET):
             raise InvalidInput.of(name, f"{counted}, as counted over the sends", given)
     return schedule
 

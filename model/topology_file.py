@@ -32,7 +32,7 @@ from .errors import InvalidInput
 from .faults import with_faults
 from .graphs import graph
 from .host import HostedTopology, with_host
-from .json_file import place_first, reading_json
+from .json_file import place_first, read_json
 from .named_graphs import (
     binary_tree,
     de_bruijn,
@@ -41,7 +41,7 @@ from .named_graphs import (
     star_tree,
     star_tree_size,
 )
-from .node_link import from_node_link
+from .node_link import decode_node_link
 from .topology import Topology, hypercube, line, mesh, ring, torus
 
 _LARGEST = (1 << 31) - 1
@@ -148,13 +148,45 @@ def topology_from_json(fields: dict[str, object]) -> Topology:
 
     Raises :class:`InvalidInput` that names the place within ``topology`` or what is wrong with it.
     """
-    kind = fields.get("kind")
-    if not isinstance(kind, str) or kind not in _KINDS:
-        *names, last = _KINDS
-        allowed = f"{', '.join(names)} or {last} in this version"
-        raise InvalidInput.of("topology.kind", allowed, kind)
+    kind = _known_kind(fields.get("kind"))
+    return _topology(kind, lambda layout: msgspec.convert(fields, layout))
+
+
+def read_topology(path: str | Path) -> Topology:
+    """Read a topology from a JSON file that holds its description alone, ours or networkx's.
+
+    Raises :class:`InvalidInput` with one line that names the file and what is wrong with it.
+    """
+    return read_json(path, _from_text)
+
+
+class _Sketch(msgspec.Struct):
+    """What tells the two forms apart."""
+
+    kind: object = msgspec.UNSET
+    nodes: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+def _from_text(text: bytes) -> Topology:
+    sketch = msgspec.json.decode(text, type=_Sketch)
+    if sketch.kind is msgspec.UNSET and sketch.nodes is not msgspec.UNSET:
+        return decode_node_link(text)
+    kind = _known_kind(None if sketch.kind is msgspec.UNSET else sketch.kind)
+    return _topology(kind, lambda layout: msgspec.json.decode(text, type=layout))
+
+
+def _known_kind(kind: object) -> str:
+    if isinstance(kind, str) and kind in _KINDS:
+        return kind
+    *names, last = _KINDS
+    allowed = f"{', '.join(names)} or {last} in this version"
+    raise InvalidInput.of("topology.kind", allowed, kind)
+
+
+def _topology(kind: str, decode: Callable[[type[_Faults]], _Faults]) -> Topology:
+    """The topology of a kind, whose description ``decode`` gives in a layout."""
     try:
-        file = msgspec.convert(fields, _KINDS[kind].layout)
+        file = decode(_KINDS[kind].layout)
     except msgspec.ValidationError as error:
         raise InvalidInput(place_first(error, "topology")) from error
     topology = _KINDS[kind].build(file)
@@ -163,18 +195,3 @@ def topology_from_json(fields: dict[str, object]) -> Topology:
     elif file.host_links:
         raise InvalidInput.of("topology.host_links", "left out without a host", file.host_links)
     return with_faults(topology, file.faulty_nodes, file.faulty_links)
-
-
-def read_topology(path: str | Path) -> Topology:
-    """Read a topology from a JSON file that holds its description alone, ours or networkx's.
-
-    Raises :class:`InvalidInput` with one line that names the file and what is wrong with it.
-    """
-    with reading_json(path):
-        fields = msgspec.json.decode(Path(path).read_bytes(), type=dict[str, object])
-    try:
-        if "kind" not in fields and "nodes" in fields:
-            return from_node_link(fields)
-        return topology_from_json(fields)
-    except InvalidInput as error:
-        raise InvalidInput(f"{path}: {error}") from error

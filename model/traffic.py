@@ -7,13 +7,13 @@ A file is CSV with a header line, one packet per row, in any order::
     7,12,3,4
 
 ``cycle`` is the first cycle in which the packet may be injected, ``flits`` its length with its
-header.
+header. Empty lines count for nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from .config import MOST_MEMORY_WORDS, REFUSAL_CYCLES
 from .errors import InvalidInput, require_range
-from .files import write_atomically
+from .files import input_name, read_input, write_atomically
 from .topology import Topology
 
 HEADER = "cycle,source,target,flits"
@@ -197,39 +197,42 @@ def read_traffic(path: str | Path, topology: Topology) -> Traffic:
 
     Raises :class:`InvalidInput` naming the file and the first line that cannot be used.
     """
-    try:
-        lines = Path(path).read_bytes().splitlines()
-    except OSError as error:
-        raise InvalidInput(f"{path}: cannot be read: {error.strerror}") from error
-    if not lines or lines[0].decode("ascii", "replace").strip() != HEADER:
-        found = lines[0][:60].decode("ascii", "replace") if lines else "nothing"
-        raise InvalidInput.of(f"{path}, line 1", HEADER, repr(found))
-    if len(lines) - 1 > LARGEST_PACKETS:
-        raise InvalidInput.of(f"{path}: packets", f"at most {LARGEST_PACKETS}", len(lines) - 1)
-    for number, line in enumerate(lines[1:], 2):
+    name = input_name(path)
+    numbered = [
+        (number, line) for number, line in enumerate(read_input(path).splitlines(), 1) if line
+    ]
+    header_line, header = numbered[0] if numbered else (1, b"")
+    if header.decode("ascii", "replace").strip() != HEADER:
+        found = header[:60].decode("ascii", "replace") if numbered else "nothing"
+        raise InvalidInput.of(f"{name}, line {header_line}", HEADER, repr(found))
+    rows = numbered[1:]
+    if len(rows) > LARGEST_PACKETS:
+        raise InvalidInput.of(f"{name}: packets", f"at most {LARGEST_PACKETS}", len(rows))
+    for number, line in rows:
         if not _ROW.fullmatch(line):
             shown = line[:60].decode("ascii", "replace")
-            raise InvalidInput.of(f"{path}, line {number}", "four numbers, 0 or more", repr(shown))
+            raise InvalidInput.of(f"{name}, line {number}", "four numbers, 0 or more", repr(shown))
     # One number after another, as the lines are known to be good: ten times as fast as row by row.
-    numbers = np.fromstring(b",".join(lines[1:]), dtype=np.int64, sep=",")
+    numbers = np.fromstring(b",".join(line for _, line in rows), dtype=np.int64, sep=",")
     table = numbers.reshape(-1, 4)
-    _check_rows(path, table, topology)
+    _check_rows(name, table, [number for number, _ in rows], topology)
     return Traffic.sorted(*table.T)
 
 
-def _check_rows(path: str | Path, table: npt.NDArray[np.int64], topology: Topology) -> None:
-    """Refuse the first row of ``table`` with a value out of range."""
+def _check_rows(
+    name: str, table: npt.NDArray[np.int64], lines: Sequence[int], topology: Topology
+) -> None:
+    """Refuse the first row of ``table``, from ``lines`` of the file, with a value out of range."""
     nodes = topology.nodes
-    for name, allowed, wrong in (
+    for column, allowed, wrong in (
         ("source", f"a node, 0 to {nodes - 1}", table[:, 1] >= nodes),
         ("target", f"a node, 0 to {nodes - 1}", table[:, 2] >= nodes),
         ("target", "another node than the source", table[:, 1] == table[:, 2]),
         ("flits", "at least 1", table[:, 3] < 1),
     ):
         for row in np.flatnonzero(wrong)[:1]:
-            column = HEADER.split(",").index(name)
-            value = table[row, column]
-            raise InvalidInput.of(f"{path}, line {row + 2}: {name}", allowed, value)
+            value = table[row, HEADER.split(",").index(column)]
+            raise InvalidInput.of(f"{name}, line {lines[row]}: {column}", allowed, value)
 
 
 def draw_refusal(topology: Topology, share: float, seed: int) -> npt.NDArray[np.uint16]:

@@ -52,7 +52,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InvalidInput, require_range
+from .errors import InvalidInput, require_range, with_article
 from .routes import Numbers, Offsets, dimension_order
 from .schedule import Blocks, Schedule
 from .schedule_builder import one_block_schedule
@@ -141,7 +141,7 @@ def _require_grid(algorithm: str, allowed: str, topology: Topology, wrapped: boo
     fits = bool(topology.wrapped or alone) is wrapped
     if not topology.dims or topology.without_faults is not None or not fits:
         raise InvalidInput.of(
-            f"network for {algorithm}", f"{allowed} without faults", f"a {topology.label}"
+            f"network for {algorithm}", f"{allowed} without faults", with_article(topology.label)
         )
 
 

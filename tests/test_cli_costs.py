@@ -37,8 +37,9 @@ def test_the_pictures(eyecast: Command, here: Path) -> None:
         ("--dimension 0", "--dimension must be 1 to 20, not 0"),
         ("--flits 0", "--flits must be 1 to 2147483648, not 0"),
         ("--packet 0", "--packet must be 1 to 2147483648, not 0"),
-        ("--tau -1", "--tau must be 0 to 1e+09, not -1.0"),
-        ("--tc 1e10", "--tc must be 0 to 1e+09, not 10000000000.0"),
+        ("--tc 1e-320", "--tc must be 0, or 1e-100 to 1e+09, not 1e-320"),
+        ("--tau -1", "--tau must be 0, or 1e-100 to 1e+09, not -1.0"),
+        ("--tc 1e10", "--tc must be 0, or 1e-100 to 1e+09, not 10000000000.0"),
         ("--tc inf", "--tc must be a number, not 'inf'"),
         ("--tau 0 --tc 0", "--tau or --tc must be more than 0 for the pictures"),
         (
@@ -79,3 +80,14 @@ def test_bounds_do_not_depend_on_how_a_message_is_cut(eyecast: Command) -> None:
     whole = result(eyecast("schedule", *options, "--json"))["least"]
     assert (whole["word_hops"], whole["node_words"]) == (6 * 12, 6 * 7)
     assert result(eyecast("schedule", *options, "--packet", "4", "--json"))["least"] == whole
+
+
+@pytest.mark.parametrize("times", [("1e-100", "1e9"), ("1e9", "1e-100"), ("1e-100", "1e-100")])
+@pytest.mark.parametrize("collective", ["broadcast", "scatter", "all-gather", "all-to-all"])
+def test_the_shortest_and_longest_times(
+    eyecast: Command, collective: str, times: tuple[str, str]
+) -> None:
+    tau, tc = times
+    sizes = ("--dimension", "16", "--flits", str(1 << 31), "--packet", "1")
+    options = ("--collective", collective, *sizes, "--tau", tau, "--tc", tc)
+    result(eyecast("costs", *options, "--json"))

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
 import subprocess
+from math import prod
 from pathlib import Path
 
 import pytest
 from command import CORNER_4X4, INSTALLED, Command, refusal, shell
+
+from eyecast import options, options_collective
+from eyecast.model.errors import with_article
+from eyecast.model.transmit import schemes
+from eyecast.sim.toolchain import environment
 
 EYE = "network for the eye broadcast must be a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...)"
 TREE = "(--algorithm tree serves any network)"
@@ -15,7 +23,7 @@ CORNER = "--source 0,0"
 BAD_OPTIONS = {
     # The network
     f"schedule --mesh 6x6 {CORNER}": f"{EYE}, of which the nearest is 8x8, not a 6x6 mesh {TREE}",
-    f"schedule --mesh 8x4 {CORNER}": f"{EYE}, of which the nearest is 8x8, not a 8x4 mesh {TREE}",
+    f"schedule --mesh 8x4 {CORNER}": f"{EYE}, of which the nearest is 8x8, not an 8x4 mesh {TREE}",
     f"schedule --mesh 0x4 {CORNER}": "side of mesh 0x4 must be at least 1, not 0",
     f"schedule --mesh 8x {CORNER}": "--mesh must be sides such as 8x8, not '8x'",
     f"schedule --mesh 8*8 {CORNER}": "--mesh must be sides such as 8x8, not '8*8'",
@@ -98,7 +106,7 @@ BAD_OPTIONS = {
     ),
     f"schedule --mesh 8x8 {CORNER} --flits abc": "--flits must be an integer, not 'abc'",
     f"schedule --mesh 8x8 {CORNER} --flits 1.5": "--flits must be an integer, not '1.5'",
-    f"verify --mesh 4x4 {CORNER} --flits 257": (
+    f"verify --mesh 4x4 {CORNER} --flits 257 --message-words 256": (
         "flits of the message must be at most 256, the message memory (--message-words raises it), "
         "not 257"
     ),
@@ -114,6 +122,15 @@ BAD_OPTIONS = {
     "traffic --mesh 4x4 --pattern uniform --rate 0.1 --flit-width 12": (
         "flit width must be at least 16 in a network with timed rows, not 12"
     ),
+    f"predict --torus 4x4 {CORNER} --algorithm u-torus --vcs 1": (
+        "node 0, row 0: vc must be 0 to 0, not 1"
+    ),
+    f"predict --mesh 4x4 {CORNER} --table-words 3": (
+        "table of node 0 must be at most 3 words long, not 9"
+    ),
+    f"verify --mesh 4x4 {CORNER} --vcs 1_0": "--vcs must be an integer, not '1_0'",
+    f"verify --mesh 4x4 {CORNER} --vcs \u0661": "--vcs must be an integer, not '\u0661'",
+    "traffic --mesh 4x4 --rate 0.1_0": "--rate must be a number, not '0.1_0'",
     f"verify --mesh 4x4 {CORNER} --vcs two": "--vcs must be an integer, not 'two'",
     f"program --mesh 4x4 {CORNER} --message-words 1000000": (
         "message words must be 2 to 65536, not 1000000"
@@ -129,7 +146,10 @@ BAD_OPTIONS = {
     ),
     f"schedule --mesh 8x8 {CORNER} --packet 0": "--packet must be 1 to 2147483647, not 0",
     f"schedule --mesh 8x8 {CORNER} --packet 1,2": "--packet must be a number of flits, not '1,2'",
-    f"schedule --mesh 8x8 {CORNER} --ports all": "--ports all must be left out with eye broadcast",
+    f"schedule --mesh 8x8 {CORNER} --ports all": (
+        "--ports all must be left out with eye broadcast (on a hypercube nesbt-copies, brg, sbt, "
+        "tcbt, nrsbt, nesbt, nrbrg serve it)"
+    ),
     f"schedule --mesh 8x8 {CORNER} --target 1,1": "--target must be left out with broadcast",
     f"schedule --mesh 8x8 {CORNER} --collective multicast": (
         "a target must be given with multicast, such as --target 1,0"
@@ -305,9 +325,46 @@ def test_a_link_to_itself(eyecast: Command, here: Path) -> None:
     line = "one: cannot be read: Too many levels of symbolic links"
     assert eyecast("schedule", "--graph", "one", "--source", "0", "-o", "s.json") == refusal(line)
     assert not (here / "s.json").exists()
-    # What is written takes the place of the link.
-    assert eyecast("schedule", *CORNER_4X4, "-o", "one").status == 0
-    assert (here / "one").is_file()
+    line = (
+        f"output file {here}/one must be writable, not refused (Too many levels of symbolic links)"
+    )
+    assert eyecast("schedule", *CORNER_4X4, "-o", "one") == refusal(line)
+    assert (here / "one").is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (
+            "transmit --mesh 4096x4096",
+            "nodes of the 4096x4096 mesh must be at most 4096 to be searched, not 16777216",
+        ),
+        (
+            f"show --mesh 4096x4096 {CORNER}",
+            "nodes of the 4096x4096 mesh must be at most 65536 for a picture, not 16777216",
+        ),
+        (
+            f"show --mesh 4x4 {CORNER} -o a.gif",
+            "suffix of picture a.gif must be .svg or .png, not .gif",
+        ),
+    ],
+)
+def test_what_is_refused_is_refused_before_the_network_is_made(
+    eyecast: Command, monkeypatch: pytest.MonkeyPatch, arguments: str, line: str
+) -> None:
+    monkeypatch.setattr(options, "_KINDS", {**options._KINDS, "mesh": ("", 0, prod, None)})
+    assert eyecast(*arguments.split()) == refusal(line)
+
+
+def test_a_network_that_is_not_drawn_needs_no_schedule(
+    eyecast: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(options_collective, "make_schedule", None)
+    line = "sides of a drawn mesh must be at most 64, not 128x128"
+    assert eyecast("show", "--mesh", "128x128", "--source", "0,0") == refusal(line)
+    monkeypatch.setattr(schemes, "transmit", None)
+    line = "nodes of a drawn network must be at most 4096, not 100000"
+    assert eyecast("transmit", "--line", "100000", "--picture", "a.svg") == refusal(line)
 
 
 def test_what_is_quoted_stays_on_one_line(eyecast: Command, here: Path) -> None:
@@ -347,7 +404,8 @@ def test_a_schedule_that_breaks_a_rule_is_refused_with_the_send(
     text = text.replace('"path":[0,4],"vcs":[0],', '"path":[0,1,5,4],"vcs":[0,0,0],')
     (here / "s.json").write_text(text.replace('"tcd":18', '"tcd":20'))
     line = "send 11 (step 4, 1 -> 5): it shares link 1 -> 5, VC 0 with send 7 (step 4, 0 -> 4)"
-    assert eyecast("verify", "--schedule", "s.json", "-o", "out") == refusal(line)
+    refused = refusal(f"s.json: {line}")
+    assert eyecast("verify", "--schedule", "s.json", "-o", "out") == refused
     assert not (here / "out").exists()
 
 
@@ -356,3 +414,60 @@ def test_no_room_for_the_output_is_one_line() -> None:
         command = [INSTALLED, "schedule", *CORNER_4X4, "--json"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "eyecast: [Errno 28] No space left on device\n")
+
+
+@pytest.mark.parametrize("arguments", ["schedule --mesh 4x4 --source 0,0", "--help"])
+def test_a_closed_output_is_one_line(arguments: str) -> None:
+    command = ["sh", "-c", f'"$0" {arguments} >&-', INSTALLED]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    line = "eyecast: standard output must be open, not closed\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", line)
+
+
+@pytest.mark.parametrize("options", ["--json", "-o /dev/stdout"])
+def test_a_reader_who_has_seen_enough_is_told_nothing(options: str) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [INSTALLED, "schedule", *CORNER_4X4, *options.split()]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_too_little_memory_is_one_line() -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (800 << 20, 800 << 20))
+
+    command = [INSTALLED, "predict", "--schedule", "/dev/zero"]
+    done = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "eyecast: out of memory\n")
+
+
+def test_programs_are_found_without_a_path(
+    eyecast: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment.cache_clear()
+    monkeypatch.delenv("PATH")
+    assert eyecast("--version").status == 0
+    found = environment()["PATH"].split(os.pathsep)
+    environment.cache_clear()
+    assert found[-3:] == [*os.defpath.split(os.pathsep), str(INSTALLED.parent)]
+
+
+@pytest.mark.parametrize(
+    ("name", "spoken"),
+    [
+        ("4x4 mesh", "a 4x4 mesh"),
+        ("8x4 mesh", "an 8x4 mesh"),
+        ("11-cube", "an 11-cube"),
+        ("18x2 torus", "an 18x2 torus"),
+        ("80x2 torus", "an 80x2 torus"),
+        ("110x2 torus", "a 110x2 torus"),
+        ("1x8 mesh", "a 1x8 mesh"),
+        ("11000x2 mesh", "an 11000x2 mesh"),
+        ("ring of 8", "a ring of 8"),
+        ("eye", "an eye"),
+    ],
+)
+def test_the_article_is_the_one_that_is_spoken(name: str, spoken: str) -> None:
+    assert with_article(name) == spoken

@@ -87,8 +87,12 @@ def test_what_does_not_serve_is_listed_with_the_reason(eyecast: Command) -> None
     answer = eyecast("compare", "--torus", "5x7", "--source", "0,0")
     assert answer.status == 0
     assert "rectangle" in {row[0] for row in lines_of(answer)}
-    reason = "network for the minimum broadcast must be a mesh without faults"
-    assert f"not served by minimum: {reason}" in answer.output
+    (line,) = (line for line in answer.output.splitlines() if "not served" in line)
+    assert line.startswith("not served by eye, minimum, ") and line.endswith(" (--why says why)")
+    reasons = eyecast("compare", "--torus", "5x7", "--source", "0,0", "--why").output
+    reason = "network for the minimum broadcast must be a mesh without faults, not a 5x7 torus"
+    assert f"not served by minimum: {reason}\n" in reasons
+    assert reasons.count("not served by ") == line.count(",") + 1
 
 
 def test_faults(eyecast: Command) -> None:
@@ -109,15 +113,38 @@ def test_a_schedule_that_cannot_be_compiled_has_no_cycles(
     higher = named("higher", {"vcs": [1] * tcd})
     register(monkeypatch, find_algorithm("broadcast", "eye"), higher)
     command = ("compare", "--mesh", "4x4", "--source", "0,0")
-    eye, other = result(eyecast(*command, "--json"))["algorithms"]
+    eye, other = result(eyecast(*command, "--vcs", "1", "--json"))["algorithms"]
     assert (eye["refusals"], set(eye["cycles"])) == ({}, set(cli_compare.TIMINGS))
     assert (other["tcd"], other["cycles"]) == (tcd, {})
     assert set(other["refusals"]) == set(cli_compare.TIMINGS)
-    answer = eyecast(*command, "-o", "a.svg")
+    answer = eyecast(*command, "--vcs", "1", "-o", "a.svg")
     refused = f"higher has no cycles, barrier and self-timed: {other['refusals']['barrier']}\n"
     assert refused in answer.output
-    enough = result(eyecast(*command, "--vcs", "2", "--json"))["algorithms"]
-    assert enough[0]["cycles"] == enough[1]["cycles"]
+    for options in (("--vcs", "2"), ()):
+        enough = result(eyecast(*command, *options, "--json"))["algorithms"]
+        assert enough[0]["cycles"] == enough[1]["cycles"] != {}
+
+
+@pytest.mark.parametrize(
+    "arguments", ["--mesh 4x4 --source 0,0 --flits 1024", "--torus 5x5 --source 1,0"]
+)
+def test_room_is_made_for_all(eyecast: Command, arguments: str) -> None:
+    for entry in result(eyecast("compare", *arguments.split(), "--json"))["algorithms"]:
+        assert set(entry["cycles"]) == set(cli_compare.TIMINGS), entry
+
+
+@pytest.mark.parametrize("collective", ["broadcast", "scatter"])
+def test_what_serves_all_ports_is_said(eyecast: Command, collective: str) -> None:
+    root = ("--source", "0,0", "--collective", collective, "--ports", "all")
+    answer = eyecast("compare", "--torus", "4x4", *root)
+    assert (answer.status, answer.output) == (2, "")
+    served = re.search(r"on a hypercube (.*) serve it\n$", answer.errors)
+    assert served is not None
+    root = ("--source", "0,0,0", *root[2:])
+    found = result(eyecast("compare", "--hypercube", "3", *root, "--json"))
+    assert served[1].split(", ") == [entry["algorithm"] for entry in found["algorithms"]]
+    answer = eyecast("schedule", "--hypercube", "3", *root, "--algorithm", "ring")
+    assert answer.errors.endswith(f" ring {collective} ({served[0].strip()})\n")
 
 
 def test_a_schedule_that_breaks_a_rule_is_not_one_that_does_not_serve(
@@ -263,7 +290,7 @@ BAD_OPTIONS = {
         "faulty link must be a link of the 4x4 mesh, not 0 -> 10"
     ),
     f"{MESH} --source 0,0 --flits 0": "--flits must be 1 to 2147483647, not 0",
-    f"{MESH} --source 0,0 --flits 257": (
+    f"{MESH} --source 0,0 --flits 257 --message-words 256": (
         "flits of the message must be at most 256, the message memory (--message-words raises it), "
         "not 257"
     ),
@@ -324,6 +351,6 @@ def test_a_network_that_none_serves(eyecast: Command, monkeypatch: pytest.Monkey
 
 def test_nothing_to_run_on_the_hardware(eyecast: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, named("higher", {"vcs": [1] * source_tcd(1, 0, 0)}))
-    answer = eyecast("compare", "--mesh", "2x2", "--source", "0,0", "--rtl")
+    answer = eyecast("compare", "--mesh", "2x2", "--source", "0,0", "--rtl", "--vcs", "1")
     assert (answer.status, answer.output) == (2, "")
     assert answer.errors.startswith("eyecast: --rtl has nothing to run: ")

@@ -139,10 +139,13 @@ def test_interrupted_builds_and_runs_leave_nothing_and_the_next_works(tmp_path: 
 
 
 def test_interrupted_while_it_loads(tmp_path: Path) -> None:
-    # In place of a module that the command line loads: what Ctrl-C at this moment raises.
-    (tmp_path / "click.py").write_text("raise KeyboardInterrupt\n")
+    # In place of a module that the command line loads: what Ctrl-C does at this moment, where an
+    # exception would be caught.
+    interrupt = "import os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGINT)\n"
+    (tmp_path / "click.py").write_text(f"{interrupt}except KeyboardInterrupt:\n    pass\n")
     done = subprocess.run(
         [sys.executable, "-m", "eyecast", "--version"],
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -121,7 +122,7 @@ WRONG = [
     (set_key("version", to=2), "version must be 1, not 2"),
     (set_key("version", to="1"), "version: Expected int, got str"),
     (drop("format"), "Object missing required field format"),
-    (drop("steps"), "Object missing required field steps"),
+    (drop("blocks"), "Object missing required field blocks"),
     (drop("sends", 3, "vcs"), "sends[3]: Object missing required field vcs"),
     (set_key("colour", to=1), "Object contains unknown field colour"),
     (set_key("sends", 0, "colour", to=1), "sends[0]: Object contains unknown field colour"),
@@ -196,6 +197,39 @@ def test_a_wrong_value_is_one_line(edit: Edit, message: str, tmp_path: Path) -> 
     with pytest.raises(InvalidInput) as caught:
         read_schedule(path)
     assert str(caught.value) == f"{path}: {message}"
+
+
+@pytest.mark.parametrize("left_out", [("steps",), ("tcd",), ("steps", "tcd")])
+def test_what_can_be_counted_may_be_left_out(left_out: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "schedule.json"
+    schedule = eye_broadcast(mesh((4, 4)), 0, 16)
+    file = json.loads(schedule_json(schedule))
+    for key in left_out:
+        del file[key]
+    path.write_text(json.dumps(file))
+    assert same(read_schedule(path), schedule)
+    path.write_text(json.dumps({**file, left_out[0]: None}))
+    with pytest.raises(InvalidInput, match=f": {left_out[0]}: Expected int, got null$"):
+        read_schedule(path)
+
+
+def test_a_mark_of_byte_order_is_read_over(tmp_path: Path) -> None:
+    path = tmp_path / "schedule.json"
+    schedule = eye_broadcast(mesh((4, 4)), 0, 16)
+    path.write_bytes(b"\xef\xbb\xbf" + schedule_json(schedule).encode())
+    assert same(read_schedule(path), schedule)
+
+
+@pytest.mark.parametrize("key", ["root", "step", "kind"])
+def test_a_key_that_is_given_twice_is_refused(key: str, tmp_path: Path) -> None:
+    path = tmp_path / "schedule.json"
+    text = schedule_json(eye_broadcast(mesh((4, 4)), 0, 16))
+    once = re.search(rf'"{key}":("?\w+"?),', text)
+    assert once is not None
+    path.write_text(text.replace(once[0], once[0] * 2, 1))
+    with pytest.raises(InvalidInput) as caught:
+        read_schedule(path)
+    assert str(caught.value) == f"{path}: keys of an object must be different, not '{key}' twice"
 
 
 @pytest.mark.parametrize(

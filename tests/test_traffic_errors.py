@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from command import Command, refusal, result, shell
 
+from eyecast.model.errors import InvalidInput
 from eyecast.model.topology import mesh
-from eyecast.model.traffic import draw_traffic, write_traffic
+from eyecast.model.traffic import draw_traffic, read_traffic, write_traffic
 
 HEADER = "cycle,source,target,flits"
 MODEL = ("traffic", "--mesh", "4x4", "--on", "model")
@@ -43,7 +44,6 @@ NO_ROWS = {
     "0,0x1,1,4": "hexadecimal",
     "1_0,0,1,4": "an underscore",
     "999999999999999999,0,1,4": "too many digits",
-    "": "an empty line",
     HEADER: "a second header line",
 }
 
@@ -76,7 +76,7 @@ def test_rows_that_are_none(eyecast: Command, here: Path, row: str) -> None:
     ("content", "found"),
     [
         (b"", "nothing"),
-        (b"\n", ""),
+        (b"\n", "nothing"),
         (b"0,0,1,4\n", "0,0,1,4"),
         (b"cycle,source,target\n", "cycle,source,target"),
         (b"cycle;source;target;flits\n", "cycle;source;target;flits"),
@@ -89,6 +89,18 @@ def test_files_without_their_first_line(
 ) -> None:
     (here / "t.csv").write_bytes(content)
     refused(eyecast, here, f"t.csv, line 1 must be {HEADER}, not {found!r}")
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["unmarked", "marked"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["\\n", "\\r\\n"])
+def test_files_as_spreadsheets_write_them(here: Path, mark: str, end: str) -> None:
+    lines = ("", HEADER, "", "5,0,1,4", "", "", "3,1,2,4", "", "7,3,3,4")
+    (here / "t.csv").write_bytes(f"{mark}{end.join(lines[:-1])}{end}".encode())
+    traffic = read_traffic("t.csv", mesh((4, 4)))
+    assert (traffic.cycle.tolist(), traffic.source.tolist()) == ([3, 5], [1, 0])
+    (here / "t.csv").write_bytes(f"{mark}{end.join(lines)}".encode())
+    with pytest.raises(InvalidInput, match=r"^t\.csv, line 9: target must be another node"):
+        read_traffic("t.csv", mesh((4, 4)))
 
 
 def test_a_row_that_is_binary(eyecast: Command, here: Path) -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidInput, require_range
+from ..errors import InvalidInput, require_range, with_article
 from ..schedule import Blocks, Schedule
 from ..schedule_builder import Rows, build_schedule
 from ..topology import Topology
@@ -36,7 +36,7 @@ def nesbt_copies(topology: Topology, source: int, words: int) -> Schedule:
     reaches.
     """
     if topology.kind != "hypercube":
-        raise InvalidInput.of("topology for nesbt", "a hypercube", f"a {topology.label}")
+        raise InvalidInput.of("topology for nesbt", "a hypercube", with_article(topology.label))
     require_range("source", source, 0, topology.nodes - 1)
     require_range("flits", words, 1)
     trees = spanning_graph("nesbt", len(topology.dims), source).trees

@@ -23,7 +23,7 @@ from math import gcd
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidInput, require_range
+from ..errors import InvalidInput, require_range, with_article
 from ..pieces import ranges
 from ..schedule_builder import Rows
 from ..topology import Topology
@@ -74,7 +74,7 @@ def require_cube(topology: Topology, graph: str, words: int, packet: int | None)
     """
     if topology.kind != "hypercube" or topology.without_faults is not None:
         raise InvalidInput.of(
-            f"topology for {graph}", "a hypercube without faults", f"a {topology.label}"
+            f"topology for {graph}", "a hypercube without faults", with_article(topology.label)
         )
     require_range("flits", words, 1, LARGEST_MESSAGE)
     if packet is not None:

@@ -39,7 +39,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, with_article
 from ..topology import Topology
 from .sends import Columns, GridCollective, LineSends, Sends, reach
 
@@ -83,7 +83,7 @@ def exchange_sends(collective: GridCollective) -> Sends:
         if side.bit_count() != 1 or side > 2 * MOST_VCS:
             sides = f"of sides that are powers of two up to {2 * MOST_VCS}, or served by ring"
             what = f"network for recursive-doubling {collective.name}"
-            raise InvalidInput.of(what, sides, f"a {topology.label}")
+            raise InvalidInput.of(what, sides, with_article(topology.label))
     parts = []
     nodes = np.arange(topology.nodes)
     lowest = 0

@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidInput, require_range
+from ..errors import InvalidInput, require_range, with_article
 from ..halving import is_whole_grid
 from ..pieces import offsets_of, ranges
 from ..routes import dimension_order
@@ -55,7 +55,7 @@ class GridCollective:
         if self.name not in MOST_NODES:
             raise InvalidInput.of("collective", " or ".join(MOST_NODES), self.name)
         if not is_whole_grid(self.topology):
-            allowed, given = "a mesh or torus without faults", f"a {self.topology.label}"
+            allowed, given = "a mesh or torus without faults", with_article(self.topology.label)
             raise InvalidInput.of(f"network for {self.algorithm}", allowed, given)
         most = MOST_NODES[self.name]
         require_range(f"nodes for {self.name}", self.topology.nodes, 1, most)

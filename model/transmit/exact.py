@@ -33,16 +33,18 @@ LARGEST_GRAPH = 4096
 """Nodes of a graph whose balls are kept in memory, all of them."""
 
 
+def require_searchable(topology: Topology) -> None:
+    """Raise :class:`InvalidInput` for a network with too many nodes to be searched."""
+    if topology.nodes > LARGEST_GRAPH:
+        allowed = f"at most {LARGEST_GRAPH} to be searched"
+        raise InvalidInput.of(f"nodes of the {topology.label}", allowed, topology.nodes)
+
+
 class Balls:
     """What a message covers within r steps of each node, for r from 0 on."""
 
     def __init__(self, topology: Topology) -> None:
-        if topology.nodes > LARGEST_GRAPH:
-            raise InvalidInput.of(
-                f"nodes of the {topology.label}",
-                f"at most {LARGEST_GRAPH} to be searched",
-                topology.nodes,
-            )
+        require_searchable(topology)
         healthy = np.setdiff1d(np.arange(topology.nodes), topology.faulty_nodes).tolist()
         self._following = [
             [end for end in set(topology.neighbor[node].tolist()) if end != NO_LINK]

@@ -29,7 +29,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidInput, require_range
+from ..errors import InvalidInput, require_range, with_article
 from ..topology import NO_LINK, Topology
 
 NOT_REACHED = -1
@@ -162,7 +162,7 @@ def require_kind(topology: Topology, *kinds: str) -> None:
     """Raise :class:`InvalidInput` unless ``topology`` is of one of ``kinds``, without faults."""
     if topology.kind not in kinds or topology.without_faults is not None:
         allowed = f"a {' or '.join(kinds)} without faults"
-        raise InvalidInput.of("network", allowed, f"a {topology.label}")
+        raise InvalidInput.of("network", allowed, with_article(topology.label))
 
 
 def require_connected(topology: Topology) -> None:
@@ -187,5 +187,6 @@ def require_connected(topology: Topology) -> None:
         )
     apart = healthy[label[healthy] != label[healthy[0]]]
     if apart.size:
-        found = f"a {topology.label}, where nothing links node {apart[0]} to node {healthy[0]}"
+        name = with_article(topology.label)
+        found = f"{name}, where nothing links node {apart[0]} to node {healthy[0]}"
         raise InvalidInput.of("network to transmit on", "connected", found)

@@ -19,7 +19,7 @@ from .digits import (
     hypercube_plan,
     theorem_6_plan,
 )
-from .exact import best_plan
+from .exact import best_plan, require_searchable
 from .paths import path_balls, path_plan, theorem_1_plan
 from .plan import Plan, counted_time, counted_work, require_connected
 from .trees import (
@@ -76,8 +76,10 @@ def transmit(topology: Topology, seconds: float) -> Findings:
     :class:`InvalidInput` for a network that is not connected, and for one of no kind with a plan
     that is too large to be searched.
     """
-    require_connected(topology)
     scheme = SCHEMES.get(topology.kind) if topology.without_faults is None else None
+    if scheme is None:
+        require_searchable(topology)
+    require_connected(topology)
     plans: list[Plan] = []
     refusals = []
     bound = (1, 1)

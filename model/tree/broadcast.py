@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..bounds import least_broadcast_steps
-from ..errors import InvalidInput, require_range
+from ..errors import InvalidInput, require_range, with_article
 from ..pieces import offsets_of
 from ..schedule import Blocks, Schedule
 from ..schedule_builder import one_block_schedule
@@ -52,7 +52,7 @@ def tree_broadcast(topology: Topology, source: int, words: int) -> Schedule:
         raise InvalidInput.of(
             f"network for a broadcast from node {source}",
             "connected by links that work both ways",
-            f"a {topology.label}, where they do not reach node {missing[0]}",
+            f"{with_article(topology.label)}, where they do not reach node {missing[0]}",
         )
     return _broadcast(topology, graph, reached, source, words)
 
