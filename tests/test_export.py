@@ -33,6 +33,9 @@ MESH = ("--mesh", "4x4", "--message-words", "8")
 TORUS = ("--torus", "4x2", "--vcs", "2", "--message-words", "8")
 PAIR = ("--line", "2", "--message-words", "8")
 TREE = ("--source", "0", "--algorithm", "tree", "--flits", "5")
+FAULTY = ("--line", "3", "--faulty-node", "2", "--message-words", "8")
+"""Its last node is as whole as the others: it is loaded, and keeps what it is loaded with."""
+
 BROADCAST = ("--source", "0,0", "--flits", "5")
 ALL_GATHER = ("--collective", "all-gather", "--algorithm", "recursive-doubling", "--flits", "1")
 
@@ -68,7 +71,7 @@ def run_bench(standard: str, macros: dict[str, int]) -> list[str]:
         ("2012", TORUS, ALL_GATHER, "self-timed"),
         ("2005", PAIR, TREE, "barrier"),
         ("2005-sv", PAIR, TREE, "self-timed"),
-        ("2009", PAIR, TREE, "barrier"),
+        ("2009", FAULTY, TREE, "barrier"),
     ],
 )
 def test_icarus_sees_what_is_predicted(
