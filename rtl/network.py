@@ -7,7 +7,6 @@
 """
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from operator import or_
 
 from amaranth.hdl import (
@@ -29,6 +28,7 @@ from ..model.topology import NO_LINK
 from .broadcast_tree import BroadcastTree, registered
 from .host import ASKED, HostPort
 from .link import CYCLE_BITS, connect_link
+from .reduction import balanced
 from .tile import Tile, tile_signature
 
 TILE_MODULE = "eyecast_tile"
@@ -219,4 +219,4 @@ def _any(bits: Sequence[Value]) -> Value:
 
 def _either(words: Sequence[Value]) -> Value:
     """The one of these that is not 0."""
-    return reduce(or_, words)
+    return balanced(or_, words)

@@ -20,7 +20,8 @@ def network_verilog(config: NetworkConfig, *, trace: bool) -> str:
     output port.
     """
     network = Network(config, trace=trace, tile_by_name=True)
-    return _convert(network, TOP_MODULE) + _convert(Tile(config, trace=trace), TILE_MODULE)
+    tile = Tile(config, trace=trace)
+    return _HEAD + _convert(network, TOP_MODULE) + _convert(tile, TILE_MODULE)
 
 
 def verilator_control(config: NetworkConfig, *, trace: bool) -> str:
@@ -62,8 +63,22 @@ def _verilog_name(path: tuple[str | int, ...]) -> str:
 def _convert(component: Any, name: str) -> str:
     """Verilog of one component, without what differs from machine to machine."""
     text: str = verilog.convert(component, name=name, emit_src=False, strip_internal_attrs=True)
-    return _CLEARED_WORDS.sub(_loop_that_clears, text)
+    text = _CLEARED_WORDS.sub(_loop_that_clears, text)
+    return _TRIGGER.sub(r"  reg \1;\n  initial \1 <= 1'h0;", text)
 
+
+_TRIGGER = re.compile(r"^  reg (\\\$auto\$verilog_backend\S+ ) = 0;$", re.MULTILINE)
+"""A register that every ``always @*`` of a module reads, so that each is run once at time 0.
+
+Yosys sets it where it declares it, which is an event in Verilog alone: SystemVerilog does that
+before time 0, nothing is run, and what depends on nothing that changes stays undefined. Set by a
+nonblocking assignment instead, it changes after every block has begun to wait, in both.
+"""
+
+_HEAD = """\
+// Setting the registers named verilog_backend runs every "always @*" once, when all of them wait.
+/* verilator lint_off INITIALDLY */
+"""
 
 _CLEARED_WORDS = re.compile(
     r"^  initial begin\n(?:    \\?\w+ ?\[\d+\] = \d+'[dh]0+;\n)+  end\n", re.MULTILINE

@@ -64,6 +64,13 @@ def test_16x16_from_a_corner_and_an_eye(timing):
         assert_as_the_paper_says(result, 16)
 
 
+@pytest.mark.slow
+def test_the_largest_network_32x32():
+    for result in verify(cases(32, 16, 1, "barrier", [0])):
+        assert_agrees(result)
+        assert_as_the_paper_says(result, 32)
+
+
 @pytest.mark.parametrize(
     "limits",
     [
