@@ -82,7 +82,23 @@ def chosen_source(chosen: Chosen, topology: Topology) -> int:
     """The number of the source node."""
     if chosen["source"] is None:
         raise InvalidInput("a source must be given, such as --source 0,0")
-    return chosen_node(topology, chosen["source"], "--source")
+    return _working_node(chosen, topology, chosen["source"], "--source")
+
+
+def _working_node(chosen: Chosen, topology: Topology, text: str, option: str) -> int:
+    """The number of a node that takes part; refused if ``--random-faults`` alone draws it faulty.
+
+    What else is faulty is refused by the algorithm.
+    """
+    node = chosen_node(topology, text, option)
+    named = [chosen_node(topology, each, "--faulty-node") for each in chosen["faulty_node"]]
+    if chosen["random_faults"] and node in topology.faulty_nodes and node not in named:
+        seed = f"--random-faults {chosen['random_faults']} --seed {chosen['seed']}"
+        raise InvalidInput(
+            f"{option} must be a node that works, not {text}, which {seed} draws faulty "
+            f"(--keep {text}, or another seed, helps)"
+        )
+    return node
 
 
 def chosen_root(chosen: Chosen, topology: Topology) -> int | None:
@@ -159,7 +175,7 @@ def _chosen_targets(chosen: Chosen, topology: Topology) -> tuple[int, ...] | Non
         return None
     if not texts:
         raise InvalidInput("a target must be given with multicast, such as --target 1,0")
-    return tuple(chosen_node(topology, text, "--target") for text in texts)
+    return tuple(_working_node(chosen, topology, text, "--target") for text in texts)
 
 
 def _chosen_packet(chosen: Chosen) -> int | None:
