@@ -18,9 +18,9 @@ from .console import (
     say_written,
     schedule_title,
 )
-from .model.algorithms import ROOTLESS
 from .model.errors import InvalidInput
 from .model.program_file import write_program
+from .model.promises import ROOTLESS
 from .model.schedule import Schedule
 from .model.schedule_file import write_schedule
 from .options import (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from .model.algorithms import ROOTLESS, Request, find_algorithm
+from .model.algorithms import Request, find_algorithm
 from .model.errors import InvalidInput, require_range
+from .model.promises import ROOTLESS
 from .model.schedule import Schedule
 from .model.schedule_file import read_schedule
 from .model.topology import Topology

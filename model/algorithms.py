@@ -12,6 +12,7 @@ from .eye import eye_broadcast, eyes
 from .fault_blocks.broadcast import jiang_wu_broadcast, region_eyes
 from .grid.collectives import recursive_doubling, ring
 from .minimum import best_sources, minimum_broadcast
+from .promises import COLLECTIVES, CUSTOM
 from .rectangle import rectangle_broadcast, rectangle_eyes
 from .schedule import Schedule
 from .topology import Topology
@@ -25,9 +26,6 @@ from .unicast_chain import (
     u_torus_open_multicast,
 )
 
-ROOTLESS = ("all-gather", "all-to-all")
-"""Collectives in which every node is a root."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
@@ -36,7 +34,7 @@ class Request:
     topology, words
         The network, and the words of each block: of the message in a broadcast.
     source
-        The root; None for the collectives that are ``ROOTLESS``.
+        The root; None for the collectives that are :data:`~.promises.ROOTLESS`.
     targets
         Who gets a multicast; None for any other collective.
     partial
@@ -69,6 +67,7 @@ class Algorithm:
     ``make(request)`` makes the schedule; it raises :class:`InvalidInput` for a topology that the
     algorithm does not serve. ``landmarks(topology)`` are the nodes that its papers give a name and
     a picture marks. ``takes`` names the parts of a request, of ``CHOICES``, that it heeds.
+    ``leaves_out`` says of which kind the working nodes are that it may give nothing.
     """
 
     collective: str
@@ -76,6 +75,7 @@ class Algorithm:
     make: Callable[[Request], Schedule]
     landmarks: Callable[[Topology], tuple[int, ...]] = lambda _topology: ()
     takes: tuple[str, ...] = ()
+    leaves_out: str = ""
 
     def generate(self, request: Request) -> Schedule:
         """The schedule; refused where something is asked for that the algorithm does not heed."""
@@ -144,15 +144,18 @@ _CUBE_GRAPHS = dict.fromkeys(
     for graph in served.graphs
 )
 
-COLLECTIVES = ("broadcast", "multicast", "scatter", "gather", "all-gather", "all-to-all")
-"""All that can be carried out."""
-
 ALGORITHMS = (
     Algorithm("broadcast", "eye", _broadcast(eye_broadcast), eyes),
     Algorithm("broadcast", "minimum", _broadcast(minimum_broadcast), best_sources),
     Algorithm("broadcast", "rectangle", _broadcast(rectangle_broadcast), rectangle_eyes),
-    Algorithm("broadcast", "jiang-wu", _broadcast(jiang_wu_broadcast), region_eyes),
-    Algorithm("broadcast", "tree", _tree, takes=("partial",)),
+    Algorithm(
+        "broadcast",
+        "jiang-wu",
+        _broadcast(jiang_wu_broadcast),
+        region_eyes,
+        leaves_out="disabled nodes of fault blocks",
+    ),
+    Algorithm("broadcast", "tree", _tree, takes=("partial",), leaves_out="no path leads to them"),
     Algorithm("broadcast", "u-mesh", _broadcast(u_mesh_broadcast)),
     Algorithm("broadcast", "u-torus", _broadcast(u_torus_broadcast)),
     Algorithm("broadcast", "u-torus-open", _broadcast(u_torus_open_broadcast)),
@@ -187,13 +190,40 @@ def find_algorithm(collective: str, name: str) -> Algorithm:
     raise InvalidInput.of(f"algorithm for {collective}", names, name)
 
 
+def _algorithm_of(schedule: Schedule) -> Algorithm | None:
+    """What may have made ``schedule``, by its name; None where that is not ours."""
+    names = [(schedule.collective, schedule.algorithm)]
+    if schedule.collective == CUSTOM:
+        names = [(collective, schedule.algorithm) for collective in COLLECTIVES]
+    for algorithm in ALGORITHMS:
+        if (algorithm.collective, algorithm.name) in names:
+            return algorithm
+    return None
+
+
 def landmarks(schedule: Schedule) -> tuple[int, ...]:
     """The nodes that a picture of ``schedule`` marks; none where its algorithm is not ours.
 
     Nor any where all are alike, as on a torus.
     """
-    for algorithm in ALGORITHMS:
-        if (algorithm.collective, algorithm.name) == (schedule.collective, schedule.algorithm):
-            marked = algorithm.landmarks(schedule.topology)
-            return () if len(marked) == schedule.topology.nodes else marked
-    return ()
+    algorithm = _algorithm_of(schedule)
+    marked = () if algorithm is None else algorithm.landmarks(schedule.topology)
+    return () if len(marked) == schedule.topology.nodes else marked
+
+
+def left_out(schedule: Schedule) -> str:
+    """Words on the working nodes that ``schedule`` gives nothing, and why; none where all get it.
+
+    >>> from .topology import mesh
+    >>> left_out(eye_broadcast(mesh((4, 4)), 0, 1))
+    ''
+    """
+    if not schedule.unserved:
+        return ""
+    algorithm = _algorithm_of(schedule)
+    why = algorithm.leaves_out if algorithm is not None else ""
+    working = schedule.topology.working_nodes.size
+    return (
+        f"{len(schedule.unserved)} of {working} working nodes get nothing: "
+        f"{why or 'the schedule owes them nothing'}"
+    )

@@ -60,6 +60,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidInput, require_range
 from ..pieces import offsets_of
+from ..promises import broadcast_name
 from ..rectangle import rectangle_broadcast, rectangle_steps, rectangle_tcd
 from ..schedule import Blocks, Schedule
 from ..schedule_builder import one_block_schedule
@@ -210,4 +211,13 @@ def _within(
 def _schedule(topology: Topology, blocks: Blocks, sends: list[_Sends]) -> Schedule:
     step, lengths, path_nodes, vcs = map(np.concatenate, zip(*sends, strict=True))
     path_offsets = offsets_of(lengths)
-    return one_block_schedule("jiang-wu", topology, blocks, step, path_offsets, path_nodes, vcs=vcs)
+    return one_block_schedule(
+        "jiang-wu",
+        topology,
+        blocks,
+        step,
+        path_offsets,
+        path_nodes,
+        vcs=vcs,
+        collective=broadcast_name(topology, blocks),
+    )

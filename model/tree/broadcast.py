@@ -34,6 +34,7 @@ import numpy.typing as npt
 from ..bounds import least_broadcast_steps
 from ..errors import InvalidInput, require_range
 from ..pieces import offsets_of
+from ..promises import broadcast_name
 from ..schedule import Blocks, Schedule
 from ..schedule_builder import one_block_schedule
 from ..topology import Topology
@@ -118,4 +119,12 @@ def _schedule(
     path_offsets = offsets_of(lengths)
     places = np.fromiter(chain.from_iterable(path for _, path in sends), np.int64)
     step = np.array([step for step, _ in sends], np.int32)
-    return one_block_schedule("tree", topology, blocks, step, path_offsets, reached[places])
+    return one_block_schedule(
+        "tree",
+        topology,
+        blocks,
+        step,
+        path_offsets,
+        reached[places],
+        collective=broadcast_name(topology, blocks),
+    )
