@@ -24,7 +24,7 @@ from .cli_costs import costs_command
 from .cli_traffic import traffic_command
 from .cli_transmit import transmit_command
 from .cli_verify import verify_command
-from .console import busy, print_json, print_table, say_written, schedule_title
+from .console import busy, print_json, print_table, say_written, schedule_title, sharing
 from .model.algorithms import landmarks
 from .model.compiler import compile_schedule
 from .model.errors import InvalidInput
@@ -174,7 +174,8 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     if output is not None:
         write_schedule(schedule, output)
     if as_json:
-        print_json({**measures, "least": least})
+        shared = {"pairs_sharing_links": schedule.pairs_sharing_links}
+        print_json({**measures, **shared, "unserved": schedule.unserved, "least": least})
         return
     names = {
         "tcd": "TCD, in links",
@@ -191,6 +192,7 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
             for name, value in measures.items()
         ],
     )
+    click.echo(sharing(schedule))
     say_written(output)
 
 

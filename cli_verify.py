@@ -17,6 +17,7 @@ from .console import (
     progress,
     say_written,
     schedule_title,
+    sharing,
 )
 from .model.errors import InvalidInput
 from .model.program_file import write_program
@@ -140,6 +141,7 @@ def _print_verification(result: Verification) -> None:
 
     title = f"{schedule_title(result.case.schedule)}, {result.case.timing} timing"
     print_checks(title, result.checks)
+    click.echo(sharing(result.case.schedule))
     for line in waiting(result.case.program, result.measured):
         click.echo(line)
     if result.difference is not None:
@@ -166,6 +168,12 @@ def _print_summary(results: Sequence[Verification]) -> None:
             ("trace rows compared", sum(len(result.measured.trace) for result in results)),
         ),
     )
+    schedules = [result.case.schedule for result in results]
+    click.echo(sharing(*schedules))
+    leaving = [schedule for schedule in schedules if schedule.unserved]
+    if leaving:
+        click.echo(f"from {len(leaving)} of {len(results)} sources, as in the first of these")
+        click.echo(schedule_title(leaving[0]))
     for result in results:
         if not result.agrees:
             _print_verification(result)
