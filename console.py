@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from .model.algorithms import left_out
 from .model.host import HostedTopology
 from .model.promises import CUSTOM
 from .model.schedule import Schedule
@@ -41,8 +42,6 @@ def origin_name(topology: Topology, collective: str, root: int | None) -> str:
 
 def schedule_title(schedule: Schedule) -> str:
     """One line on what is carried out where, and on those that it leaves out."""
-    from .model.algorithms import left_out
-
     origin = origin_name(schedule.topology, schedule.collective, schedule.root)
     what = "custom collective" if schedule.collective == CUSTOM else schedule.collective
     lack = left_out(schedule)
@@ -55,7 +54,9 @@ def sharing(*schedules: Schedule) -> str:
     pairs = sum(schedule.pairs_sharing_links for schedule in schedules)
     if not pairs:
         return "no link is shared in a step"
-    return f"links are shared in a step by {pairs} pair{'s' * (pairs > 1)} of sends on different VCs"
+    return (
+        f"links are shared in a step by {pairs} pair{'s' * (pairs > 1)} of sends on different VCs"
+    )
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
