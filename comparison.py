@@ -65,7 +65,8 @@ class Entry:
         topology = self.schedule.topology
         if topology.kind != "hypercube" or self.schedule.collective not in COLLECTIVES:
             return None
-        ports = "n-port" if self.schedule.port_model == "all-port" else "one-port"
+        model = self.schedule.port_model
+        ports = {"all-port": "n-port", "exchange": "one-port"}.get(model, model)
         words = message_words(self.schedule)
         packet = int(self.cost.words_per_step.max(initial=1))
         for cost in find_costs(self.schedule.collective, ports):

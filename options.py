@@ -143,10 +143,11 @@ buffered_hardware_options = together(
 )
 ports_option = click.option(
     "--ports",
-    type=click.Choice(("one", "all")),
+    type=click.Choice(("one", "half-duplex", "full-duplex", "all")),
     default="one",
     show_default=True,
-    help="A node sends and receives on one port at a time, or on all its links at once.",
+    help="A node sends and receives on one port at a time, as its algorithm does; does only one of "
+    "both in a step; does both, with any partners; or uses all its links at once.",
 )
 hardware_options = together(
     buffered_hardware_options,

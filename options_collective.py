@@ -52,6 +52,11 @@ collective_options = together(
         "for all else sbt on a hypercube, ring elsewhere.",
     ),
     click.option("--partial", is_flag=True, help="Serve the nodes that can be reached."),
+    click.option(
+        "--order",
+        metavar="postorder|reverse-breadth-first",
+        help="In which order an all-to-all sends on all ports; if nothing is said, the table's.",
+    ),
 )
 schedule_file_option = click.option(
     "--schedule",
@@ -62,7 +67,7 @@ schedule_file_option = click.option(
 
 SCHEDULE_FILE_SAYS = (
     *(*NETWORK_NAMES, "--source", "--collective", "--algorithm", "--flits"),
-    *("--target", "--partial", "--packet", "--ports"),
+    *("--target", "--partial", "--packet", "--ports", "--order"),
 )
 """What must not be said beside ``--schedule``."""
 
@@ -127,6 +132,8 @@ def chosen_request(chosen: Chosen, topology: Topology, source: int | None) -> Re
         targets=_chosen_targets(chosen, topology),
         partial=chosen.get("partial", False),
         all_port=chosen["ports"] == "all",
+        duplex=None if chosen["ports"] in ("one", "all") else chosen["ports"],
+        order=chosen.get("order"),
         packet=_chosen_packet(chosen),
     )
 
@@ -140,7 +147,7 @@ def make_schedule(chosen: Chosen, topology: Topology, source: int | None) -> Sch
     try:
         schedule = algorithm.generate(request)
     except InvalidInput as error:
-        served = not request.all_port and request.packet is None
+        served = chosen["ports"] == "one" and request.packet is None
         if chosen["algorithm"] or collective != "broadcast" or not served:
             raise
         raise InvalidInput(f"{error} (--algorithm tree serves any network)") from error

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from .cube.collectives import COLLECTIVES_ON, cube_schedule
 from .cube.copies import nesbt_copies
+from .cube.other_ports import OTHER_PORTS
+from .cube.scatter import gray_code_scatter
 from .errors import InvalidInput
 from .eye import eye_broadcast, eyes
-from .fault_blocks.broadcast import jiang_wu_broadcast, region_eyes
+from .fault_blocks.broadcast import jiang_wu_broadcast, region_eyes, theorem_6_bounds
 from .grid.collectives import recursive_doubling, ring
 from .minimum import best_sources, minimum_broadcast
 from .promises import COLLECTIVES, CUSTOM
@@ -41,6 +43,11 @@ class Request:
         Serve the nodes that can be reached, where some cannot.
     all_port
         For nodes that send and receive on all ports at once.
+    duplex
+        "half-duplex" for nodes that send or receive in a step, "full-duplex" for nodes that do both
+        with any partners.
+    order
+        In which order blocks leave, where the algorithm has several.
     packet
         The most words that a send may carry; None for any number.
     """
@@ -51,6 +58,8 @@ class Request:
     targets: tuple[int, ...] | None = None
     partial: bool = False
     all_port: bool = False
+    duplex: str | None = None
+    order: str | None = None
     packet: int | None = None
 
     @property
@@ -67,7 +76,8 @@ class Algorithm:
     ``make(request)`` makes the schedule; it raises :class:`InvalidInput` for a topology that the
     algorithm does not serve. ``landmarks(topology)`` are the nodes that its papers give a name and
     a picture marks. ``takes`` names the parts of a request, of ``CHOICES``, that it heeds.
-    ``leaves_out`` says of which kind the working nodes are that it may give nothing.
+    ``leaves_out`` says of which kind the working nodes are that it may give nothing;
+    ``most(topology)`` are the upper bounds of its paper on some measures.
     """
 
     collective: str
@@ -76,6 +86,7 @@ class Algorithm:
     landmarks: Callable[[Topology], tuple[int, ...]] = lambda _topology: ()
     takes: tuple[str, ...] = ()
     leaves_out: str = ""
+    most: Callable[[Topology], dict[str, int]] = lambda _topology: {}
 
     def generate(self, request: Request) -> Schedule:
         """The schedule; refused where something is asked for that the algorithm does not heed."""
@@ -88,6 +99,8 @@ class Algorithm:
 CHOICES = {
     "partial": ("--partial", False),
     "all_port": ("--ports all", False),
+    "duplex": ("--ports half-duplex or full-duplex", None),
+    "order": ("--order", None),
     "packet": ("--packet", None),
 }
 """Parts of a request that not every algorithm heeds: what they are called, and not asked for."""
@@ -127,9 +140,20 @@ def _on_a_cube(collective: str, graph: str) -> Algorithm:
             graph=graph,
             all_port=request.all_port,
             packet=request.packet,
+            duplex=request.duplex,
+            order=request.order,
         )
 
-    return Algorithm(collective, graph, make, takes=("all_port", "packet"))
+    takes = ["all_port", "packet"]
+    if (collective, graph) in OTHER_PORTS:
+        takes.append("duplex")
+    if collective == "all-to-all":
+        takes.append("order")
+    return Algorithm(collective, graph, make, takes=tuple(takes))
+
+
+def _gray_code_scatter(request: Request) -> Schedule:
+    return gray_code_scatter(request.topology, request.source, request.words, packet=request.packet)
 
 
 def _nesbt_copies(request: Request) -> Schedule:
@@ -154,6 +178,7 @@ ALGORITHMS = (
         _broadcast(jiang_wu_broadcast),
         region_eyes,
         leaves_out="disabled nodes of fault blocks",
+        most=theorem_6_bounds,
     ),
     Algorithm("broadcast", "tree", _tree, takes=("partial",), leaves_out="no path leads to them"),
     Algorithm("broadcast", "u-mesh", _broadcast(u_mesh_broadcast)),
@@ -169,6 +194,7 @@ ALGORITHMS = (
         if collective != "multicast"
     ),
     Algorithm("broadcast", "nesbt-copies", _nesbt_copies, takes=("all_port",)),
+    Algorithm("scatter", "sbt-gray", _gray_code_scatter, takes=("packet",)),
     *(_on_a_cube(collective, graph) for collective, graph in _CUBE_GRAPHS),
 )
 
@@ -209,6 +235,12 @@ def landmarks(schedule: Schedule) -> tuple[int, ...]:
     algorithm = _algorithm_of(schedule)
     marked = () if algorithm is None else algorithm.landmarks(schedule.topology)
     return () if len(marked) == schedule.topology.nodes else marked
+
+
+def upper_bounds(schedule: Schedule) -> dict[str, int]:
+    """What the paper of its algorithm says that measures of ``schedule`` are at most, by name."""
+    algorithm = _algorithm_of(schedule)
+    return {} if algorithm is None else algorithm.most(schedule.topology)
 
 
 def left_out(schedule: Schedule) -> str:

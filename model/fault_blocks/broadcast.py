@@ -88,6 +88,16 @@ def most_tcd(dims: tuple[int, int], blocks: int) -> int:
     return regions * (2 * m + 2 * n + rectangle_tcd(dims) - m * n) + m * n + 3 * blocks
 
 
+def theorem_6_bounds(topology: Topology) -> dict[str, int]:
+    """Return what Theorem 6 says of any source: the most ``steps`` and the most ``tcd``."""
+    blocks = len(FaultRegions.of(topology).boundaries.blocks)
+    width, height = topology.dims
+    return {
+        "steps": most_steps(topology.dims, blocks),
+        "tcd": most_tcd((width, height), blocks),
+    }
+
+
 def region_eyes(topology: Topology) -> tuple[int, ...]:
     """Return the eyes of all regions; refused as by :func:`.blocks.fault_blocks`."""
     regions = FaultRegions.of(topology)
