@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .console import busy, print_json, print_table, say, say_written, schedule_title
-from .model.algorithms import landmarks
+from .console import busy, print_json, print_table, say, say_written, schedule_title, sharing
+from .model.algorithms import landmarks, upper_bounds
 from .model.compiler import compile_schedule
 from .model.errors import InvalidInput
 from .model.files import is_special, write_atomically
@@ -55,7 +55,7 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     require_output_files(output)
     with busy("generating and checking"):
         schedule = chosen_schedule(chosen, Use.SCHEDULE)
-    least = least_measures(schedule)
+    least, most = least_measures(schedule), upper_bounds(schedule)
     measures = {
         "steps": schedule.steps,
         "tcd": schedule.tcd,
@@ -67,7 +67,9 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     if output is not None:
         write_schedule(schedule, output)
     if as_json:
-        print_json({**measures, "least": least})
+        shared = {"pairs_sharing_links": schedule.pairs_sharing_links}
+        bounds = {"least": least, **({"most": most} if most else {})}
+        print_json({**measures, **shared, "unserved": schedule.unserved, **bounds})
         return
     names = {
         "tcd": "TCD, in links",
@@ -78,12 +80,18 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     }
     print_table(
         schedule_title(schedule),
-        ("", "schedule", "lower bound"),
+        ("", "schedule", "lower bound", *(("paper: at most",) if most else ())),
         [
-            (names.get(name, name.replace("_", " ")), value, least.get(name))
+            (
+                names.get(name, name.replace("_", " ")),
+                value,
+                least.get(name),
+                *((most.get(name),) if most else ()),
+            )
             for name, value in measures.items()
         ],
     )
+    say(sharing(schedule))
     say_written(output)
 
 

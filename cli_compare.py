@@ -9,9 +9,10 @@ import click
 
 from .comparison import Comparison, Entry
 from .console import BUILDING, print_json, print_table, progress, say, say_written
-from .model.algorithms import algorithms_for
+from .model.algorithms import algorithms_for, left_out
 from .model.config import TIMINGS
 from .model.errors import InvalidInput, with_article
+from .model.least import least_measures
 from .options import (
     NETWORK_NAMES,
     Chosen,
@@ -210,13 +211,21 @@ def _print(comparison: Comparison, rtl: bool, why: bool) -> None:
     least = comparison.least
     rows: list[tuple[object, ...]] = [("lower bound", least["steps"], least["tcd"])]
     for entry in comparison.entries:
+        if entry.label != entry.name:
+            # Its numbers are of fewer nodes, and no lower bound above holds for it.
+            fewer = least_measures(entry.schedule)
+            bound = entry.label.replace(entry.name, "lower bound")
+            rows.append((bound, fewer["steps"], fewer["tcd"]))
         predicted = (entry.cycles.get(timing) for timing in TIMINGS)
         measures = (entry.schedule.steps, entry.schedule.tcd, *predicted, entry.busiest_link)
         priced_at = _costs(entry) if priced else ()
-        rows.append((entry.name, *measures, *priced_at, *([_verdict(entry)] if rtl else [])))
+        rows.append((entry.label, *measures, *priced_at, *([_verdict(entry)] if rtl else [])))
     print_table(comparison.title, (*columns, *costs, *(["hardware"] if rtl else [])), rows)
     if priced:
         say("by formula: Johnsson & Ho 1986; n trees are taken to share words evenly")
+    for entry in comparison.entries:
+        if lack := left_out(entry.schedule):
+            say(f"{entry.name}: {lack}")
     if why:
         say(*(f"not served by {name}: {why}" for name, why in comparison.refusals.items()))
     elif comparison.refusals:
@@ -260,5 +269,5 @@ def _draw(comparison: Comparison, output: str) -> None:
         Panel("cycles", cycles),
         Panel("sends on the busiest link", {"": [entry.busiest_link for entry in entries]}),
     )
-    names = [entry.name for entry in entries]
+    names = [entry.label for entry in entries]
     save_picture(draw_comparison(comparison.title, names, panels), output)

@@ -16,6 +16,7 @@ from .options import (
     json_option,
     network_options,
     output_option,
+    refuse_beside,
     require_output_files,
 )
 from .options_collective import chosen_flits, flits_option
@@ -30,6 +31,7 @@ PLANS = ("best", "paper")
 
 @click.command("transmit")
 @network_options
+@click.option("--table-1", is_flag=True, help="Table I of the paper, of diagonal meshes, instead.")
 @flits_option
 @float_option("--seconds", 30, "How long to search for a better plan and for a proof, at most.")
 @click.option(
@@ -49,6 +51,7 @@ def transmit_command(
     seconds: float,
     which: str,
     picture: str | None,
+    table_1: bool,
     **chosen: Any,
 ) -> None:
     """Find when and where a host should send, so that all nodes have its message soonest.
@@ -65,6 +68,12 @@ def transmit_command(
         from .picture import require_picture_suffix, save_picture
         from .picture_transmit import draw_transmit, require_drawable
 
+    if table_1:
+        names = [option.opts[0] for option in click.get_current_context().command.params]
+        others = [name for name in names if name not in ("--table-1", "--json")]
+        refuse_beside("--table-1", others, "it is of diagonal meshes of all sides")
+        _print_table_1(as_json)
+        return
     if which not in PLANS:
         raise InvalidInput.of("--plan", " or ".join(PLANS), which)
     if not 0 <= seconds <= _MOST_SECONDS:
@@ -96,6 +105,26 @@ def transmit_command(
 
 
 _MOST_SECONDS = 1_000_000
+_LAST_SIDE = 732
+"""Of Table I."""
+
+
+def _print_table_1(as_json: bool) -> None:
+    """Table I as the text of the paper has it."""
+    from .model.transmit.diagonal import table_1_row
+
+    rows = [table_1_row(side) for side in range(1, _LAST_SIDE + 1)]
+    if as_json:
+        print_json([row._asdict() for row in rows])
+        return
+    cells = []
+    for row in rows:
+        more = f"+{row.more}" if row.more else ""
+        inner_time = None if row.inner_time is None else f"{row.inner_time}{more}"
+        cells.append((row.side, f"{row.time}{more}", row.m, row.inner, inner_time))
+    columns = ("side n", "steps t", "squares m", "left: side", "left: steps")
+    print_table("Table I of Ho, Hsu & Sung, by the text of the paper", columns, cells)
+    click.echo("docs/errata.md says in which rows the printed table differs")
 
 
 def _of_paper(findings: Findings) -> Plan:

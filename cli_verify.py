@@ -18,10 +18,11 @@ from .console import (
     say,
     say_written,
     schedule_title,
+    sharing,
 )
-from .model.algorithms import ROOTLESS
 from .model.errors import InvalidInput
 from .model.program_file import write_program
+from .model.promises import ROOTLESS
 from .model.schedule_file import write_schedule
 from .options import (
     Chosen,
@@ -141,6 +142,7 @@ def _print_verification(result: Verification) -> None:
 
     title = f"{schedule_title(result.case.schedule)}, {result.case.timing} timing"
     print_checks(title, result.checks)
+    say(sharing(result.case.schedule))
     for line in waiting(result.case.program, result.measured):
         say(line)
     if result.difference is not None:
@@ -167,6 +169,12 @@ def _print_summary(results: Sequence[Verification]) -> None:
             ("trace rows compared", sum(len(result.measured.trace) for result in results)),
         ),
     )
+    schedules = [result.case.schedule for result in results]
+    click.echo(sharing(*schedules))
+    leaving = [schedule for schedule in schedules if schedule.unserved]
+    if leaving:
+        click.echo(f"from {len(leaving)} of {len(results)} sources, as in the first of these")
+        click.echo(schedule_title(leaving[0]))
     for result in results:
         if not result.agrees:
             _print_verification(result)

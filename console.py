@@ -14,8 +14,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from .model.algorithms import left_out
 from .model.errors import printable
 from .model.host import HostedTopology
+from .model.promises import CUSTOM
 from .model.schedule import Schedule
 from .model.topology import Topology
 
@@ -41,9 +43,22 @@ def origin_name(topology: Topology, collective: str, root: int | None) -> str:
 
 
 def schedule_title(schedule: Schedule) -> str:
-    """One line on what is carried out where."""
+    """One line on what is carried out where, and on those that it leaves out."""
     origin = origin_name(schedule.topology, schedule.collective, schedule.root)
-    return f"{schedule.topology.label}, {schedule.algorithm} {schedule.collective}{origin}"
+    what = "custom collective" if schedule.collective == CUSTOM else schedule.collective
+    lack = left_out(schedule)
+    title = f"{schedule.topology.label}, {schedule.algorithm} {what}{origin}"
+    return f"{title} ({lack})" if lack else title
+
+
+def sharing(*schedules: Schedule) -> str:
+    """One line on the links that sends of one step share, which is all that VCs are needed for."""
+    pairs = sum(schedule.pairs_sharing_links for schedule in schedules)
+    if not pairs:
+        return "no link is shared in a step"
+    return (
+        f"links are shared in a step by {pairs} pair{'s' * (pairs > 1)} of sends on different VCs"
+    )
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -45,7 +45,7 @@ _DEFAULT = NetworkConfig(topology=mesh((1, 1)))
 NETWORK_NAMES = (
     *("--mesh", "--torus", "--hypercube", "--line", "--ring", "--binary-tree", "--star-tree"),
     *("--diagonal-mesh", "--de-bruijn", "--graph"),
-    *("--faulty-node", "--faulty-link", "--random-faults", "--seed"),
+    *("--faulty-node", "--faulty-link", "--random-faults", "--keep", "--seed"),
 )
 """The options that say which network."""
 
@@ -145,7 +145,8 @@ network_options = together(
     click.option("--graph", metavar="FILE", help="Or any graph, from JSON (networkx's node-link)."),
     click.option("--faulty-node", metavar="X,Y", multiple=True, help="Without this node."),
     click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="Without this link."),
-    float_option("--random-faults", 0.0, "Without this part of its nodes, but with the source."),
+    float_option("--random-faults", 0.0, "Without this part of its nodes, drawn by --seed."),
+    click.option("--keep", metavar="X,Y", multiple=True, help="But with this node, if drawn."),
     integer_option("--seed", 1, "Whatever is drawn is drawn from this number."),
 )
 buffered_hardware_options = together(
@@ -168,10 +169,11 @@ buffered_hardware_options = together(
 )
 ports_option = click.option(
     "--ports",
-    type=click.Choice(("one", "all")),
+    type=click.Choice(("one", "half-duplex", "full-duplex", "all")),
     default="one",
     show_default=True,
-    help="A node sends and receives on one port at a time, or on all its links at once.",
+    help="A node sends and receives on one port at a time, as its algorithm does; does only one of "
+    "both in a step; does both, with any partners; or uses all its links at once.",
 )
 hardware_options = together(
     buffered_hardware_options,
@@ -289,21 +291,24 @@ def _without_faults(chosen: Chosen, topology: Topology) -> Topology:
         if not colon:
             raise InvalidInput.of("--faulty-link", "two nodes such as 3,4:4,4", repr(text))
         links.append((node(begin, "--faulty-link"), node(end, "--faulty-link")))
+    kept = [node(text, "--keep") for text in chosen["keep"]]
     if chosen["random_faults"]:
-        source = chosen.get("source")
-        kept = None if source is None else node(source, "--source")
         nodes += _drawn_faults(topology.nodes, chosen["random_faults"], kept, chosen["seed"])
+    elif kept:
+        raise InvalidInput("--keep must be left out without --random-faults")
     return with_faults(topology, nodes, links) if nodes or links else topology
 
 
-def _drawn_faults(nodes: int, part: float, kept: int | None, seed: int) -> list[int]:
-    """So much of the nodes, rounded, and never ``kept``."""
+def _drawn_faults(nodes: int, part: float, kept: Sequence[int], seed: int) -> list[int]:
+    """So much of the nodes, rounded. Those ``kept`` make room for others, and change nothing else.
+
+    All nodes are put in an order, which the seed alone says, and the first that are not kept fail.
+    """
     if not 0 <= part < 1:
         raise InvalidInput.of("--random-faults", "0 to less than 1", part)
     require_range("--seed", seed, 0)
-    candidates = np.delete(np.arange(nodes), [] if kept is None else [kept])
-    count = min(round(part * nodes), len(candidates))
-    drawn: list[int] = np.random.default_rng(seed).choice(candidates, count, replace=False).tolist()
+    order = np.random.default_rng(seed).permutation(nodes)
+    drawn: list[int] = order[~np.isin(order, kept)][: round(part * nodes)].tolist()
     return drawn
 
 

@@ -7,9 +7,10 @@ from contextlib import suppress
 
 import click
 
-from .model.algorithms import ROOTLESS, Request, algorithms_for, find_algorithm
+from .model.algorithms import Request, algorithms_for, find_algorithm
 from .model.errors import InvalidInput, require_range
 from .model.files import input_name
+from .model.promises import ROOTLESS
 from .model.schedule import Schedule
 from .model.schedule_file import read_schedule
 from .model.topology import Topology, hypercube
@@ -55,6 +56,11 @@ collective_options = together(
         "for all else sbt on a hypercube, ring elsewhere.",
     ),
     click.option("--partial", is_flag=True, help="Serve the nodes that can be reached."),
+    click.option(
+        "--order",
+        metavar="postorder|reverse-breadth-first",
+        help="In which order an all-to-all sends on all ports; if nothing is said, the table's.",
+    ),
 )
 schedule_file_option = click.option(
     "--schedule",
@@ -65,7 +71,7 @@ schedule_file_option = click.option(
 
 SCHEDULE_FILE_SAYS = (
     *(*NETWORK_NAMES, "--source", "--collective", "--algorithm", "--flits"),
-    *("--target", "--partial", "--packet", "--ports"),
+    *("--target", "--partial", "--packet", "--ports", "--order"),
 )
 """What must not be said beside ``--schedule``."""
 
@@ -86,7 +92,23 @@ def chosen_source(chosen: Chosen, topology: Topology) -> int:
     """The number of the source node."""
     if chosen["source"] is None:
         raise InvalidInput("a source must be given, such as --source 0,0")
-    return chosen_node(topology, chosen["source"], "--source")
+    return _working_node(chosen, topology, chosen["source"], "--source")
+
+
+def _working_node(chosen: Chosen, topology: Topology, text: str, option: str) -> int:
+    """The number of a node that takes part; refused if ``--random-faults`` alone draws it faulty.
+
+    What else is faulty is refused by the algorithm.
+    """
+    node = chosen_node(topology, text, option)
+    named = [chosen_node(topology, each, "--faulty-node") for each in chosen["faulty_node"]]
+    if chosen["random_faults"] and node in topology.faulty_nodes and node not in named:
+        seed = f"--random-faults {chosen['random_faults']} --seed {chosen['seed']}"
+        raise InvalidInput(
+            f"{option} must be a node that works, not {text}, which {seed} draws faulty "
+            f"(--keep {text}, or another seed, helps)"
+        )
+    return node
 
 
 def chosen_root(chosen: Chosen, topology: Topology) -> int | None:
@@ -114,6 +136,8 @@ def chosen_request(chosen: Chosen, topology: Topology, source: int | None) -> Re
         targets=_chosen_targets(chosen, topology),
         partial=chosen.get("partial", False),
         all_port=chosen["ports"] == "all",
+        duplex=None if chosen["ports"] in ("one", "all") else chosen["ports"],
+        order=chosen.get("order"),
         packet=_chosen_packet(chosen),
     )
 
@@ -129,7 +153,7 @@ def make_schedule(chosen: Chosen, topology: Topology, source: int | None) -> Sch
     except InvalidInput as error:
         if request.all_port and "all_port" not in algorithm.takes:
             raise InvalidInput(f"{error} ({all_port_served(collective)})") from error
-        served = not request.all_port and request.packet is None
+        served = chosen["ports"] == "one" and request.packet is None
         if chosen["algorithm"] or collective != "broadcast" or not served:
             raise
         raise InvalidInput(f"{error} (--algorithm tree serves any network)") from error
@@ -187,7 +211,7 @@ def _chosen_targets(chosen: Chosen, topology: Topology) -> tuple[int, ...] | Non
         return None
     if not texts:
         raise InvalidInput("a target must be given with multicast, such as --target 1,0")
-    return tuple(chosen_node(topology, text, "--target") for text in texts)
+    return tuple(_working_node(chosen, topology, text, "--target") for text in texts)
 
 
 def _chosen_packet(chosen: Chosen) -> int | None:

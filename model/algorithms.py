@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 from .cube.collectives import COLLECTIVES_ON, cube_schedule
 from .cube.copies import nesbt_copies
+from .cube.other_ports import OTHER_PORTS
+from .cube.scatter import gray_code_scatter
 from .errors import InvalidInput
 from .eye import eye_broadcast, eyes
-from .fault_blocks.broadcast import jiang_wu_broadcast, region_eyes
+from .fault_blocks.broadcast import jiang_wu_broadcast, region_eyes, theorem_6_bounds
 from .grid.collectives import recursive_doubling, ring
 from .minimum import best_sources, minimum_broadcast
+from .promises import COLLECTIVES, CUSTOM
 from .rectangle import rectangle_broadcast, rectangle_eyes
 from .schedule import Schedule
 from .topology import Topology
@@ -24,9 +27,6 @@ from .unicast_chain import (
     u_torus_open_multicast,
 )
 
-ROOTLESS = ("all-gather", "all-to-all")
-"""Collectives in which every node is a root."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
@@ -35,13 +35,18 @@ class Request:
     topology, words
         The network, and the words of each block: of the message in a broadcast.
     source
-        The root; None for the collectives that are ``ROOTLESS``.
+        The root; None for the collectives that are :data:`~.promises.ROOTLESS`.
     targets
         Who gets a multicast; None for any other collective.
     partial
         Serve the nodes that can be reached, where some cannot.
     all_port
         For nodes that send and receive on all ports at once.
+    duplex
+        "half-duplex" for nodes that send or receive in a step, "full-duplex" for nodes that do both
+        with any partners.
+    order
+        In which order blocks leave, where the algorithm has several.
     packet
         The most words that a send may carry; None for any number.
     """
@@ -52,6 +57,8 @@ class Request:
     targets: tuple[int, ...] | None = None
     partial: bool = False
     all_port: bool = False
+    duplex: str | None = None
+    order: str | None = None
     packet: int | None = None
 
     @property
@@ -68,6 +75,8 @@ class Algorithm:
     ``make(request)`` makes the schedule; it raises :class:`InvalidInput` for a topology that the
     algorithm does not serve. ``landmarks(topology)`` are the nodes that its papers give a name and
     a picture marks. ``takes`` names the parts of a request, of ``CHOICES``, that it heeds.
+    ``leaves_out`` says of which kind the working nodes are that it may give nothing;
+    ``most(topology)`` are the upper bounds of its paper on some measures.
     """
 
     collective: str
@@ -75,6 +84,8 @@ class Algorithm:
     make: Callable[[Request], Schedule]
     landmarks: Callable[[Topology], tuple[int, ...]] = lambda _topology: ()
     takes: tuple[str, ...] = ()
+    leaves_out: str = ""
+    most: Callable[[Topology], dict[str, int]] = lambda _topology: {}
 
     def generate(self, request: Request) -> Schedule:
         """The schedule; refused where something is asked for that the algorithm does not heed."""
@@ -87,6 +98,8 @@ class Algorithm:
 CHOICES = {
     "partial": ("--partial", False),
     "all_port": ("--ports all", False),
+    "duplex": ("--ports half-duplex or full-duplex", None),
+    "order": ("--order", None),
     "packet": ("--packet", None),
 }
 """Parts of a request that not every algorithm heeds: what they are called, and not asked for."""
@@ -129,9 +142,20 @@ def _on_a_cube(collective: str, graph: str) -> Algorithm:
             graph=graph,
             all_port=request.all_port,
             packet=request.packet,
+            duplex=request.duplex,
+            order=request.order,
         )
 
-    return Algorithm(collective, graph, make, takes=("all_port", "packet"))
+    takes = ["all_port", "packet"]
+    if (collective, graph) in OTHER_PORTS:
+        takes.append("duplex")
+    if collective == "all-to-all":
+        takes.append("order")
+    return Algorithm(collective, graph, make, takes=tuple(takes))
+
+
+def _gray_code_scatter(request: Request) -> Schedule:
+    return gray_code_scatter(request.topology, request.source, request.words, packet=request.packet)
 
 
 def _nesbt_copies(request: Request) -> Schedule:
@@ -146,15 +170,19 @@ _CUBE_GRAPHS = dict.fromkeys(
     for graph in served.graphs
 )
 
-COLLECTIVES = ("broadcast", "multicast", "scatter", "gather", "all-gather", "all-to-all")
-"""All that can be carried out."""
-
 ALGORITHMS = (
     Algorithm("broadcast", "eye", _broadcast(eye_broadcast), eyes),
     Algorithm("broadcast", "minimum", _broadcast(minimum_broadcast), best_sources),
     Algorithm("broadcast", "rectangle", _broadcast(rectangle_broadcast), rectangle_eyes),
-    Algorithm("broadcast", "jiang-wu", _broadcast(jiang_wu_broadcast), region_eyes),
-    Algorithm("broadcast", "tree", _tree, takes=("partial",)),
+    Algorithm(
+        "broadcast",
+        "jiang-wu",
+        _broadcast(jiang_wu_broadcast),
+        region_eyes,
+        leaves_out="disabled nodes of fault blocks",
+        most=theorem_6_bounds,
+    ),
+    Algorithm("broadcast", "tree", _tree, takes=("partial",), leaves_out="no path leads to them"),
     Algorithm("broadcast", "u-mesh", _broadcast(u_mesh_broadcast)),
     Algorithm("broadcast", "u-torus", _broadcast(u_torus_broadcast)),
     Algorithm("broadcast", "u-torus-open", _broadcast(u_torus_open_broadcast)),
@@ -168,6 +196,7 @@ ALGORITHMS = (
         if collective != "multicast"
     ),
     Algorithm("broadcast", "nesbt-copies", _nesbt_copies, takes=("all_port",)),
+    Algorithm("scatter", "sbt-gray", _gray_code_scatter, takes=("packet",)),
     *(_on_a_cube(collective, graph) for collective, graph in _CUBE_GRAPHS),
 )
 
@@ -189,13 +218,46 @@ def find_algorithm(collective: str, name: str) -> Algorithm:
     raise InvalidInput.of(f"algorithm for {collective}", names, name)
 
 
+def _algorithm_of(schedule: Schedule) -> Algorithm | None:
+    """What may have made ``schedule``, by its name; None where that is not ours."""
+    names = [(schedule.collective, schedule.algorithm)]
+    if schedule.collective == CUSTOM:
+        names = [(collective, schedule.algorithm) for collective in COLLECTIVES]
+    for algorithm in ALGORITHMS:
+        if (algorithm.collective, algorithm.name) in names:
+            return algorithm
+    return None
+
+
 def landmarks(schedule: Schedule) -> tuple[int, ...]:
     """The nodes that a picture of ``schedule`` marks; none where its algorithm is not ours.
 
     Nor any where all are alike, as on a torus.
     """
-    for algorithm in ALGORITHMS:
-        if (algorithm.collective, algorithm.name) == (schedule.collective, schedule.algorithm):
-            marked = algorithm.landmarks(schedule.topology)
-            return () if len(marked) == schedule.topology.nodes else marked
-    return ()
+    algorithm = _algorithm_of(schedule)
+    marked = () if algorithm is None else algorithm.landmarks(schedule.topology)
+    return () if len(marked) == schedule.topology.nodes else marked
+
+
+def upper_bounds(schedule: Schedule) -> dict[str, int]:
+    """What the paper of its algorithm says that measures of ``schedule`` are at most, by name."""
+    algorithm = _algorithm_of(schedule)
+    return {} if algorithm is None else algorithm.most(schedule.topology)
+
+
+def left_out(schedule: Schedule) -> str:
+    """Words on the working nodes that ``schedule`` gives nothing, and why; none where all get it.
+
+    >>> from .topology import mesh
+    >>> left_out(eye_broadcast(mesh((4, 4)), 0, 1))
+    ''
+    """
+    if not schedule.unserved:
+        return ""
+    algorithm = _algorithm_of(schedule)
+    why = algorithm.leaves_out if algorithm is not None else ""
+    working = schedule.topology.working_nodes.size
+    return (
+        f"{len(schedule.unserved)} of {working} working nodes get nothing: "
+        f"{why or 'the schedule owes them nothing'}"
+    )

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from .bounds import least_broadcast_steps, least_broadcast_tcd
 from .collective_bounds import counted_costs, lower_bounds, most_links
+from .promises import CUSTOM
 from .schedule import Schedule
 from .schedule_cost import message_words
+
+_OF_ANY_NETWORK = ("broadcast", "multicast", CUSTOM)
 
 
 def least_measures(schedule: Schedule) -> dict[str, int]:
     """The least ``steps`` and ``tcd`` of any schedule that does what ``schedule`` does.
 
-    A broadcast or multicast must reach those whom it is owed to, on any network; for the other
-    collectives :func:`.collective_bounds.lower_bounds` says what a grid can do, and also bounds
-    what :func:`word_measures` counts.
+    A broadcast, a multicast and what is custom must reach those to whom something is owed, on any
+    network; for the other collectives :func:`.collective_bounds.lower_bounds` says what a grid can
+    do, and also bounds what :func:`word_measures` counts.
     """
-    nodes = len(_concerned(schedule))
-    if nodes < 2:
-        return {"steps": 0, "tcd": 0}
-    if schedule.collective in ("broadcast", "multicast"):
+    if schedule.collective in _OF_ANY_NETWORK:
+        reached = _reached_from(schedule)
         sends = most_links(schedule.topology) if schedule.port_model == "all-port" else 1
         return {
-            "steps": least_broadcast_steps(nodes, sends),
-            "tcd": least_broadcast_tcd(nodes),
+            # Who has something of one owner at most double.
+            "steps": max(least_broadcast_steps(1 + len(nodes), sends) for nodes in reached),
+            "tcd": least_broadcast_tcd(1 + len(set().union(*reached))),
         }
+    if schedule.topology.nodes < 2:
+        return {"steps": 0, "tcd": 0}
     found = lower_bounds(
         schedule.collective,
         schedule.topology,
@@ -42,7 +48,7 @@ def least_measures(schedule: Schedule) -> dict[str, int]:
 
 def word_measures(schedule: Schedule) -> dict[str, int]:
     """Words times links, and words of the busiest node and link: for what has many blocks."""
-    if schedule.collective in ("broadcast", "multicast") or not schedule.sends:
+    if schedule.collective in _OF_ANY_NETWORK or not schedule.sends:
         return {}
     costs = counted_costs(schedule)
     return {
@@ -52,9 +58,10 @@ def word_measures(schedule: Schedule) -> dict[str, int]:
     }
 
 
-def _concerned(schedule: Schedule) -> set[int]:
-    """The nodes that have a block at the start or must get one."""
-    owed = schedule.blocks.owed
-    if None in owed:
-        return set(range(schedule.topology.nodes))
-    return {*schedule.blocks.owner.tolist(), *(node for nodes in owed for node in nodes or ())}
+def _reached_from(schedule: Schedule) -> list[set[int]]:
+    """For each node that owns a block, the others to whom some block of it is owed."""
+    everyone = set(schedule.topology.working_nodes.tolist())
+    reached: dict[int, set[int]] = defaultdict(set)
+    for owner, owed in zip(schedule.blocks.owner.tolist(), schedule.blocks.owed, strict=True):
+        reached[owner] |= (everyone if owed is None else {*owed}) - {owner}
+    return list(reached.values())

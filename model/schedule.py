@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations, pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from .errors import InvalidInput, require_range
+from .promises import CUSTOM
 from .schedule_checks import check_schedule
 from .topology import Topology
 
@@ -31,7 +33,7 @@ class Blocks:
 
     ``owner`` and ``words`` have shape (blocks,), int32: the node that has the block before step 1,
     and the block's length in words. ``owed[block]`` is the nodes that must end up with it, None for
-    every node.
+    every node that is not faulty.
     """
 
     owner: npt.NDArray[np.int32]
@@ -51,11 +53,11 @@ class Blocks:
         """Return the number of blocks."""
         return len(self.owner)
 
-    def served(self, nodes: int) -> int:
-        """How many of ``nodes`` nodes must end up with some block."""
+    def served(self, topology: Topology) -> set[int]:
+        """The nodes of ``topology`` that must end up with some block."""
         if None in self.owed:
-            return nodes
-        return len({node for owed in self.owed for node in owed or ()})
+            return set(topology.working_nodes.tolist())
+        return {node for owed in self.owed for node in owed or ()}
 
     @classmethod
     def of_broadcast(cls, root: int, words: int) -> Blocks:
@@ -129,6 +131,17 @@ class Schedule:
         """Total communication distance: the links that all sends cross, in hops."""
         return int(self.path_nodes.size - self.sends)
 
+    @cached_property
+    def unserved(self) -> tuple[int, ...]:
+        """The working nodes that have nothing and get nothing, of a collective that is custom.
+
+        No other leaves out any, but for a multicast, whose targets are chosen.
+        """
+        if self.collective != CUSTOM:
+            return ()
+        concerned = self.blocks.served(self.topology) | {*self.blocks.owner.tolist()}
+        return tuple(sorted({*self.topology.working_nodes.tolist()} - concerned))
+
     @property
     def distances(self) -> npt.NDArray[np.int64]:
         """Links that each send crosses, shape (sends,)."""
@@ -171,6 +184,16 @@ class Schedule:
     def links_used(self) -> int:
         """Number of directed links that at least one send crosses."""
         return int(np.unique(self.links).size)
+
+    @cached_property
+    def pairs_sharing_links(self) -> int:
+        """Pairs of sends of one step that share a directed link, on whatever VCs."""
+        sends = self.hop_sends
+        keys = self.step[sends] * np.int64(self.topology.nodes * self.topology.ports) + self.links
+        order = np.argsort(keys, kind="stable")
+        ends = np.flatnonzero(np.diff(keys[order], append=-1)) + 1
+        groups = (order[begin:end] for begin, end in pairwise((0, *ends)) if end > begin + 1)
+        return len({pair for group in groups for pair in combinations(sends[group].tolist(), 2)})
 
     @property
     def largest_link_load(self) -> int:

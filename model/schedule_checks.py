@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import InvalidInput
+from .promises import require_promise
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -40,15 +41,16 @@ class ScheduleError(InvalidInput):
 def check_schedule(schedule: Schedule) -> None:
     """Raise :class:`ScheduleError` for the first rule that ``schedule`` breaks; in this order.
 
-    1. steps, nodes, VCs and blocks exist, and a broadcast's root owns its blocks
-       (:func:`check_ranges`);
-    2. each path leads over links from its source to its target (:func:`check_paths`);
-    3. no node sends a block before it has got it, no node is left out, and none is reached twice
+    1. steps, nodes, VCs and blocks exist (:func:`check_ranges`);
+    2. the blocks are what the collective's name promises (:func:`.promises.require_promise`);
+    3. each path leads over links from its source to its target (:func:`check_paths`);
+    4. no node sends a block before it has got it, no node is left out, and none is reached twice
        in a broadcast (:func:`check_blocks`);
-    4. the port model holds (:func:`check_ports`);
-    5. no two sends of one step share a directed link and VC (:func:`check_links`).
+    5. the port model holds (:func:`check_ports`);
+    6. no two sends of one step share a directed link and VC (:func:`check_links`).
     """
     check_ranges(schedule)
+    check_promise(schedule)
     check_paths(schedule)
     check_blocks(schedule)
     check_ports(schedule)
@@ -56,7 +58,7 @@ def check_schedule(schedule: Schedule) -> None:
 
 
 def check_ranges(schedule: Schedule) -> None:
-    """Require steps, nodes, VCs and blocks that there are, and the root as a broadcast's owner."""
+    """Require steps, nodes, VCs and blocks that there are."""
     blocks, root = schedule.blocks, schedule.root
     last = schedule.topology.nodes - 1
     every = np.arange(schedule.sends)
@@ -84,10 +86,14 @@ def check_ranges(schedule: Schedule) -> None:
         outside = nodes[(nodes < 0) | (nodes > last)]
         if outside.size:
             raise ScheduleError(f"{name} must be 0 to {last}, not {outside[0]}")
-    if schedule.collective == "broadcast" and root is not None:
-        others = blocks.owner[blocks.owner != root]
-        if others.size:
-            raise ScheduleError(f"owner must be the root {root} in a broadcast, not {others[0]}")
+
+
+def check_promise(schedule: Schedule) -> None:
+    """Require blocks that are what the collective's name promises."""
+    try:
+        require_promise(schedule)
+    except InvalidInput as error:
+        raise ScheduleError(str(error)) from error
 
 
 def check_paths(schedule: Schedule) -> None:
@@ -148,7 +154,7 @@ def _owed_pairs(schedule: Schedule) -> IntArray:
     owed = schedule.blocks.owed
     count = len(owed)
     everyone = np.flatnonzero([nodes is None for nodes in owed])
-    pairs = np.arange(schedule.topology.nodes)[:, None] * count + everyone
+    pairs = schedule.topology.working_nodes[:, None] * count + everyone
     lengths = [len(nodes or ()) for nodes in owed]
     nodes = np.fromiter(chain.from_iterable(nodes or () for nodes in owed), np.int64)
     return np.concatenate((pairs.ravel(), nodes * count + np.repeat(np.arange(count), lengths)))

@@ -78,6 +78,11 @@ class Topology:
         return int(self.neighbor.shape[0])
 
     @property
+    def working_nodes(self) -> npt.NDArray[np.int64]:
+        """The nodes that are not faulty, ascending."""
+        return np.setdiff1d(np.arange(self.nodes), self.faulty_nodes)
+
+    @property
     def ports(self) -> int:
         """Number of ports of every node, port 0 included."""
         return int(self.neighbor.shape[1])

@@ -172,7 +172,7 @@ def equality_check(name: str, predicted: int, measured: int) -> Check:
 
 def delivery_check(case: Case, measured: HardwareRun) -> Check:
     """How many nodes have all that they are to have, and nothing else in its place."""
-    nodes = case.schedule.blocks.served(case.schedule.topology.nodes)
+    nodes = len(case.schedule.blocks.served(case.schedule.topology))
     delivered = int(case.payload.delivered(measured.messages).sum())
     right = delivered == nodes and _same_words(case, measured)
     return Check("nodes delivered", nodes, delivered, right)

@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 
+from eyecast.model.promises import ROOTLESS
 from eyecast.model.schedule import Blocks, Schedule
 from eyecast.model.topology import mesh
 
@@ -38,6 +39,7 @@ def build(
     collective: str = "broadcast",
     port_model: str = "half-duplex",
 ) -> Schedule:
+    blocks = blocks or Blocks.of_broadcast(0, 4)
     paths = [send.path for send in sends]
     vcs = [[0] * (len(s.path) - 1) if s.vcs is None else s.vcs for s in sends]
     return Schedule(
@@ -45,8 +47,8 @@ def build(
         collective=collective,
         algorithm="by hand",
         port_model=port_model,
-        root=None,
-        blocks=blocks or Blocks.of_broadcast(0, 4),
+        root=None if collective in ROOTLESS else int(blocks.owner[0]),
+        blocks=blocks,
         step=np.array([s.step for s in sends]),
         source=np.array([s.path[0] if s.source is None else s.source for s in sends]),
         target=np.array([s.path[-1] if s.target is None else s.target for s in sends]),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
-from command import CORNER_4X4, CORNER_8X8, Answer, Command, result, shell
+from command import CORNER_4X4, CORNER_8X8, Answer, Command, refusal, result, shell
 
 from eyecast import cli_group
 from eyecast.model.eye import source_tcd
@@ -55,6 +55,7 @@ def test_schedule(eyecast: Command, here: Path) -> None:
     assert found == {
         **{"steps": 6, "tcd": source_tcd(3, 0, 0), "sends": 63},
         **{"links_used": found["links_used"], "largest_link_load": 1},
+        **{"pairs_sharing_links": 0, "unserved": []},
         "least": {"steps": 6, "tcd": 63},
     }
     written = read_schedule(here / "s.json")
@@ -276,23 +277,58 @@ def test_traffic_on_the_model_and_on_the_hardware(eyecast: Command, here: Path) 
 
 # ---- What a broadcast is asked for -------------------------------------------------------------
 
-DRAWN = ("schedule", "--mesh", "10x13", "--source", "4,5", "--algorithm", "tree")
+DRAWN = (
+    "schedule",
+    "--mesh",
+    "10x13",
+    "--algorithm",
+    "tree",
+    "--partial",
+    "--json",
+    "-o",
+    "s.json",
+)
 
 
-def test_drawn_faults_never_hit_the_source(eyecast: Command, here: Path) -> None:
-    for seed in range(5):
-        options = (*DRAWN, "--random-faults", "0.3", "--partial", "--seed", str(seed))
-        result(eyecast(*options, "--json", "-o", "s.json"))
-        topology = json.loads((here / "s.json").read_text())["topology"]
-        assert len(topology["faulty_nodes"]) == 39
-        assert 5 * 10 + 4 not in topology["faulty_nodes"]
+def drawn_faults(eyecast: Command, here: Path, *options: str) -> list[int]:
+    result(eyecast(*DRAWN, "--random-faults", "0.3", *options))
+    faulty: list[int] = json.loads((here / "s.json").read_text())["topology"]["faulty_nodes"]
+    return faulty
+
+
+def test_drawn_faults_are_those_of_the_seed(eyecast: Command, here: Path) -> None:
+    """The same from every source that works; a node that is kept makes room for one other."""
+    faulty = drawn_faults(eyecast, here, "--source", "0,0")
+    assert len(faulty) == 39
+    working = [node for node in range(130) if node not in faulty]
+    for node in working[1::40]:
+        source = f"{node % 10},{node // 10}"
+        assert drawn_faults(eyecast, here, "--source", source) == faulty
+    kept = f"{faulty[7] % 10},{faulty[7] // 10}"
+    others = drawn_faults(eyecast, here, "--source", kept, "--keep", kept)
+    assert {*faulty} - {*others} == {faulty[7]}
+    assert len(others) == 39
+    assert drawn_faults(eyecast, here, "--source", "0,0", "--seed", "2") != faulty
+
+
+def test_a_source_that_is_drawn_faulty_is_told_what_helps(eyecast: Command, here: Path) -> None:
+    node = drawn_faults(eyecast, here, "--source", "0,0")[7]
+    place = f"{node % 10},{node // 10}"
+    line = (
+        f"must be a node that works, not {place}, which --random-faults 0.3 --seed 1 draws faulty "
+        f"(--keep {place}, or another seed, helps)"
+    )
+    asked = (*DRAWN[:3], "--random-faults", "0.3")
+    assert eyecast(*asked, "--source", place) == refusal(f"--source {line}")
+    multicast = ("--source", "0,0", "--collective", "multicast", "--target", place)
+    assert eyecast(*asked, *multicast) == refusal(f"--target {line}")
 
 
 def test_the_part_that_can_be_reached(eyecast: Command) -> None:
     cut = ("schedule", "--mesh", "5x1", "--source", "0,0", "--faulty-node", "3,0")
     refused = eyecast(*cut, "--algorithm", "tree")
     assert refused.status == 2
-    assert "do not reach node 4" in refused.errors
+    assert "no path leads to node 4" in refused.errors
     served = result(eyecast(*cut, "--algorithm", "tree", "--partial", "--json"))
     assert (served["sends"], served["least"]["tcd"]) == (2, 2)
 

@@ -227,7 +227,7 @@ def test_costs_are_counted_by_hand() -> None:
     """0 sends 3 + 5 words two links up; 1 then sends 5 words back and 2 sends 3 down and up."""
     blocks = Blocks([0, 0], ((1, 2), (2,)), [3, 5])
     sends = [Send(1, [0, 1, 2], [0, 1]), Send(2, [2, 1], [0]), Send(3, [2, 1, 0], [1])]
-    schedule = build((3,), sends, blocks, "multicast")
+    schedule = build((3,), sends, blocks, "custom")
     schedule.check()
     counted = Costs(steps=3, hops=5, word_hops=16 + 3 + 10, node_words=8, link_words=8)
     assert counted_costs(schedule) == counted

@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eyecast.model.algorithms import COLLECTIVES, ROOTLESS, Request, algorithms_for
+from eyecast.model.algorithms import Request, algorithms_for
 from eyecast.model.compiler import with_room
 from eyecast.model.config import NetworkConfig
 from eyecast.model.cube.copies import nesbt_copies
 from eyecast.model.errors import InvalidInput
 from eyecast.model.faults import with_faults
+from eyecast.model.promises import COLLECTIVES, ROOTLESS
 from eyecast.model.schedule import Schedule
 from eyecast.model.topology import Topology, hypercube, mesh, torus
 from eyecast.sim.verify import Case, Verification, verify

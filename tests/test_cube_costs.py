@@ -6,10 +6,11 @@ import re
 from fractions import Fraction
 from math import isclose
 
+import numpy as np
 import pytest
 from cube_tables import BEST, TIMES, drawn
 
-from eyecast.model.cube.cost_rows import Cost, StepCost
+from eyecast.model.cube.cost_rows import PORTS, Cost, StepCost
 from eyecast.model.cube.costs import (
     COLLECTIVES,
     COSTS,
@@ -275,3 +276,21 @@ def test_lower_bounds_as_printed() -> None:
 def test_one_line(call, message: str) -> None:
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         call()
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_no_time_at_a_possible_packet_is_below_the_bound(collective: str) -> None:
+    """But for n trees that share fewer than n words; for any times, none at all among them."""
+    draw = np.random.default_rng(len(collective))
+    for _ in range(400):
+        n, words = int(draw.integers(1, 11)), int(2 ** draw.uniform(0, 20))
+        tau, tc = (draw.choice([0, 10 ** draw.uniform(-6, 6)]) for _ in range(2))
+        for ports in PORTS[:2]:
+            bound = float(lower_bound(collective, ports, n, words).time(tau, tc))
+            for cost in find_costs(collective, ports):
+                if n >= cost.least_dimension and (ports == "one-port" or words >= n):
+                    packet, least = cost.best_possible(n, words, tau, tc)
+                    assert least >= bound * (1 - 1e-9), (cost.graph, ports, n, words, tau, tc)
+                    if cost.pipelined:
+                        assert 1 <= packet <= words
+                        assert least <= cost.time(n, words, packet, tau, tc) * (1 + 1e-9)

@@ -117,7 +117,7 @@ SABOTAGE = {
         "send 7 (step 4, 5 -> 8): block must be 0 to 0, not 1",
     ),
     "owner": (
-        build((3, 3), GOOD, Blocks.of_broadcast(9, 1)),
+        replace(build((3, 3), GOOD, Blocks.of_broadcast(9, 1)), root=0),
         "owner must be 0 to 8, not 9",
     ),
     "owed": (
@@ -143,7 +143,7 @@ def test_check_names_what_is_wrong(schedule: Schedule, message: str | None) -> N
     ("root", "message"),
     [
         (9, "root must be 0 to 8, not 9"),
-        (1, "owner must be the root 1 in a broadcast, not 0"),
+        (1, "collective must be custom, not broadcast: block 0 is owned by node 0, not 1"),
     ],
 )
 def test_check_names_a_wrong_root(root: int, message: str) -> None:
@@ -217,33 +217,33 @@ def test_scatter_owes_each_node_its_own() -> None:
 def test_exchange_allows_one_partner() -> None:
     blocks = own_blocks((1,), (2,), ())
     sends = [Send(1, [0, 1], [0]), Send(1, [1, 2], [1])]
-    build((3, 1), sends, blocks, "shift", "full-duplex").check()
+    build((3, 1), sends, blocks, "custom", "full-duplex").check()
     message = (
         "send 0 (step 1, 0 -> 1): node 1 is with two partners in one step, which exchange "
         "forbids: the other is send 1 (step 1, 1 -> 2)"
     )
     with pytest.raises(ScheduleError, match=f"^{re.escape(message)}$"):
-        build((3, 1), sends, blocks, "shift", "exchange").check()
+        build((3, 1), sends, blocks, "custom", "exchange").check()
 
 
 def test_full_duplex_allows_one_target() -> None:
     blocks = own_blocks((1,), (), (1,))
     sends = [Send(1, [0, 1], [0]), Send(1, [2, 1], [2])]
-    build((3, 1), sends, blocks, "gather", "all-port").check()
+    build((3, 1), sends, blocks, "custom", "all-port").check()
     with pytest.raises(ScheduleError, match=r"node 1 is the target of two sends in one step"):
-        build((3, 1), sends, blocks, "gather", "full-duplex").check()
+        build((3, 1), sends, blocks, "custom", "full-duplex").check()
 
 
 def test_all_port_allows_one_send_by_a_port() -> None:
     star = [Send(1, [4, n]) for n in (1, 3, 5, 7)]
     blocks = Blocks(np.array([4]), ((1, 3, 5, 7),), np.array([1]))
-    build((3, 3), star, blocks, port_model="all-port").check()
+    build((3, 3), star, blocks, "custom", "all-port").check()
     twice = [*star, Send(1, [4, 1, 0], vcs=[1, 0])]
     with pytest.raises(ScheduleError, match=r"node 4 is the source of two sends by one port"):
-        build((3, 3), twice, blocks, port_model="all-port").check()
+        build((3, 3), twice, blocks, "custom", "all-port").check()
     into = [Send(1, [0, 1, 2], [0]), Send(1, [1, 2], [1], vcs=[1])]
     with pytest.raises(ScheduleError, match=r"node 2 is the target of two sends by one port"):
-        build((3, 1), into, own_blocks((2,), (2,), ()), "gather", "all-port").check()
+        build((3, 1), into, own_blocks((2,), (2,), ()), "custom", "all-port").check()
 
 
 def test_measures() -> None:
@@ -253,6 +253,8 @@ def test_measures() -> None:
     assert schedule.sends_per_step.tolist() == [1, 2, 4, 1]
     assert schedule.longest_per_step.tolist() == [2, 1, 5, 1]
     assert schedule.largest_link_load == 2
+    assert schedule.pairs_sharing_links == 1
+    assert build((3, 3), GOOD).pairs_sharing_links == 0
     # 0->1 and 4->5 are crossed by two sends.
     assert schedule.links_used == 11
 

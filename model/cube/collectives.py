@@ -14,6 +14,7 @@ from ..topology import Topology
 from .all_gather import ALL_PORT_ALL_GATHER, ONE_PORT_ALL_GATHER, cube_all_gather
 from .all_to_all import ALL_PORT_ALL_TO_ALL, ONE_PORT_ALL_TO_ALL, cube_all_to_all
 from .broadcast import ALL_PORT_BROADCAST, ONE_PORT_BROADCAST, cube_broadcast
+from .other_ports import other_ports_schedule
 from .scatter import ALL_PORT_SCATTER, ONE_PORT_SCATTER, cube_gather, cube_scatter
 
 
@@ -65,12 +66,22 @@ def cube_schedule(
     graph: str,
     all_port: bool,
     packet: int | None = None,
+    duplex: str | None = None,
+    order: str | None = None,
 ) -> Schedule:
     """The schedule of ``collective`` on the spanning graph ``graph`` of a hypercube.
 
-    ``source`` is None for an all-gather and an all-to-all. Raises :class:`InvalidInput` for a
+    ``source`` is None for an all-gather and an all-to-all. With ``duplex`` ports are those of
+    :mod:`.other_ports`; ``order`` is that of an all-to-all. Raises :class:`InvalidInput` for a
     collective that is not in :data:`COLLECTIVES_ON` and for what its generator refuses.
     """
+    if duplex is not None:
+        return other_ports_schedule(
+            collective, topology, source, words, graph=graph, duplex=duplex, packet=packet
+        )
+    if order is not None:
+        asked = (topology, source, words)
+        return cube_all_to_all(*asked, graph=graph, all_port=all_port, packet=packet, order=order)
     found = COLLECTIVES_ON.get((collective, all_port))
     if found is None:
         known = dict.fromkeys(name for name, _ in COLLECTIVES_ON)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidInput, require_range, with_article
+from ..promises import broadcast_name
 from ..schedule import Blocks, Schedule
 from ..schedule_builder import Rows, build_schedule
 from ..topology import Topology
@@ -58,7 +59,8 @@ def nesbt_copies(topology: Topology, source: int, words: int) -> Schedule:
         np.full(len(trees), words, np.int32),
     )
     rows = Rows(level, parent[block, target], target, block)
-    return build_schedule(topology, "broadcast", "nesbt-copies", "all-port", source, blocks, rows)
+    name = broadcast_name(topology, blocks)
+    return build_schedule(topology, name, "nesbt-copies", "all-port", source, blocks, rows)
 
 
 def _reached(tree: SpanningTree, topology: Topology) -> npt.NDArray[np.bool_]:

@@ -57,14 +57,17 @@ class Cost:
     start_ups, transferred
         Of (n, M, B): start-ups, and words on the critical path.
     best_packet, least_time
-        Of (n, M, τ, t_c): B_opt and T_min. Pipelined rows take packets for divisible, so that
-        B_opt may be above M and T_min below what any packet reaches: :meth:`best_whole_packet`.
+        Of (n, M, τ, t_c): B_opt and T_min, as printed. Pipelined rows take packets for divisible,
+        so that B_opt may be above M or below 1 (:meth:`best_possible`), and T_min below what any
+        packet reaches (:meth:`best_whole_packet`).
     holds
         One of ``HOLDS``.
     least_dimension
         The least n for which the row holds.
     pipelined
         Whether packets follow each other: then the words transferred depend on B.
+    largest_packet
+        Of (n, M): the most words that a packet of a pipelined row can have; M, or its n-th part.
     """
 
     collective: str
@@ -78,6 +81,7 @@ class Cost:
     holds: str = "="
     least_dimension: int = 1
     pipelined: bool = False
+    largest_packet: Callable[[int, int], Number] = lambda n, words: words
 
     def time(self, n: int, words: int, packet: Number, tau: Number, tc: Number) -> Number:
         """Return T for packets of ``packet`` words, in the unit of ``tau`` and ``tc``.
@@ -89,6 +93,26 @@ class Cost:
         if packet <= 0:
             raise InvalidInput.of("packet", "above 0", packet)
         return self.start_ups(n, words, packet) * tau + self.transferred(n, words, packet) * tc
+
+    def possible(self, n: int, words: int, packet: Number) -> Number:
+        """Return the packet nearest to ``packet`` that the row can have: of a word to the message.
+
+        A row by step may be given any: a packet larger than its step is as large as the step.
+        """
+        return max(1, min(packet, self.largest_packet(n, words))) if self.pipelined else packet
+
+    def best_possible(self, n: int, words: int, tau: Number, tc: Number) -> tuple[Number, Number]:
+        """Return B_opt and T_min; of a pipelined row, for B_opt of one word to the whole message.
+
+        Where B_opt is outside, the nearest packet is taken, and T with it: T falls up to B_opt and
+        rises from there on. Raises :class:`.InvalidInput` as :meth:`time`.
+        """
+        self._require(n, words, tau, tc)
+        best = self.best_packet(n, words, tau, tc)
+        possible = self.possible(n, words, best)
+        if possible == best:
+            return best, self.least_time(n, words, tau, tc)
+        return possible, self.time(n, words, possible, tau, tc)
 
     def best_whole_packet(self, n: int, words: int, tau: Number, tc: Number) -> tuple[int, Number]:
         """Return the packet of 1, 2, 3 ... words with the least T, the smallest of equals, and T.
@@ -196,8 +220,10 @@ class Pipeline:
             return Fraction(words, self.trees)
         return sqrt(self.period * words * tau / (self.trees * self.fill * tc))
 
-    def least_time(self, words: int, tau: Number, tc: Number) -> float:
+    def least_time(self, words: int, tau: Number, tc: Number) -> Number:
         """Return T at the best packet."""
+        if not self.fill or not tc:  # one packet, which no square root has a say in
+            return (self.period + self.fill) * tau + Fraction(self.period * words, self.trees) * tc
         return (sqrt(self.period * words * tc / self.trees) + sqrt(self.fill * tau)) ** 2
 
 
@@ -221,6 +247,7 @@ def pipelined(
         transferred=lambda n, words, packet: pipeline(n).transferred(words, packet),
         best_packet=lambda n, words, tau, tc: pipeline(n).best_packet(words, tau, tc),
         least_time=lambda n, words, tau, tc: pipeline(n).least_time(words, tau, tc),
+        largest_packet=lambda n, words: Fraction(words, pipeline(n).trees),
     )
 
 

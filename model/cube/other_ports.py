@@ -24,14 +24,41 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..errors import InvalidInput
 from ..schedule import Schedule
 from ..topology import Topology
 from .broadcast import cube_broadcast
 from .cycles import most_links_at_a_node
 from .graphs import spanning_graph
 from .routing import require_served
+from .scatter import full_duplex_path_scatter
 
 OTHER_PORTS_BROADCAST = ("brg", "sbt", "tcbt", "nesbt")
+OTHER_PORTS = {("scatter", "brg"), *(("broadcast", graph) for graph in OTHER_PORTS_BROADCAST)}
+"""Collectives and their graphs; the scatter is full-duplex alone."""
+
+
+def other_ports_schedule(
+    collective: str,
+    topology: Topology,
+    source: int | None,
+    words: int,
+    *,
+    graph: str,
+    duplex: str,
+    packet: int | None = None,
+) -> Schedule:
+    """The schedule of one of :data:`OTHER_PORTS`, half-duplex or full-duplex.
+
+    Raises :class:`InvalidInput` for any other, and for what its generator refuses.
+    """
+    if (collective, graph) not in OTHER_PORTS or (collective, duplex) == ("scatter", "half-duplex"):
+        allowed = "one or full-duplex" if collective == "scatter" else "one or all"
+        raise InvalidInput.of(f"ports for {graph} {collective}", allowed, duplex)
+    if collective == "scatter":
+        return full_duplex_path_scatter(topology, source, words, packet=packet)
+    broadcast = half_duplex_broadcast if duplex == "half-duplex" else full_duplex_broadcast
+    return broadcast(topology, source, words, graph=graph, packet=packet)
 
 
 def half_duplex_broadcast(

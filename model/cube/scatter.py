@@ -139,7 +139,7 @@ def gray_code_scatter(
         (nodes[:, None] * piece.size + piece).ravel(),
     )
     blocks = _blocks(topology.nodes, root, lengths, to_root=False)
-    return build_schedule(topology, "scatter", "sbt", "exchange", root, blocks, rows)
+    return build_schedule(topology, "scatter", "sbt-gray", "exchange", root, blocks, rows)
 
 
 def _personal(

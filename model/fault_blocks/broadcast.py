@@ -60,6 +60,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidInput, require_range
 from ..pieces import offsets_of
+from ..promises import broadcast_name
 from ..rectangle import rectangle_broadcast, rectangle_steps, rectangle_tcd
 from ..schedule import Blocks, Schedule
 from ..schedule_builder import one_block_schedule
@@ -85,6 +86,16 @@ def most_tcd(dims: tuple[int, int], blocks: int) -> int:
     m, n = dims
     regions = 3 * blocks + 1
     return regions * (2 * m + 2 * n + rectangle_tcd(dims) - m * n) + m * n + 3 * blocks
+
+
+def theorem_6_bounds(topology: Topology) -> dict[str, int]:
+    """Return what Theorem 6 says of any source: the most ``steps`` and the most ``tcd``."""
+    blocks = len(FaultRegions.of(topology).boundaries.blocks)
+    width, height = topology.dims
+    return {
+        "steps": most_steps(topology.dims, blocks),
+        "tcd": most_tcd((width, height), blocks),
+    }
 
 
 def region_eyes(topology: Topology) -> tuple[int, ...]:
@@ -210,4 +221,13 @@ def _within(
 def _schedule(topology: Topology, blocks: Blocks, sends: list[_Sends]) -> Schedule:
     step, lengths, path_nodes, vcs = map(np.concatenate, zip(*sends, strict=True))
     path_offsets = offsets_of(lengths)
-    return one_block_schedule("jiang-wu", topology, blocks, step, path_offsets, path_nodes, vcs=vcs)
+    return one_block_schedule(
+        "jiang-wu",
+        topology,
+        blocks,
+        step,
+        path_offsets,
+        path_nodes,
+        vcs=vcs,
+        collective=broadcast_name(topology, blocks),
+    )

@@ -22,8 +22,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 
-import numpy as np
-
 from ..errors import InvalidInput
 from ..topology import NO_LINK, Topology
 from .certificate import BY_COUNT, SEEN, Certificate, check_certificate
@@ -45,7 +43,7 @@ class Balls:
 
     def __init__(self, topology: Topology) -> None:
         require_searchable(topology)
-        healthy = np.setdiff1d(np.arange(topology.nodes), topology.faulty_nodes).tolist()
+        healthy = topology.working_nodes.tolist()
         self._following = [
             [end for end in set(topology.neighbor[node].tolist()) if end != NO_LINK]
             for node in healthy

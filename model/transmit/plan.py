@@ -180,7 +180,7 @@ def require_connected(topology: Topology) -> None:
         label = label[label]
         if (label == before).all():
             break
-    healthy = np.setdiff1d(np.arange(topology.nodes), topology.faulty_nodes)
+    healthy = topology.working_nodes
     if not healthy.size:
         raise InvalidInput.of(
             "network to transmit on", "one with a node that is not faulty", "none"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isqrt
 from typing import NamedTuple
 
 from ..errors import InvalidInput
@@ -27,6 +28,7 @@ from .trees import (
     corollary_2_plan,
     star_bound,
     star_plan,
+    theorem_3_lines_plan,
     theorem_4_plan,
 )
 
@@ -74,8 +76,11 @@ def transmit(topology: Topology, seconds: float) -> Findings:
     The search is for networks of no kind that the paper treats, and for others up to
     :data:`LARGEST_SEARCHED` nodes where counting has not proved our plan optimal. Raises
     :class:`InvalidInput` for a network that is not connected, and for one of no kind with a plan
-    that is too large to be searched.
+    that is too large to be searched. (A star tree without its centre is separate lines, which
+    Theorem 3 is about.)
     """
+    if _is_lines(topology):
+        return _lines_findings(topology)
     scheme = SCHEMES.get(topology.kind) if topology.without_faults is None else None
     if scheme is None:
         require_searchable(topology)
@@ -105,6 +110,23 @@ def transmit(topology: Topology, seconds: float) -> Findings:
     best = min(reversed(plans), key=lambda plan: plan.cost)
     ordered = [*(plan for plan in plans if plan is not best), best]
     return Findings(tuple(ordered), tuple(refusals), bound, tuple(certificates))
+
+
+def _is_lines(topology: Topology) -> bool:
+    """Whether it is a star tree that has lost its centre, and nothing else."""
+    alone = topology.faulty_nodes == (0,) and not topology.faulty_links
+    return topology.kind == "star-tree" and alone
+
+
+def _lines_findings(topology: Topology) -> Findings:
+    """The plan of Theorem 3 for separate lines of the same length, where it has one."""
+    lines, length = star_tree_size(topology)
+    n = isqrt(lines * length)
+    if n * n != lines * length or n % lines or n == lines:
+        allowed = f"{lines} of n^2/{lines} nodes, n a multiple of {lines} and more (Theorem 3)"
+        raise InvalidInput.of("separate lines", allowed, f"of {length}")
+    bound = _by_count(path_balls(length), lines * length)
+    return Findings((theorem_3_lines_plan(lines, n),), (), bound, ())
 
 
 def _by_count(balls: Sequence[int], nodes: int) -> _Cost:

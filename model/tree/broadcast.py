@@ -1,4 +1,4 @@
-"""Broadcast in the fewest steps, ceil(log2 nodes), on any connected network.
+"""Broadcast on any network, in the fewest steps, ceil(log2 nodes), where links work both ways.
 
 Whatever the network (meshes with faults anywhere, tori, irregular graphs), a node that has the
 message sends once in each step as long as there is something left for it to do, and no directed
@@ -20,6 +20,8 @@ they fit. So the broadcast takes ceil(log2 nodes) steps and no more. A half-dupl
 do two things at once: of each part one node sends and one receives.
 
 Paths lead both ways over the edges of a tree, so links count only where the link back works too.
+Where they do not reach all whom some path leads to, :mod:`.one_way` takes over: it uses all links,
+and may take more steps, as it must where nodes cannot pass on what they get.
 """
 
 from __future__ import annotations
@@ -32,10 +34,12 @@ import numpy.typing as npt
 from ..bounds import least_broadcast_steps
 from ..errors import InvalidInput, require_range, with_article
 from ..pieces import offsets_of
+from ..promises import broadcast_name
 from ..schedule import Blocks, Schedule
 from ..schedule_builder import one_block_schedule
 from ..topology import Topology
-from .graph import UNKNOWN, Graph, Numbers, two_way_graph
+from .graph import UNKNOWN, Graph, Numbers, one_way_graph, two_way_graph
+from .one_way import one_way_sends
 from .parts import PartSearch, Send, sends_of
 
 
@@ -45,45 +49,49 @@ def tree_broadcast(topology: Topology, source: int, words: int) -> Schedule:
     Raises :class:`InvalidInput` for a source that is outside the network or faulty, for a message
     without words, and for a network in which a node cannot be reached, which it names.
     """
-    graph = two_way_graph(topology)
-    reached = _reached(topology, graph, source)
-    healthy = np.setdiff1d(np.arange(topology.nodes), topology.faulty_nodes)
-    if missing := np.setdiff1d(healthy, reached)[:1].tolist():
+    _require_source(topology, source)
+    missing = np.setdiff1d(topology.working_nodes, _reached(one_way_graph(topology), source))
+    for node in missing[:1]:
         raise InvalidInput.of(
             f"network for a broadcast from node {source}",
-            "connected by links that work both ways",
-            f"{with_article(topology.label)}, where they do not reach node {missing[0]}",
+            "one in which it reaches all nodes",
+            f"{with_article(topology.label)}, where no path leads to node {node}",
         )
-    return _broadcast(topology, graph, reached, source, words)
+    return partial_tree_broadcast(topology, source, words)
 
 
 def partial_tree_broadcast(topology: Topology, source: int, words: int) -> Schedule:
     """As :func:`tree_broadcast`, to the nodes that can be reached; the others are owed nothing."""
-    graph = two_way_graph(topology)
-    return _broadcast(topology, graph, _reached(topology, graph, source), source, words)
+    _require_source(topology, source)
+    graph, two_way = one_way_graph(topology), two_way_graph(topology)
+    reached = _reached(graph, source)
+    if _reached(two_way, source).size == reached.size:
+        part = two_way.part(reached)
+        sends = _two_way_sends(part, _guides(topology, part, reached), reached, source)
+    else:
+        sends = one_way_sends(graph.part(reached), int(np.searchsorted(reached, source)))
+    return _schedule(topology, source, words, reached, sends)
 
 
-def _reached(topology: Topology, graph: Graph, source: int) -> Numbers:
-    """The nodes to which ``source`` has a path, itself included."""
+def _require_source(topology: Topology, source: int) -> None:
     require_range("source", source, 0, topology.nodes - 1)
     if source in topology.faulty_nodes:
         raise InvalidInput.of("source", "a node that is not faulty", source)
+
+
+def _reached(graph: Graph, source: int) -> Numbers:
+    """The nodes to which ``source`` has a path, itself included."""
     return np.flatnonzero(graph.distances(source) < UNKNOWN).astype(np.int32)
 
 
-def _broadcast(
-    topology: Topology, graph: Graph, reached: Numbers, source: int, words: int
-) -> Schedule:
-    blocks = Blocks.of_broadcast(source, words)
-    if reached.size < topology.nodes:
-        blocks = Blocks(blocks.owner, (tuple(reached.tolist()),), blocks.words)
-    part_graph = graph.part(reached)
+def _two_way_sends(
+    graph: Graph, guides: npt.NDArray[np.integer], reached: Numbers, source: int
+) -> list[Send]:
     root = int(np.searchsorted(reached, source))
-    search = PartSearch(part_graph, _guides(topology, part_graph, reached), root)
+    search = PartSearch(graph, guides, root)
     everything = np.arange(reached.size, dtype=np.int32)
     part = search.solve(everything, least_broadcast_steps(reached.size))
-    sends = sorted(sends_of(part, part_graph, root))
-    return _schedule(topology, blocks, reached, sends)
+    return sorted(sends_of(part, graph, root))
 
 
 def _guides(topology: Topology, graph: Graph, reached: Numbers) -> npt.NDArray[np.integer]:
@@ -100,10 +108,23 @@ def _guides(topology: Topology, graph: Graph, reached: Numbers) -> npt.NDArray[n
     return np.stack([corners[0] - corners[other] for other in (2, 3, 1)], axis=1)
 
 
-def _schedule(topology: Topology, blocks: Blocks, reached: Numbers, sends: list[Send]) -> Schedule:
+def _schedule(
+    topology: Topology, source: int, words: int, reached: Numbers, sends: list[Send]
+) -> Schedule:
     """The schedule of ``sends``, whose nodes are places in ``reached``."""
+    blocks = Blocks.of_broadcast(source, words)
+    if reached.size < topology.nodes:
+        blocks = Blocks(blocks.owner, (tuple(reached.tolist()),), blocks.words)
     lengths = np.array([len(path) for _, path in sends], np.int64)
     path_offsets = offsets_of(lengths)
     places = np.fromiter(chain.from_iterable(path for _, path in sends), np.int64)
     step = np.array([step for step, _ in sends], np.int32)
-    return one_block_schedule("tree", topology, blocks, step, path_offsets, reached[places])
+    return one_block_schedule(
+        "tree",
+        topology,
+        blocks,
+        step,
+        path_offsets,
+        reached[places],
+        collective=broadcast_name(topology, blocks),
+    )

@@ -63,14 +63,29 @@ class Graph:
         return total, following
 
 
+def one_way_graph(topology: Topology) -> Graph:
+    """All links of ``topology``; parallel ones count once."""
+    begins, ends = _links(topology)
+    return _graph(np.unique(begins * topology.nodes + ends), topology.nodes)
+
+
 def two_way_graph(topology: Topology) -> Graph:
     """The links of ``topology`` that work both ways; parallel ones count once."""
-    nodes, ports = np.nonzero(topology.neighbor != NO_LINK)
-    ends = topology.neighbor[nodes, ports].astype(np.int64)
-    there = np.unique(nodes * topology.nodes + ends)
-    back = np.unique(ends * topology.nodes + nodes)
-    begins, ends = np.divmod(np.intersect1d(there, back, assume_unique=True), topology.nodes)
-    offsets = np.searchsorted(begins, np.arange(topology.nodes + 1)).astype(np.int32)
+    begins, ends = _links(topology)
+    there = np.unique(begins * topology.nodes + ends)
+    back = np.unique(ends * topology.nodes + begins)
+    return _graph(np.intersect1d(there, back, assume_unique=True), topology.nodes)
+
+
+def _links(topology: Topology) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    begins, ports = np.nonzero(topology.neighbor != NO_LINK)
+    return begins, topology.neighbor[begins, ports].astype(np.int64)
+
+
+def _graph(links: npt.NDArray[np.int64], nodes: int) -> Graph:
+    """The graph of ``links``, which are begin * nodes + end, ascending."""
+    begins, ends = np.divmod(links, nodes)
+    offsets = np.searchsorted(begins, np.arange(nodes + 1)).astype(np.int32)
     return Graph(offsets, ends.astype(np.int32))
 
 
