@@ -7,7 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from program_by_hand import HEAD, SINGLE, TAIL, UP, C, departures, flags, pack, program, put, simulated
+from program_by_hand import (
+    HEAD,
+    SINGLE,
+    TAIL,
+    UP,
+    C,
+    departures,
+    flags,
+    pack,
+    program,
+    put,
+    simulated,
+)
 from traffic_by_hand import timed, traffic
 
 from eyecast.model.measures import measure_steps

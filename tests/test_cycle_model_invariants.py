@@ -142,7 +142,8 @@ def test_a_header_full_to_the_last_bit_counts_in_the_cycle_limit() -> None:
     route = [(UP, 2), (DOWN, 1)]
     made = program({0: [put(1, *route, length=4)]}, {}, **limits)
     tables = tables_of(made)
-    assert tables.header.tolist() == [pack((UP, 2), (1, 2), (DOWN, 2), (0, 2)), pack((3, 2), (1, 1))]
+    full, delivery = pack((UP, 2), (1, 2), (DOWN, 2), (0, 2)), pack((3, 2), (1, 1))
+    assert tables.header.tolist() == [full, delivery]
     # 2 header flits and 4 words over 3 hops, and out at the end.
     assert tables.flit_hops == (2 + 4) * (3 + 1)
     # 6 flits are injected; 2 control words are read, and the one that ends each of 4 tables; a
