@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from eyecast.model.compiler import compile_schedule
+from eyecast.model.compiler import compile_schedule, with_message_room, with_table_room
 from eyecast.model.config import NetworkConfig
 from eyecast.model.errors import InvalidInput
 from eyecast.model.layout import Layout, held_words
@@ -137,6 +138,26 @@ def test_rows_of_one_send_are_continued_but_for_the_last() -> None:
             assert header >> shift & mask == (0 if goes_on else row.step)
 
 
+@pytest.mark.parametrize(("words", "room"), [(15, 16), (16, 16), (17, 32)])
+def test_room_for_a_message_is_the_least_power_of_two(words: int, room: int) -> None:
+    blocks = Blocks(np.zeros(1, int), ((1,),), np.array([words]))
+    schedule = schedule_of(hypercube(1), [(1, [0, 1], [0])], blocks, "exchange")
+    for there, given in ((2, room), (room, room), (64, 64)):
+        config = NetworkConfig(topology=schedule.topology, message_words=there)
+        assert with_message_room(config, schedule).message_words == given
+
+
+@pytest.mark.parametrize(("sends", "room"), [(7, 16), (8, 32)])
+def test_room_for_a_table_is_the_least_power_of_two(sends: int, room: int) -> None:
+    """A row of one control word and one header flit for each send, and the word that ends them."""
+    blocks = Blocks(np.zeros(sends, int), ((1,),) * sends, np.ones(sends, int))
+    ones = [(step + 1, [0, 1], [step]) for step in range(sends)]
+    schedule = schedule_of(hypercube(1), ones, blocks, "exchange")
+    made = with_table_room(NetworkConfig(topology=schedule.topology, table_words=2), schedule)
+    assert made.table_words == room
+    compile_schedule(schedule, made)
+
+
 def test_a_continued_row_needs_another_like_it() -> None:
     config = NetworkConfig(topology=hypercube(1))
     row = Row(1, (Segment(1, 1, 0),), 0, 0, 1, continued=True)
@@ -181,6 +202,29 @@ def test_each_injection_port_has_its_rows() -> None:
     assert sum(map(len, lanes)) == len(program.rows[5])
     assert program.lane_receives(5) == [[3], [2], [1]]
     assert all(len(encode_table(config, lane)) < 128 for lane in lanes)
+
+
+def two_to_one(links: int) -> Schedule:
+    """Nodes 1 and 2 of a square each send to node 3, by different links; or node 1 sends twice."""
+    first, second = (1, 2) if links == 2 else (1, 1)
+    blocks = Blocks(np.array([first, second]), ((3,), (3,)), np.array([2, 2]))
+    sends = [(1, [first, 3], [0]), (1, [second, 3], [1])]
+    return schedule_of(hypercube(2), sends, blocks, "all-port")
+
+
+def test_a_node_receives_once_a_step_by_each_port_that_it_has() -> None:
+    square = hypercube(2)
+    all_port, one_port = (NetworkConfig(topology=square, all_port=each) for each in (True, False))
+    program = compile_schedule(two_to_one(links=2), all_port)
+    assert program.receives == ((), (), (), (1, 1))
+    assert program.receive_ports == ((), (), (), (1, 2))
+    with pytest.raises(InvalidInput) as refused:
+        compile_schedule(two_to_one(links=1), all_port)
+    where = "receives of node 3 in step 1"
+    assert str(refused.value) == f"{where} by port 2 must be at most 1, not 2"
+    with pytest.raises(InvalidInput) as refused:
+        compile_schedule(replace(two_to_one(links=2), port_model="full-duplex"), one_port)
+    assert str(refused.value) == f"{where} must be at most 1, not 2"
 
 
 def test_all_ports_at_once_need_such_a_network() -> None:

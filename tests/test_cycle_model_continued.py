@@ -7,7 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from program_by_hand import HEAD, SINGLE, UP, C, departures, flags, pack, program, put, simulated
+from program_by_hand import (
+    HEAD,
+    SINGLE,
+    TAIL,
+    UP,
+    C,
+    departures,
+    flags,
+    pack,
+    program,
+    put,
+    simulated,
+)
 from traffic_by_hand import timed, traffic
 
 from eyecast.model.measures import measure_steps
@@ -70,6 +82,16 @@ def test_node_does_not_wait_for_a_packet_that_no_step_waits_for() -> None:
     assert (result.finished, result.cycles) == (True, C + 3)
     assert result.trace.cycle.max() == C + 2
     assert departures(result, 3, 0) == []
+
+
+def test_node_alone_goes_through_steps_in_which_it_does_nothing() -> None:
+    # The others are finished from cycle 1 on. Node 0's row is ready in C, when its step is 1, 30
+    # steps before its own; it is injected in C + 30, its tail a cycle later.
+    late = program({0: [continued(31, (UP, 1), length=1)]}, {}, steps=31)
+    result = simulated(late, "self-timed")
+    assert departures(result, 0, UP) == [(C + 31, 0, HEAD), (C + 32, 0, TAIL)]
+    assert result.finished
+    assert result.step.tolist() == [31, 1, 1, 1]
 
 
 def test_expected_step_0_never_comes() -> None:

@@ -1,16 +1,18 @@
 """What holds for all traffic, whatever the model does; and traffic as arrays runs like rows."""
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from program_by_hand import HEAD, SINGLE, TAIL, pack, simulated, words
+from program_by_hand import DOWN, HEAD, SINGLE, TAIL, UP, pack, program, put, simulated, words
 from traffic_by_hand import refusing, timed, traffic
 
 from eyecast.model.cycle_model import cycle_limit, run
-from eyecast.model.cycle_tables import Tables
+from eyecast.model.cycle_tables import Tables, tables_of
+from eyecast.model.errors import InvalidInput
 from eyecast.model.program import Program, Row
 from eyecast.model.topology import mesh
 from eyecast.model.trace import first_difference
@@ -131,3 +133,40 @@ def test_arrays_run_like_rows() -> None:
     assert len(by_rows.trace) == tables.flit_hops
     assert by_rows.cycles == by_arrays.cycles
     assert cycle_limit(made) == cycle_limit(tables)
+
+
+def test_a_header_full_to_the_last_bit_counts_in_the_cycle_limit() -> None:
+    # Slots of a line of 4 take 4 bits, 2 of port and 2 of hops: two of them fill a flit of 8 bits,
+    # and the delivery of 2 + 1 + 2 bits stands in the next one.
+    limits = {"flit_width": 8, "message_words": 4, "steps": 1}
+    route = [(UP, 2), (DOWN, 1)]
+    made = program({0: [put(1, *route, length=4)]}, {}, **limits)
+    tables = tables_of(made)
+    full, delivery = pack((UP, 2), (1, 2), (DOWN, 2), (0, 2)), pack((3, 2), (1, 1))
+    assert tables.header.tolist() == [full, delivery]
+    # 2 header flits and 4 words over 3 hops, and out at the end.
+    assert tables.flit_hops == (2 + 4) * (3 + 1)
+    # 6 flits are injected; 2 control words are read, and the one that ends each of 4 tables; a
+    # step rises at each node, once more after the last; twice two cycles for the steps.
+    events = tables.config.control_words + 6 + tables.flit_hops + 4 * (1 + 1) + 2 * 2
+    assert cycle_limit(made) == events
+
+
+@pytest.mark.parametrize("name", ["first_row", "first_header"])
+@pytest.mark.parametrize(
+    "wrong", [(1, 2, 2, 2, 2), (0, 2, 2, 2, 1), (0, 2, 2, 2, 3), (0, 2, 1, 2, 2), (0, 3, 2, 2, 2)]
+)
+def test_bounds_that_do_not_rise_over_all_rows_are_refused(
+    name: str, wrong: tuple[int, ...]
+) -> None:
+    rows = [put(1, (UP, 1)), put(2, (UP, 1)), put(3, (UP, 1)), put(4, (UP, 1))]
+    made = program({0: rows[:2]} if name == "first_row" else {0: rows}, {})
+    tables = tables_of(made)
+    bounds = np.array(wrong)
+    if name == "first_header":
+        bounds *= 2
+    with pytest.raises(InvalidInput) as refused:
+        replace(tables, **{name: bounds})
+    end = len(tables.step) if name == "first_row" else len(tables.header)
+    allowed = f"rising from 0 to {end}, not {bounds.tolist()}"
+    assert str(refused.value) == f"tables: {name} must be {allowed}"

@@ -146,6 +146,17 @@ def test_node_is_finished_when_all_it_awaits_has_come() -> None:
     assert simulated(missing, cycle_limit=10**12 + 5).step[1] == (1 + 10**12 + 5 - 17) % 16
 
 
+def test_step_of_a_finished_node_stands_still_to_the_limit() -> None:
+    # Step 1 of node 1 is over in cycle 1, when the end of its table has been read; it rises until
+    # node 0's tail has left in 13, and node 1 is finished in 14. Node 3 waits for ever.
+    for limit in (40, 400):
+        result = simulated(traffic({0: [timed(10, (UP, 1))]}, {1: 1, 3: 1}), cycle_limit=limit)
+        assert not result.finished
+        assert cycles(result, 1, 0)[-1] == 13
+        assert result.step[1] == 1 + (14 - 1)
+        assert result.step[3] == (1 + limit - 1) % 16
+
+
 @pytest.mark.parametrize("awaited", [0, 1])
 def test_packet_that_is_not_awaited_is_unexpected(awaited: int) -> None:
     # Node 3's packet keeps the run going until the other ones have come.

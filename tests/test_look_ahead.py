@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from amaranth.hdl import ClockDomain, Fragment, Module, ResetSignal, Signal
-from amaranth.sim import Simulator
+from amaranth_simulation import simulate
 
 from eyecast.model.config import NetworkConfig
 from eyecast.model.program import Row, Segment, encode_expected, encode_table
@@ -18,7 +18,6 @@ STEPS = 6
 REGION = 16
 """Words of the message memory that the packet of a step is written to; those of step 0 are sent
 first."""
-PERIOD = 1e-6
 NO_PORT = 6
 """A router of a mesh has ports 0 to 4; this one comes in a slot of its own."""
 
@@ -100,12 +99,6 @@ class Pair:
                 await ctx.tick()
         await ctx.tick()
         ctx.set(self.reset, 0)
-
-    def simulate(self, testbench):
-        simulator = Simulator(self.module)
-        simulator.add_clock(PERIOD)
-        simulator.add_testbench(testbench)
-        simulator.run()
 
     def load(self, ctx, space, words):
         """Writes of these words, one a cycle, the last one first."""
@@ -192,7 +185,7 @@ def test_what_is_sent_is_the_same(changes, barrier, seed):
         assert finished
         assert injected >= sum(1 + row.length for row in rows)
 
-    pair.simulate(testbench)
+    simulate(pair.module, testbench)
 
 
 @pytest.mark.parametrize("barrier", [1, 0])
@@ -232,4 +225,4 @@ def test_a_flag_stops_both_in_the_same_cycle(wrong, barrier):
             await ctx.tick()
         assert told == {0, 1}
 
-    pair.simulate(testbench)
+    simulate(pair.module, testbench)

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from amaranth.hdl import ClockDomain, Fragment, Module, ResetSignal, Signal
-from amaranth.sim import Simulator
+from amaranth_simulation import simulate
 from program_by_hand import NORTH, UP, program, put, simulated
 
 from eyecast.model.algorithms import Request, find_algorithm
@@ -28,7 +28,6 @@ from eyecast.sim.simulator import prepare
 from eyecast.sim.traffic import TrafficCase
 from eyecast.sim.verify import Case
 
-PERIOD = 1e-6
 SLACK = 20
 """Cycles after which a run is taken to hang, beyond those that it should take."""
 
@@ -62,12 +61,6 @@ class Bench:
         self.module.d.comb += ResetSignal().eq(self.reset)
         platform = SimpleNamespace(look_ahead=look_ahead)
         self.module.submodules.network = Fragment.get(self.network, platform)
-
-    def simulate(self, testbench) -> None:
-        simulator = Simulator(self.module)
-        simulator.add_clock(PERIOD)
-        simulator.add_testbench(testbench)
-        simulator.run()
 
     async def load(self, ctx, job) -> None:
         """Write the job's words in reset, and release it."""
@@ -159,7 +152,7 @@ def test_one_cycle_of_reset_is_enough(clock: ClockDomain, registers: int, look_a
             await bench.interrupt(ctx, cycles % 7 + 1)
             await bench.require(ctx, predicted)
 
-    bench.simulate(testbench)
+    simulate(bench.module, testbench)
 
 
 @pytest.mark.parametrize("look_ahead", [False, True])
@@ -191,7 +184,7 @@ def test_flags(
             step = await bench.read(ctx, node, HostSpace.STATUS, StatusWord.STEP)
             assert (flags, step) == (predicted.flags[node], predicted.step[node])
 
-    bench.simulate(testbench)
+    simulate(bench.module, testbench)
 
 
 @pytest.mark.parametrize("look_ahead", [False, True])
@@ -230,7 +223,7 @@ def require_case(clock: ClockDomain, case: Case, *, look_ahead: bool) -> None:
         await bench.require(ctx, case.predicted)
         await bench.require_messages(ctx, case)
 
-    bench.simulate(testbench)
+    simulate(bench.module, testbench)
 
 
 @pytest.mark.parametrize("registers", [2, 5])
@@ -268,4 +261,4 @@ def test_timed_rows(clock: ClockDomain, registers: int) -> None:
         taken = await bench.cycles_to_done(ctx, 2 * case.predicted.cycles)
         assert taken == case.predicted.cycles + registers
 
-    bench.simulate(testbench)
+    simulate(bench.module, testbench)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from amaranth.hdl import ClockDomain, Fragment, Module, ResetInserter, ResetSignal, Signal
-from amaranth.sim import Simulator
+from amaranth_simulation import PERIOD, simulate
 
 from eyecast.model.config import NetworkConfig
 from eyecast.model.topology import mesh
@@ -19,14 +19,6 @@ from eyecast.rtl.sender import Sender, SenderState
 from eyecast.rtl.table import Table
 
 TOPOLOGY = mesh((2, 2))
-PERIOD = 1e-6
-
-
-def simulate(component, testbench):
-    simulator = Simulator(component)
-    simulator.add_clock(PERIOD)
-    simulator.add_testbench(testbench)
-    simulator.run()
 
 
 @pytest.mark.parametrize(("groups", "members"), [(1, 1), (2, 1), (5, 1), (4, 2), (3, 3)])

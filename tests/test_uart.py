@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from amaranth.sim import Simulator
+from amaranth_simulation import simulate
 from board_in_simulation import (
     BYTE_CYCLES,
     PERIOD,
@@ -259,9 +259,5 @@ def test_a_clock_that_is_a_little_off_is_followed(percent):
                 seen.append(sum(bit << place for place, bit in enumerate(bits)))
                 bits = []
 
-    simulator = Simulator(receiver)
-    simulator.add_clock(PERIOD)
-    simulator.add_testbench(send)
-    simulator.add_testbench(receive, background=True)
-    simulator.run()
+    simulate(receiver, send, receive)
     assert bytes(seen) == data

@@ -1,0 +1,20 @@
+"""A run of a design in Amaranth's own simulator."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from amaranth.sim import Simulator
+
+PERIOD = 1e-6
+
+Testbench = Callable[[Any], Awaitable[None]]
+
+
+def simulate(design: Any, testbench: Testbench, *background: Testbench) -> None:
+    """Clock ``design`` until ``testbench`` ends; those in the background need not end."""
+    simulator = Simulator(design)
+    simulator.add_clock(PERIOD)
+    simulator.add_testbench(testbench)
+    for endless in background:
+        simulator.add_testbench(endless, background=True)
+    simulator.run()
