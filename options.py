@@ -22,6 +22,7 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
+from . import __version__
 from .model.compiler import with_message_room, with_table_room
 from .model.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
 from .model.deadlock import DeadlockError, certify
@@ -238,6 +239,11 @@ def chosen_topology(chosen: Chosen, use: Use) -> Topology:
         use.require(f"{text} {kind}", nodes(size))
         topology = make(size)
     return _without_faults(chosen, topology)
+
+
+def network_facts(chosen: Chosen, topology: Topology) -> dict[str, object]:
+    """What a result is about, for ``--json``: so that a file of it can be told from another."""
+    return {"version": __version__, "network": topology.label, "seed": chosen["seed"]}
 
 
 _Size = tuple[int, ...]

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import click
 
+from .console import place_numbers
 from .model.algorithms import ROOTLESS, Request, algorithms_for, find_algorithm
 from .model.errors import InvalidInput, require_range
 from .model.files import input_name
@@ -20,6 +21,7 @@ from .options import (
     chosen_topology,
     integer_option,
     integers,
+    network_facts,
     ports_option,
     refuse_beside,
     together,
@@ -170,6 +172,20 @@ def chosen_schedule(
     topology = chosen_topology(chosen, use)
     require(topology)
     return make_schedule(chosen, topology, chosen_root(chosen, topology))
+
+
+def schedule_facts(chosen: Chosen, schedule: Schedule) -> dict[str, object]:
+    """What a result is about, as :func:`.network_facts`; a schedule file has no seed."""
+    facts = network_facts(chosen, schedule.topology)
+    if chosen.get("schedule_file") is not None:
+        facts["seed"] = None
+    return {
+        **facts,
+        "collective": schedule.collective,
+        "algorithm": schedule.algorithm,
+        "source": place_numbers(schedule.topology, schedule.root),
+        "ports": schedule.port_model,
+    }
 
 
 def _default_algorithm(collective: str, topology: Topology) -> str:
