@@ -62,7 +62,7 @@ schedule_file_option = click.option(
     "--schedule",
     "schedule_file",
     metavar="FILE",
-    help="A schedule file, instead of --mesh, --source, --algorithm and --flits.",
+    help="A schedule file (- is standard input), not --mesh, --source, --algorithm and --flits.",
 )
 
 SCHEDULE_FILE_SAYS = (
