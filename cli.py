@@ -27,6 +27,7 @@ from .options import (
     force_option,
     hardware_options,
     json_option,
+    made_room,
     network_options,
     output_option,
     ports_option,
@@ -117,6 +118,8 @@ def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         ("most of any node", "program", "network's limit"),
         [(name.replace("_", " "), value, limits.get(name)) for name, value in measures.items()],
     )
+    if room := made_room(chosen, config):
+        say(f"for a network with {room}")
     say_written(output)
 
 

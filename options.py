@@ -357,6 +357,13 @@ def chosen_config(chosen: Chosen, topology: Topology, *schedules: Schedule) -> N
     return config
 
 
+def made_room(chosen: Chosen, config: NetworkConfig) -> str:
+    """The options that would have asked for the room that was made; "" where there was enough."""
+    names = ("steps", "vcs", "message_words", "table_words")
+    grown = [name for name in names if getattr(config, name) != chosen[name]]
+    return " ".join(f"--{name.replace('_', '-')} {getattr(config, name)}" for name in grown)
+
+
 def _with_numbers(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
     """``config`` with the step numbers of ``schedule``, and if they were not typed with its VCs."""
     vcs = config.vcs if _typed("vcs") else min(int(schedule.vcs.max(initial=0)) + 1, MOST_VCS)
