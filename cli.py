@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from . import __version__
 from .console import busy, print_json, print_table, say, say_written, schedule_title, sharing
 from .model.algorithms import landmarks, upper_bounds
 from .model.compiler import compile_schedule
 from .model.errors import InvalidInput
-from .model.files import is_special, write_atomically
+from .model.files import input_name, is_special, write_atomically
 from .model.least import least_measures, word_measures
 from .model.program import Program, row_header, table_words
 from .model.program_file import network_to_json, read_program, write_program
@@ -26,6 +27,7 @@ from .options import (
     force_option,
     hardware_options,
     json_option,
+    made_room,
     network_options,
     output_option,
     ports_option,
@@ -38,6 +40,7 @@ from .options_collective import (
     PROGRAM_FILE_SAYS,
     chosen_schedule,
     collective_options,
+    schedule_facts,
     schedule_file_option,
 )
 
@@ -69,7 +72,8 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     if as_json:
         shared = {"pairs_sharing_links": schedule.pairs_sharing_links}
         bounds = {"least": least, **({"most": most} if most else {})}
-        print_json({**measures, **shared, "unserved": schedule.unserved, **bounds})
+        facts = schedule_facts(chosen, schedule)
+        print_json({**facts, **measures, **shared, "unserved": schedule.unserved, **bounds})
         return
     names = {
         "tcd": "TCD, in links",
@@ -115,7 +119,7 @@ def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     if output is not None:
         write_program(program, output)
     if as_json:
-        print_json(measures)
+        print_json({**schedule_facts(chosen, schedule), **measures})
         return
     limits = {"rows": None, "table_words": config.table_words, "steps": config.steps}
     print_table(
@@ -123,6 +127,8 @@ def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         ("most of any node", "program", "network's limit"),
         [(name.replace("_", " "), value, limits.get(name)) for name, value in measures.items()],
     )
+    if room := made_room(chosen, config):
+        say(f"for a network with {room}")
     say_written(output)
 
 
@@ -165,14 +171,15 @@ def predict_command(
     if program_file is not None:
         refuse_beside("--program", PROGRAM_FILE_SAYS)
         program = read_program(program_file)
-        title = f"{program.config.topology.label}, {program_file}"
+        title = f"{program.config.topology.label}, {input_name(program_file)}"
+        facts = _program_facts(program)
         memory = empty_memory(program.config)
     else:
         with busy("generating, checking, compiling"):
             schedule = chosen_schedule(chosen, Use.PROGRAM)
             config = chosen_config(chosen, schedule.topology, schedule)
             program = compile_schedule(schedule, config)
-        title = schedule_title(schedule)
+        title, facts = schedule_title(schedule), schedule_facts(chosen, schedule)
         memory = Payload.random(schedule, config, seed=0).memory(config)
     require_no_deadlock(chosen, program)
     with busy("predicting (the first time, the cycle model is compiled)"):
@@ -180,12 +187,19 @@ def predict_command(
     if output is not None:
         predicted.trace.write_csv(output)
     if as_json:
-        print_json(_prediction_json(program, predicted, timing))
+        print_json({**facts, **_prediction_json(program, predicted, timing)})
     else:
         _print_prediction(title, program, predicted, timing)
         say_written(output)
     if not predicted.finished:
         raise RuntimeError(f"the program does not finish: stopped after {predicted.cycles} cycles")
+
+
+def _program_facts(program: Program) -> dict[str, object]:
+    """The same that is said of a schedule, as far as a program file knows it."""
+    unknown = dict.fromkeys(("seed", "collective", "algorithm", "source"))
+    network = program.config.topology.label
+    return {"version": __version__, "network": network, **unknown, "ports": program.port_model}
 
 
 def _prediction_json(program: Program, predicted: Run, timing: str) -> dict[str, object]:

@@ -20,6 +20,7 @@ from .options import (
     force_option,
     hardware_options,
     json_option,
+    network_facts,
     network_options,
     output_paths,
     require_no_deadlock,
@@ -28,6 +29,7 @@ from .options import (
 from .options_collective import (
     chosen_schedule,
     collective_options,
+    schedule_facts,
     schedule_file_option,
 )
 
@@ -133,7 +135,8 @@ def bitstream_command(
         say(f"bitstream {built.bitstream}")
     proofs = _prove(board, config, built) if prove else {}
     if as_json:
-        print_json(_bitstream_json(board, built, proofs))
+        facts = network_facts(chosen, config.topology)
+        print_json({**facts, **_bitstream_json(board, built, proofs)})
     elif prove:
         _print_proofs(board, proofs)
     kept = [path for path in built.folder.iterdir() if path.suffix in (".log", ".json")]
@@ -226,7 +229,7 @@ def board_run_command(port: str, as_json: bool, timing: str, **chosen: Any) -> N
     finally:
         line.close()
     if as_json:
-        print_json(result.to_json())
+        print_json({**schedule_facts(chosen, case.schedule), **result.to_json()})
     else:
         _print_comparison(result)
     if not result.agrees:

@@ -22,6 +22,7 @@ from .options import (
     force_option,
     hardware_options,
     json_option,
+    network_facts,
     network_options,
     output_option,
     refuse_beside,
@@ -67,11 +68,13 @@ def compare_command(
         names = [option.opts[0] for option in click.get_current_context().command.params]
         others = [name for name in names if name not in kept]
         refuse_beside("--all-sources", others, "it is about the TCD from every node")
-        compare_sources(chosen_topology(chosen, Use.SCHEDULE), output, as_json)
+        topology = chosen_topology(chosen, Use.SCHEDULE)
+        compare_sources(topology, output, network_facts(chosen, topology) if as_json else None)
     else:
         comparison = _compare_algorithms(chosen, rtl, output)
         if as_json:
-            print_json(comparison.to_json())
+            facts = network_facts(chosen, comparison.request.topology)
+            print_json({**facts, "ports": chosen["ports"], **comparison.to_json()})
         else:
             _print(comparison, rtl, why)
             say_written(output)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
@@ -13,8 +15,12 @@ from .model.topology import Topology
 Costs = npt.NDArray[np.int64]
 
 
-def compare_sources(topology: Topology, output: str | None, as_json: bool) -> None:
+def compare_sources(
+    topology: Topology, output: str | None, facts: Mapping[str, object] | None
+) -> None:
     """Print what the least TCD saves beside Algorithm 1, and draw both where ``output`` is given.
+
+    As JSON where there are ``facts``, which are put first.
 
     Raises :class:`.InvalidInput` for a network that either does not serve, or that is not drawn.
     """
@@ -27,16 +33,15 @@ def compare_sources(topology: Topology, output: str | None, as_json: bool) -> No
             say("drawing")
             _draw(topology, costs, gain, output)
             advance()
-    if as_json:
-        print_json(_to_json(topology, costs, gain))
+    if facts is not None:
+        print_json({**facts, **_to_json(costs, gain)})
     else:
         _print(topology, costs, gain)
         say_written(output)
 
 
-def _to_json(topology: Topology, costs: dict[str, Costs], gain: Gain) -> dict[str, object]:
+def _to_json(costs: dict[str, Costs], gain: Gain) -> dict[str, object]:
     return {
-        "network": topology.label,
         "sources": gain.sources,
         "better": gain.better,
         "largest": gain.largest,

@@ -33,6 +33,7 @@ from .options import (
     force_option,
     integer_option,
     json_option,
+    network_facts,
     network_options,
     output_option,
     output_paths,
@@ -103,7 +104,8 @@ def traffic_command(output: str | None, as_json: bool, place: str, **chosen: Any
     compared = result if place == "both" else None
     if as_json:
         checks = None if compared is None else [check.to_json() for check in compared.checks]
-        print_json({"measures": measured, "checks": checks})
+        facts = network_facts(chosen, setting.config.topology)
+        print_json({**facts, "measures": measured, "checks": checks})
     else:
         _print(setting, measured, compared)
         say_written(*paths)

@@ -19,7 +19,7 @@ from .options import (
     refuse_beside,
     require_output_files,
 )
-from .options_collective import chosen_flits, flits_option
+from .options_collective import chosen_flits, flits_option, schedule_facts
 
 if TYPE_CHECKING:
     from .model.transmit.plan import Plan
@@ -98,7 +98,7 @@ def transmit_command(
     if picture is not None and figure is not None:
         save_picture(figure, picture)
     if as_json:
-        print_json(_to_json(findings))
+        print_json({**schedule_facts(chosen, schedule), **_to_json(findings)})
         return
     _print(findings)
     say_written(output, picture)

@@ -42,6 +42,7 @@ from .options_collective import (
     chosen_schedule,
     collective_options,
     make_schedule,
+    schedule_facts,
     schedule_file_option,
 )
 
@@ -89,9 +90,11 @@ def verify_command(
     if paths:
         _write_verification(results[0], paths)
     if as_json:
-        print_json(
-            [result.to_json() for result in results] if all_sources else results[0].to_json()
-        )
+        found = [
+            {**schedule_facts(chosen, result.case.schedule), **result.to_json()}
+            for result in results
+        ]
+        print_json(found if all_sources else found[0])
     elif all_sources:
         _print_summary(results)
     else:

@@ -28,11 +28,20 @@ BUILDING = "building the simulator (once per configuration)"
 """What is said while Verilator is at work."""
 
 
-def place_name(topology: Topology, node: int) -> str:
-    """Where a node is: "(1,0)", or "host"."""
+def place_numbers(topology: Topology, node: int | None) -> list[int] | str | None:
+    """Where a node is, as JSON values: its coordinates, or "host"; None for none."""
+    if node is None:
+        return None
     if isinstance(topology, HostedTopology) and node == topology.host:
         return "host"
-    return f"({','.join(map(str, topology.coordinates(node).tolist()))})"
+    coordinates: list[int] = topology.coordinates(node).tolist()
+    return coordinates
+
+
+def place_name(topology: Topology, node: int) -> str:
+    """Where a node is: "(1,0)", or "host"."""
+    numbers = place_numbers(topology, node)
+    return numbers if isinstance(numbers, str) else f"({','.join(map(str, numbers or ()))})"
 
 
 def origin_name(topology: Topology, collective: str, root: int | None) -> str:

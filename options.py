@@ -22,6 +22,7 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
+from . import __version__
 from .model.compiler import with_message_room, with_table_room
 from .model.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
 from .model.deadlock import DeadlockError, certify
@@ -242,6 +243,11 @@ def chosen_topology(chosen: Chosen, use: Use) -> Topology:
     return _without_faults(chosen, topology)
 
 
+def network_facts(chosen: Chosen, topology: Topology) -> dict[str, object]:
+    """What a result is about, for ``--json``: so that a file of it can be told from another."""
+    return {"version": __version__, "network": topology.label, "seed": chosen["seed"]}
+
+
 _Size = tuple[int, ...]
 _KINDS: dict[str, tuple[str, int, Callable[[_Size], int], Callable[[_Size], Topology]]] = {
     "mesh": ("sides such as 8x8", 0, prod, mesh),
@@ -354,6 +360,13 @@ def chosen_config(chosen: Chosen, topology: Topology, *schedules: Schedule) -> N
             with suppress(InvalidInput):
                 config = with_table_room(config, schedule)
     return config
+
+
+def made_room(chosen: Chosen, config: NetworkConfig) -> str:
+    """The options that would have asked for the room that was made; "" where there was enough."""
+    names = ("steps", "vcs", "message_words", "table_words")
+    grown = [name for name in names if getattr(config, name) != chosen[name]]
+    return " ".join(f"--{name.replace('_', '-')} {getattr(config, name)}" for name in grown)
 
 
 def _with_numbers(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import click
 
+from .console import place_numbers
 from .model.algorithms import Request, algorithms_for, find_algorithm
 from .model.errors import InvalidInput, require_range
 from .model.files import input_name
@@ -21,6 +22,7 @@ from .options import (
     chosen_topology,
     integer_option,
     integers,
+    network_facts,
     ports_option,
     refuse_beside,
     together,
@@ -66,7 +68,7 @@ schedule_file_option = click.option(
     "--schedule",
     "schedule_file",
     metavar="FILE",
-    help="A schedule file, instead of --mesh, --source, --algorithm and --flits.",
+    help="A schedule file (- is standard input), not --mesh, --source, --algorithm and --flits.",
 )
 
 SCHEDULE_FILE_SAYS = (
@@ -194,6 +196,20 @@ def chosen_schedule(
     topology = chosen_topology(chosen, use)
     require(topology)
     return make_schedule(chosen, topology, chosen_root(chosen, topology))
+
+
+def schedule_facts(chosen: Chosen, schedule: Schedule) -> dict[str, object]:
+    """What a result is about, as :func:`.network_facts`; a schedule file has no seed."""
+    facts = network_facts(chosen, schedule.topology)
+    if chosen.get("schedule_file") is not None:
+        facts["seed"] = None
+    return {
+        **facts,
+        "collective": schedule.collective,
+        "algorithm": schedule.algorithm,
+        "source": place_numbers(schedule.topology, schedule.root),
+        "ports": schedule.port_model,
+    }
 
 
 def _default_algorithm(collective: str, topology: Topology) -> str:

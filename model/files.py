@@ -38,7 +38,8 @@ def read_input(path: str | Path) -> bytes:
     try:
         with _opened(path) as file:
             status = os.fstat(file.fileno())
-            size = status.st_size if stat.S_ISREG(status.st_mode) else 0
+            regular = stat.S_ISREG(status.st_mode)
+            size = status.st_size if regular else 0
             content = bytearray()
             while size <= LARGEST_INPUT and (chunk := file.read(_CHUNK)):
                 content += chunk
@@ -46,7 +47,8 @@ def read_input(path: str | Path) -> bytes:
     except OSError as error:
         raise InvalidInput(f"{name}: cannot be read: {error.strerror}") from error
     if size > LARGEST_INPUT:
-        raise InvalidInput.of(f"bytes of {name}", f"at most {LARGEST_INPUT}", f"{size} or more")
+        given = size if regular else "more"
+        raise InvalidInput.of(f"bytes of {name}", f"at most {LARGEST_INPUT}", given)
     return bytes(content).removeprefix(_BYTE_ORDER_MARK)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command import Answer, Command, refusal, result
 
-from eyecast import cli_compare
+from eyecast import __version__, cli_compare
 from eyecast.model.algorithms import ALGORITHMS, Algorithm, Request, find_algorithm
 from eyecast.model.eye import eye_broadcast, eyes, source_tcd
 from eyecast.model.minimum import best_sources, minimum_tcds
@@ -232,6 +232,7 @@ def test_all_sources_against_the_schedules(eyecast: Command, k: int) -> None:
     saved = [one - other for one, other in zip(eye, minimum, strict=True)]
     found = result(eyecast("compare", "--mesh", f"{side}x{side}", "--all-sources", "--json"))
     assert found == {
+        **{"version": __version__, "seed": 1},
         "network": f"{side}x{side} mesh",
         "sources": side * side,
         "better": sum(links > 0 for links in saved),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from eyecast.model.bounds import least_broadcast_steps, least_broadcast_tcd
-from eyecast.model.errors import InvalidInput
+from eyecast.model.errors import InvalidInput, with_article
 from eyecast.model.eye import (
     corner_tcd,
     corner_tcd_recursive,
@@ -245,7 +245,8 @@ def test_a_million_nodes(source: Node) -> None:
     ids=lambda value: value.label if isinstance(value, Topology) else "",
 )
 def test_other_networks_are_refused(topology: Topology, allowed: str) -> None:
-    message = f"network for the eye broadcast must be {allowed}, not a {topology.label}"
+    given = with_article(topology.label)
+    message = f"network for the eye broadcast must be {allowed}, not {given}"
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         eye_broadcast(topology, 0, 1)
 

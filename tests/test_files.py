@@ -38,19 +38,19 @@ def test_a_file_may_be_as_large_as_the_limit(tmp_path: Path) -> None:
     path.write_bytes(b"x" * 3_000_000)
     assert read_input(path) == b"x" * 3_000_000
     path.write_bytes(b"x" * 3_000_001)
-    assert refusal(path) == f"bytes of {path} must be at most 3000000, not 3000001 or more"
+    assert refusal(path) == f"bytes of {path} must be at most 3000000, not 3000001"
 
 
 def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
     path = tmp_path / "a"
     with path.open("wb") as file:
         file.truncate(1 << 40)
-    assert refusal(path) == f"bytes of {path} must be at most 3000000, not {1 << 40} or more"
+    assert refusal(path) == f"bytes of {path} must be at most 3000000, not {1 << 40}"
 
 
 @pytest.mark.skipif(not DEVICE.exists(), reason="a device without an end")
 def test_a_device_without_an_end_is_refused() -> None:
-    assert refusal(DEVICE).startswith("bytes of /dev/zero must be at most 3000000, not ")
+    assert refusal(DEVICE) == "bytes of /dev/zero must be at most 3000000, not more"
 
 
 def test_what_a_link_leads_to_is_written(tmp_path: Path) -> None:

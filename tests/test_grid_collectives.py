@@ -15,7 +15,7 @@ from eyecast.model.compiler import compile_schedule
 from eyecast.model.config import NetworkConfig
 from eyecast.model.cycle_model import run
 from eyecast.model.deadlock import certify
-from eyecast.model.errors import InvalidInput
+from eyecast.model.errors import InvalidInput, with_article
 from eyecast.model.faults import with_faults
 from eyecast.model.graphs import graph
 from eyecast.model.grid.collectives import recursive_doubling, ring
@@ -316,7 +316,7 @@ def test_exchanges_refuse_other_sides(sides: tuple[int, ...], collective: str) -
     topology = mesh(sides)
     message = (
         f"network for recursive-doubling {collective} must be of sides that are powers of two up "
-        f"to 16, or served by ring, not a {topology.label}"
+        f"to 16, or served by ring, not {with_article(topology.label)}"
     )
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         recursive_doubling(collective, topology, None, 1)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from exhaustive import least_tcds
 
-from eyecast.model.errors import InvalidInput
+from eyecast.model.errors import InvalidInput, with_article
 from eyecast.model.eye import eye_broadcast, eye_tcd, eyes
 from eyecast.model.eye_dimensions import grid_eye_tcd_recursive, grid_source_tcds
 from eyecast.model.faults import with_faults
@@ -200,7 +200,9 @@ def test_from_an_eye_it_costs_what_the_eye_broadcast_does() -> None:
     ids=lambda value: value.label if isinstance(value, Topology) else "",
 )
 def test_other_networks_are_refused(topology: Topology, allowed: str) -> None:
-    message = f"network for the minimum broadcast must be {allowed}, not a {topology.label}"
+    message = (
+        f"network for the minimum broadcast must be {allowed}, not {with_article(topology.label)}"
+    )
     for refused in (lambda: minimum_broadcast(topology, 0, 1), lambda: minimum_tcds(topology)):
         with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
             refused()

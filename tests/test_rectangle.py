@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from eyecast.model.errors import InvalidInput
+from eyecast.model.errors import InvalidInput, with_article
 from eyecast.model.eye import eye_broadcast, eye_line, eye_square_side, eye_tcd
 from eyecast.model.eye_dimensions import grid_eye_tcd, grid_eye_tcd_recursive, grid_source_tcds
 from eyecast.model.faults import with_faults
@@ -250,7 +250,9 @@ def test_a_source_in_a_power_of_two_costs_what_theorem_1_says() -> None:
     ids=lambda value: value.label if isinstance(value, Topology) else "",
 )
 def test_other_networks_are_refused(topology: Topology, allowed: str) -> None:
-    message = f"network for the rectangle broadcast must be {allowed}, not a {topology.label}"
+    message = (
+        f"network for the rectangle broadcast must be {allowed}, not {with_article(topology.label)}"
+    )
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         rectangle_broadcast(topology, 0, 1)
 

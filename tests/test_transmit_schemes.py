@@ -9,6 +9,7 @@ import pytest
 from test_topology import refusal
 from transmit_by_hand import least_cost, links_of, node_link
 
+from eyecast.model.errors import with_article
 from eyecast.model.faults import with_faults
 from eyecast.model.named_graphs import (
     binary_tree,
@@ -196,7 +197,7 @@ def test_plans_want_their_networks() -> None:
         (theorem_6_plan, line(3), "a de-bruijn"),
         (antipodal_plan, with_faults(hypercube(2), [0]), "a hypercube"),
     ):
-        expected = f"network must be {wanted} without faults, not a {topology.label}"
+        expected = f"network must be {wanted} without faults, not {with_article(topology.label)}"
         assert refusal(make, topology) == expected
 
 
