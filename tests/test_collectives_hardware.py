@@ -20,6 +20,8 @@ from eyecast.model.topology import Topology, hypercube, mesh, torus
 from eyecast.sim.verify import Case, Verification, verify
 
 TIMINGS = ("barrier", "self-timed")
+ONE_PORT_GRAPHS = ("brg", "sbt", "sbt-gray", "tcbt", "nrsbt", "nesbt", "sbnt")
+ALL_PORT_GRAPHS = ("brg", "nrbrg", "sbt", "tcbt", "nrsbt", "nesbt", "sbnt")
 GRAPHS = ("nesbt", "nrsbt", "sbnt")
 GRID_ALGORITHMS = ("ring", "recursive-doubling")
 
@@ -73,11 +75,29 @@ def on_hardware(made: Sequence[Schedule], config: NetworkConfig) -> list[Verific
     return results
 
 
-@pytest.mark.parametrize("dimension", [slow(1), slow(2), 3, slow(4), slow(5)])
-def test_sbt_with_one_port(dimension: int) -> None:
+def multicasts(topology: Topology, draw: np.random.Generator) -> list[Schedule]:
+    """From drawn sources to drawn targets, by U-mesh, which is U-cube on a hypercube."""
+    (u_mesh,) = [each for each in algorithms_for("multicast") if each.name == "u-mesh"]
+    made = []
+    for count in range(1, topology.nodes):
+        source, *targets = draw.permutation(topology.nodes)[: 1 + count].tolist()
+        request = Request(topology=topology, words=3, source=source, targets=tuple(targets))
+        made.append(u_mesh.generate(request))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("dimension", "graphs"),
+    [(3, ONE_PORT_GRAPHS), *(slow(n, ("sbt",)) for n in (1, 2, 4, 5)), slow(4, ONE_PORT_GRAPHS)],
+)
+def test_one_port(dimension: int, graphs: tuple[str, ...]) -> None:
+    """All graphs that have one port, and multicasts, on one network."""
     topology = hypercube(dimension)
-    made = schedules(topology, ("sbt",), np.random.default_rng(dimension))
-    assert {each.collective for each in made} == {*COLLECTIVES} - {"multicast"}
+    draw = np.random.default_rng(dimension)
+    made = schedules(topology, graphs, draw)
+    assert {each.algorithm for each in made} == {*graphs}
+    made += multicasts(topology, draw)
+    assert {each.collective for each in made} == {*COLLECTIVES}
     for result in on_hardware(made, NetworkConfig(topology=topology)):
         if result.case.schedule.largest_link_load <= 1 and result.case.timing == "barrier":
             assert result.measured.stalled_flits.sum() == 0
@@ -97,12 +117,14 @@ def test_the_machine_of_128_nodes() -> None:
     on_hardware(made, NetworkConfig(topology=topology))
 
 
-@pytest.mark.parametrize("dimension", [3, slow(4), slow(5)])
-def test_all_ports_at_once(dimension: int) -> None:
+@pytest.mark.parametrize(
+    ("dimension", "graphs"), [(3, ALL_PORT_GRAPHS), slow(4, GRAPHS), slow(5, GRAPHS)]
+)
+def test_all_ports_at_once(dimension: int, graphs: tuple[str, ...]) -> None:
     topology = hypercube(dimension)
-    made = schedules(topology, GRAPHS, np.random.default_rng(dimension), all_port=True)
+    made = schedules(topology, graphs, np.random.default_rng(dimension), all_port=True)
     assert {each.collective for each in made} == {*COLLECTIVES} - {"multicast"}
-    assert {each.algorithm for each in made} == {*GRAPHS}
+    assert {each.algorithm for each in made} == {*graphs}
     on_hardware(made, NetworkConfig(topology=topology, all_port=True))
 
 
