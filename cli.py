@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .console import busy, print_json, print_table, say, say_written, schedule_title, sharing
-from .model.algorithms import landmarks, upper_bounds
+from .model.algorithm_notes import landmarks, upper_bounds
 from .model.compiler import compile_schedule
 from .model.errors import InvalidInput
 from .model.files import is_special, write_atomically
