@@ -12,7 +12,7 @@ import click
 
 from . import __version__
 from .console import busy, print_json, print_table, say, say_written, schedule_title, sharing
-from .model.algorithms import landmarks, upper_bounds
+from .model.algorithm_notes import landmarks, upper_bounds
 from .model.compiler import compile_schedule
 from .model.errors import InvalidInput
 from .model.files import input_name, is_special, write_atomically

@@ -9,7 +9,8 @@ import click
 
 from .comparison import Comparison, Entry
 from .console import BUILDING, print_json, print_table, progress, say, say_written
-from .model.algorithms import algorithms_for, left_out
+from .model.algorithm_notes import left_out
+from .model.algorithms import algorithms_for
 from .model.config import TIMINGS
 from .model.errors import InvalidInput, with_article
 from .model.least import least_measures

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from .model.algorithms import left_out
+from .model.algorithm_notes import left_out
 from .model.errors import printable
 from .model.host import HostedTopology
 from .model.promises import CUSTOM

@@ -14,7 +14,7 @@ from .eye import eye_broadcast, eyes
 from .fault_blocks.broadcast import jiang_wu_broadcast, region_eyes, theorem_6_bounds
 from .grid.collectives import recursive_doubling, ring
 from .minimum import best_sources, minimum_broadcast
-from .promises import COLLECTIVES, CUSTOM
+from .promises import COLLECTIVES
 from .rectangle import rectangle_broadcast, rectangle_eyes
 from .schedule import Schedule
 from .topology import Topology
@@ -216,48 +216,3 @@ def find_algorithm(collective: str, name: str) -> Algorithm:
             return algorithm
     names = " or ".join(algorithm.name for algorithm in candidates)
     raise InvalidInput.of(f"algorithm for {collective}", names, name)
-
-
-def _algorithm_of(schedule: Schedule) -> Algorithm | None:
-    """What may have made ``schedule``, by its name; None where that is not ours."""
-    names = [(schedule.collective, schedule.algorithm)]
-    if schedule.collective == CUSTOM:
-        names = [(collective, schedule.algorithm) for collective in COLLECTIVES]
-    for algorithm in ALGORITHMS:
-        if (algorithm.collective, algorithm.name) in names:
-            return algorithm
-    return None
-
-
-def landmarks(schedule: Schedule) -> tuple[int, ...]:
-    """The nodes that a picture of ``schedule`` marks; none where its algorithm is not ours.
-
-    Nor any where all are alike, as on a torus.
-    """
-    algorithm = _algorithm_of(schedule)
-    marked = () if algorithm is None else algorithm.landmarks(schedule.topology)
-    return () if len(marked) == schedule.topology.nodes else marked
-
-
-def upper_bounds(schedule: Schedule) -> dict[str, int]:
-    """What the paper of its algorithm says that measures of ``schedule`` are at most, by name."""
-    algorithm = _algorithm_of(schedule)
-    return {} if algorithm is None else algorithm.most(schedule.topology)
-
-
-def left_out(schedule: Schedule) -> str:
-    """Words on the working nodes that ``schedule`` gives nothing, and why; none where all get it.
-
-    >>> from .topology import mesh
-    >>> left_out(eye_broadcast(mesh((4, 4)), 0, 1))
-    ''
-    """
-    if not schedule.unserved:
-        return ""
-    algorithm = _algorithm_of(schedule)
-    why = algorithm.leaves_out if algorithm is not None else ""
-    working = schedule.topology.working_nodes.size
-    return (
-        f"{len(schedule.unserved)} of {working} working nodes get nothing: "
-        f"{why or 'the schedule owes them nothing'}"
-    )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -191,9 +191,10 @@ class Schedule:
         sends = self.hop_sends
         keys = self.step[sends] * np.int64(self.topology.nodes * self.topology.ports) + self.links
         order = np.argsort(keys, kind="stable")
-        ends = np.flatnonzero(np.diff(keys[order], append=-1)) + 1
-        groups = (order[begin:end] for begin, end in pairwise((0, *ends)) if end > begin + 1)
-        return len({pair for group in groups for pair in combinations(sends[group].tolist(), 2)})
+        _, begins, counts = np.unique(keys[order], return_index=True, return_counts=True)
+        shared = np.stack((begins, begins + counts), axis=1)[counts > 1].tolist()
+        groups = (sorted({*sends[order[begin:end]].tolist()}) for begin, end in shared)
+        return len({pair for group in groups for pair in combinations(group, 2)})
 
     @property
     def largest_link_load(self) -> int:

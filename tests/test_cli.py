@@ -242,6 +242,7 @@ def test_verify_keeps_what_it_was_about(eyecast: Command, here: Path) -> None:
     assert (answer.status, answer.errors) == (0, "")
     assert (out / "notes.txt").read_text() == "mine"
     assert "DIFFERS" not in answer.output
+    assert "\nno link is shared in a step\n" in answer.output
     assert re.search(r"nodes delivered │ +16 │ +16 │ ok", answer.output)
     names = ["program.json", "schedule.json", "trace-hardware.csv", "trace-model.csv"]
     assert sorted(path.name for path in out.iterdir()) == ["notes.txt", *names]
@@ -279,6 +280,7 @@ def test_verify_all_sources(eyecast: Command) -> None:
     answer = eyecast(*arguments)
     assert answer.status == 0
     assert re.search(r"sources that agree in everything │ +16/16", answer.output)
+    assert answer.output.endswith("no link is shared in a step\n")
 
 
 def test_hardware_that_differs_is_a_failure(

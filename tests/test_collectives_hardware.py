@@ -21,6 +21,8 @@ from eyecast.sim.verify import Case, Verification, verify
 
 TIMINGS = ("barrier", "self-timed")
 GRAPHS = ("nesbt", "nrsbt", "sbnt")
+OTHER_GRAPHS = ("brg", "nrbrg", "sbt", "tcbt")
+OTHER_ONE_PORT_GRAPHS = ("brg", "sbt-gray", "tcbt", "nrsbt", "nesbt", "sbnt")
 GRID_ALGORITHMS = ("ring", "recursive-doubling")
 
 
@@ -73,11 +75,34 @@ def on_hardware(made: Sequence[Schedule], config: NetworkConfig) -> list[Verific
     return results
 
 
-@pytest.mark.parametrize("dimension", [slow(1), slow(2), 3, slow(4), slow(5)])
-def test_sbt_with_one_port(dimension: int) -> None:
+def one_of_each(made: Sequence[Schedule]) -> list[Schedule]:
+    """The last of what an algorithm made for a collective: with packets, where it takes them."""
+    return [*{(each.collective, each.algorithm): each for each in made}.values()]
+
+
+def multicasts(topology: Topology, draw: np.random.Generator) -> list[Schedule]:
+    """From drawn sources to drawn targets, by U-mesh, which is U-cube on a hypercube."""
+    (u_mesh,) = [each for each in algorithms_for("multicast") if each.name == "u-mesh"]
+    made = []
+    for count in range(1, topology.nodes):
+        source, *targets = draw.permutation(topology.nodes)[: 1 + count].tolist()
+        request = Request(topology=topology, words=3, source=source, targets=tuple(targets))
+        made.append(u_mesh.generate(request))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("dimension", "others"),
+    [(3, OTHER_ONE_PORT_GRAPHS), *(slow(n, ()) for n in (1, 2, 5)), slow(4, OTHER_ONE_PORT_GRAPHS)],
+)
+def test_one_port(dimension: int, others: tuple[str, ...]) -> None:
+    """All graphs that have one port, and multicasts, on one network."""
     topology = hypercube(dimension)
-    made = schedules(topology, ("sbt",), np.random.default_rng(dimension))
-    assert {each.collective for each in made} == {*COLLECTIVES} - {"multicast"}
+    draw = np.random.default_rng(dimension)
+    made = schedules(topology, ("sbt",), draw)
+    made += one_of_each(schedules(topology, others, draw)) + multicasts(topology, draw)
+    assert {each.algorithm for each in made} == {"sbt", *others, "u-mesh"}
+    assert {each.collective for each in made} == {*COLLECTIVES}
     for result in on_hardware(made, NetworkConfig(topology=topology)):
         if result.case.schedule.largest_link_load <= 1 and result.case.timing == "barrier":
             assert result.measured.stalled_flits.sum() == 0
@@ -100,9 +125,12 @@ def test_the_machine_of_128_nodes() -> None:
 @pytest.mark.parametrize("dimension", [3, slow(4), slow(5)])
 def test_all_ports_at_once(dimension: int) -> None:
     topology = hypercube(dimension)
-    made = schedules(topology, GRAPHS, np.random.default_rng(dimension), all_port=True)
+    draw = np.random.default_rng(dimension)
+    made = schedules(topology, GRAPHS, draw, all_port=True)
     assert {each.collective for each in made} == {*COLLECTIVES} - {"multicast"}
-    assert {each.algorithm for each in made} == {*GRAPHS}
+    others = OTHER_GRAPHS if dimension == 3 else ()
+    made += one_of_each(schedules(topology, others, draw, all_port=True))
+    assert {each.algorithm for each in made} == {*GRAPHS, *others}
     on_hardware(made, NetworkConfig(topology=topology, all_port=True))
 
 

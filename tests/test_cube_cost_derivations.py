@@ -11,6 +11,9 @@ from cube_tables import drawn
 
 from eyecast.model.cube.cost_balanced import balanced_steps
 from eyecast.model.cube.costs import find_cost
+from eyecast.model.cube.scatter import cube_scatter
+from eyecast.model.schedule_cost import count_cost
+from eyecast.model.topology import hypercube
 
 
 def test_central_binomials_are_the_best_packets_of_balanced_graphs() -> None:
@@ -122,3 +125,22 @@ def test_theorem_4_3(n: int) -> None:
     row = find_cost("broadcast", "nesbt", "half-duplex")
     for packets in range(1, 3 * n + 1):
         assert half_duplex_steps(n, packets) == row.start_ups(n, packets, 1)
+
+
+def test_a_path_is_not_as_fast_as_the_binomial_tree() -> None:
+    """Sections 5.1.2 and 5.2 have all of them the same for B <= M."""
+    n, words, packet = 4, 8, 2
+    counted, printed = (
+        [
+            find_cost("scatter", graph, "one-port", printed=asked).start_ups(n, words, packet)
+            for graph in ("brg", "sbt", "nrsbt", "tcbt", "sbnt")
+        ]
+        for asked in (False, True)
+    )
+    assert counted == [116, 60, 60, 92, 72]
+    assert printed == [116, 60, 60, 88, 128]
+    # As counted from schedules. With other ports the path is as fast as the tree.
+    for graph, start_ups in (("brg", 116), ("sbt", 60), ("tcbt", 92)):
+        schedule = cube_scatter(hypercube(n), 0, words, graph=graph, all_port=False, packet=packet)
+        assert count_cost(schedule).start_ups(packet) == start_ups
+    assert find_cost("scatter", "brg", "full-duplex").start_ups(n, words, packet) == 60

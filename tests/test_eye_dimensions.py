@@ -257,6 +257,16 @@ def test_eyes_are_where_definition_7_puts_them(axes: int, k: int) -> None:
     assert high - low == eye_square_side(k)
 
 
+def test_the_eyes_of_8x8x8() -> None:
+    """Section 3.1 lists all of them but (5, 5, 2)."""
+    listed = {(2, 2, 2), (5, 2, 2), (2, 2, 5), (5, 2, 5), (2, 5, 2), (2, 5, 5), (5, 5, 5)}
+    topology = mesh((8, 8, 8))
+    assert {tuple(topology.coordinates(eye).tolist()) for eye in eyes(topology)} == {
+        *listed,
+        (5, 5, 2),
+    }
+
+
 @pytest.mark.parametrize(
     "sides", [(8, 8), (16, 16), (4, 4, 4), (8, 8, 8), (4,) * 4, (2,) * 5, (2, 2), (1, 1), (64,)]
 )

@@ -143,6 +143,20 @@ def test_eyes_are_not_the_only_best_sources() -> None:
 
 
 @pytest.mark.parametrize(
+    ("sides", "least", "sources"),
+    [
+        *(((4, 4), 15, 4), ((8, 8), 69, 12), ((16, 16), 291, 12), ((32, 32), 1197, 28)),
+        *(((4, 4, 4), 63, 8), ((8, 8, 8), 525, 32)),
+    ],
+)
+def test_how_many_sources_are_the_best(sides: Node, least: int, sources: int) -> None:
+    """1998 names the four eyes alone, and 3-D its eight."""
+    topology = mesh(sides)
+    assert minimum_tcds(topology).min() == least
+    assert len(best_sources(topology)) == sources
+
+
+@pytest.mark.parametrize(
     ("sides", "better", "largest", "total"),
     [
         ((2, 2), 0, 0, 0),

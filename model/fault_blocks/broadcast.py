@@ -12,7 +12,8 @@ Z. Jiang and J. Wu, "Fault-Tolerant Broadcasting in 2-D Wormhole-Routed Meshes",
 4. Each region does the broadcast of section 3 from its eye (:mod:`.rectangle`).
 
 Disabled nodes, which are not faulty but in a fault block, are in no region. The paper does not
-serve them, so the schedule owes the message to the enabled nodes alone.
+serve them, so the schedule owes the message to the enabled nodes alone, and is no broadcast but
+custom (:mod:`..promises`) where there are any.
 
 **Nothing meets.** Theorem 5 says so, and with the VCs of :mod:`.routes` it is true. In a
 step the sends are in ranges of the sequence, in the end in single regions, that have no region in
