@@ -24,7 +24,7 @@ from .cache import (
 )
 from .cache_entry import open_entry
 from .toolchain import environment, tool_versions
-from .verilog import TOP_MODULE, network_verilog, verilator_control
+from .verilog import TOP_MODULE, network_verilog, require_convertible, verilator_control
 
 VERILOG_FILE = "network.v"
 CONTROL_FILE = "control.vlt"
@@ -74,8 +74,10 @@ def build_simulator(
     can record a VCD file. ``verilog`` makes the text to build from instead of the network's own,
     which is how tests put a fault into the hardware.
 
-    Raises :class:`BuildError` if the tools fail, :class:`.InvalidInput` if one is missing.
+    Raises :class:`BuildError` if the tools fail, :class:`.InvalidInput` if one is missing or the
+    network is too large for them.
     """
+    require_convertible(config)
     variables = environment()
     tools = [*tool_versions(variables), json.dumps([*VERILATOR_OPTIONS, waves])]
     description = json.dumps(network_to_json(config), sort_keys=True)

@@ -7,21 +7,34 @@ from amaranth.back import verilog
 from amaranth.lib.wiring import Out
 
 from ..model.config import NetworkConfig
+from ..model.errors import InvalidInput
+from ..rtl.link import router_ports
 from ..rtl.network import TILE_MODULE, Network, network_signature
 from ..rtl.tile import Tile, tile_signature
 
 TOP_MODULE = "eyecast_network"
+
+MOST_BUFFERS = 128
+"""Of a router: what every output chooses from. The time of conversion rises with its square."""
+
+
+def require_convertible(config: NetworkConfig) -> None:
+    """Raise :class:`InvalidInput` for a network with which conversion would not come to an end."""
+    buffers = router_ports(config) * config.vcs
+    if buffers > MOST_BUFFERS:
+        parameter = "buffers of a router (ports x VCs)"
+        raise InvalidInput.of(parameter, f"at most {MOST_BUFFERS} for hardware", buffers)
 
 
 def network_verilog(config: NetworkConfig, *, trace: bool) -> str:
     """Verilog of ``eyecast_network``, of the ``eyecast_tile`` that it has per node, and its parts.
 
     The text is the same on every machine. With ``trace`` the tiles print each flit that leaves an
-    output port.
+    output port. Raises :class:`InvalidInput` as :func:`require_convertible` does.
     """
-    network = Network(config, trace=trace, tile_by_name=True)
-    tile = Tile(config, trace=trace)
-    return _HEAD + _convert(network, TOP_MODULE) + _convert(tile, TILE_MODULE)
+    require_convertible(config)
+    network = _convert(Network(config, trace=trace, tile_by_name=True), TOP_MODULE)
+    return _HEAD + network + _convert(Tile(config, trace=trace), TILE_MODULE)
 
 
 def verilator_control(config: NetworkConfig, *, trace: bool) -> str:

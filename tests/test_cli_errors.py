@@ -45,6 +45,9 @@ BAD_OPTIONS = {
     "verilog --mesh 64x64 -o a.v": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
     ),
+    "verilog --star-tree 40x1 --vcs 4 -o a.v": (
+        "buffers of a router (ports x VCs) must be at most 128 for hardware, not 164"
+    ),
     f"show --mesh 128x128 {CORNER}": "sides of a drawn mesh must be at most 64, not 128x128",
     # Other networks
     f"schedule --mesh 4x4 --torus 4x4 {CORNER}": (
