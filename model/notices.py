@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 LOG = logging.getLogger("eyecast")
-PATIENCE = 1.0
+PATIENCE = 2.0
 """Seconds that nobody needs to be told of."""
 
 

@@ -1,5 +1,6 @@
 """A process of its own that runs Verilator and the compiler and can be stopped whole."""
 
+import resource
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -43,8 +44,14 @@ class _Plain(Verilator):  # type: ignore[misc]
             commands = [[word.replace(folder, plain) for word in command] for command in commands]
         # Verilator's makefile refuses by this name, which make itself finds out behind the link.
         commands[-1].append(f"CURDIR={self._plain(str(self.build_dir))}")
-        if "VERILATOR_ROOT" in self.env:
-            self.env["VERILATOR_ROOT"] = self._plain(self.env["VERILATOR_ROOT"])
+        root = self.env.get("VERILATOR_ROOT")
+        if root is not None and not is_plain(root):
+            self.env["VERILATOR_ROOT"] = self._plain(root)
+            # The script around the program finds out where it is, and cannot read that. It would
+            # also give it all the stack that there is.
+            commands[0][0] = f"{self.env['VERILATOR_ROOT']}/bin/verilator_bin"
+            _, most = resource.getrlimit(resource.RLIMIT_STACK)
+            resource.setrlimit(resource.RLIMIT_STACK, (most, most))
         return commands
 
     def _plain(self, folder: str) -> str:

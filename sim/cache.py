@@ -109,7 +109,9 @@ def _fill(finished: Path, what: str, make: Callable[[Path], None]) -> None:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        where = error.filename or finished.parent
+        where = Path(error.filename or partial)
+        if where.is_relative_to(partial):
+            where = finished.parent
         raise CacheError(
             f"{what} could not be built: {where}: {error.strerror} (eyecast cache --clear makes "
             f"room, {CACHE_VARIABLE} names another folder)"

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 GUARD = Path(__file__).with_name("guard.py")
+FULL = 1 << 16
+"""Bytes: a disk with less room is full."""
 LOG_LINES = 15
 """So many of a log's last lines say what went wrong."""
 
@@ -70,12 +72,16 @@ def run(
 
 
 def require_room(log: Path) -> None:
-    """Raise the :class:`OSError` of a full disk if a program that has failed says so in its log."""
-    if os.strerror(errno.ENOSPC) in log.read_text(errors="replace"):
-        # It says not where; programs write beside their log, and to the temporary folder.
-        places = (log.parent, Path(tempfile.gettempdir()))
-        full = min(places, key=lambda place: shutil.disk_usage(place).free)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(full))
+    """Raise the :class:`OSError` of a full disk if that is why a program has failed."""
+    # It says not where; programs write beside their log, and to the temporary folder.
+    places = {
+        shutil.disk_usage(place).free: place for place in (log.parent, Path(tempfile.gettempdir()))
+    }
+    least = min(places)
+    said = os.strerror(errno.ENOSPC) in log.read_text(errors="replace")
+    # On a full disk the log too may have found no room.
+    if said or least < FULL:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(places[least]))
 
 
 def last_words(logs: Sequence[Path]) -> str:

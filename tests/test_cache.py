@@ -107,7 +107,9 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(home: Path) -> None:
     assert {path.name for path in home.iterdir()} == {f"{KEY}.lock"}
 
 
-def test_a_program_that_found_no_room_is_a_full_disk(tmp_path: Path) -> None:
+def test_a_program_that_found_no_room_is_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = tmp_path / "log"
     log.write_text("x.cpp: fatal error: cannot write: No space left on device\n")
     with pytest.raises(OSError, match="No space left") as error:
@@ -115,6 +117,11 @@ def test_a_program_that_found_no_room_is_a_full_disk(tmp_path: Path) -> None:
     assert error.value.errno == errno.ENOSPC
     log.write_text("x.cpp: fatal error: no such file\n")
     process.require_room(log)
+    # The log itself had no room.
+    log.write_text("")
+    monkeypatch.setattr(process, "FULL", 1 << 80)
+    with pytest.raises(OSError, match="No space left"):
+        process.require_room(log)
 
 
 def test_leftovers_go_by_themselves_but_not_what_is_being_made(home: Path) -> None:
@@ -204,22 +211,23 @@ def test_a_network_in_words() -> None:
 def test_make_is_shown_no_name_that_it_cannot_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("PATH", "VERILATOR_ROOT"):
-        monkeypatch.setenv(name, toolchain.environment().get(name, "/"))
-    folder = tmp_path / "a b"
-    (folder / "build").mkdir(parents=True)
-    source = folder / "network.v"
-    source.touch()
-    links = tmp_path / "links"
-    links.mkdir()
+    folder, links = tmp_path / "a b", tmp_path / "links"
+    for made in (folder / "build", folder / "verilator" / "bin", links):
+        made.mkdir(parents=True)
+    source, program = folder / "network.v", folder / "verilator" / "bin" / "verilator_bin"
+    for file in (source, program):
+        file.touch()
+    monkeypatch.setenv("PATH", toolchain.environment()["PATH"])
+    monkeypatch.setenv("VERILATOR_ROOT", str(folder / "verilator"))
+    monkeypatch.setattr("resource.setrlimit", lambda *_: None)
+    run: list[list[str]] = []
     runner = _Plain(links)
     runner._execute = lambda commands, cwd: run.extend(commands)
-    run: list[list[str]] = []
     runner.build(sources=[source], hdl_toplevel="top", build_dir=folder / "build", always=True)
-    verilator, make = run
-    named = [Path(word) for word in (*verilator, *make) if word.endswith(("build", "network.v"))]
-    assert {path.resolve() for path in named} >= {folder / "build", source}
-    assert not [word for word in (*verilator, *make) if str(folder) in word]
+    words = [word for command in run for word in command]
+    found = {Path(word).resolve() for word in words if word.startswith(str(links))}
+    assert found == {folder / "build", source, program}
+    assert not [word for word in (*words, runner.env["VERILATOR_ROOT"]) if str(folder) in word]
 
 
 def test_a_temporary_folder_with_a_space_is_refused_where_links_are_needed(
