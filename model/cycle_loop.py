@@ -168,7 +168,7 @@ def _compiled_from(sources: int) -> Callable[[Network, Registers, Lists, Rows, i
 
 
 _PARTS = (
-    "config", "trace", "cycle_compiler", "cycle_state", "cycle_interface", "cycle_links",
+    "config", "trace", "jit", "cycle_compiler", "cycle_state", "cycle_interface", "cycle_links",
     "cycle_router",
 )  # fmt: skip
 simulate = _compiled_from(
