@@ -72,7 +72,7 @@ def test_a_broadcast_owed_to_nobody_is_refused(eyecast: Command, here: Path) -> 
         ),
     ):
         (here / "s.json").write_text(json.dumps(changed))
-        assert eyecast("predict", "--schedule", "s.json") == refusal(line)
+        assert eyecast("predict", "--schedule", "s.json") == refusal(f"s.json: {line}")
     (here / "s.json").write_text(json.dumps(nobody | {"collective": "custom"}))
     answer = eyecast("predict", "--schedule", "s.json")
     assert "custom collective" in answer.output
