@@ -79,3 +79,14 @@ def test_a_broadcast_owed_to_nobody_is_refused(eyecast: Command, here: Path) -> 
     assert "3 of 4 working nodes get nothing: the schedule owes them nothing" in " ".join(
         answer.output.split()
     )
+
+
+@pytest.mark.slow
+def test_every_source_of_a_network_that_not_all_links_lead_back_from(eyecast: Command) -> None:
+    """No link leads to node 0: five of the six sources leave it out."""
+    cut = ("--mesh", "3x2", "--faulty-link", "1,0:0,0", "--faulty-link", "0,1:0,0")
+    answer = eyecast("verify", *cut, "--all-sources", "--algorithm", "tree", "--partial")
+    assert answer.status == 0
+    said = " ".join(answer.output.split())
+    assert "from 5 of 6 sources, as in the first of these" in said
+    assert "from (1,0) (1 of 6 working nodes get nothing: no path leads to them)" in said
