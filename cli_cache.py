@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .console import print_json, print_table
+from .console import print_json, print_table, say
 from .model.errors import InvalidInput, require_range
-from .options import json_option
+from .options import integer_option, json_option
 
 if TYPE_CHECKING:
     from .sim.cache_list import Kept
@@ -19,11 +19,9 @@ MOST_DAYS = 100_000
 
 @click.command("cache")
 @click.option("--clear", is_flag=True, help="Remove everything that nobody is making just now.")
-@click.option(
-    "--clear-unused", "days", type=int, metavar="DAYS", help="Remove what was last used before."
-)
+@integer_option("--clear-unused", None, "Remove what was last used before.", metavar="DAYS")
 @json_option
-def cache_command(clear: bool, days: int | None, as_json: bool) -> None:
+def cache_command(clear: bool, clear_unused: int | None, as_json: bool) -> None:
     """List what was built and is kept: simulators, netlists, bitstreams; or remove it.
 
     What is removed is built again when it is needed. EYECAST_CACHE names another folder.
@@ -31,13 +29,13 @@ def cache_command(clear: bool, days: int | None, as_json: bool) -> None:
     from .sim.cache import cache_folder
     from .sim.cache_list import clear_cache, list_cache
 
-    if clear and days is not None:
+    if clear and clear_unused is not None:
         raise InvalidInput("--clear must be without --clear-unused")
-    if days is not None:
-        require_range("--clear-unused", days, 0, MOST_DAYS)
+    if clear_unused is not None:
+        require_range("--clear-unused", clear_unused, 0, MOST_DAYS)
     home = cache_folder()
-    clearing = clear or days is not None
-    entries = clear_cache(home, unused_days=days or 0) if clearing else list_cache(home)
+    clearing = clear or clear_unused is not None
+    entries = clear_cache(home, unused_days=clear_unused or 0) if clearing else list_cache(home)
     if as_json:
         listed = "removed" if clearing else "entries"
         print_json({"folder": str(home), listed: [entry.to_json() for entry in entries]})
@@ -45,9 +43,9 @@ def cache_command(clear: bool, days: int | None, as_json: bool) -> None:
     total = _size(sum(entry.size for entry in entries))
     count = f"{len(entries)} {'entry' if len(entries) == 1 else 'entries'}, {total}"
     if clearing:
-        click.echo(f"removed from {home}: {count}")
+        say(f"removed from {home}: {count}")
     elif not entries:
-        click.echo(f"nothing is kept in {home}")
+        say(f"nothing is kept in {home}")
     else:
         _print_entries(f"{home}: {count}", entries)
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from .cli_costs_tables import COST_TABLES, CostTable, cost_table
-from .console import print_json, print_table, say_written
+from .console import print_json, print_table, say, say_written
 from .model.cube.cost_rows import PORTS, Number
 from .model.cube.costs import find_costs, lower_bound
 from .model.errors import InvalidInput, require_range
@@ -77,7 +77,7 @@ def costs_command(
         columns = ("graph", "ports", "start-ups", "words", "T", "B_opt", "T_min")
         print_table(title, columns, [_cells(row) for row in rows])
         if any(row.get("below_bound") for row in rows):
-            click.echo(_BELOW)
+            say(_BELOW)
     if paths:
         from .picture import save_picture
         from .picture_costs import draw_speed_up, draw_times
@@ -95,7 +95,7 @@ def _print_own(table: CostTable, as_json: bool) -> None:
         return
     print_table(table.title, table.columns, table.rows)
     if table.note:
-        click.echo(table.note)
+        say(table.note)
 
 
 def _rows(

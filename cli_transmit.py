@@ -124,7 +124,7 @@ def _print_table_1(as_json: bool) -> None:
         cells.append((row.side, f"{row.time}{more}", row.m, row.inner, inner_time))
     columns = ("side n", "steps t", "squares m", "left: side", "left: steps")
     print_table("Table I of Ho, Hsu & Sung, by the text of the paper", columns, cells)
-    click.echo("docs/errata.md says in which rows the printed table differs")
+    say("docs/errata.md says in which rows the printed table differs")
 
 
 def _of_paper(findings: Findings) -> Plan:

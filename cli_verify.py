@@ -173,11 +173,11 @@ def _print_summary(results: Sequence[Verification]) -> None:
         ),
     )
     schedules = [result.case.schedule for result in results]
-    click.echo(sharing(*schedules))
+    say(sharing(*schedules))
     leaving = [schedule for schedule in schedules if schedule.unserved]
     if leaving:
-        click.echo(f"from {len(leaving)} of {len(results)} sources, as in the first of these")
-        click.echo(schedule_title(leaving[0]))
+        say(f"from {len(leaving)} of {len(results)} sources, as in the first of these")
+        say(schedule_title(leaving[0]))
     for result in results:
         if not result.agrees:
             _print_verification(result)

@@ -80,9 +80,11 @@ def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _
     return decorate
 
 
-def integer_option(name: str, default: int, text: str) -> Callable[[_Command], _Command]:
-    """An option that is an integer."""
-    return _number_option(name, default, text, _integer, "an integer", "INTEGER")
+def integer_option(
+    name: str, default: int | None, text: str, metavar: str = "INTEGER"
+) -> Callable[[_Command], _Command]:
+    """An option that is an integer; None, as default, where it is not given."""
+    return _number_option(name, default, text, _integer, "an integer", metavar)
 
 
 def float_option(name: str, default: float, text: str) -> Callable[[_Command], _Command]:
@@ -105,7 +107,7 @@ def _float(value: Any) -> float:
 
 def _number_option(
     name: str,
-    default: float,
+    default: float | None,
     text: str,
     convert: Callable[[Any], float],
     allowed: str,
@@ -113,7 +115,9 @@ def _number_option(
 ) -> Callable[[_Command], _Command]:
     """An option that ``convert`` makes a number of; what is none is refused in our own words."""
 
-    def number(_context: click.Context, parameter: click.Parameter, value: Any) -> float:
+    def number(_context: click.Context, parameter: click.Parameter, value: Any) -> float | None:
+        if value is None:
+            return None
         try:
             given = convert(value)
         except ValueError:

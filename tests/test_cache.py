@@ -198,6 +198,9 @@ def test_what_the_command_refuses(eyecast: Command) -> None:
     assert eyecast("cache", "--clear", "--clear-unused", "1").errors == (
         "eyecast: --clear must be without --clear-unused\n"
     )
+    assert eyecast("cache", "--clear-unused", "1_0").errors == (
+        "eyecast: --clear-unused must be an integer, not '1_0'\n"
+    )
     assert eyecast("cache", "--clear-unused", "-1").errors == (
         "eyecast: --clear-unused must be 0 to 100000, not -1\n"
     )
