@@ -8,22 +8,24 @@ from amaranth.lib.wiring import Out
 
 from ..model.config import NetworkConfig
 from ..model.errors import InvalidInput
-from ..rtl.link import router_ports
 from ..rtl.network import TILE_MODULE, Network, network_signature
 from ..rtl.tile import Tile, tile_signature
 
 TOP_MODULE = "eyecast_network"
 
-MOST_BUFFERS = 128
-"""Of a router: what every output chooses from. The time of conversion rises with its square."""
+MOST_BUFFERS = 88
+"""Ports times VCs, what an output of a router chooses from: as in a 10-cube with 8 VCs.
+
+The time of the conversion, about a minute there, and its memory rise with the square.
+"""
 
 
 def require_convertible(config: NetworkConfig) -> None:
-    """Raise :class:`InvalidInput` for a network with which conversion would not come to an end."""
-    buffers = router_ports(config) * config.vcs
-    if buffers > MOST_BUFFERS:
-        parameter = "buffers of a router (ports x VCs)"
-        raise InvalidInput.of(parameter, f"at most {MOST_BUFFERS} for hardware", buffers)
+    """Raise :class:`InvalidInput` for a network whose routers are too large to be converted."""
+    ports, vcs = config.topology.ports, config.vcs
+    if ports * vcs > MOST_BUFFERS:
+        allowed = f"at most {MOST_BUFFERS} for hardware"
+        raise InvalidInput.of("ports of a node x VCs", allowed, f"{ports} x {vcs}")
 
 
 def network_verilog(config: NetworkConfig, *, trace: bool) -> str:

@@ -46,7 +46,7 @@ BAD_OPTIONS = {
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
     ),
     "verilog --star-tree 40x1 --vcs 4 -o a.v": (
-        "buffers of a router (ports x VCs) must be at most 128 for hardware, not 164"
+        "ports of a node x VCs must be at most 88 for hardware, not 41 x 4"
     ),
     f"show --mesh 128x128 {CORNER}": "sides of a drawn mesh must be at most 64, not 128x128",
     # Other networks
