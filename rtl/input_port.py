@@ -114,6 +114,8 @@ class Arrival(Component):
         """Where a header flit asks to go ("Request")."""
         config, flit, route = self._config, self.link.flit, self.item.route
         asked_port, asked_vc = Signal.like(route.port), Signal.like(route.vc)
+        # Signals of their own: a simulator sees a loop where part of one depends on another part.
+        port = Signal.like(route.port)
         outputs = [port for port in range(config.topology.ports) if port != self._port]
         asked = [delivered if port == 0 else slot.port == port for port in outputs]
         vcs = range(config.vcs)
@@ -127,8 +129,9 @@ class Arrival(Component):
         m.d.comb += [
             asked_port.eq(Cat(a & open_ports[p] for a, p in zip(asked, outputs, strict=True))),
             asked_vc.eq(Mux(delivered, arrived_vc, slot.vc)),
-            route.port.eq(Mux(flit.head, asked_port, 0)),
-            leads.eq(route.port.any()),
+            port.eq(Mux(flit.head, asked_port, 0)),
+            route.port.eq(port),
+            leads.eq(port.any()),
             self.stray.eq(~flit.head | ~(asked_port.any() | used_up)),
             # With one VC there is none to ask for.
             route.vc.eq(Mux(leads & (config.vcs > 1), asked_vc, flit.head & used_up)),
