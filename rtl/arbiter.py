@@ -1,4 +1,4 @@
-"""The choice of a buffer for each VC of an output, and of a VC (docs/router.md, section 3: grant)."""
+"""The choice of what leaves an output (docs/router.md, section 3: grant)."""
 
 from typing import NamedTuple
 
@@ -115,7 +115,7 @@ class Arbiter(Component):
         return _first(m, [_Contest(*pair, C(0, 0)) for pair in zip(asking, masked, strict=True)])
 
     def _choose_vc(self, m: Module, ready: Signal, granted: Signal) -> Value:
-        """The number of the first VC that is ready, from the one after that of the last grant on."""
+        """The number of the first VC that is ready, from the one after the last granted on."""
         from_next = Signal(self._vcs)
         pairs = zip(ready, ready & from_next, strict=True)
         choice = _first(m, [_Contest(*pair, C(0, 0)) for pair in pairs])
