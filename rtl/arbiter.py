@@ -72,12 +72,14 @@ class Arbiter(Component):
         winners = [_first(m, contests) for contests in groups]
         ready, granted = Signal(self._vcs), Signal()
         vc = self._choose_vc(m, ready, granted)
+        # Of one VC the group is known to ask before it is known that some group does.
+        may_win = [c.asked for c in groups[0]] if self._vcs == 1 else [granted] * self._groups
         m.d.comb += [
-            ready.eq(Cat(w.asked & c for w, c in zip(winners, self.credited, strict=True))),
+            ready.eq(self._ready(winners)),
             granted.eq(ready.any()),
             self.granted.eq(Cat((vc == number) & ready[number] for number in range(self._vcs))),
             self.group.eq(_of(vc, [winner.number for winner in winners])),
-            self.wins.eq(Cat((self.group == group) & granted for group in range(self._groups))),
+            self.wins.eq(Cat((self.group == place) & may for place, may in enumerate(may_win))),
         ]
         members = []
         for group, of_vcs in enumerate(zip(*groups, strict=True)):
@@ -109,10 +111,17 @@ class Arbiter(Component):
         return Signal(requesters, init=(1 << requesters) - (1 << links), name=f"from_turn_{vc}")
 
     def _contest(self, m: Module, vc: int, turn: Signal, group: int) -> "_Contest":
-        """The first requester of a group."""
+        """The first requester of a group. Without a choice of VCs only what may be sent asks."""
         asking = self.requests[vc].word_select(group, self._members)
+        if self._vcs == 1:
+            asking &= self.credited.replicate(self._members)
         masked = asking & turn.word_select(group, self._members)
         return _first(m, [_Contest(*pair, C(0, 0)) for pair in zip(asking, masked, strict=True)])
+
+    def _ready(self, winners: list["_Contest"]) -> Value:
+        """The VCs on which something may be sent."""
+        asked = Cat(winner.asked for winner in winners)
+        return asked if self._vcs == 1 else asked & self.credited
 
     def _choose_vc(self, m: Module, ready: Signal, granted: Signal) -> Value:
         """The number of the first VC that is ready, from the one after the last granted on."""

@@ -99,7 +99,8 @@ class OutputPort(Component):
         m.submodules.crossbar = crossbar = CrossbarMux(flit_layout(self._config).size, groups, vcs)
         m.d.comb += [
             *(arbiter.requests[vc].eq(self.requests[vc]) for vc in range(vcs)),
-            arbiter.begins.eq(~self.held),
+            # On one VC further flits of a packet leave the turn where its first one has put it.
+            arbiter.begins.eq(-1 if vcs == 1 else ~self.held),
             self.grants.eq(arbiter.grant),
             crossbar.values.eq(self.flits),
             crossbar.grant.eq(arbiter.grant),
