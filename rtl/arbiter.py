@@ -1,4 +1,4 @@
-"""Round-robin choice (docs/router.md, section 3: grant)."""
+"""The choice of what leaves an output (docs/router.md, section 3: grant)."""
 
 from typing import NamedTuple
 
@@ -7,39 +7,53 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 
-class RoundRobinArbiter(Component):
-    """Picks one request, the first in cyclic order from the turn, which then goes to the next one.
+class Arbiter(Component):
+    """Picks for each VC the first request from its turn on, and of the VCs that may send the next.
 
-    Requesters are numbered group by group. How they are grouped changes nothing in who is picked,
-    but what is picked is known in parts: the group, and in each group the one it would be.
+    Requesters are numbered group by group, a group being the buffers of one input port.
 
     Parameters
     ----------
     groups, members
         Number of groups, and of requesters in each: at least 1.
+    vcs
+        Of the output.
+    enters
+        The last group is of the interface. Where there is more than one VC all others have two
+        places each in the order of turns, one before it and one behind it.
 
     Attributes
     ----------
-    requests : In(groups * members)
-        One bit per requester.
+    requests : In(groups * members).array(vcs)
+        For each VC one bit per requester.
+    credited : In(vcs)
+        A flit may be sent on the VC in this cycle.
+    begins : In(vcs)
+        What is granted on the VC takes its turn.
+    granted : Out(vcs)
+        The VC on which something is granted, one-hot; 0 where nothing is. Combinational.
     grant : Out(groups * members)
-        The chosen one, one-hot; 0 where there is no request. Combinational. At the end of the
-        cycle the turn goes to the requester after it.
+        The requester, one-hot; 0 where nothing is granted.
     wins : Out(groups)
-        Its group, one-hot; 0 where there is no request.
+        Its group, one-hot; 0 where nothing is granted.
     group : Out
-        Its group's number, known as soon as ``wins``; anything where there is no request.
+        Its group's number, known as soon as ``wins``; anything where nothing is granted.
     candidates : Out(members), by group
-        One-hot: the one that it is if it is in this group; 0 where none of the group asks.
+        One-hot: the one that it is if it is in this group.
 
     """
 
-    def __init__(self, groups: int, members: int = 1) -> None:
+    def __init__(self, groups: int, members: int = 1, *, vcs: int = 1, enters: bool = True) -> None:
         self._groups = groups
         self._members = members
+        self._vcs = vcs
+        self._enters = enters
         super().__init__(
             {
-                "requests": In(groups * members),
+                "requests": In(groups * members).array(vcs),
+                "credited": In(vcs),
+                "begins": In(vcs),
+                "granted": Out(vcs),
                 "grant": Out(groups * members),
                 "wins": Out(groups),
                 "group": Out(range(groups)),
@@ -48,37 +62,95 @@ class RoundRobinArbiter(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """A contest in each group, and one of the groups."""
+        """For each VC a contest in each group and one of the groups; then one of the VCs."""
         m = Module()
-        # Requesters from the turn on. After the last one it is empty, which means the same as full.
-        from_turn = Signal.like(self.requests)
-        groups = []
-        for group in range(self._groups):
-            asking = self.requests.word_select(group, self._members)
-            masked = asking & from_turn.word_select(group, self._members)
-            entries = [_Contest(*pair, C(0, 0)) for pair in zip(asking, masked, strict=True)]
-            first = _first(entries)
-            groups.append(first)
-            m.d.comb += self.candidates[group].eq(_one_hot(entries, first.number))
-        winner = _first(groups)
-        m.d.comb += [
-            self.group.eq(winner.number),
-            self.wins.eq(_one_hot(groups, self.group)),
+        turns = [self._turn(vc) for vc in range(self._vcs)]
+        groups = [
+            [self._contest(m, vc, turn, group) for group in range(self._groups)]
+            for vc, turn in enumerate(turns)
         ]
-        for group in range(self._groups):
-            m.d.comb += self.grant.word_select(group, self._members).eq(
-                Mux(self.wins[group], self.candidates[group], 0)
-            )
-        with m.If(winner.asked):
-            m.d.sync += from_turn.eq(self._after(groups))
+        winners = [_first(m, contests) for contests in groups]
+        ready, granted = Signal(self._vcs), Signal()
+        vc = self._choose_vc(m, ready, granted)
+        # Of one VC the group is known to ask before it is known that some group does.
+        may_win = [c.asked for c in groups[0]] if self._vcs == 1 else [granted] * self._groups
+        m.d.comb += [
+            ready.eq(self._ready(winners)),
+            granted.eq(ready.any()),
+            self.granted.eq(Cat((vc == number) & ready[number] for number in range(self._vcs))),
+            self.group.eq(_of(vc, [winner.number for winner in winners])),
+            self.wins.eq(Cat((self.group == place) & may for place, may in enumerate(may_win))),
+        ]
+        members = []
+        for group, of_vcs in enumerate(zip(*groups, strict=True)):
+            member = Signal(range(self._members), name=f"member_{group}")
+            members.append(member)
+            m.d.comb += [
+                member.eq(_of(vc, [contest.number for contest in of_vcs])),
+                self.candidates[group].eq(Cat(member == each for each in range(self._members))),
+                self.grant.word_select(group, self._members).eq(
+                    Mux(self.wins[group], self.candidates[group], 0)
+                ),
+            ]
+        # Whether the order has come to a link's buffer before it went round.
+        masked = _of(vc, [winner.masked for winner in winners])
+        after = self._after(members, _of(vc, [turn[-1] for turn in turns]) == masked)
+        for number, turn in enumerate(turns):
+            with m.If(self.granted[number] & self.begins[number]):
+                m.d.sync += turn.eq(after)
         return m
 
-    def _after(self, groups: list["_Contest"]) -> Value:
-        """The requesters after the one that is granted."""
-        return Cat(
-            (self.group < group) | (self.group == group) & (contest.number < member)
-            for group, contest in enumerate(groups)
+    def _turn(self, vc: int) -> Signal:
+        """The requesters from the turn of a VC on: the order goes through them, then through all.
+
+        None is the same as all. Where the interface's group lies between two places of each other
+        requester, its bits are not set while the turn is behind it.
+        """
+        requesters = self._groups * self._members
+        links = requesters - self._members * self._enters
+        return Signal(requesters, init=(1 << requesters) - (1 << links), name=f"from_turn_{vc}")
+
+    def _contest(self, m: Module, vc: int, turn: Signal, group: int) -> "_Contest":
+        """The first requester of a group. Without a choice of VCs only what may be sent asks."""
+        asking = self.requests[vc].word_select(group, self._members)
+        if self._vcs == 1:
+            asking &= self.credited.replicate(self._members)
+        masked = asking & turn.word_select(group, self._members)
+        return _first(m, [_Contest(*pair, C(0, 0)) for pair in zip(asking, masked, strict=True)])
+
+    def _ready(self, winners: list["_Contest"]) -> Value:
+        """The VCs on which something may be sent."""
+        asked = Cat(winner.asked for winner in winners)
+        return asked if self._vcs == 1 else asked & self.credited
+
+    def _choose_vc(self, m: Module, ready: Signal, granted: Signal) -> Value:
+        """The number of the first VC that is ready, from the one after the last granted on."""
+        from_next = Signal(self._vcs)
+        pairs = zip(ready, ready & from_next, strict=True)
+        choice = _first(m, [_Contest(*pair, C(0, 0)) for pair in pairs])
+        with m.If(granted):
+            m.d.sync += from_next.eq(Cat(choice.number < number for number in range(self._vcs)))
+        return choice.number
+
+    def _after(self, members: list[Signal], stays: Value) -> Value:
+        """The turn after what is granted; the order ``stays`` on its side of the interface's group.
+
+        If it passes the interface's group, or its own end, the requester has come after all that
+        were masked.
+        """
+        after = [
+            (self.group < group) | (self.group == group) & (number < member)
+            for group, number in enumerate(members)
             for member in range(self._members)
+        ]
+        if self._vcs == 1 or not self._enters:
+            return Cat(after)
+        entered, last = self.wins[-1], self._members - 1
+        links, interface = after[: -self._members], after[-self._members :]
+        behind = members[-1] == last
+        return Cat(
+            *(Mux(entered, behind, each) for each in links),
+            *(Mux(entered, each, stays) for each in interface),
         )
 
 
@@ -96,21 +168,31 @@ class _Contest(NamedTuple):
     number: Value
 
 
-def _first(entries: list[_Contest]) -> _Contest:
+def _first(m: Module, entries: list[_Contest]) -> _Contest:
     """The first masked one, else the first one; of halves, as two entries need one LUT."""
     if len(entries) == 1:
         asked, masked, _ = entries[0]
         return _Contest(asked, masked, C(0, 0))
     half = 1 << (len(entries) - 1).bit_length() - 1
-    low, high = _first(entries[:half]), _first(entries[half:])
+    low, high = _first(m, entries[:half]), _first(m, entries[half:])
     is_high = ~low.masked & (high.masked | ~low.asked)
     number = Cat(Mux(is_high, high.number, low.number), is_high)
-    return _Contest(low.asked | high.asked, low.masked | high.masked, number)
+    # Signals, so that what is used more than once is worked out once.
+    first = _Contest(Signal(), Signal(), Signal(len(number)))
+    m.d.comb += [
+        first.asked.eq(low.asked | high.asked),
+        first.masked.eq(low.masked | high.masked),
+        first.number.eq(number),
+    ]
+    return first
 
 
-def _one_hot(entries: list[_Contest], number: Value) -> Value:
-    """The entry of that number, if it asks."""
-    return Cat((number == place) & entry.asked for place, entry in enumerate(entries))
+def _of(number: Value, values: list[Value]) -> Value:
+    """The value of that number."""
+    chosen = values[-1]
+    for place, value in reversed(list(enumerate(values[:-1]))):
+        chosen = Mux(number == place, value, chosen)
+    return chosen
 
 
 def number_of(bits: Value) -> Value:

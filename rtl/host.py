@@ -31,10 +31,9 @@ class StatusWord(enum.IntEnum):
 
 
 class Flag(enum.IntEnum):
-    """Bit numbers of a node's sticky flags."""
+    """Bit numbers of a node's sticky flags; bit 1 is none, and reads 0."""
 
     OVERFLOW = 0
-    CREDIT_UNDERFLOW = 1
     CREDIT_OVERFLOW = 2
     BAD_ROUTE = 3
     UNEXPECTED_RECEIVE = 4

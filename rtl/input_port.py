@@ -20,7 +20,7 @@ from .flit_buffer import FlitBuffer
 from .link import Link, flit_layout, slot_layout
 
 
-def availability_layout(config: NetworkConfig) -> data.ArrayLayout:
+def vcs_layout(config: NetworkConfig) -> data.ArrayLayout:
     """One bit per VC for each output port that an input port leads to: all but the one beside it.
 
     A packet never turns back, so no wire leads there.
@@ -114,6 +114,8 @@ class Arrival(Component):
         """Where a header flit asks to go ("Request")."""
         config, flit, route = self._config, self.link.flit, self.item.route
         asked_port, asked_vc = Signal.like(route.port), Signal.like(route.vc)
+        # Signals of their own: a simulator sees a loop where part of one depends on another part.
+        port = Signal.like(route.port)
         outputs = [port for port in range(config.topology.ports) if port != self._port]
         asked = [delivered if port == 0 else slot.port == port for port in outputs]
         vcs = range(config.vcs)
@@ -127,8 +129,9 @@ class Arrival(Component):
         m.d.comb += [
             asked_port.eq(Cat(a & open_ports[p] for a, p in zip(asked, outputs, strict=True))),
             asked_vc.eq(Mux(delivered, arrived_vc, slot.vc)),
-            route.port.eq(Mux(flit.head, asked_port, 0)),
-            leads.eq(route.port.any()),
+            port.eq(Mux(flit.head, asked_port, 0)),
+            route.port.eq(port),
+            leads.eq(port.any()),
             self.stray.eq(~flit.head | ~(asked_port.any() | used_up)),
             # With one VC there is none to ask for.
             route.vc.eq(Mux(leads & (config.vcs > 1), asked_vc, flit.head & used_up)),
@@ -163,11 +166,10 @@ class InputChannel(Component):
     ----------
     write, item : In
         A flit arrives for this VC; it and its route.
-    credited, held : In
-        Per output port and VC: it has a credit, or for port 0 the interface accepts; a packet
-        holds it.
-    request : Out(ports - 1)
-        The output by which the front flit may leave if it is granted, one-hot; 0 where it may not.
+    held : In
+        Per output port and VC: a packet holds it.
+    request : Out
+        Per output port and VC: the front flit asks for it. One-hot, or 0.
     front : Out
         The front flit and its route.
     take : In(1)
@@ -181,16 +183,16 @@ class InputChannel(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, *, port: int, vc: int) -> None:
         self._config = config
-        others = config.topology.ports - 1
+        self._port = port
+        self._vc = vc
         super().__init__(
             {
                 "write": In(1),
                 "item": In(routed_layout(config)),
-                "credited": In(availability_layout(config)),
-                "held": In(availability_layout(config)),
-                "request": Out(others),
+                "held": In(vcs_layout(config)),
+                "request": Out(vcs_layout(config)),
                 "front": Out(routed_layout(config)),
                 "take": In(1),
                 "credit": Out(1),
@@ -227,13 +229,15 @@ class InputChannel(Component):
         return m
 
     def _elaborate_request(self, m: Module, buffer: FlitBuffer, holding: Signal) -> None:
-        """The output VC is this packet's or not held; it has a credit, or the interface accepts."""
+        """The output VC is this packet's or not held."""
         # Without a flit there is no route but one that is held, and so not free.
         route, goes_on = self.front.route, self._goes_on(m, buffer, holding)
-        for place in range(len(self.request)):
+        for place, asked in enumerate(route.port):
             own_or_free = goes_on.replicate(self._config.vcs) | ~self.held[place]
-            usable = self.credited[place] & own_or_free & vc_lines(self._config, route)
-            m.d.comb += self.request[place].eq(route.port[place] & usable.any())
+            delivers = place == 0 and self._port != 0
+            # What is delivered keeps its VC.
+            vc = C(1 << self._vc) if delivers else vc_lines(self._config, route)
+            m.d.comb += self.request[place].eq(Mux(asked, own_or_free & vc, 0))
 
     def _goes_on(self, m: Module, buffer: FlitBuffer, holding: Signal) -> Signal:
         """There is a flit, and the route is that of the one before it."""
@@ -257,7 +261,7 @@ class InputPort(Component):
         From the neighbour, or from the network interface (port 0).
     linked : In(ports)
         As for :class:`Arrival`.
-    credited, held : In
+    held : In
         As for :class:`InputChannel`.
     requests, fronts, take : array, by VC
         As for :class:`InputChannel`.
@@ -271,14 +275,13 @@ class InputPort(Component):
     def __init__(self, config: NetworkConfig, *, port: int) -> None:
         self._config = config
         self._port = port
-        others, vcs = config.topology.ports - 1, config.vcs
+        vcs = config.vcs
         super().__init__(
             {
                 "link": In(Link(config)),
                 "linked": In(config.topology.ports),
-                "credited": In(availability_layout(config)),
-                "held": In(availability_layout(config)),
-                "requests": Out(others).array(vcs),
+                "held": In(vcs_layout(config)),
+                "requests": Out(vcs_layout(config)).array(vcs),
                 "fronts": Out(routed_layout(config)).array(vcs),
                 "take": In(1).array(vcs),
                 "stalls": Out(vcs),
@@ -306,11 +309,10 @@ class InputPort(Component):
 
     def _add_channel(self, m: Module, arrival: Arrival, vc: int) -> InputChannel:
         """A VC's buffer, behind what all share."""
-        m.submodules[f"channel_{vc}"] = channel = InputChannel(self._config)
+        m.submodules[f"channel_{vc}"] = channel = InputChannel(self._config, port=self._port, vc=vc)
         m.d.comb += [
             channel.write.eq(self.link.valid[vc]),
             channel.item.eq(arrival.item),
-            channel.credited.eq(self.credited),
             channel.held.eq(self.held),
             channel.take.eq(self.take[vc]),
             self.requests[vc].eq(channel.request),

@@ -47,8 +47,8 @@ class NetworkInterface(Component):
         To and from port 0 of the router, or its injection and ejection ports.
     accept : Out(1)
         The flit that leaves port 0 of the router in this cycle is taken.
-    router_flags : In(4)
-        The router's ``overflow``, ``credit_underflow``, ``credit_overflow``, ``bad_route``.
+    router_overflow, router_credit_overflow, router_bad_route : In(1)
+        The router's flags.
     router_stalls : In(router_ports * vcs)
         Flits leaving the router in this cycle that have waited there.
     router_signature : In(32)
@@ -71,7 +71,9 @@ class NetworkInterface(Component):
                 "injections": Out(Link(config)).array(config.lanes),
                 "ejections": In(Ejection(config)).array(config.lanes),
                 "accept": Out(1),
-                "router_flags": In(4),
+                "router_overflow": In(1),
+                "router_credit_overflow": In(1),
+                "router_bad_route": In(1),
                 "router_stalls": In(router_ports(config) * config.vcs),
                 "router_signature": In(SIGNATURE_BITS if config.signature else 0),
                 "barrier": In(1),
@@ -88,7 +90,7 @@ class NetworkInterface(Component):
         """The parts of the drawing above, flags, and what the host reads."""
         m = Module()
         m.submodules.steps = steps = StepKeeper(self._config)
-        flags, stalled_flits = Signal(len(Flag)), Signal(self._config.flit_width)
+        flags, stalled_flits = Signal(max(Flag) + 1), Signal(self._config.flit_width)
         selected = Signal()
         lanes = [self._add_lane(m, number, steps, selected) for number in range(self._config.lanes)]
         m.d.comb += selected.eq(self.host.node == self.node)
@@ -172,12 +174,10 @@ class NetworkInterface(Component):
         def of_lanes(name: str) -> Value:
             return Cat(getattr(lane, name) for lane in lanes).any()
 
-        router = self.router_flags
         causes = {
-            Flag.OVERFLOW: router[Flag.OVERFLOW],
-            Flag.CREDIT_UNDERFLOW: router[Flag.CREDIT_UNDERFLOW] | of_lanes("credit_underflow"),
-            Flag.CREDIT_OVERFLOW: router[Flag.CREDIT_OVERFLOW] | of_lanes("credit_overflow"),
-            Flag.BAD_ROUTE: router[Flag.BAD_ROUTE],
+            Flag.OVERFLOW: self.router_overflow,
+            Flag.CREDIT_OVERFLOW: self.router_credit_overflow | of_lanes("credit_overflow"),
+            Flag.BAD_ROUTE: self.router_bad_route,
             Flag.UNEXPECTED_RECEIVE: of_lanes("unexpected_receive"),
             Flag.SEND_AND_RECEIVE: steps.send_and_receive,
             Flag.BAD_ROW: of_lanes("bad_row"),

@@ -53,7 +53,7 @@ class Lane(Component):
         All is sent and received of this step; of the program.
     stalled : Out(1)
         The flit injected in this cycle has waited for a credit.
-    credit_underflow, credit_overflow, unexpected_receive, bad_row, bad_write : Out(1)
+    credit_overflow, unexpected_receive, bad_row, bad_write : Out(1)
         What must never happen.
     sender_state : Out(3)
         The value of a :class:`.SenderState`, for the host.
@@ -90,7 +90,6 @@ class Lane(Component):
                 "step_done": Out(1),
                 "all_done": Out(1),
                 "stalled": Out(1),
-                "credit_underflow": Out(1),
                 "credit_overflow": Out(1),
                 "unexpected_receive": Out(1),
                 "bad_row": Out(1),
@@ -111,7 +110,7 @@ class Lane(Component):
         self._take(m, sender, "step", "rises", "next_step", "now", "hold", "message_word")
         self._take(m, record, "step", "barrier", "expected", "awaited")
         self._give(m, sender, "message_address", "begins", "stalled")
-        self._give(m, sender, "bad_row", "credit_underflow", "credit_overflow")
+        self._give(m, sender, "bad_row", "credit_overflow")
         self._give(m, receiver, "write", "write_address", "write_word", "bad_write")
         self._give(m, record, "arrived", "receives", "unexpected_receive")
         m.d.comb += [

@@ -21,7 +21,7 @@ from amaranth.hdl import Cat, Module, Value
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
-from .input_port import InputPort, vc_lines
+from .input_port import InputPort
 from .link import Link, connect_link, router_ports
 from .output_port import OutputPort
 
@@ -36,7 +36,6 @@ def router_members(config: NetworkConfig) -> dict:
         "accept": In(1),
         "stalls": Out(ports * config.vcs),
         "overflow": Out(1),
-        "credit_underflow": Out(1),
         "credit_overflow": Out(1),
         "bad_route": Out(1),
     }
@@ -56,8 +55,8 @@ class Router(Component):
         The network interface takes the flit that leaves by port 0 in this cycle.
     stalls : Out(router_ports * vcs)
         Per buffer: the flit that leaves it in this cycle has waited.
-    overflow, credit_underflow, credit_overflow, bad_route : Out(1)
-        What must never happen, in the cycle in which it does, or ``credit_underflow`` the next.
+    overflow, credit_overflow, bad_route : Out(1)
+        What must never happen, in the cycle in which it does.
 
     """
 
@@ -79,15 +78,12 @@ class Router(Component):
             connect_link(m, outputs[number].link, self.outputs[number])
             m.d.comb += inputs[number].linked.eq(self._linked_from(number))
         self._elaborate_crossbar(m, inputs, outputs)
-        for name in ("overflow", "bad_route"):
-            m.d.comb += getattr(self, name).eq(Cat(getattr(i, name) for i in inputs).any())
-        underflow, overflow = (
-            Cat(getattr(output, f"credit_{name}") for output in outputs).any()
-            for name in ("underflow", "overflow")
-        )
-        # That a flit leaves is known too late in a cycle for more than a register.
-        m.d.sync += self.credit_underflow.eq(underflow)
-        m.d.comb += self.credit_overflow.eq(overflow)
+        for name, parts in (
+            ("overflow", inputs),
+            ("bad_route", inputs),
+            ("credit_overflow", outputs),
+        ):
+            m.d.comb += getattr(self, name).eq(Cat(getattr(part, name) for part in parts).any())
         for ejection in outputs[: self._config.lanes]:
             m.d.comb += ejection.accept.eq(self.accept)
         m.d.comb += self.stalls.eq(Cat(i.stalls for i in inputs))
@@ -123,10 +119,7 @@ class Router(Component):
             seen = [(place, self._output_seen(number, port)) for place, port in enumerate(others)]
             sinks = [(place, output) for place, output in seen if output is not None]
             for place, output in sinks:
-                m.d.comb += [
-                    source.credited[place].eq(outputs[output].credited),
-                    source.held[place].eq(outputs[output].held),
-                ]
+                m.d.comb += source.held[place].eq(outputs[output].held)
             for vc in range(self._config.vcs):
                 granted = [
                     self._connect_candidate(m, source, vc, place, outputs[output], number, output)
@@ -136,12 +129,15 @@ class Router(Component):
 
     def _connect_candidate(self, m, source, vc: int, place: int, sink, number: int, output: int):
         """Wire a VC of input ``number`` to an output, and return the grant."""
-        # The output counts the input ports without the one beside it.
-        port = self._ports[number]
-        candidate = (port - (port > self._ports[output])) * self._config.vcs + vc
+        # The output counts the input ports without the one beside it, the interface's last.
+        ports = self._config.topology.ports
+        others = [port for port in (*range(1, ports), 0) if port != self._ports[output]]
+        candidate = others.index(self._ports[number]) * self._config.vcs + vc
         m.d.comb += [
-            sink.requests[candidate].eq(source.requests[vc][place]),
-            sink.vcs[candidate].eq(vc_lines(self._config, source.fronts[vc].route)),
             sink.flits[candidate].eq(source.fronts[vc].flit),
+            *(
+                sink.requests[out_vc][candidate].eq(asked)
+                for out_vc, asked in enumerate(source.requests[vc][place])
+            ),
         ]
         return sink.grants[candidate]

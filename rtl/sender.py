@@ -87,8 +87,8 @@ class Sender(Component):
         Nothing is left to send.
     stalled : Out(1)
         The flit injected in this cycle has waited for a credit.
-    bad_row, credit_underflow, credit_overflow : Out(1)
-        What must never happen; ``credit_underflow`` in the cycle before.
+    bad_row, credit_overflow : Out(1)
+        What must never happen.
     state : Out(3)
         The value of a :class:`SenderState`, for the host.
 
@@ -115,7 +115,6 @@ class Sender(Component):
                 "ended": Out(1),
                 "stalled": Out(1),
                 "bad_row": Out(1),
-                "credit_underflow": Out(1),
                 "credit_overflow": Out(1),
                 "state": Out(3),
             }
@@ -351,6 +350,4 @@ class Sender(Component):
             ]
         overflow = Cat(counter.overflow for counter in counters).any()
         m.d.comb += self.credit_overflow.eq(overflow)
-        # As in a router, a cycle late.
-        m.d.sync += self.credit_underflow.eq(Cat(counter.underflow for counter in counters).any())
         return Cat(counter.available for counter in counters)

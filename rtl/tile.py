@@ -81,14 +81,9 @@ class Tile(Component):
             router.linked.eq(self._constant(m, platform, self.linked)),
             router.accept.eq(interface.accept),
             interface.router_stalls.eq(router.stalls),
-            interface.router_flags.eq(
-                Cat(
-                    router.overflow,
-                    router.credit_underflow,
-                    router.credit_overflow,
-                    router.bad_route,
-                )
-            ),
+            interface.router_overflow.eq(router.overflow),
+            interface.router_credit_overflow.eq(router.credit_overflow),
+            interface.router_bad_route.eq(router.bad_route),
         ]
         self._elaborate_interface(m, interface)
         if self._config.signature:
