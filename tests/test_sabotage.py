@@ -251,4 +251,4 @@ def test_flits_sent_without_credit_set_overflow(contention, monkeypatch):
 
 
 def test_every_flag_has_a_name_in_the_model():
-    assert tuple(flag.name.lower() for flag in Flag) == FLAGS
+    assert {flag.value: flag.name.lower() for flag in Flag} == FLAGS
