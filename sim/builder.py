@@ -1,5 +1,6 @@
 """A process of its own that runs Verilator and the compiler and can be stopped whole."""
 
+import json
 import resource
 import sys
 import tempfile
@@ -9,9 +10,10 @@ from pathlib import Path
 from cocotb_tools import config
 from cocotb_tools.runner import Verilator
 
-from eyecast.sim.build import VERILATOR_OPTIONS
 from eyecast.sim.toolchain import is_plain
 from eyecast.sim.verilog import TOP_MODULE
+
+MAKEFILE, HIERARCHICAL_MAKEFILE = "Vtop.mk", "Vtop_hier.mk"
 
 
 def build(
@@ -39,6 +41,9 @@ class _Plain(Verilator):  # type: ignore[misc]
 
     def _build_command(self) -> list[list[str]]:
         commands: list[list[str]] = super()._build_command()
+        if "--hierarchical" in commands[0]:
+            # What makes the blocks too, and then the makefile that the runner knows.
+            commands[-1] = [word.replace(MAKEFILE, HIERARCHICAL_MAKEFILE) for word in commands[-1]]
         for folder in map(str, (self.build_dir.parent, config.libs_dir, config.share_dir)):
             plain = self._plain(folder)
             commands = [[word.replace(folder, plain) for word in command] for command in commands]
@@ -64,9 +69,12 @@ class _Plain(Verilator):  # type: ignore[misc]
 
 
 def main() -> None:
-    """``builder BUILD_FOLDER WAVES SOURCE...``; exit status 0 if the simulator is built."""
-    folder, waves, sources = Path(sys.argv[1]), sys.argv[2] == "waves", sys.argv[3:]
-    build(TOP_MODULE, sources, folder, VERILATOR_OPTIONS, waves=waves)
+    """``builder BUILD_FOLDER OPTIONS WAVES SOURCE...``; exit status 0 if the simulator is built.
+
+    ``OPTIONS`` are Verilator's, as a list in JSON.
+    """
+    folder, options, waves = Path(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3] == "waves"
+    build(TOP_MODULE, sys.argv[4:], folder, options, waves=waves)
 
 
 if __name__ == "__main__":

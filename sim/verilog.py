@@ -39,22 +39,23 @@ def network_verilog(config: NetworkConfig, *, trace: bool) -> str:
     return _HEAD + network + _convert(Tile(config, trace=trace), TILE_MODULE)
 
 
-def verilator_control(config: NetworkConfig, *, trace: bool) -> str:
+def verilator_control(config: NetworkConfig, *, trace: bool, tile_apart: bool) -> str:
     """A control file that tells Verilator how to compile a network's Verilog.
 
-    The tile stays a module of its own, and nothing is moved across its ports: then the C++ of one
-    tile serves for all that lie alike (inside, at an edge, in a corner), and building a network of
-    hundreds takes little longer than building one of nine. Of the network itself cocotb must
-    reach the ports.
+    With ``tile_apart`` the tile is compiled by itself, once for all nodes. Without, it stays a
+    module of its own, and nothing is moved across its ports: then the C++ of one tile serves for
+    all that lie alike (inside, at an edge, in a corner). Of the network itself cocotb must reach
+    the ports.
     """
     tile = tile_signature(config, trace=trace)
-    ports = [
-        *((TOP_MODULE, port["name"], "rw") for port in describe_ports(config)),
+    ports = [(TOP_MODULE, port["name"], "rw") for port in describe_ports(config)]
+    if not tile_apart:
         # Only to be read: what might be written from outside is evaluated at every edge.
-        *((TILE_MODULE, _verilog_name(path), "rd") for path, _, _ in tile.flatten(tile.create())),
-    ]
+        paths = [path for path, _, _ in tile.flatten(tile.create())]
+        ports += [(TILE_MODULE, _verilog_name(path), "rd") for path in paths]
     lines = [f'public_flat_{use} -module "{module}" -var "{name}"' for module, name, use in ports]
-    return "\n".join(["`verilator_config", f'no_inline -module "{TILE_MODULE}"', *lines, ""])
+    kept = "hier_block" if tile_apart else "no_inline"
+    return "\n".join(["`verilator_config", f'{kept} -module "{TILE_MODULE}"', *lines, ""])
 
 
 def describe_ports(config: NetworkConfig) -> list[dict[str, Any]]:
