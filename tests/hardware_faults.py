@@ -1,0 +1,37 @@
+"""A fault put into a component of the hardware, whatever is inside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from amaranth.hdl import Module
+from amaranth.lib.wiring import Component, connect, flipped
+
+Alter = Callable[[Module, Any, Any], None]
+
+
+def put_fault(monkeypatch: pytest.MonkeyPatch, component: type[Component], alter: Alter) -> None:
+    """Put a shell around every ``component`` that is made from now on.
+
+    What is inside is the sound one, wired to the ports of the shell. ``alter(m, shell, sound)`` may
+    drive a port of either again: what is assigned last counts.
+    """
+    sound_init, sound_elaborate = component.__init__, component.elaborate
+
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        self.made_from = args, kwargs
+        sound_init(self, *args, **kwargs)
+
+    def elaborate(self: Any, platform: object) -> Module:
+        args, kwargs = self.made_from
+        m = Module()
+        m.submodules.sound = sound = component(*args, **kwargs)
+        sound.elaborate = lambda platform: sound_elaborate(sound, platform)
+        connect(m, flipped(self), sound)
+        alter(m, self, sound)
+        return m
+
+    monkeypatch.setattr(component, "__init__", init)
+    monkeypatch.setattr(component, "elaborate", elaborate)
