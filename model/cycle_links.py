@@ -26,7 +26,7 @@ from .cycle_state import (
 @inlined
 def launch(now: Registers, stage: Int, channel: Int, kind: Int, word: np.uint64) -> None:
     """Put a flit into a stage of the links, for an input channel."""
-    entry = index(stage * len(now.turn) + now.flights[stage])
+    entry = index(stage * len(now.next_vc) + now.flights[stage])
     now.flight_channel[entry] = channel
     now.flight_kind[entry] = kind
     now.flight_data[entry] = word

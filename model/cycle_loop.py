@@ -81,16 +81,16 @@ def run_routers(net: Network, now: Registers, lists: Lists, trace: Rows) -> None
         while outputs != 0:
             line = index(block * BLOCK + lowest_bit(outputs))
             outputs &= outputs - 1
-            number = grant(net, now, line)
-            if number != NOBODY:
-                move(net, now, lists, trace, line, number)
+            channel = grant(net, now, line)
+            if channel != NOBODY:
+                move(net, now, lists, trace, line, index(channel))
 
 
 @inlined
 def end_links(net: Network, now: Registers, lists: Lists) -> None:
     """Let everything arrive that is due at the end of a cycle."""
     stage = index(now.total[EMPTIED])
-    first_flight, first_return = stage * len(now.turn), stage * len(now.buffered)
+    first_flight, first_return = stage * len(now.next_vc), stage * len(now.buffered)
     for entry in range(first_flight, first_flight + now.flights[stage]):
         channel = np.int64(now.flight_channel[entry])
         arrive(net, now, lists, channel, now.flight_kind[entry], now.flight_data[entry])
@@ -143,7 +143,7 @@ def run_cycles(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_li
             for node in range(len(now.step)):
                 end_coasting(net, now, node)
             return LIMIT
-        if net.record_trace and now.total[ROWS] + len(now.turn) > len(trace.cycle):
+        if net.record_trace and now.total[ROWS] + len(now.next_vc) > len(trace.cycle):
             return TRACE_FULL
         run_interfaces(net, now, lists)
         run_routers(net, now, lists, trace)

@@ -39,17 +39,16 @@ from .program import Program
 from .topology import NO_LINK
 from .trace import Trace
 
-FLAGS = (
-    "overflow",
-    "credit_underflow",
-    "credit_overflow",
-    "bad_route",
-    "unexpected_receive",
-    "send_and_receive",
-    "bad_row",
-    "bad_write",
-)
-"""Names of the bits of ``Run.flags``, bit 0 first (docs/router.md, section 6)."""
+FLAGS = {
+    0: "overflow",
+    2: "credit_overflow",
+    3: "bad_route",
+    4: "unexpected_receive",
+    5: "send_and_receive",
+    6: "bad_row",
+    7: "bad_write",
+}
+"""Names of the bits of ``Run.flags`` (docs/router.md, section 6)."""
 
 _TRACE_CHUNK_ROWS = 1 << 16
 
@@ -282,12 +281,16 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
     """The numbers of a :class:`Network`."""
     lines = _lines(config)
     buffers = lines * config.vcs
+    link_buffers = buffers - config.lanes * config.vcs
     return {
         "ports": config.topology.ports,
         "lanes": config.lanes if config.all_port else None,
         "lines": lines,
         "vcs": config.vcs,
         "buffers": buffers,
+        "link_buffers": link_buffers,
+        # With one VC the buffers of links have no second places.
+        "places": buffers + link_buffers if config.vcs > 1 else buffers,
         "blocks": -(-buffers // BLOCK),
         "depth": config.depth,
         "port_bits": config.port_bits,

@@ -2,16 +2,19 @@
 
 ::
 
-    request ──► eligible ──► grant ──► move ──► cycle_links ──► arrive, take_credit
-                                        │                          at the end of a cycle
-                                        └─► leave
+    request ──► candidate ──► grant ──► move ──► cycle_links ──► arrive, take_credit
+                (of a VC)     (of an     │                          at the end of a cycle
+                               output)   └─► leave
 
 Outputs are gone through one after another, and a flit moves before the next output grants. Of what
 another output can see nothing changes before the end of the cycle: a buffer requests one output,
-whose turn, credits and hold are its own. So no order of outputs or routers can be observed.
+whose turns, credits and holds are its own. So no order of outputs or routers can be observed.
 
-The flag ``credit_underflow`` is never set here: only what has a credit is granted. ``overflow`` and
-``credit_overflow`` would show that the credits had been miscounted.
+``overflow`` and ``credit_overflow`` would show that the credits had been miscounted.
+
+Buffers are named by their first places in the order of the page, links before the interface. In an
+all-port network all injection ports have places behind the links, but one output is asked by one of
+them alone: of those that ask, the order is that of the page.
 """
 
 from __future__ import annotations
@@ -41,15 +44,24 @@ from .trace import HEAD_MARK, TAIL_MARK
 
 
 @inlined
-def block_of(net: Network, owner: Int, number: Int) -> np.int64:
-    """Place of the word with buffer ``number`` in the mask of a node or channel."""
-    return index(owner * net.blocks + number // BLOCK)
+def place_of(net: Network, number: Int) -> np.int64:
+    """First place of buffer ``number`` in the order of buffers: links come before the interface."""
+    place = number + net.link_buffers
+    return np.int64(place - net.buffers if place >= net.buffers else place)
 
 
 @inlined
-def bit_of(number: Int) -> np.int64:
-    """Bit of buffer ``number`` in its word."""
-    return np.int64(1) << (number % BLOCK)
+def number_at(net: Network, place: Int) -> np.int64:
+    """Find the buffer that has its first place there."""
+    number = place - net.link_buffers
+    return np.int64(number + net.buffers if number < 0 else number)
+
+
+@inlined
+def reached(net: Network, turn: Int, place: Int) -> np.int64:
+    """Where the order comes to a buffer from ``turn`` on, its first place or its second."""
+    second = place + net.buffers if net.vcs > 1 and place < net.link_buffers else place
+    return np.int64(second if place < turn <= second else place)
 
 
 @inlined
@@ -70,16 +82,25 @@ def note_front(now: Registers, lists: Lists, channel: Int, there: Int) -> None:
 
 @inlined
 def begin_request(net: Network, now: Registers, number: Int, line: Int, wanted: Int) -> None:
-    """Note that a buffer's packet requests an output, as long as a flit of it is there."""
-    now.requests[block_of(net, wanted, number)] |= bit_of(number)
+    """Note that a buffer's head requests an output VC."""
+    place = place_of(net, number)
+    now.requests[index(wanted * net.blocks + place // BLOCK)] |= np.int64(1) << (place % BLOCK)
     now.requested[line] += 1
     now.asked[line // BLOCK] |= np.int64(1) << (line % BLOCK)
 
 
 @inlined
-def end_request(net: Network, now: Registers, number: Int, line: Int, wanted: Int) -> None:
-    """Note that the packet has left the buffer."""
-    now.requests[block_of(net, wanted, number)] &= ~bit_of(number)
+def end_request(net: Network, now: Registers, number: Int, wanted: Int) -> None:
+    """Note that the head has left, and whose turn it is to be looked at first then."""
+    place = place_of(net, number)
+    now.requests[index(wanted * net.blocks + place // BLOCK)] &= ~(np.int64(1) << (place % BLOCK))
+    turn = reached(net, np.int64(now.turn[wanted]), place) + 1
+    now.turn[wanted] = turn if turn < net.places else 0
+
+
+@inlined
+def end_packet(now: Registers, line: Int) -> None:
+    """Note that a packet's tail has left by an output."""
     now.requested[line] -= 1
     if now.requested[line] == 0:
         now.asked[line // BLOCK] &= ~(np.int64(1) << (line % BLOCK))
@@ -89,7 +110,7 @@ def end_request(net: Network, now: Registers, number: Int, line: Int, wanted: In
 def request(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
     """See what a front flit without a route requests; drop it if it is used up.
 
-    The request stands, and is not looked at again, until the packet's tail has left.
+    The request stands, and is not looked at again, until it is granted.
     """
     node, place = np.int64(net.channel_node[channel]), np.int64(net.channel_place[channel])
     number = channel - node * net.buffers
@@ -116,33 +137,42 @@ def request(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
 
 
 @inlined
-def eligible(net: Network, now: Registers, node: Int, line: Int, block: Int) -> np.int64:
-    """Find a block of the buffers that request an output and may be granted it."""
-    place = index(node * net.blocks + block)
-    passing, candidates = now.passing[place], np.int64(0)
-    for vc in range(net.vcs):
-        wanted = index(line * net.vcs + vc)
-        may_use = passing if now.held[wanted] else np.int64(-1)
-        have_credit = np.int64(-1 if now.credits[wanted] > 0 else 0)
-        candidates |= now.requests[index(wanted * net.blocks + block)] & may_use & have_credit
-    return np.int64(candidates & now.filled[place])
+def candidate(net: Network, now: Registers, node: Int, wanted: Int) -> np.int64:
+    """Find the channel whose flit would leave by an output VC; or ``NOBODY``."""
+    holder = np.int64(now.holder[wanted])
+    if holder != NOBODY:
+        return np.int64(holder if now.buffered[index(holder)] > 0 else NOBODY)
+    turn = np.int64(now.turn[wanted])
+    second = turn >= net.buffers
+    begin = turn - net.buffers if second else turn
+    first = first_from_turn = np.int64(NOBODY)
+    for block in range(net.blocks - 1, -1, -1):
+        requests = now.requests[index(wanted * net.blocks + block)]
+        from_turn = bits_from(requests, begin - block * BLOCK)
+        first = block * BLOCK + lowest_bit(requests) if requests != 0 else first
+        if from_turn != 0:
+            first_from_turn = block * BLOCK + lowest_bit(from_turn)
+    if first == NOBODY:
+        return np.int64(NOBODY)
+    # Links alone have second places; after those the order is at its beginning.
+    over = first_from_turn == NOBODY or (second and first_from_turn >= net.link_buffers)
+    return np.int64(node * net.buffers + number_at(net, first if over else first_from_turn))
 
 
 @inlined
 def grant(net: Network, now: Registers, line: Int) -> np.int64:
-    """Find the buffer that an output grants, the first one from its turn on; or ``NOBODY``."""
+    """Find the channel that an output grants, on the first VC that is ready; or ``NOBODY``."""
     node = np.int64(net.line_node[line])
     if net.refuses and net.line_port[line] == 0 and not accepts(net, now, node):
         return np.int64(NOBODY)
-    turn = np.int64(now.turn[line])
-    first = first_from_turn = np.int64(NOBODY)
-    for block in range(net.blocks - 1, -1, -1):
-        candidates = eligible(net, now, node, line, block)
-        from_turn = bits_from(candidates, turn - block * BLOCK)
-        first = block * BLOCK + lowest_bit(candidates) if candidates != 0 else first
-        if from_turn != 0:
-            first_from_turn = block * BLOCK + lowest_bit(from_turn)
-    return first if first_from_turn == NOBODY else first_from_turn
+    wanted, behind = line * net.vcs + now.next_vc[line], (line + 1) * net.vcs
+    for _ in range(net.vcs):
+        if now.credits[index(wanted)] > 0:
+            channel = candidate(net, now, node, index(wanted))
+            if channel != NOBODY:
+                return channel
+        wanted = wanted + 1 if wanted + 1 < behind else wanted + 1 - net.vcs
+    return np.int64(NOBODY)
 
 
 @inlined
@@ -154,17 +184,16 @@ def rewritten(net: Network, word: np.uint64) -> np.uint64:
 
 
 @inlined
-def move(net: Network, now: Registers, lists: Lists, trace: Rows, line: Int, number: Int) -> None:
+def move(net: Network, now: Registers, lists: Lists, trace: Rows, line: Int, channel: Int) -> None:
     """Send the front flit of the granted buffer on its way."""
     node, port = np.int64(net.line_node[line]), np.int64(net.line_port[line])
-    channel = index(node * net.buffers + number)
+    number = channel - node * net.buffers
     wanted = np.int64(now.wanted[channel])
     vc = wanted - line * net.vcs
     slot = index(channel * net.depth + now.first[channel])
     word, kind = np.uint64(now.data[slot]), np.int64(now.kind[slot])
-    place, bit = block_of(net, node, number), bit_of(number)
-    establishes = now.passing[place] & bit == 0
-    now.turn[line] = number + 1 if number + 1 < net.buffers else 0
+    establishes = not now.passing[channel]
+    now.next_vc[line] = vc + 1 if vc + 1 < net.vcs else 0
     sent = rewritten(net, word) if establishes and port != 0 else word
     if net.record_trace:
         record(now, trace, node, port, vc, kind, sent)
@@ -175,11 +204,13 @@ def move(net: Network, now: Registers, lists: Lists, trace: Rows, line: Int, num
         now.credits[wanted] -= 1
         launch(now, index(now.total[FILLED]), net.downstream[wanted], kind, sent)
     leave(net, now, node, number)
+    if establishes:
+        end_request(net, now, number, wanted)
     ends = kind & TAIL_MARK != 0
-    now.passing[place] = now.passing[place] & ~bit | (np.int64(0) if ends else bit)
-    now.held[wanted] = not ends
+    now.passing[channel] = not ends
+    now.holder[wanted] = NOBODY if ends else channel
     if ends:
-        end_request(net, now, number, line, wanted)
+        end_packet(now, line)
         note_front(now, lists, channel, now.buffered[channel] > 0)
 
 
@@ -192,10 +223,7 @@ def leave(net: Network, now: Registers, node: Int, number: Int) -> None:
     now.at_front_since[channel] = now.total[CYCLE] + 1
     first = now.first[channel] + 1
     now.first[channel] = first if first < net.depth else 0
-    remain = np.int64(now.buffered[channel]) - 1
-    now.buffered[channel] = remain
-    emptied = bit_of(number) if remain == 0 else np.int64(0)
-    now.filled[block_of(net, node, number)] &= ~emptied
+    now.buffered[channel] -= 1
     give_credit(net, now, number, channel)
 
 
@@ -204,13 +232,11 @@ def arrive(
     net: Network, now: Registers, lists: Lists, channel: Int, kind: Int, word: np.uint64
 ) -> None:
     """Put a flit into a buffer at the end of the cycle."""
-    node = np.int64(net.channel_node[channel])
-    number = channel - node * net.buffers
     count = np.int64(now.buffered[channel])
     since, next_cycle = now.at_front_since[channel], now.total[CYCLE] + 1
     # A place that has become free in this very cycle does not count as one.
     if count + np.int64(since == next_cycle) >= net.depth:
-        set_flag(now, lists, node, OVERFLOW)
+        set_flag(now, lists, np.int64(net.channel_node[channel]), OVERFLOW)
         return
     place = now.first[channel] + count
     slot = index(channel * net.depth + (place if place < net.depth else place - net.depth))
@@ -218,9 +244,7 @@ def arrive(
     now.kind[slot] = kind
     now.buffered[channel] = count + 1
     now.at_front_since[channel] = next_cycle if count == 0 else since
-    block, bit = block_of(net, node, number), bit_of(number)
-    now.filled[block] |= bit
-    note_front(now, lists, channel, count == 0 and now.passing[block] & bit == 0)
+    note_front(now, lists, channel, count == 0 and not now.passing[channel])
 
 
 @inlined

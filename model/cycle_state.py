@@ -13,9 +13,10 @@ in an all-port network link port l has lane l - 1. There too the buffers that re
 in the order of the page: of all injection ports an output is asked by one alone, before the links.
 
 Input and output ports share the numbering: ``buffered[channel]`` belongs to the input buffer there
-and ``held[channel]`` to the output VC. The names are those of docs/router.md.
+and ``holder[channel]`` to the output VC. The names are those of docs/router.md.
 
-A set of a router's buffers is a *mask*: ``blocks`` words of 64 bits, one bit for each number.
+A set of a router's buffers is a *mask*: ``blocks`` words of 64 bits, one bit for each buffer, in
+the order in which they take turns: those of links by number, then those of lanes.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Links: TypeAlias = npt.NDArray[np.int32]
 Words: TypeAlias = npt.NDArray[np.uint64]
 
-OVERFLOW, CREDIT_UNDERFLOW, CREDIT_OVERFLOW, BAD_ROUTE = 1, 2, 4, 8
+OVERFLOW, CREDIT_OVERFLOW, BAD_ROUTE = 1, 4, 8
 UNEXPECTED_RECEIVE, SEND_AND_RECEIVE, BAD_ROW, BAD_WRITE = 16, 32, 64, 128
 
 CONTROL, READY, SENDING, ENDED, FAILED = range(5)
@@ -64,8 +65,9 @@ loop was compiled from."""
 class Network(NamedTuple):
     """What is fixed while a program runs: the network, and the rows of its tables.
 
-    ``lanes``, ``lines`` and ``buffers`` are those of one node; ``lanes`` is None, for 1, in a
-    network that is not all-port (:func:`~.cycle_compiler.lanes_of`). ``exits[line]`` is the set of
+    ``lanes``, ``lines``, ``buffers`` and, of those, ``link_buffers`` are those of one node;
+    ``lanes`` is None, for 1, in a network that is not all-port
+    (:func:`~.cycle_compiler.lanes_of`). A turn is one of ``places``. ``exits[line]`` is the set of
     the port codes, the deliver code too, for which a packet may ask that came in there.
     ``downstream[channel]`` is the input channel to which an output channel leads and
     ``upstream[channel]`` the output channel that feeds an input channel, -1 where there is none.
@@ -82,6 +84,8 @@ class Network(NamedTuple):
     lines: int
     vcs: int
     buffers: int
+    link_buffers: int
+    places: int
     blocks: int
     depth: int
     port_bits: int
@@ -127,9 +131,10 @@ class Registers(NamedTuple):
 
     Flit f of a channel's buffer is at ``channel * depth + f`` in ``data`` and ``kind``.
     ``wanted[channel]`` is the output channel that its packet requests, from its first flit to its
-    tail. Masks of buffers: ``filled[node]`` those that are not empty, ``passing[node]`` those that
-    hold a route, ``requests[channel]`` those that request an output channel. ``requested[line]``
-    counts the packets that request an output; bit l of the set ``asked`` tells that line l has any.
+    tail, and ``passing[channel]`` whether that first flit has left. ``holder[channel]`` is the
+    input channel that holds an output channel, ``NOBODY`` where none does; ``requests[channel]`` is
+    the mask of those whose first flit requests it. ``requested[line]`` counts the packets that
+    request an output or hold a VC of it; bit l of the set ``asked`` tells that line l has any.
     What is on the links has R + 1 stages, one for each cycle in which it may have left; ``flights``
     and ``returns`` count the flits and credits in each.
     """
@@ -140,14 +145,14 @@ class Registers(NamedTuple):
     buffered: Bytes
     at_front_since: Ints
     wanted: Indices
-    filled: Ints
-    passing: Ints
+    passing: Bools
     requests: Ints
     requested: Counts
     asked: Ints
-    held: Bools
+    holder: Links
     credits: Bytes
     turn: Counts
+    next_vc: Bytes
     flights: Ints
     flight_channel: Indices
     flight_kind: Bytes
@@ -219,14 +224,14 @@ def reset_registers(network: Network, memory: Words) -> Registers:
         buffered=np.zeros(channels, dtype=np.uint8),
         at_front_since=np.zeros(channels, dtype=np.int64),
         wanted=np.zeros(channels, dtype=np.uint32),
-        filled=np.zeros(nodes * network.blocks, dtype=np.int64),
-        passing=np.zeros(nodes * network.blocks, dtype=np.int64),
+        passing=np.zeros(channels, dtype=np.bool_),
         requests=np.zeros(channels * network.blocks, dtype=np.int64),
         requested=np.zeros(lines, dtype=np.uint16),
         asked=np.zeros(-(-lines // BLOCK), dtype=np.int64),
-        held=np.zeros(channels, dtype=np.bool_),
+        holder=np.full(channels, NOBODY, dtype=np.int32),
         credits=np.full(channels + lanes * network.vcs, network.depth, dtype=np.uint8),
-        turn=np.zeros(lines, dtype=np.uint16),
+        turn=np.full(channels, network.link_buffers, dtype=np.uint16),
+        next_vc=np.zeros(lines, dtype=np.uint8),
         flights=np.zeros(stages, dtype=np.int64),
         flight_channel=np.zeros(stages * lines, dtype=np.uint32),
         flight_kind=np.zeros(stages * lines, dtype=np.uint8),

@@ -57,7 +57,7 @@ def departures(result: Run, node: int, port: int) -> list[tuple[int, int, int]]:
 
 def flags(result: Run) -> dict[int, set[str]]:
     return {
-        node: {name for bit, name in enumerate(FLAGS) if value >> bit & 1}
+        node: {name for bit, name in FLAGS.items() if value >> bit & 1}
         for node, value in enumerate(result.flags.tolist())
         if value
     }
