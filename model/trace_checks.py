@@ -1,7 +1,8 @@
 """Checks of a trace that need no model: what docs/router.md promises of any run of a program.
 
 Packets are put together in ``trace_packets``. Order, routes and the time that each flit spends in a
-buffer come out of matching what left each router with what came in, in ``trace_matching``.
+buffer come out of matching what left each router with what came in, in ``trace_matching``; whose
+turn it was comes out of these, in ``trace_grants``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from .config import NetworkConfig
 from .errors import InvalidInput
 from .program import Program, Row
 from .trace import HEAD_MARK, TAIL_MARK, Trace
+from .trace_grants import check_grants
 from .trace_matching import Buffered, Matching
 from .trace_packets import Packets, TraceError, flit_error, later, packets_of
 
@@ -23,6 +25,7 @@ __all__ = [
     "TraceError",
     "check_buffers",
     "check_deliveries",
+    "check_grants",
     "check_outputs",
     "check_packets",
     "check_routes",
@@ -38,6 +41,7 @@ def check_trace(program: Program, trace: Trace, *, complete: bool = True) -> Non
     3. routes: :func:`check_routes`
     4. deliveries: :func:`check_deliveries`
     5. buffers: :func:`check_buffers`
+    6. grants: :func:`.check_grants`
 
     ``complete`` False allows packets to be under way, and rows not to have begun, at the end.
     Raises :class:`InvalidInput` for an all-port network: a trace does not tell its ejection ports.
@@ -50,6 +54,7 @@ def check_trace(program: Program, trace: Trace, *, complete: bool = True) -> Non
     buffered = check_routes(program, packets, complete=complete)
     check_deliveries(program, packets, complete=complete)
     check_buffers(program, buffered)
+    check_grants(program, buffered)
 
 
 def check_outputs(program: Program, trace: Trace) -> None:

@@ -23,6 +23,7 @@ from itertools import chain
 from operator import gt, le
 
 import numpy as np
+import numpy.typing as npt
 
 from .program import Program
 from .trace import HEAD_MARK, Trace
@@ -49,11 +50,16 @@ class Buffered:
     """What came into the routers, and the cycle in which each flit left its buffer.
 
     Flits of port 0 are those that a node's rows inject. ``left`` is :data:`NEVER` for flits that
-    were still there at the end of the trace.
+    were still there at the end of the trace. Of each packet, ``exit`` is the output VC that it
+    leaves by, or -1, and ``front`` its first flit that is not dropped; ``sure`` tells that no other
+    packet can have left in its place.
     """
 
     arrivals: Packets
     left: Numbers
+    exit: Numbers
+    front: Numbers
+    sure: npt.NDArray[np.bool_]
 
 
 class Matching:
@@ -74,7 +80,8 @@ class Matching:
         credit = later(arrivals, -config.depth, cycle - config.link_registers - 1, NEVER)
         self.credit = np.where(over_link, credit, NEVER).tolist()
         self.gone: list[int] = flits.cycle.tolist()
-        self.router, front, self.exit, self.first = routed(config, arrivals)
+        self.router, self.front, self.exit, self.first = routed(config, arrivals)
+        front = self.front
         numbers: dict[object, int] = {}
         looks = looks_of(numbers, arrivals, self.exit, front, self.first)
         injected = arrivals.flits.port[arrivals.begin] == 0
@@ -137,6 +144,7 @@ class Matching:
         for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
             queues[self.router[start]].append(range(start, stop))
         left = [NEVER] * len(self.arrivals.flits)
+        counted = []
         for node in nodes[:-1]:
             departures = order[bounds[node] : bounds[node + 1]].tolist()
             walk = _Walk(self, queues[node], departures, strict=True)
@@ -146,13 +154,33 @@ class Matching:
                 walk.write(left)
             elif walk.retries > MOST_RETRIES:
                 walk.count(left)
+                counted.append(node)
             else:
                 # What breaks the rule of the buffers alone is left to it to tell.
                 walk = _Walk(self, queues[node], departures, strict=False)
                 if not walk.search():
                     raise walk.error()
                 walk.write(left)
-        return Buffered(self.arrivals, np.array(left, dtype=np.int64))
+        sure = self._distinct() & ~np.isin(self.router, counted)
+        return Buffered(self.arrivals, np.array(left, dtype=np.int64), self.exit, self.front, sure)
+
+    def _distinct(self) -> npt.NDArray[np.bool_]:
+        """Whether each arrival looks like none that came into its router by another input VC.
+
+        The words of what a node injects are not known; but if all that came in has left, what they
+        are told apart by is what others are.
+        """
+        look = np.array(self.kind if self.complete else self.header_look)
+        keys = np.stack((self.router, look, self.arrivals.channel))
+        order = np.lexsort(keys[::-1])
+        router, look, channel = keys[:, order]
+        alike = (
+            (router[1:] == router[:-1]) & (look[1:] == look[:-1]) & (channel[1:] != channel[:-1])
+        )
+        distinct = np.ones(len(order), dtype=bool)
+        distinct[order[1:]] &= ~alike
+        distinct[order[:-1]] &= ~alike
+        return distinct
 
     def same(self, departure: int, arrival: int) -> bool:
         """Whether the arrival, rewritten, looks like the departure, or like its beginning."""
