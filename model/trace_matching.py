@@ -18,6 +18,7 @@ proved.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from itertools import chain
 from operator import gt, le
@@ -161,26 +162,35 @@ class Matching:
                 if not walk.search():
                     raise walk.error()
                 walk.write(left)
-        sure = self._distinct() & ~np.isin(self.router, counted)
+        sure = ~self._mistakable() & ~np.isin(self.router, counted)
         return Buffered(self.arrivals, np.array(left, dtype=np.int64), self.exit, self.front, sure)
 
-    def _distinct(self) -> npt.NDArray[np.bool_]:
-        """Whether each arrival looks like none that came into its router by another input VC.
+    def _mistakable(self) -> npt.NDArray[np.bool_]:
+        """Whether each arrival may have been taken for one by another input VC of its router.
 
-        The words of what a node injects are not known; but if all that came in has left, what they
-        are told apart by is what others are.
+        The words of what a node injects are not known. If all that came in has left, they are what
+        leaves and did not come in over a link; until then only its first flit is known of a packet.
         """
-        look = np.array(self.kind if self.complete else self.header_look)
-        keys = np.stack((self.router, look, self.arrivals.channel))
-        order = np.lexsort(keys[::-1])
-        router, look, channel = keys[:, order]
+        kind, header = np.array(self.kind), np.array(self.header_look)
+        if not self.complete:
+            first = np.stack((self.exit, self.first.astype(np.int64)))
+            return self._alike(np.unique(first, axis=1, return_inverse=True)[1].ravel())
+        came = Counter(kind[kind != header].tolist())
+        left = Counter(content for _, content in self.looks)
+        also_injected = [content for content, number in came.items() if left[content] > number]
+        return self._alike(kind) | np.isin(header, header[np.isin(kind, also_injected)])
+
+    def _alike(self, look: Numbers) -> npt.NDArray[np.bool_]:
+        """Whether each arrival looks like another one by another input VC of its router."""
+        order = np.lexsort((self.arrivals.channel, look, self.router))
+        router, look, channel = self.router[order], look[order], self.arrivals.channel[order]
         alike = (
             (router[1:] == router[:-1]) & (look[1:] == look[:-1]) & (channel[1:] != channel[:-1])
         )
-        distinct = np.ones(len(order), dtype=bool)
-        distinct[order[1:]] &= ~alike
-        distinct[order[:-1]] &= ~alike
-        return distinct
+        result = np.zeros(len(order), dtype=bool)
+        result[order[1:]] |= alike
+        result[order[:-1]] |= alike
+        return result
 
     def same(self, departure: int, arrival: int) -> bool:
         """Whether the arrival, rewritten, looks like the departure, or like its beginning."""

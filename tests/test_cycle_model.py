@@ -251,24 +251,38 @@ def test_two_vcs_share_a_link_flit_by_flit() -> None:
     assert result.stalled_flits.tolist() == [1, 5, 0, 0]
 
 
-def test_buffers_take_turns_in_the_order_of_their_numbers() -> None:
-    # Three VCs, so buffer (i, a) has the number 3i + a. At router 1 node 1's long packet is in
-    # number 2 from C + 2 on; what comes in by port 2 is in number 6 (seven flits, from C + 2 on)
-    # and number 7 (two flits, from C + 12 on).
+def test_vcs_that_are_ready_take_turns() -> None:
+    # At router 1 node 1's long packet is on VC 2 from C + 2 on; what comes from node 0 is on VC 0
+    # (seven flits, from C + 2 on) and VC 1 (two flits, from C + 12 on).
     rows = {
         0: [put(1, (UP, 2, 0), length=6), put(3, (UP, 2, 1), length=1)],
         1: [put(2, (UP, 1, 2), length=20)],
     }
     result = simulated(program(rows, {2: [1, 2, 3]}, vcs=3, depth=8))
-    # 2 and 6 take turns up to C + 11, in which 6 leaves. So 7 is first, and it goes round 2, 6, 7.
-    numbers = [2, 6] * 5 + [7, 2, 6] * 2
-    # From C + 18 on node 1's packet is alone.
-    numbers += [2] * (21 - numbers.count(2))
-    vc_of = {2: 2, 6: 0, 7: 1}
-    assert (numbers.count(6), numbers.count(7)) == (7, 2)
+    # VC 0 begins; from C + 12 on it goes round all three.
+    vcs = [0, 2] * 5 + [0, 1, 2, 0, 1]
+    vcs += [2] * (21 - vcs.count(2))
+    assert (vcs.count(0), vcs.count(1)) == (7, 2)
     assert [(cycle - C, vc) for cycle, vc, _ in departures(result, 1, UP)] == [
-        (2 + place, vc_of[number]) for place, number in enumerate(numbers)
+        (2 + place, vc) for place, vc in enumerate(vcs)
     ]
+
+
+@pytest.mark.parametrize("vcs", [1, 2])
+def test_what_is_under_way_has_two_turns_where_there_are_vcs(vcs: int) -> None:
+    # Node 1's first packet goes for 40 cycles; behind it those of node 0 fill their buffers at
+    # router 1, on VC 0 and, where there is one, VC 1. All go on to node 2 on VC 0.
+    ways = [((UP, 1, number % vcs), (UP, 1, 0)) for number in range(8)]
+    rows = {
+        0: [put(1, *way, length=2, source=8 * number) for number, way in enumerate(ways)],
+        1: [put(1, (UP, 1, 0), length=40), *[put(1, (UP, 1, 0), length=2)] * 2],
+    }
+    result = simulated(program(rows, {}, vcs=vcs, depth=16), cycle_limit=200)
+    sent = [f for f in result.trace if (f.node, f.port, f.kind) == (1, UP, TAIL)]
+    # The words of node 1 begin at 257, those of node 0's packets at 1, 9, 17, ...
+    names = ["own" if f.data > 256 else (f.data - 2) // 8 for f in sent]
+    own = 4 if vcs == 2 else 1
+    assert names == ["own", *range(own), "own", *range(own, 2 * own), "own", *range(2 * own, 8)]
 
 
 def test_two_vcs_of_an_input_leave_in_one_cycle() -> None:

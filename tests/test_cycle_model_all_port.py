@@ -116,9 +116,10 @@ def test_packets_pass_through_beside_what_is_injected() -> None:
     assert result.finished
 
 
-def test_injection_port_stands_before_the_links_in_the_turn() -> None:
+def test_injection_port_stands_between_the_places_of_the_links() -> None:
     # Output 3 of node 0 in a 3-cube: its injection port has the numbers 0 and 1, one for each VC,
-    # links 1 and 2 have 2 and 4 (VC 0). All ask for VC 0, in the order 0, 2, 4, 0, 2.
+    # links 1 and 2 have 2 and 4 (VC 0). All ask for VC 0. The order is 2 to 7, 0 and 1, 2 to 7, and
+    # begins at 0: so it goes 0, 2, 4, 2, 0.
     rows = {
         0: [put(1, (3, 1), length=5), put(1, (3, 1), length=1)],
         1: [put(1, (1, 1), (3, 1), length=5), put(1, (1, 1), (3, 1), length=0)],
@@ -128,7 +129,7 @@ def test_injection_port_stands_before_the_links_in_the_turn() -> None:
     # The own packet leaves from C + 1 on; the others' heads are there in C + 2, its second one,
     # whose control word is read in C + 6, in C + 8. Node 1's second one comes behind its first.
     heads = [cycle - C for cycle, _, kind in departures(result, 0, 3) if kind in (HEAD, SINGLE)]
-    assert heads == [1, 7, 13, 15, 17]
+    assert heads == [1, 7, 13, 15, 16]
     payload = [f.data for f in result.trace if (f.node, f.port, f.kind) == (0, 3, TAIL)]
     assert payload == [1 + 4, 1 + 256 + 4, 1 + 512, 1 + 0]
 

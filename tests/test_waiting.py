@@ -1,195 +1,157 @@
-"""What is said while one waits, and how what takes long is ended: by Ctrl-C, and by a kill."""
+"""What the page promises to a head that waits (docs/router.md, section 3): how often it is passed.
+
+It is counted in traces, with the cycles in which heads come to the front and leave.
+"""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
+from collections import Counter
+from typing import Any
 
+import numpy as np
 import pytest
-from command import INSTALLED
+from program_by_hand import UP, simulated, words
+from traffic_by_hand import timed, traffic
 
-from eyecast.model import notices
+from eyecast.model import cycle_model
+from eyecast.model.config import NetworkConfig
+from eyecast.model.cycle_model import run
+from eyecast.model.payload import empty_memory, random_words
+from eyecast.model.program import Program
+from eyecast.model.topology import Topology, line, mesh, torus
+from eyecast.model.trace import Trace
+from eyecast.model.trace_checks import TraceError, check_packets, check_routes, check_trace
+from eyecast.model.trace_grants import Heads, heads_of
+from eyecast.model.traffic import draw_traffic
+from eyecast.model.traffic_program import message_words_for, traffic_program
+from eyecast.sim.build import build_simulator
+from eyecast.sim.simulator import prepare, simulate
 
-AT_ONCE = 20
-"""Seconds, on a machine with much else to do."""
+FLITS = 5
 
 
-def until(condition: Callable[[], bool]) -> bool:
-    """Wait until something holds; whether it does in the end."""
-    deadline = time.monotonic() + AT_ONCE
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def run_python(code: str, **variables: str) -> subprocess.Popen[str]:
-    """Start Python as a shell does, with its output in pipes."""
-    return subprocess.Popen(
-        [sys.executable, "-c", code],
-        env={**os.environ, **variables},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        # Where the tests run in the background, Ctrl-C is ignored, and that is inherited.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+def crowded(topology: Topology, **limits: Any) -> tuple[Program, np.ndarray]:
+    """A network that is offered more than it carries, and its memories."""
+    config = NetworkConfig(
+        topology=topology,
+        message_words=message_words_for(topology, FLITS),
+        table_words=1 << 12,
+        steps=1,
+        timed_rows=True,
+        **limits,
     )
+    offered = draw_traffic(topology, "uniform", rate=0.7, flits=FLITS, cycles=300, seed=5)
+    memory = empty_memory(config)
+    memory[:, :FLITS] = random_words(config, (topology.nodes, FLITS), 5)
+    return traffic_program(offered, config, 5), memory
 
 
-def first_line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline().strip()
+def heads_in(program: Program, trace: Trace) -> Heads:
+    return heads_of(program, check_routes(program, check_packets(program, trace)))
 
 
-def is_running(process: int) -> bool:
-    try:
-        # One that has ended and is only not yet waited for is a zombie.
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+def passes(heads: Heads, head: int) -> Counter[int]:
+    """How many heads of each other buffer got the output VC of a head while it waited for it."""
+    rivals = (heads.exit == heads.exit[head]) & (heads.granted >= heads.waits[head])
+    return Counter(heads.buffer[rivals & (heads.granted < heads.granted[head])].tolist())
 
 
-BUILD = """
-from pathlib import Path
-from eyecast.sim import process
-process.run(["sh", "-c", "sleep 1000 & echo $! > pid.new; mv pid.new pid; wait"], Path("log"),
-            folder=Path("{folder}"))
-"""
+CROWDED = [
+    (mesh((4, 4)), {"vcs": 1, "depth": 2}),
+    (mesh((4, 4)), {"vcs": 2, "depth": 2}),
+    (mesh((4, 4)), {"vcs": 3, "depth": 1, "link_registers": 1}),
+    (torus((4, 4)), {"vcs": 2, "depth": 3, "link_registers": 2}),
+]
 
 
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are found in /proc")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_what_a_killed_process_has_started_ends_too(here: Path, number: signal.Signals) -> None:
-    build = run_python(BUILD.format(folder=here))
-    pid = here / "pid"
-    assert until(pid.exists)
-    grandchild = int(pid.read_text())
-    assert is_running(grandchild)
-    build.send_signal(number)
-    build.communicate(timeout=AT_ONCE)
-    assert until(lambda: not is_running(grandchild))
-
-
-def test_a_guarded_command_gives_its_status_and_its_words(here: Path) -> None:
-    from eyecast.sim import process
-
-    log = here / "log"
-    assert process.run(["sh", "-c", "echo words; exit 3"], log) == 3
-    assert log.read_text() == "words\n"
-    assert process.run(["sh", "-c", "kill -9 $$"], log) == 128 + 9
-    assert process.run([str(here / "none")], log) == 1
-    assert log.read_text() == f"{here / 'none'}: No such file or directory\n"
-
-
-# What a compiler does that calls Python and is called by it: an exception is lost on the way.
-COMPILE = """
-import sys, time
-from eyecast import waiting
-from eyecast.model import notices
-waiting.show_notices()
-with notices.compiling():
-    print("compiling", flush=True)
-    while True:
-        try:
-            time.sleep(1000)
-        except BaseException:
-            pass
-"""
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_ends_a_compilation_that_loses_it(number: signal.Signals) -> None:
-    compilation = run_python(COMPILE)
-    try:
-        assert first_line(compilation) == "compiling"
-        compilation.send_signal(number)
-        _, errors = compilation.communicate(timeout=AT_ONCE)
-    finally:
-        compilation.kill()
-    assert compilation.returncode == 130
-    # Where the machine has much else to do, that it compiles may have been said.
-    assert errors.splitlines()[-1] == "eyecast: interrupted"
-    assert "Traceback" not in errors
-
-
-def test_numba_can_be_interrupted_and_says_that_it_compiles(tmp_path: Path) -> None:
-    command = subprocess.Popen(
-        [INSTALLED, "predict", "--mesh", "2x1", "--source", "0,0", "--algorithm", "tree"],
-        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
-    )
-    assert command.stderr is not None
-    said = command.stderr.readline()
-    command.send_signal(signal.SIGINT)
-    output, errors = command.communicate(timeout=AT_ONCE)
-    assert said == "eyecast: compiling for this machine (once, then it is kept)\n"
-    assert (command.returncode, output, errors) == (130, "", "eyecast: interrupted\n")
-
-
-SIGNALS_AFTERWARDS = """
-import signal
-from eyecast import waiting
-from eyecast.model import notices
-waiting.show_notices()
-with notices.compiling():
-    pass
-assert signal.set_wakeup_fd(-1) == -1
-assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-print("as before")
-"""
-
-
-def test_after_a_compilation_an_interruption_is_an_exception_again() -> None:
-    assert run_python(SIGNALS_AFTERWARDS).communicate(timeout=AT_ONCE) == ("as before\n", "")
-
-
-def test_what_takes_long_is_said_at_its_start_and_at_its_end(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(("topology", "limits"), CROWDED)
+def test_a_head_is_passed_no_more_often_than_promised(
+    topology: Topology, limits: dict[str, int]
 ) -> None:
-    caplog.set_level("INFO", "eyecast")
-    with notices.announced("counting to one"):
-        pass
-    assert caplog.messages == []
-    monkeypatch.setattr(notices, "PATIENCE", 0)
-    with notices.announced("counting to many"):
-        assert until(lambda: bool(caplog.messages))
-    assert caplog.messages == ["counting to many", "counting to many: 0 s"]
+    program, memory = crowded(topology, **limits)
+    result = run(program, memory, timing="self-timed")
+    assert result.finished
+    heads, ports, vcs = heads_in(program, result.trace), topology.ports, limits["vcs"]
+    assert len(heads.exit) > len(program.rows)
+    of_links = of_interface = 0
+    for head in range(len(heads.exit)):
+        passed, from_link = passes(heads, head), heads.buffer[head] >= vcs
+        most_of_each = 1 if from_link or vcs == 1 else 2
+        assert all(
+            count <= (most_of_each if rival >= vcs else 1) for rival, count in passed.items()
+        )
+        if from_link:
+            of_links = max(of_links, passed.total())
+        else:
+            of_interface = max(of_interface, passed.total())
+    assert 0 < of_links <= (ports - 1) * vcs - 1
+    assert of_interface <= (2 * (ports - 2) * vcs + vcs - 1 if vcs > 1 else ports - 2)
 
 
-def test_no_command_compiles_what_was_compiled_at_first() -> None:
-    # Each in a process of its own, which has loaded nothing yet.
-    code = """
-import sys
-from numba.core import event
-from eyecast import cli, precompile
-precompile.main()
-with event.install_recorder("numba:compile") as recorder:
-    for line in sys.argv[1:]:
-        sys.argv = ["eyecast", *line.split()]
-        try:
-            cli.main()
-        except SystemExit as end:
-            assert not end.code, line
-assert not recorder.buffer, recorder.buffer
-"""
-    lines = (
-        "predict --mesh 4x4 --source 0,0 --timing self-timed",
-        "predict --hypercube 3 --source 0,0,0 --algorithm sbt --ports all",
-        "compare --mesh 5x4 --source 0,0",
-        "schedule --mesh 20x20 --source 0,0 --algorithm tree --faulty-node 3,3",
-        "transmit --diagonal-mesh 8",
-        "traffic --mesh 4x4 --rate 0.1 --cycles 100 --on model",
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *lines], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize(("topology", "limits"), CROWDED)
+def test_a_router_that_soon_begins_again_at_the_first_place_is_found_out(
+    topology: Topology, limits: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, memory = crowded(topology, **limits)
+    check_trace(program, run(program, memory, timing="self-timed").trace)
+    sizes = cycle_model._sizes
+    monkeypatch.setattr(cycle_model, "_sizes", lambda config: sizes(config) | {"places": 2})
+    trace = run(program, memory, timing="self-timed").trace
+    with pytest.raises(TraceError) as caught:
+        check_trace(program, trace)
+    assert caught.value.rule == "grants"
+
+
+# ---- The line of five -------------------------------------------------------------------------
+
+LONG, MARK = 60, 200
+RIVALS = (50, 100, 400)
+
+
+def line_of_five(rivals: int) -> Program:
+    """Nodes 0 and 1 send many packets over node 2, on VC 0; node 2 sends one there as well.
+
+    Behind that one it sends long packets on VC 1, which keep the link busy.
+    """
+    rows = {
+        0: [timed(0, (UP, 4, 0), length=3)] * rivals,
+        1: [timed(0, (UP, 3, 0), length=3)] * rivals,
+        2: [timed(40, (UP, 2, 0), length=1, target=MARK)]
+        + [timed(0, (UP, 2, 1), length=LONG)] * (rivals // 5),
+    }
+    awaited = {4: sum(map(len, rows.values()))}
+    limits = {"vcs": 2, "depth": 2, "link_registers": 1, "table_words": 1024, "steps": 1}
+    return traffic(rows, awaited, line(5), **limits)
+
+
+def on_model(programs: list[Program]) -> list[Trace]:
+    return [simulated(each).trace for each in programs]
+
+
+def on_hardware(programs: list[Program]) -> list[Trace]:
+    jobs = []
+    for each in programs:
+        loads = [(node, 0, row) for node, row in enumerate(words(each)[:, :LONG])]
+        limit = 2 * simulated(each).cycles
+        jobs.append(prepare(each, loads, timing="self-timed", read_words=0, cycle_limit=limit))
+    return [run.trace for run in simulate(build_simulator(programs[0].config), jobs)]
+
+
+@pytest.mark.parametrize("on", [on_model, pytest.param(on_hardware, marks=pytest.mark.slow)])
+def test_a_packet_leaves_whatever_number_of_rivals_there_is(on: Any) -> None:
+    programs = [line_of_five(rivals) for rivals in RIVALS]
+    config = programs[0].config
+    arrived = []
+    for program, trace in zip(programs, on(programs), strict=True):
+        address = trace.data >> np.uint64(config.port_bits + config.step_bits)
+        (place,) = np.flatnonzero((trace.node == 4) & (trace.kind == 1) & (address == MARK))
+        arrived.append(int(trace.cycle[place]))
+        heads = heads_in(program, trace)
+        # Node 2's own packet on VC 0, the only one of its buffer 0; the rivals are in port 2's.
+        own = np.flatnonzero(heads.buffer == 0)
+        passed = [passes(heads, head) for head in own.tolist()]
+        assert all(set(each) <= {2 * 2} and each.total() <= 2 for each in passed)
+    assert len(set(arrived)) == 1
+    # It waits for two packets of 4 flits before it. A link whose buffers are half as deep as its
+    # loop is long carries a flit every second cycle, and VC 1 has as many: that is 16 cycles.
+    assert arrived[0] < 40 + 2 * 16 + 10
