@@ -1,9 +1,11 @@
 """``make soak``: drawn networks and traffic on model and hardware for a given time, resumable.
 
     python bench/soak.py [--minutes 10] [--state build/soak.json]
+    python bench/soak.py --draw 17
 
 The state file says which draw comes next and what has been compared so far, so that the next run
-goes on where this one stopped. The first case that differs is printed as a command that repeats it.
+goes on where this one stopped. The first case that differs is printed, with its draw, which can be
+repeated by itself.
 """
 
 from __future__ import annotations
@@ -15,22 +17,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from eyecast.model.files import write_atomically
-from eyecast.sim.soak import DrawnCase, DrawnNetwork
-from eyecast.sim.traffic import run_traffic
-
-CASES_PER_NETWORK = 150
+from eyecast.sim.soak_run import run_draw
 
 
 @click.command()
 @click.option("--minutes", type=float, default=10, show_default=True)
 @click.option("--state", type=click.Path(path_type=Path), default=Path("build/soak.json"))
-def main(minutes: float, state: Path) -> None:
+@click.option("--draw", type=int, help="Run this draw alone, whole, and keep no state.")
+def main(minutes: float, state: Path, draw: int | None) -> None:
     """Draw, run, compare, until the time is up."""
+    if draw is not None:
+        flits = list(_one_network(draw))
+        click.echo(f"{sum(flits):,} flits compared in {len(flits):,} cases, no difference")
+        return
     state.parent.mkdir(parents=True, exist_ok=True)
     so_far = json.loads(state.read_text()) if state.exists() else {}
     so_far = {"next_draw": 0, "networks": 0, "cases": 0, "flits": 0, **so_far}
@@ -57,17 +60,13 @@ def main(minutes: float, state: Path) -> None:
 
 
 def _one_network(number: int) -> Iterator[int]:
-    """Draw a network and cases; yield the flits of each that agrees, stop at one that does not."""
-    draw = np.random.default_rng(number)
-    network = DrawnNetwork.draw(draw)
-    drawn = [DrawnCase.draw(network, draw) for _ in range(CASES_PER_NETWORK)]
-    results = run_traffic([case.build() for case in drawn])
-    for case, result in zip(drawn, results, strict=True):
-        if not result.agrees:
-            click.echo(f"differs; repeat with:\n  {case.command()}")
-            click.echo("\n".join(map(str, result.checks)))
+    """Run a draw; yield the flits of each case that agrees, stop at one that does not."""
+    for outcome in run_draw(number):
+        if outcome.wrong:
+            click.echo(f"differs; repeat with:\n  python bench/soak.py --draw {number}")
+            click.echo("\n".join(map(str, [outcome.description, *outcome.wrong])))
             sys.exit(1)
-        yield len(result.measured.trace)
+        yield outcome.flits
 
 
 if __name__ == "__main__":

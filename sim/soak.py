@@ -1,14 +1,17 @@
 """Soak: drawn networks and traffic, on model and hardware, for as long as there is time.
 
-Every case is one that ``eyecast traffic`` can repeat; :meth:`DrawnCase.command` is how.
+What runs is traffic, or schedules (``soak_schedules``). A number says all that is drawn. Traffic is
+told as the command ``eyecast traffic`` that repeats it, but for signatures and barrier registers.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..model.config import NetworkConfig
+from ..model.errors import InvalidInput
 from ..model.topology import Topology, hypercube, line, mesh, ring, torus
 from ..model.traffic import PATTERNS, draw_refusal, draw_traffic
 from ..model.traffic_program import message_words_for
@@ -46,23 +49,37 @@ class DrawnNetwork:
 
     @classmethod
     def draw(cls, draw: np.random.Generator) -> "DrawnNetwork":
-        """Draw a topology and every parameter of the network."""
+        """Draw a topology and every parameter of a network for traffic."""
         option, make = NETWORKS[draw.integers(len(NETWORKS))]
         topology = make()
-        # One VC on a wrapped axis may deadlock; `eyecast` says so, and it is tested apart.
-        fewest = 2 if topology.wrapped else 1
-        config = NetworkConfig(
-            topology=topology,
-            vcs=int(draw.integers(fewest, 9)),
-            depth=int(draw.integers(1, 17)),
-            flit_width=int(draw.integers(NARROWEST_FLIT, 65)),
-            link_registers=int(draw.integers(0, 4)),
+        config = draw_config(
+            draw,
+            topology,
             message_words=message_words_for(topology, LONGEST_PACKET),
             table_words=TABLE_WORDS,
             steps=1,
             timed_rows=True,
+            signature=bool(draw.integers(2)),
         )
         return cls(option, config)
+
+
+def draw_config(draw: np.random.Generator, topology: Topology, **given: Any) -> NetworkConfig:
+    """Draw what is not ``given``, until it makes a network."""
+    while True:
+        try:
+            return NetworkConfig(
+                topology=topology,
+                vcs=int(draw.integers(1, 9)),
+                depth=int(draw.integers(1, 17)),
+                flit_width=int(draw.integers(8, 65)),
+                link_registers=int(draw.integers(0, 4)),
+                barrier_registers=int(draw.integers(0, 8)),
+                **given,
+            )
+        except InvalidInput:
+            # Too narrow for a field, or too shallow for a network without arbitration.
+            continue
 
 
 @dataclass(frozen=True)

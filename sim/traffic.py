@@ -68,11 +68,15 @@ class TrafficResult(Comparison):
 
 
 def run_traffic(
-    cases: Sequence[TrafficCase], *, on_build: Callable[[], None] = lambda: None
+    cases: Sequence[TrafficCase],
+    *,
+    on_build: Callable[[], None] = lambda: None,
+    read_memories: bool = False,
 ) -> Iterator[TrafficResult]:
     """Run ``cases``, all on one network, on the hardware, and compare each as it ends.
 
-    Each trace is also put to the checks that need no model.
+    Each trace is also put to the checks that need no model. With ``read_memories`` the message
+    memories are read afterwards.
     """
     config = cases[0].program.config
     simulator = build_simulator(config, on_build=on_build)
@@ -81,7 +85,7 @@ def run_traffic(
             case.program,
             [(node, 0, words) for node, words in enumerate(case.words)],
             timing="self-timed",
-            read_words=0,
+            read_words=config.message_words if read_memories else 0,
             cycle_limit=watchdog(case.predicted),
             refusal=case.refusal,
         )
@@ -89,15 +93,15 @@ def run_traffic(
     ]
     for case, measured in zip(cases, simulate(simulator, jobs), strict=True):
         checks, difference = compare_runs(case.predicted, measured)
-        broken = _broken_rule(case.program, measured)
-        rules = Check("trace rules broken", "none", broken, broken == "none")
+        rules = rules_check(case.program, measured)
         yield TrafficResult(measured, (*checks, rules), difference, case)
 
 
-def _broken_rule(program: Program, measured: HardwareRun) -> str:
+def rules_check(program: Program, measured: HardwareRun) -> Check:
     """The first rule that the hardware's trace breaks, by checks that need no model."""
+    broken = "none"
     try:
         check_trace(program, measured.trace, complete=measured.done)
     except TraceError as error:
-        return str(error)
-    return "none"
+        broken = str(error)
+    return Check("trace rules broken", "none", broken, broken == "none")

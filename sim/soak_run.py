@@ -1,0 +1,117 @@
+"""A soak's draws on model and hardware, and what is asked of them beyond what is compared anyway.
+
+That is signatures, message memories, and that what locks up does so on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.config import NetworkConfig
+from ..model.cycle_model import Run
+from ..model.errors import InvalidInput
+from ..model.signature import signatures
+from ..model.trace import Trace
+from ..model.trace_packets import packets_of
+from .simulator import HardwareRun
+from .soak import DrawnCase, DrawnNetwork
+from .soak_schedules import draw_cases
+from .traffic import TrafficCase, rules_check, run_traffic
+from .verify import Case, Check, Comparison, verify
+
+CASES_PER_NETWORK = 150
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One case that was run: what it was, how many flits were compared, which lines are wrong."""
+
+    description: str
+    flits: int
+    wrong: list[Check]
+
+
+def run_draw(number: int) -> Iterator[Outcome]:
+    """Draw a network and what runs on it, and compare all of it."""
+    draw = np.random.default_rng(number)
+    return _run_schedules(draw_cases(draw)) if draw.integers(3) == 0 else _run_traffic(draw)
+
+
+def _run_traffic(draw: np.random.Generator) -> Iterator[Outcome]:
+    network = DrawnNetwork.draw(draw)
+    drawn: list[tuple[str, TrafficCase]] = []
+    while len(drawn) < CASES_PER_NETWORK:
+        case = DrawnCase.draw(network, draw)
+        try:
+            drawn.append((case.command(), case.build()))
+        except InvalidInput:
+            # In narrow flits the header is longer than the packet.
+            continue
+    results = run_traffic([case for _, case in drawn], read_memories=True)
+    for (command, case), result in zip(drawn, results, strict=True):
+        memories = memory_check(
+            network.config, case.predicted, result.measured, case.words.shape[1]
+        )
+        wrong = disagreements(case.predicted, result, network.config, memories)
+        yield Outcome(command, len(result.measured.trace), wrong)
+
+
+def _run_schedules(cases: list[Case]) -> Iterator[Outcome]:
+    for case, result in zip(cases, verify(cases), strict=True):
+        config, schedule = case.program.config, case.schedule
+        # A trace does not tell ejection ports apart.
+        rules = [] if config.all_port else [rules_check(case.program, result.measured)]
+        wrong = disagreements(case.predicted, result, config, *rules)
+        description = f"{schedule.algorithm} {schedule.collective}, {case.timing}, {config}"
+        yield Outcome(description, len(result.measured.trace), wrong)
+
+
+def disagreements(
+    predicted: Run, result: Comparison, config: NetworkConfig, *more: Check
+) -> list[Check]:
+    """The lines of a comparison, and of ``more``, that are wrong.
+
+    With one VC on an axis that is wrapped, packets may wait for each other for ever: then neither
+    model nor hardware ends, nobody has all that was to come, and all that has moved is the same.
+    """
+    measured = result.measured
+    checks = [*result.checks, *_signature_checks(config, predicted, measured), *more]
+    locked = not predicted.finished and not measured.done
+    expected = ("cycles", "nodes delivered", "steps", "TCD") if locked else ()
+    return [check for check in checks if not check.agrees and check.name not in expected]
+
+
+def _signature_checks(config: NetworkConfig, predicted: Run, measured: HardwareRun) -> list[Check]:
+    """Whether every node has the signature of what was to leave it, if there are any."""
+    if not config.signature:
+        return []
+    wrong = np.flatnonzero(signatures(predicted.trace, config) != measured.signature).tolist()
+    return [Check("nodes with another signature", [], wrong, not wrong)]
+
+
+def memory_check(
+    config: NetworkConfig, predicted: Run, measured: HardwareRun, loaded: int
+) -> Check:
+    """Whether all words that were loaded, the first of each node, or written are as predicted.
+
+    What else lies in the hardware's memories is from the run before.
+    """
+    known = written_words(config, predicted.trace)
+    known[:, :loaded] = True
+    wrong = int((known & (predicted.memory != measured.messages)).sum())
+    return Check("words that differ in memories", 0, wrong, wrong == 0)
+
+
+def written_words(config: NetworkConfig, trace: Trace) -> npt.NDArray[np.bool_]:
+    """The words of message memories that packets write: shape (nodes, message words)."""
+    packets = packets_of(config, trace)
+    written = np.zeros((config.topology.nodes, config.message_words), dtype=np.bool_)
+    for begin, end in zip(packets.begin.tolist(), packets.end.tolist(), strict=True):
+        if packets.flits.port[begin] == 0:
+            address = int(packets.flits.data[begin]) >> config.port_bits + config.step_bits
+            written[packets.flits.node[begin], address : address + end - begin - 1] = True
+    return written

@@ -1,0 +1,99 @@
+"""Schedules for the soak: collectives that were drawn, on a network that was drawn for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..model.algorithms import COLLECTIVES, ROOTLESS, Request, algorithms_for
+from ..model.compiler import with_room
+from ..model.config import TIMINGS, NetworkConfig
+from ..model.errors import InvalidInput
+from ..model.schedule import Schedule
+from ..model.topology import Topology
+from .soak import NETWORKS, draw_config
+from .verify import Case
+
+TRIES = 120
+"""Collectives and algorithms that are drawn for a network; most do not serve it, or do not fit."""
+
+
+def draw_cases(draw: np.random.Generator) -> list[Case]:
+    """Draw schedules and a network that can carry them out, until there are any."""
+    while True:
+        _, make = NETWORKS[draw.integers(len(NETWORKS))]
+        topology = make()
+        config = draw_network(draw, topology)
+        made = list(draw_schedules(draw, topology, config))
+        config = with_room(config, made)
+        cases = list(_predicted(draw, config, made))
+        if cases:
+            return cases
+
+
+def draw_network(draw: np.random.Generator, topology: Topology) -> NetworkConfig:
+    """Draw one of the kinds of network: all-port, without arbitration, or neither."""
+    kind = draw.integers(3)
+    return draw_config(
+        draw,
+        topology,
+        message_words=16,
+        table_words=2,
+        steps=1,
+        all_port=bool(kind == 0),
+        contention_free=bool(kind == 1),
+        signature=bool(kind != 0 and draw.integers(2)),
+    )
+
+
+def draw_schedules(
+    draw: np.random.Generator, topology: Topology, config: NetworkConfig
+) -> Iterator[Schedule]:
+    """Draw schedules for which ``config`` can be given room, all of them together."""
+    for _ in range(TRIES):
+        collective = COLLECTIVES[draw.integers(len(COLLECTIVES))]
+        algorithms = algorithms_for(collective)
+        algorithm = algorithms[draw.integers(len(algorithms))]
+        request = _draw_request(draw, topology, collective, all_port=config.all_port)
+        try:
+            schedule = algorithm.generate(request)
+            config = with_room(config, [schedule])
+        except InvalidInput:
+            continue
+        yield schedule
+
+
+def _draw_request(
+    draw: np.random.Generator, topology: Topology, collective: str, *, all_port: bool
+) -> Request:
+    """Draw a root, lengths and whether all ports are used where there are so many."""
+    nodes = topology.nodes
+    request = Request(
+        topology=topology,
+        words=int(draw.integers(1, 9)),
+        source=None if collective in ROOTLESS else int(draw.integers(nodes)),
+        all_port=all_port and bool(draw.integers(2)),
+    )
+    if collective == "multicast":
+        others = [node for node in range(nodes) if node != request.source]
+        number = int(draw.integers(len(others) + 1))
+        chosen = draw.choice(others, number, replace=False).tolist() if others else []
+        request = replace(request, targets=tuple(chosen))
+    if draw.integers(4) == 0:
+        request = replace(request, packet=int(draw.integers(1, request.words + 1)))
+    return request
+
+
+def _predicted(
+    draw: np.random.Generator, config: NetworkConfig, made: Sequence[Schedule]
+) -> Iterator[Case]:
+    """Predict each with a timing that is drawn, but for those that would collide."""
+    for number, schedule in enumerate(made):
+        timing = TIMINGS[draw.integers(len(TIMINGS))]
+        try:
+            yield Case.of(schedule, config, timing=timing, seed=number)
+        except InvalidInput:
+            # Flits would wait where there is no arbitration.
+            continue
