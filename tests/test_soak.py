@@ -1,0 +1,108 @@
+"""What the soak draws, and what it sees: no hardware is built here, but one by the slow test."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from eyecast.model.payload import empty_memory
+from eyecast.model.signature import signatures
+from eyecast.model.topology import mesh
+from eyecast.sim.soak import DrawnCase, DrawnNetwork
+from eyecast.sim.soak_run import disagreements, memory_check, run_draw, written_words
+from eyecast.sim.soak_schedules import draw_network, draw_schedules
+from eyecast.sim.verify import Comparison, compare_runs
+
+SEEDS = range(60)
+
+
+def test_traffic_is_drawn_for_all_kinds_of_networks():
+    drawn = [DrawnNetwork.draw(np.random.default_rng(seed)).config for seed in SEEDS]
+    assert any(config.flit_width < 20 for config in drawn)
+    assert any(config.vcs == 1 and config.topology.wrapped for config in drawn)
+    assert {config.signature for config in drawn} == {False, True}
+    assert {config.barrier_registers for config in drawn} == set(range(8))
+    assert {config.link_registers for config in drawn} == set(range(4))
+    assert {config.depth for config in drawn} == set(range(1, 17))
+
+
+def test_schedules_are_drawn_for_all_kinds_of_networks():
+    topology = mesh((2, 2))
+    drawn = [draw_network(np.random.default_rng(seed), topology) for seed in SEEDS]
+    kinds = {(config.all_port, config.contention_free, config.signature) for config in drawn}
+    assert kinds == {(1, 0, 0), *((0, free, told) for free in (0, 1) for told in (0, 1))}
+    assert min(config.flit_width for config in drawn) < 12
+    made = list(draw_schedules(np.random.default_rng(1), topology, drawn[0]))
+    assert {"broadcast", "scatter", "all-to-all"} <= {schedule.collective for schedule in made}
+
+
+def drawn_run(**changes):
+    """A run of drawn traffic with signatures, which the hardware is said to have repeated."""
+    network = DrawnNetwork.draw(np.random.default_rng(3))
+    limits = {"vcs": 2, "depth": 2, "flit_width": 32, "signature": True, "link_registers": 0}
+    config = replace(network.config, topology=mesh((2, 2)), message_words=64, **(limits | changes))
+    drawn = DrawnCase(DrawnNetwork("--mesh 2x2", config), "uniform", 0.4, 5, 40, 0, 1)
+    case = drawn.build()
+    predicted = case.predicted
+    measured = SimpleNamespace(
+        done=predicted.finished,
+        cycles=predicted.cycles,
+        flags=predicted.flags,
+        flag_names=lambda _node: [],
+        stalled_flits=predicted.stalled_flits,
+        trace=predicted.trace,
+        signature=signatures(predicted.trace, config),
+        messages=predicted.memory.copy(),
+    )
+    return case, config, predicted, measured
+
+
+def compared(predicted, measured):
+    return Comparison(measured, *compare_runs(predicted, measured))
+
+
+def test_a_word_that_is_wrong_in_a_memory_is_seen():
+    case, config, predicted, measured = drawn_run()
+    loaded = case.words.shape[1]
+    assert memory_check(config, predicted, measured, loaded).agrees
+    # What nobody has loaded or written may be anything.
+    written = written_words(config, predicted.trace)
+    written[:, :loaded] = True
+    assert written.any(axis=1).all()
+    assert not written.all(axis=1).any()
+    measured.messages[~written] = 9
+    assert memory_check(config, predicted, measured, loaded).agrees
+    changed = (predicted.memory != empty_memory(config))[:, loaded:].any()
+    assert changed
+    node, address = np.argwhere(written)[-1]
+    measured.messages[node, address] ^= np.uint64(1)
+    check = memory_check(config, predicted, measured, loaded)
+    assert (check.agrees, check.measured) == (False, 1)
+
+
+def test_a_signature_that_is_wrong_is_seen():
+    _, config, predicted, measured = drawn_run()
+    assert disagreements(predicted, compared(predicted, measured), config) == []
+    measured.signature[2] ^= np.uint32(1)
+    (wrong,) = disagreements(predicted, compared(predicted, measured), config)
+    assert (wrong.name, wrong.measured) == ("nodes with another signature", [2])
+
+
+def test_what_locks_up_must_do_so_on_both():
+    _, config, predicted, measured = drawn_run()
+    locked = replace(predicted, finished=False)
+    wrong = disagreements(locked, compared(locked, measured), config)
+    assert [check.name for check in wrong] == ["cycles"]
+    measured.done = False
+    assert disagreements(locked, compared(locked, measured), config) == []
+    wrong = disagreements(predicted, compared(predicted, measured), config)
+    assert [check.name for check in wrong] == ["cycles"]
+
+
+@pytest.mark.slow
+def test_a_draw_of_schedules_is_the_same_on_both():
+    outcomes = list(run_draw(23))
+    assert len(outcomes) > 5
+    assert sum(outcome.flits for outcome in outcomes) > 0
+    assert [outcome for outcome in outcomes if outcome.wrong] == []
