@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from command import Answer, Command
@@ -12,11 +13,22 @@ from command import Answer, Command
 from eyecast import cli_group
 from eyecast.model import schedule_checks
 
+if TYPE_CHECKING:
+    from amaranth.hdl import ClockDomain
+
 
 @pytest.fixture(params=[schedule_checks.LARGEST_PAIR_TABLE, 0], ids=["whole", "sparse"])
 def _pair_table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways in which check() keeps who has which block."""
     monkeypatch.setattr(schedule_checks, "LARGEST_PAIR_TABLE", request.param)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> ClockDomain:
+    """The one clock of a network in Amaranth's own simulator."""
+    from network_in_python import one_clock
+
+    return one_clock(monkeypatch)
 
 
 @pytest.fixture

@@ -6,12 +6,11 @@ load; and memories may be read ahead, as on a board.
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
-from amaranth.hdl import ClockDomain, Fragment, Module, ResetSignal, Signal
+from amaranth.hdl import ClockDomain
 from amaranth_simulation import simulate
+from network_in_python import NetworkBench, wait
 from program_by_hand import NORTH, UP, program, put, simulated
 
 from eyecast.model.algorithms import Request, find_algorithm
@@ -21,9 +20,7 @@ from eyecast.model.eye import eye_broadcast
 from eyecast.model.signature import signatures
 from eyecast.model.topology import hypercube, mesh
 from eyecast.model.traffic import draw_refusal, draw_traffic
-from eyecast.rtl import network as network_module
 from eyecast.rtl.host import HostSpace, StatusWord, status_words
-from eyecast.rtl.network import Network
 from eyecast.sim.simulator import prepare
 from eyecast.sim.traffic import TrafficCase
 from eyecast.sim.verify import Case
@@ -32,76 +29,8 @@ SLACK = 20
 """Cycles after which a run is taken to hang, beyond those that it should take."""
 
 
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> ClockDomain:
-    """The one clock of all domains.
-
-    The network's own domains have a copy of it, which this simulator would take to be later: what
-    is written at one edge would be read at the other.
-    """
-    main = ClockDomain("sync")
-
-    def domain(name: str, *, local: bool) -> ClockDomain:
-        made = ClockDomain(name, local=local)
-        made.clk = main.clk
-        return made
-
-    monkeypatch.setattr(network_module, "ClockDomain", domain)
-    monkeypatch.setattr(network_module, "ClockSignal", lambda *_name: Signal())
-    return main
-
-
-class Bench:
-    """A network, its reset, and its host port."""
-
-    def __init__(self, clock: ClockDomain, config: NetworkConfig, *, look_ahead: bool) -> None:
-        self.config, self.look_ahead = config, look_ahead
-        self.network, self.reset, self.module = Network(config), Signal(init=1), Module()
-        self.module.domains += clock
-        self.module.d.comb += ResetSignal().eq(self.reset)
-        platform = SimpleNamespace(look_ahead=look_ahead)
-        self.module.submodules.network = Fragment.get(self.network, platform)
-
-    async def load(self, ctx, job) -> None:
-        """Write the job's words in reset, and release it."""
-        host = self.network.host
-        ctx.set(self.reset, 1)
-        ctx.set(self.network.barrier, job.barrier)
-        ctx.set(host.write, 1)
-        for node, space, address, word in job.writes.tolist():
-            ctx.set(host.node, node)
-            ctx.set(host.space, space)
-            ctx.set(host.address, address)
-            ctx.set(host.write_data, word)
-            await ctx.tick()
-        ctx.set(host.write, 0)
-        await ctx.tick()
-        ctx.set(self.reset, 0)
-
-    async def interrupt(self, ctx, cycles: int) -> None:
-        """A cycle of reset after so many cycles."""
-        await wait(ctx, cycles)
-        ctx.set(self.reset, 1)
-        await ctx.tick()
-        ctx.set(self.reset, 0)
-
-    async def cycles_to_done(self, ctx, limit: int) -> int:
-        """Cycles from the first one that the network is not in reset."""
-        await ctx.tick()
-        for cycle in range(limit):
-            if ctx.get(self.network.done):
-                return cycle
-            await ctx.tick()
-        return limit
-
-    async def read(self, ctx, node: int, space: HostSpace, address: int) -> int:
-        host = self.network.host
-        ctx.set(host.node, node)
-        ctx.set(host.space, space)
-        ctx.set(host.address, address)
-        late = self.look_ahead and space == HostSpace.MESSAGE
-        await wait(ctx, 2 + self.config.barrier_registers + late)
-        return ctx.get(host.read_data)
+class Bench(NetworkBench):
+    """A network of which is read what a run must have made of it."""
 
     async def require(self, ctx, predicted) -> None:
         """That it ends when it should, and what the host reads then."""
@@ -126,12 +55,6 @@ class Bench:
             # A word that nothing has been written to may be anything.
             if word:
                 assert await self.read(ctx, node, HostSpace.MESSAGE, address) == word
-
-
-async def wait(ctx, cycles: int) -> None:
-    """Not ``repeat``, which ends with a reset."""
-    for _ in range(cycles):
-        await ctx.tick()
 
 
 @pytest.mark.parametrize("look_ahead", [False, True])

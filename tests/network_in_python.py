@@ -1,0 +1,90 @@
+"""A whole network in Amaranth's own simulator, and its host."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from amaranth.hdl import ClockDomain, Fragment, Module, ResetSignal, Signal
+
+from eyecast.model.config import NetworkConfig
+from eyecast.rtl import network as network_module
+from eyecast.rtl.host import HostSpace
+from eyecast.rtl.network import Network
+
+
+def one_clock(monkeypatch: pytest.MonkeyPatch) -> ClockDomain:
+    """Give all domains one clock.
+
+    The network's own domains have a copy of it, which this simulator would take to be later: what
+    is written at one edge would be read at the other.
+    """
+    main = ClockDomain("sync")
+
+    def domain(name: str, *, local: bool) -> ClockDomain:
+        made = ClockDomain(name, local=local)
+        made.clk = main.clk
+        return made
+
+    monkeypatch.setattr(network_module, "ClockDomain", domain)
+    monkeypatch.setattr(network_module, "ClockSignal", lambda *_name: Signal())
+    return main
+
+
+class NetworkBench:
+    """A network, its reset, and its host port."""
+
+    def __init__(self, clock: ClockDomain, config: NetworkConfig, *, look_ahead: bool) -> None:
+        self.config, self.look_ahead = config, look_ahead
+        self.network, self.reset, self.module = Network(config), Signal(init=1), Module()
+        self.module.domains += clock
+        self.module.d.comb += ResetSignal().eq(self.reset)
+        platform = SimpleNamespace(look_ahead=look_ahead)
+        self.module.submodules.network = Fragment.get(self.network, platform)
+
+    async def load(self, ctx, job) -> None:
+        """Write the job's words in reset, and release it."""
+        host = self.network.host
+        ctx.set(self.reset, 1)
+        ctx.set(self.network.barrier, job.barrier)
+        ctx.set(host.write, 1)
+        for node, space, address, word in job.writes.tolist():
+            ctx.set(host.node, node)
+            ctx.set(host.space, space)
+            ctx.set(host.address, address)
+            ctx.set(host.write_data, word)
+            await ctx.tick()
+        ctx.set(host.write, 0)
+        await ctx.tick()
+        ctx.set(self.reset, 0)
+
+    async def interrupt(self, ctx, cycles: int) -> None:
+        """A cycle of reset after so many cycles."""
+        await wait(ctx, cycles)
+        ctx.set(self.reset, 1)
+        await ctx.tick()
+        ctx.set(self.reset, 0)
+
+    async def cycles_to_done(self, ctx, limit: int) -> int:
+        """Cycles from the first one that the network is not in reset."""
+        await ctx.tick()
+        for cycle in range(limit):
+            if ctx.get(self.network.done):
+                return cycle
+            await ctx.tick()
+        return limit
+
+    async def read(self, ctx, node: int, space: HostSpace, address: int) -> int:
+        host = self.network.host
+        ctx.set(host.node, node)
+        ctx.set(host.space, space)
+        ctx.set(host.address, address)
+        late = self.look_ahead and space == HostSpace.MESSAGE
+        await wait(ctx, 2 + self.config.barrier_registers + late)
+        return ctx.get(host.read_data)
+
+
+async def wait(ctx, cycles: int) -> None:
+    """Not ``repeat``, which ends with a reset."""
+    for _ in range(cycles):
+        await ctx.tick()
