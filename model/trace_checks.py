@@ -16,7 +16,7 @@ from .config import NetworkConfig
 from .errors import InvalidInput
 from .program import Program, Row
 from .trace import HEAD_MARK, TAIL_MARK, Trace
-from .trace_grants import check_grants
+from .trace_grants import check_grants, check_vcs
 from .trace_matching import Buffered, Matching
 from .trace_packets import Packets, TraceError, flit_error, later, packets_of
 
@@ -30,6 +30,7 @@ __all__ = [
     "check_packets",
     "check_routes",
     "check_trace",
+    "check_vcs",
 ]
 
 
@@ -41,7 +42,7 @@ def check_trace(program: Program, trace: Trace, *, complete: bool = True) -> Non
     3. routes: :func:`check_routes`
     4. deliveries: :func:`check_deliveries`
     5. buffers: :func:`check_buffers`
-    6. grants: :func:`.check_grants`
+    6. grants: :func:`.check_grants` and :func:`.check_vcs`
 
     ``complete`` False allows packets to be under way, and rows not to have begun, at the end.
     Raises :class:`InvalidInput` for an all-port network: a trace does not tell its ejection ports.
@@ -55,6 +56,7 @@ def check_trace(program: Program, trace: Trace, *, complete: bool = True) -> Non
     check_deliveries(program, packets, complete=complete)
     check_buffers(program, buffered)
     check_grants(program, buffered)
+    check_vcs(program, packets, buffered)
 
 
 def check_outputs(program: Program, trace: Trace) -> None:

@@ -1,4 +1,4 @@
-"""Whose turn it was: the order in which the heads that wait for an output VC get it.
+"""Whose turn it was: of the heads that wait for an output VC, and of the VCs of an output.
 
 A trace tells when each flit of a link has come to the front of its buffer and when it left
 (``trace_matching``), and so which heads waited while another one was granted. The order of the page
@@ -7,8 +7,10 @@ A trace tells when each flit of a link has come to the front of its buffer and w
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +19,7 @@ from .config import NetworkConfig
 from .program import Program
 from .trace import TAIL_MARK
 from .trace_matching import NEVER, Buffered
-from .trace_packets import Numbers, flit_error
+from .trace_packets import Numbers, Packets, flit_error
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,15 +49,7 @@ class Heads:
 
 def heads_of(program: Program, buffered: Buffered) -> Heads:
     """The heads of packets of which it is certain when they left."""
-    config, arrivals = program.config, buffered.arrivals
-    flits = arrivals.flits
-    came = np.where(
-        flits.port != 0, flits.cycle + config.link_registers, _injected(config, buffered)
-    )
-    channel = np.repeat(arrivals.channel, arrivals.end - arrivals.begin)
-    before = np.full(len(flits), -1, dtype=np.int64)
-    before[1:] = np.where(channel[1:] == channel[:-1], buffered.left[:-1], -1)
-    at_front = np.maximum(came, before) + 1
+    config, flits = program.config, buffered.arrivals.flits
     unsure = np.isin(buffered.exit, buffered.exit[~buffered.sure])
     chosen = np.flatnonzero(~unsure & (buffered.exit >= 0))
     flit = buffered.front[chosen]
@@ -64,10 +58,24 @@ def heads_of(program: Program, buffered: Buffered) -> Heads:
     return Heads(
         exit=buffered.exit[chosen],
         buffer=entry * config.vcs + vc,
-        waits=at_front[flit],
+        waits=fronts_of(config, buffered)[flit],
         granted=buffered.left[flit],
         flit=flit,
     )
+
+
+def fronts_of(config: NetworkConfig, buffered: Buffered) -> Numbers:
+    """For each flit a cycle from which on it is certain to stand at the front of its buffer."""
+    arrivals, left = buffered.arrivals, buffered.left
+    flits = arrivals.flits
+    came = np.where(
+        flits.port != 0, flits.cycle + config.link_registers, _injected(config, buffered)
+    )
+    channel = np.repeat(arrivals.channel, arrivals.end - arrivals.begin)
+    before = np.full(len(flits), -1, dtype=np.int64)
+    before[1:] = np.where(channel[1:] == channel[:-1], left[:-1], -1)
+    fronts: Numbers = np.maximum(came, before) + 1
+    return fronts
 
 
 def check_grants(program: Program, buffered: Buffered) -> None:
@@ -88,6 +96,86 @@ def check_grants(program: Program, buffered: Buffered) -> None:
         port, vc = divmod(int(heads.buffer[passed]), program.config.vcs)
         what = f"a head that waits on input port {port}, VC {vc}, had the turn of the next output"
         raise flit_error("grants", buffered.arrivals.flits, int(heads.flit[head]), what)
+
+
+def check_vcs(program: Program, packets: Packets, buffered: Buffered) -> None:
+    """Of an output's VCs the first one that is ready sends, from the one after the last on.
+
+    Ready is a VC that has a credit and a flit that is certain to stand at the front of its buffer,
+    the next one of the packet that holds it, or a head if none does. It is checked where no packet
+    can have been taken for another one.
+    """
+    config, flits = program.config, packets.flits
+    if config.contention_free or config.vcs == 1 or not buffered.sure.all():
+        return
+    queues = _Waiting.of_outputs(program, packets, buffered)
+    output = flits.node.astype(np.int64) * config.topology.ports + flits.port
+    next_vc: dict[int, int] = defaultdict(int)
+    for flit in np.argsort(flits.cycle, kind="stable").tolist():
+        cycle, sent, vc = int(flits.cycle[flit]), int(output[flit]), int(flits.vc[flit])
+        other = next_vc[sent]
+        while other != vc:
+            queue = queues.get(sent * config.vcs + other)
+            if queue is not None and queue.ready(cycle):
+                what = f"VC {other} was ready, and it was its turn"
+                raise flit_error("grants", flits, flit, what)
+            other = (other + 1) % config.vcs
+        next_vc[sent] = (vc + 1) % config.vcs
+
+
+@dataclass(frozen=True, eq=False)
+class _Waiting:
+    """What stands in front of one output VC: cycles, in the order in which flits leave by it.
+
+    ``waits`` has the cycle from which on each is at the front, a head of another packet too that is
+    there sooner; ``left`` the cycle in which it leaves, and ``returned`` those in which credits
+    come back, ascending.
+    """
+
+    waits: list[int]
+    left: list[int]
+    returned: list[int]
+    credits: int
+
+    def ready(self, cycle: int) -> bool:
+        """Whether the VC might have sent in a cycle in which it did not."""
+        following = bisect_left(self.left, cycle)
+        if following == len(self.left) or self.waits[following] > cycle:
+            return False
+        return self.credits - following + bisect_left(self.returned, cycle) > 0
+
+    @classmethod
+    def of_outputs(
+        cls, program: Program, packets: Packets, buffered: Buffered
+    ) -> dict[int, _Waiting]:
+        """What stands in front of each output VC, by its number."""
+        config, arrivals = program.config, buffered.arrivals
+        lengths = arrivals.end - arrivals.begin
+        exits, begins = np.repeat(buffered.exit, lengths), np.repeat(buffered.front, lengths)
+        at_front, left = fronts_of(config, buffered), buffered.left
+        places = np.arange(len(left))
+        order = np.lexsort((left, exits))
+        order = order[(exits >= 0)[order] & (places >= begins)[order]]
+        bounds = np.flatnonzero(np.diff(exits[order], prepend=-1, append=-1))
+        came = np.repeat(arrivals.channel, lengths)
+        returned = np.lexsort((left, came))
+        result = {}
+        for first, last in pairwise(bounds.tolist()):
+            group = order[first:last]
+            channel, head = int(exits[group[0]]), places[group] == begins[group]
+            waits = at_front[group]
+            soonest = np.minimum.accumulate(np.where(head, waits, NEVER)[::-1])[::-1]
+            waits = np.where(head, soonest, waits)
+            ends = np.searchsorted(came[returned], [channel, channel + 1])
+            credit = left[returned[ends[0] : ends[1]]] + config.link_registers
+            to_node = channel // config.vcs % config.topology.ports == 0
+            result[channel] = cls(
+                waits.tolist(),
+                left[group].tolist(),
+                credit.tolist(),
+                NEVER if to_node else config.depth,
+            )
+        return result
 
 
 def turn_order(config: NetworkConfig) -> list[int]:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from program_by_hand import HEAD, UP, simulated, words
+from program_by_hand import HEAD, UP, put, simulated, words
+from program_by_hand import program as by_hand
 from traffic_by_hand import timed, traffic
 
 from eyecast.model import cycle_model
@@ -107,6 +108,30 @@ def test_a_router_that_soon_begins_again_at_the_first_place_is_found_out(
     with pytest.raises(TraceError) as caught:
         check_trace(program, trace)
     assert caught.value.rule == "grants"
+
+
+def test_a_vc_that_is_passed_over_is_found_out() -> None:
+    rows = {0: [put(1, (UP, 2, 1), length=2)], 1: [put(2, (UP, 1, 0), length=2)]}
+    shared = by_hand(rows, {2: [1, 2]}, vcs=2)
+    trace = simulated(shared).trace
+    check_trace(shared, trace)
+    begin = min(flit.cycle for flit in trace if (flit.node, flit.port) == (1, UP))
+    # The heads change places on the link and behind it. So VC 0 sends twice, and VC 1 is ready.
+    for place in ((1, UP, begin), (2, 0, begin + 1)):
+        flits = list(trace)
+        first, second = (
+            flits.index(flit)
+            for flit in flits
+            if (flit.node, flit.port) == place[:2] and place[2] <= flit.cycle <= place[2] + 1
+        )
+        one, other = flits[first], flits[second]
+        flits[first] = one._replace(cycle=other.cycle)
+        flits[second] = other._replace(cycle=one.cycle)
+        trace = Trace.from_flits(flits)
+    what = f"grants: cycle {begin + 2}, node 1, port 1, VC 0: VC 1 was ready, and it was its turn"
+    with pytest.raises(TraceError) as caught:
+        check_trace(shared, trace)
+    assert str(caught.value) == what
 
 
 # ---- The line of five -------------------------------------------------------------------------
