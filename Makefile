@@ -14,7 +14,7 @@ COMPILED := $(VENV)/.compiled
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
 	@echo "make test      the tests;  make test-all  the slow ones too;  make lint  ruff and mypy"
-	@echo "make soak      drawn networks and traffic, model against hardware, for ten minutes"
+	@echo "make soak      drawn networks, traffic and schedules, model against hardware, ten minutes"
 	@echo "make bench     how fast the model and the simulated hardware are, as a table"
 	@echo "make bitstream BOARD=icebreaker NETWORK='--mesh 2x2 --flit-width 16'"
 	@echo "make bench-fpga  what a router takes of an FPGA;  make bench-boards  and whole networks"
@@ -54,7 +54,7 @@ test: $(COMPILED)
 test-all: $(BOARDS_READY) $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m ''
 
-# Drawn networks and traffic for SOAK_MINUTES; goes on where the last one stopped.
+# Drawn networks, traffic and schedules for SOAK_MINUTES; goes on where the last one stopped.
 SOAK_MINUTES ?= 10
 soak: $(COMPILED)
 	$(BIN)/python bench/soak.py --minutes $(SOAK_MINUTES)

@@ -19,7 +19,8 @@ What it assumes holds in the network of docs/router.md:
 * a route is fixed when its packet is sent, and so is the VC on each of its links;
 * every channel has a buffer of its own, is held by one packet from head flit to tail flit, and a
   packet waits for nothing but the next channel of its route;
-* every channel that becomes free and is asked for is granted in the end (arbitration takes turns);
+* every packet that waits for a channel which becomes free again and again gets it in the end: it is
+  passed a bounded number of times (section 3);
 * ejection always drains: the interface takes a flit in every cycle, or where it refuses some (timed
   rows), in at least one of 16, unless told to refuse all. So the channel out of port 0 waits for
   nothing that waits; and nothing waits for the one into port 0 but packets not yet in the network.

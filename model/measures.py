@@ -66,7 +66,7 @@ def measure_steps(program: Program, predicted: Run) -> list[StepMeasure]:
 
 def flag_names(predicted: Run, node: int) -> list[str]:
     """Names of the flags that ``node`` has set."""
-    return [name for bit, name in enumerate(FLAGS) if predicted.flags[node] >> bit & 1]
+    return [name for bit, name in FLAGS.items() if predicted.flags[node] >> bit & 1]
 
 
 def troubles(program: Program, predicted: Run) -> list[str]:

@@ -45,18 +45,17 @@ def _run_traffic(draw: np.random.Generator) -> Iterator[Outcome]:
     network = DrawnNetwork.draw(draw)
     drawn: list[tuple[str, TrafficCase]] = []
     while len(drawn) < CASES_PER_NETWORK:
-        case = DrawnCase.draw(network, draw)
+        chosen = DrawnCase.draw(network, draw)
         try:
-            drawn.append((case.command(), case.build()))
+            drawn.append((chosen.command(), chosen.build()))
         except InvalidInput:
             # In narrow flits the header is longer than the packet.
             continue
     results = run_traffic([case for _, case in drawn], read_memories=True)
-    for (command, case), result in zip(drawn, results, strict=True):
-        memories = memory_check(
-            network.config, case.predicted, result.measured, case.words.shape[1]
-        )
-        wrong = disagreements(case.predicted, result, network.config, memories)
+    for (command, _), result in zip(drawn, results, strict=True):
+        predicted, loaded = result.case.predicted, result.case.words.shape[1]
+        memories = memory_check(network.config, predicted, result.measured, loaded)
+        wrong = disagreements(predicted, result, network.config, memories)
         yield Outcome(command, len(result.measured.trace), wrong)
 
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model.algorithms import COLLECTIVES, ROOTLESS, Request, algorithms_for
+from ..model.algorithms import Request, algorithms_for
 from ..model.compiler import with_room
 from ..model.config import TIMINGS, NetworkConfig
 from ..model.errors import InvalidInput
+from ..model.promises import COLLECTIVES, ROOTLESS
 from ..model.schedule import Schedule
 from ..model.topology import Topology
 from .soak import NETWORKS, draw_config
@@ -76,6 +77,8 @@ def _draw_request(
         source=None if collective in ROOTLESS else int(draw.integers(nodes)),
         all_port=all_port and bool(draw.integers(2)),
     )
+    if not request.all_port and draw.integers(4) == 0:
+        request = replace(request, duplex=("half-duplex", "full-duplex")[draw.integers(2)])
     if collective == "multicast":
         others = [node for node in range(nodes) if node != request.source]
         number = int(draw.integers(len(others) + 1))
