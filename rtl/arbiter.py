@@ -18,8 +18,9 @@ class Arbiter(Component):
         Number of groups, and of requesters in each: at least 1.
     vcs
         Of the output.
-    enters
-        The last group is of the interface. Where there is more than one VC all others have two
+    delivers
+        The output is to the interface: what asks for a VC is the member of that number. Otherwise
+        the last group is of the interface. Where there is more than one VC all others have two
         places each in the order of turns, one before it and one behind it.
 
     Attributes
@@ -43,11 +44,13 @@ class Arbiter(Component):
 
     """
 
-    def __init__(self, groups: int, members: int = 1, *, vcs: int = 1, enters: bool = True) -> None:
+    def __init__(
+        self, groups: int, members: int = 1, *, vcs: int = 1, delivers: bool = False
+    ) -> None:
         self._groups = groups
         self._members = members
         self._vcs = vcs
-        self._enters = enters
+        self._delivers = delivers
         super().__init__(
             {
                 "requests": In(groups * members).array(vcs),
@@ -70,28 +73,20 @@ class Arbiter(Component):
             for vc, turn in enumerate(turns)
         ]
         winners = [_first(m, contests) for contests in groups]
-        ready, granted = Signal(self._vcs), Signal()
-        vc = self._choose_vc(m, ready, granted)
-        # Of one VC the group is known to ask before it is known that some group does.
-        may_win = [c.asked for c in groups[0]] if self._vcs == 1 else [granted] * self._groups
+        ready = Signal(self._vcs)
+        m.d.comb += ready.eq(self._ready(winners))
+        vc = self._choose_vc(m, ready)
         m.d.comb += [
-            ready.eq(self._ready(winners)),
-            granted.eq(ready.any()),
             self.granted.eq(Cat((vc == number) & ready[number] for number in range(self._vcs))),
             self.group.eq(_of(vc, [winner.number for winner in winners])),
-            self.wins.eq(Cat((self.group == place) & may for place, may in enumerate(may_win))),
         ]
         members = []
-        for group, of_vcs in enumerate(zip(*groups, strict=True)):
-            member = Signal(range(self._members), name=f"member_{group}")
-            members.append(member)
-            m.d.comb += [
-                member.eq(_of(vc, [contest.number for contest in of_vcs])),
-                self.candidates[group].eq(Cat(member == each for each in range(self._members))),
-                self.grant.word_select(group, self._members).eq(
-                    Mux(self.wins[group], self.candidates[group], 0)
-                ),
-            ]
+        for group, contests in enumerate(zip(*groups, strict=True)):
+            members.append(_of(vc, [contest.number for contest in contests]))
+            self._elaborate_group(m, group, winners, contests)
+            m.d.comb += self.candidates[group].eq(
+                Cat(members[-1] == member for member in range(self._members))
+            )
         # Whether the order has come to a link's buffer before it went round.
         masked = _of(vc, [winner.masked for winner in winners])
         after = self._after(members, _of(vc, [turn[-1] for turn in turns]) == masked)
@@ -100,6 +95,22 @@ class Arbiter(Component):
                 m.d.sync += turn.eq(after)
         return m
 
+    def _elaborate_group(self, m: Module, group: int, winners, contests) -> None:
+        """On which VC a group wins, and its first requester, by as short a way as there is."""
+        wins = Signal(self._vcs, name=f"wins_{group}")
+        for vc, winner in enumerate(winners):
+            # Of one VC the group is known to ask before it is known that some group does.
+            may = contests[0].asked if self._vcs == 1 else self.granted[vc]
+            m.d.comb += wins[vc].eq(winner.places[group] & may)
+        granted = [
+            Cat(won & contest.places[member] for won, contest in zip(wins, contests, strict=True))
+            for member in range(self._members)
+        ]
+        m.d.comb += [
+            self.wins[group].eq(wins.any()),
+            self.grant.word_select(group, self._members).eq(Cat(each.any() for each in granted)),
+        ]
+
     def _turn(self, vc: int) -> Signal:
         """The requesters from the turn of a VC on: the order goes through them, then through all.
 
@@ -107,7 +118,7 @@ class Arbiter(Component):
         requester, its bits are not set while the turn is behind it.
         """
         requesters = self._groups * self._members
-        links = requesters - self._members * self._enters
+        links = requesters - self._members * (not self._delivers)
         return Signal(requesters, init=(1 << requesters) - (1 << links), name=f"from_turn_{vc}")
 
     def _contest(self, m: Module, vc: int, turn: Signal, group: int) -> "_Contest":
@@ -116,19 +127,23 @@ class Arbiter(Component):
         if self._vcs == 1:
             asking &= self.credited.replicate(self._members)
         masked = asking & turn.word_select(group, self._members)
-        return _first(m, [_Contest(*pair, C(0, 0)) for pair in zip(asking, masked, strict=True)])
+        entries = [_requester(*pair) for pair in zip(asking, masked, strict=True)]
+        if self._delivers:
+            places = tuple(C(member == vc, 1) for member in range(self._members))
+            return entries[vc]._replace(number=C(vc, range(self._members)), places=places)
+        return _first(m, entries)
 
     def _ready(self, winners: list["_Contest"]) -> Value:
         """The VCs on which something may be sent."""
         asked = Cat(winner.asked for winner in winners)
         return asked if self._vcs == 1 else asked & self.credited
 
-    def _choose_vc(self, m: Module, ready: Signal, granted: Signal) -> Value:
+    def _choose_vc(self, m: Module, ready: Signal) -> Value:
         """The number of the first VC that is ready, from the one after the last granted on."""
         from_next = Signal(self._vcs)
         pairs = zip(ready, ready & from_next, strict=True)
-        choice = _first(m, [_Contest(*pair, C(0, 0)) for pair in pairs])
-        with m.If(granted):
+        choice = _first(m, [_requester(*pair) for pair in pairs])
+        with m.If(ready.any()):
             m.d.sync += from_next.eq(Cat(choice.number < number for number in range(self._vcs)))
         return choice.number
 
@@ -143,9 +158,9 @@ class Arbiter(Component):
             for group, number in enumerate(members)
             for member in range(self._members)
         ]
-        if self._vcs == 1 or not self._enters:
+        if self._vcs == 1 or self._delivers:
             return Cat(after)
-        entered, last = self.wins[-1], self._members - 1
+        entered, last = self.group == self._groups - 1, self._members - 1
         links, interface = after[: -self._members], after[-self._members :]
         behind = members[-1] == last
         return Cat(
@@ -159,32 +174,37 @@ class _Contest(NamedTuple):
 
     asked, masked
         One of them asks; one that the mask lets through.
-    number
-        Of the first entry; anything where none asks.
+    number, places
+        Of the first entry, and a bit for each; anything where none asks.
     """
 
     asked: Value
     masked: Value
     number: Value
+    places: tuple[Value, ...]
+
+
+def _requester(asked: Value, masked: Value) -> _Contest:
+    """A contest of one."""
+    return _Contest(asked, masked, C(0, 0), (C(1, 1),))
 
 
 def _first(m: Module, entries: list[_Contest]) -> _Contest:
     """The first masked one, else the first one; of halves, as two entries need one LUT."""
     if len(entries) == 1:
-        asked, masked, _ = entries[0]
-        return _Contest(asked, masked, C(0, 0))
+        return _requester(entries[0].asked, entries[0].masked)
     half = 1 << (len(entries) - 1).bit_length() - 1
     low, high = _first(m, entries[:half]), _first(m, entries[half:])
-    is_high = ~low.masked & (high.masked | ~low.asked)
-    number = Cat(Mux(is_high, high.number, low.number), is_high)
     # Signals, so that what is used more than once is worked out once.
-    first = _Contest(Signal(), Signal(), Signal(len(number)))
+    asked, masked, is_high = Signal(), Signal(), Signal()
+    number = Cat(Mux(is_high, high.number, low.number), is_high)
     m.d.comb += [
-        first.asked.eq(low.asked | high.asked),
-        first.masked.eq(low.masked | high.masked),
-        first.number.eq(number),
+        asked.eq(low.asked | high.asked),
+        masked.eq(low.masked | high.masked),
+        is_high.eq(~low.masked & (high.masked | ~low.asked)),
     ]
-    return first
+    places = *(~is_high & each for each in low.places), *(is_high & each for each in high.places)
+    return _Contest(asked, masked, number, places)
 
 
 def _of(number: Value, values: list[Value]) -> Value:

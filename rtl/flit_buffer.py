@@ -12,7 +12,7 @@ class BufferStyle(enum.Enum):
     """What the data of flits are kept in; it makes no difference to what a buffer does."""
 
     MEMORY = "a memory read without a clock: distributed RAM"
-    BLOCK_RAM = "a block RAM read at the falling edge"
+    BLOCK_RAM = "a block RAM read at the falling edge; marks and routes in registers"
     ALL_BLOCK_RAM = "the same, and another for marks and routes but those at the front"
     REGISTERS = "registers, in which they move up"
 
@@ -148,7 +148,7 @@ class FlitBuffer(Component):
             return read_port.data
 
         labels = _labels(self.write_item)
-        if style is BufferStyle.ALL_BLOCK_RAM:
+        if style is not BufferStyle.BLOCK_RAM:
             behind = keep("labels", labels, second)
         else:
             behind = self._move_up(m, used, labels, front=1)

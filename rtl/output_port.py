@@ -95,7 +95,7 @@ class OutputPort(Component):
         """Arbiter, crossbar column, held VCs, credit counters."""
         m = Module()
         groups, vcs = self._config.topology.ports - 1, self._config.vcs
-        m.submodules.arbiter = arbiter = Arbiter(groups, vcs, vcs=vcs, enters=self._port != 0)
+        m.submodules.arbiter = arbiter = Arbiter(groups, vcs, vcs=vcs, delivers=self._port == 0)
         m.submodules.crossbar = crossbar = CrossbarMux(flit_layout(self._config).size, groups, vcs)
         m.d.comb += [
             *(arbiter.requests[vc].eq(self.requests[vc]) for vc in range(vcs)),

@@ -21,10 +21,10 @@ from eyecast.rtl.table import Table
 TOPOLOGY = mesh((2, 2))
 
 
-def places(groups, members, vcs, enters):
+def places(groups, members, vcs, delivers):
     """Requesters in the order of turns, as docs/router.md has it, and the place it begins at."""
     numbers = list(range(groups * members))
-    if not enters:
+    if delivers:
         return numbers, 0
     links, interface = numbers[:-members], numbers[-members:]
     return [*links, *interface, *(links if vcs > 1 else [])], len(links)
@@ -35,25 +35,30 @@ def from_place(order, first):
     return [*range(first, len(order)), *range(first)]
 
 
-@pytest.mark.parametrize("enters", [True, False])
+@pytest.mark.parametrize("delivers", [True, False])
 @pytest.mark.parametrize(
     ("groups", "members", "vcs"),
     [(1, 1, 1), (2, 1, 1), (4, 1, 1), (5, 1, 1), (1, 2, 2), (2, 2, 2), (4, 2, 2), (3, 3, 3)],
 )
 def test_arbiter_grants_the_first_request_from_the_turn_of_the_next_ready_vc(
-    groups, members, vcs, enters
+    groups, members, vcs, delivers
 ):
     inputs = groups * members
-    arbiter = Arbiter(groups, members, vcs=vcs, enters=enters)
+    arbiter = Arbiter(groups, members, vcs=vcs, delivers=delivers)
     draw = random.Random(inputs)
-    order, first = places(groups, members, vcs, enters)
+    order, first = places(groups, members, vcs, delivers)
 
     async def testbench(ctx):
         turns, next_vc = [first] * vcs, 0
         for _ in range(600):
             # Sometimes few ask, so that the order goes round.
             few = draw.choice([0, draw.getrandbits(inputs), draw.getrandbits(inputs), -1])
-            requests = [draw.getrandbits(inputs) & few for _ in range(vcs)]
+            # What is delivered asks for its own VC.
+            may = [
+                sum(1 << i for i in range(vc, inputs, members)) if delivers else -1
+                for vc in range(vcs)
+            ]
+            requests = [draw.getrandbits(inputs) & few & mask for mask in may]
             credited, begins = draw.getrandbits(vcs), draw.getrandbits(vcs)
             for vc in range(vcs):
                 ctx.set(arbiter.requests[vc], requests[vc])
