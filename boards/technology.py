@@ -80,7 +80,7 @@ class Technology:
             i_WINS=mux.wins,
             i_GROUP=Cat(mux.group, C(0, 2)),
             i_CANDIDATES=mux.candidates.as_value(),
-            i_VALUES=Cat(mux.values),
+            i_VALUES=mux.values.as_value(),
             o_VALUE=mux.value,
         )
         return m

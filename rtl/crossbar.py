@@ -43,8 +43,7 @@ class CrossbarMux(Component):
     def __init__(self, width: int, groups: int, members: int) -> None:
         super().__init__(
             {
-                # Not an array in one signal, which a simulator would put together and take apart.
-                "values": In(width).array(groups * members),
+                "values": In(data.ArrayLayout(width, groups * members)),
                 "grant": In(groups * members),
                 "wins": In(groups),
                 "group": In(range(groups)),

@@ -1,6 +1,7 @@
 """An output port of the router: grant, hold, credits (docs/router.md, sections 2 and 3)."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.config import NetworkConfig
@@ -81,7 +82,7 @@ class OutputPort(Component):
         super().__init__(
             {
                 "requests": In(self._candidates).array(vcs),
-                "flits": In(flit_layout(config)).array(self._candidates),
+                "flits": In(data.ArrayLayout(flit_layout(config), self._candidates)),
                 "grants": Out(self._candidates),
                 "link": Out(Link(config)),
                 "accept": In(1),
@@ -101,7 +102,7 @@ class OutputPort(Component):
             # On one VC further flits of a packet leave the turn where its first one has put it.
             arbiter.begins.eq(-1 if vcs == 1 else ~self.held),
             self.grants.eq(arbiter.grant),
-            *(v.eq(flit) for v, flit in zip(crossbar.values, self.flits, strict=True)),
+            crossbar.values.eq(self.flits),
             crossbar.grant.eq(arbiter.grant),
             crossbar.wins.eq(arbiter.wins),
             crossbar.group.eq(arbiter.group),
