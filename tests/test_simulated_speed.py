@@ -1,0 +1,34 @@
+"""What makes simulated hardware slow, as Verilator tells of it."""
+
+import subprocess
+
+import pytest
+
+from eyecast.model.config import NetworkConfig
+from eyecast.model.topology import mesh
+from eyecast.sim.toolchain import environment
+from eyecast.sim.verilog import TOP_MODULE, network_verilog
+
+QUIET = ("-Wno-fatal", "-Wno-lint", "-Wno-style")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"vcs": 2, "timed_rows": True}, {"contention_free": True}],
+    ids=str,
+)
+def test_no_simulator_sees_a_loop_in_a_network(options, tmp_path):
+    """Where part of a signal depends on another part of it each tile is evaluated twice."""
+    config = NetworkConfig(topology=mesh((2, 1)), **options)
+    (tmp_path / "network.v").write_text(network_verilog(config, trace=False))
+    program = ["verilator", "--lint-only", *QUIET, "-Wwarn-UNOPTFLAT", "--top-module", TOP_MODULE]
+    done = subprocess.run(
+        # With it Verilator breaks such loops up; the simulators are built without.
+        [*program, "-fno-dfg", "network.v"],
+        env=environment(),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "UNOPTFLAT" not in done.stderr
