@@ -71,7 +71,7 @@ def test_16x16_from_a_corner_and_an_eye(timing):
 
 @pytest.mark.slow
 def test_the_largest_network_32x32():
-    """Its simulator takes seven minutes and 8.4 GB to build, from an empty cache."""
+    """Its simulator takes seven minutes of CPU and 1.3 GB to build, from an empty cache."""
     for result in verify(cases(32, 16, 1, "barrier", [0])):
         assert_agrees(result)
         assert_as_the_paper_says(result, 32)
