@@ -47,9 +47,9 @@ def verilator_control(config: NetworkConfig, *, trace: bool, tile_apart: bool) -
     all that lie alike (inside, at an edge, in a corner). Of the network itself cocotb must reach
     the ports.
     """
-    tile = tile_signature(config, trace=trace)
     ports = [(TOP_MODULE, port["name"], "rw") for port in describe_ports(config)]
     if not tile_apart:
+        tile = tile_signature(config, trace=trace)
         # Only to be read: what might be written from outside is evaluated at every edge.
         paths = [path for path, _, _ in tile.flatten(tile.create())]
         ports += [(TILE_MODULE, _verilog_name(path), "rd") for path in paths]

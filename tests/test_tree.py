@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tree_networks import (
     drawn_graph,
     graph_of,
-    judge,
     neighbors,
+    proved,
     reach,
     star,
     with_drawn_faults,
@@ -22,16 +22,8 @@ from eyecast.model.bounds import least_broadcast_tcd
 from eyecast.model.errors import InvalidInput
 from eyecast.model.eye import corner_tcd, eye_tcd, eyes
 from eyecast.model.faults import with_faults
-from eyecast.model.schedule import Schedule
 from eyecast.model.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.tree.broadcast import partial_tree_broadcast, tree_broadcast
-
-
-def proved(topology: Topology, source: int) -> Schedule:
-    schedule = partial_tree_broadcast(topology, source, 3)
-    schedule.check()
-    judge(schedule, source)
-    return schedule
 
 
 @pytest.mark.parametrize(

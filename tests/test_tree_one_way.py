@@ -10,8 +10,8 @@ import pytest
 from tree_networks import (
     drawn_edges,
     graph_of,
-    judge,
     neighbors,
+    proved,
     reach,
     star,
     two_way_neighbors,
@@ -22,16 +22,8 @@ from eyecast.model.bounds import least_broadcast_steps
 from eyecast.model.errors import InvalidInput
 from eyecast.model.faults import with_faults
 from eyecast.model.named_graphs import de_bruijn
-from eyecast.model.schedule import Schedule
 from eyecast.model.topology import Topology, line, mesh
 from eyecast.model.tree.broadcast import partial_tree_broadcast, tree_broadcast
-
-
-def proved(topology: Topology, source: int) -> Schedule:
-    schedule = partial_tree_broadcast(topology, source, 3)
-    schedule.check()
-    judge(schedule, source)
-    return schedule
 
 
 def out_star(leaves: int) -> Topology:

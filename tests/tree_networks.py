@@ -12,6 +12,7 @@ from eyecast.model.faults import with_faults
 from eyecast.model.graphs import graph
 from eyecast.model.schedule import Schedule
 from eyecast.model.topology import Topology
+from eyecast.model.tree.broadcast import partial_tree_broadcast
 
 Edge = tuple[int, int]
 
@@ -99,3 +100,11 @@ def judge(schedule: Schedule, source: int) -> None:
     assert 2 ** max(served.values()) >= len(served)
     if served.keys() == reach(two_way_neighbors(schedule.topology), source):
         assert len(served) > 2 ** max(served.values()) // 2
+
+
+def proved(topology: Topology, source: int) -> Schedule:
+    """The broadcast to all that can be reached, checked and judged."""
+    schedule = partial_tree_broadcast(topology, source, 3)
+    schedule.check()
+    judge(schedule, source)
+    return schedule
