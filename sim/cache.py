@@ -59,8 +59,17 @@ def digest(*parts: str | bytes) -> str:
 
 
 def source_digest(*patterns: str) -> str:
-    """A key from the sources of this package that match one of ``patterns``."""
-    files = sorted(path for pattern in patterns for path in PACKAGE.glob(pattern))
+    """A key from the sources of this package that match one of ``patterns``.
+
+    Raises :class:`ValueError` for a pattern that matches nothing: what it stood for has moved, and
+    would change without a change of the key.
+    """
+    files = []
+    for pattern in patterns:
+        matching = sorted(PACKAGE.glob(pattern))
+        if not matching:
+            raise ValueError(f"no source of eyecast matches {pattern}")
+        files += matching
     return digest(*(path.read_bytes() for path in files))
 
 
