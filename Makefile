@@ -29,8 +29,8 @@ $(READY): pyproject.toml
 	@touch $@
 
 # What Numba would compile when a command first needs it, and each process of the tests for itself.
-$(COMPILED): $(READY) precompile.py $(wildcard model/*.py model/tree/*.py model/transmit/*.py)
-	$(BIN)/python -m eyecast.precompile
+$(COMPILED): $(READY) cli/precompile.py $(shell find model -name "*.py")
+	$(BIN)/python -m eyecast.cli.precompile
 	@touch $@
 
 # The FPGA tools: over a hundred megabytes, which nothing else needs.

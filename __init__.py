@@ -6,7 +6,8 @@ The repository root is this package. Each folder is a floor that imports only th
     rtl      Amaranth descriptions of the router, the network interface and the network
     sim      Verilog, Verilator builds, cocotb benches, trace comparison
     boards   FPGA tops and bitstreams
-    cli*.py  the ``eyecast`` command; cli_group.py lists its parts
+    picture  pictures of schedules, links, places and costs
+    cli      the ``eyecast`` command; cli/main.py lists its parts
 """
 
 __version__ = "0.1.0"

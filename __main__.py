@@ -12,10 +12,12 @@ def _leave(_number: int, _frame: object) -> None:
 
 def main() -> None:
     """Load the command line, which takes a moment, and run it."""
-    from . import cli_group, waiting  # noqa: PLC0415 - loaded where an interruption is answered
+    # Loaded where an interruption is answered.
+    from .cli import main as command_line  # noqa: PLC0415
+    from .cli import waiting  # noqa: PLC0415
 
     waiting.show_notices()
-    cli_group.main()
+    command_line.main()
 
 
 # As early as can be: an exception in the middle of an import is told in many words.

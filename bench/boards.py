@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from eyecast.boards.measured import MEASURED_FILE, MeasuredNetwork, measured_networks
-from eyecast.model.files import write_bytes_atomically
+from eyecast.model.base.files import write_bytes_atomically
 
 TIGHT = "--flit-width 16 --steps 7 --message-words 64 --table-words 32"
 SMALL = f"{TIGHT} --contention-free"

@@ -23,8 +23,8 @@ from ortools.sat.python import cp_model
 from rich.console import Console
 from rich.table import Table
 
-from eyecast.model.minimum import minimum_tcds
-from eyecast.model.topology import Topology, mesh
+from eyecast.model.collectives.halving.minimum import minimum_tcds
+from eyecast.model.network.topology import Topology, mesh
 
 ANSWERS = {cp_model.INFEASIBLE: "least", cp_model.OPTIMAL: "cheaper if links are shared"}
 

@@ -18,13 +18,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from eyecast.console import progress
-from eyecast.model.compiler import with_room
-from eyecast.model.config import NetworkConfig
-from eyecast.model.cube.collectives import COLLECTIVES_ON
-from eyecast.model.schedule import Schedule
-from eyecast.model.schedule_cost import ScheduleCost, count_cost
-from eyecast.model.topology import hypercube
+from eyecast.cli.console import progress
+from eyecast.model.collectives.cube.collectives import COLLECTIVES_ON
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import hypercube
+from eyecast.model.program.compiler import with_room
+from eyecast.model.schedule.cost import ScheduleCost, count_cost
+from eyecast.model.schedule.schedule import Schedule
 from eyecast.sim.verify import Case, Verification, verify
 
 LENGTHS = (4, 16, 64)

@@ -68,7 +68,10 @@ def make_fixtures(home: Path) -> None:
         written = re.search(r"-o (\w+\.json)$", command)
         if written and FIXTURES not in command and not (fixtures / written[1]).exists():
             subprocess.run(
-                [*EYECAST, *shlex.split(command)], cwd=fixtures, stdout=subprocess.DEVNULL, check=True
+                [*EYECAST, *shlex.split(command)],
+                cwd=fixtures,
+                stdout=subprocess.DEVNULL,
+                check=True,
             )
 
 

@@ -26,11 +26,16 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from eyecast.boards.technology import Technology, synthesis, synthesis_files, technology_of
+from eyecast.boards.synthesis.technology import (
+    Technology,
+    synthesis,
+    synthesis_files,
+    technology_of,
+)
 from eyecast.boards.tools import run_tool
-from eyecast.model.config import NetworkConfig
-from eyecast.model.files import write_bytes_atomically
-from eyecast.model.topology import mesh, torus
+from eyecast.model.base.files import write_bytes_atomically
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh, torus
 from eyecast.rtl.direct_router import DirectRouter
 from eyecast.rtl.interface import NetworkInterface
 from eyecast.rtl.router import Router

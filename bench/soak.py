@@ -20,7 +20,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from eyecast.model.files import write_atomically
+from eyecast.model.base.files import write_atomically
 from eyecast.sim.soak_run import run_draw
 
 

@@ -23,14 +23,14 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.cycle_model import run
-from eyecast.model.cycle_tables import tables_of
-from eyecast.model.payload import empty_memory
-from eyecast.model.program import Program
-from eyecast.model.topology import Topology, mesh, torus
-from eyecast.model.traffic import draw_traffic
-from eyecast.model.traffic_program import message_words_for, traffic_program
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import Topology, mesh, torus
+from eyecast.model.program.payload import empty_memory
+from eyecast.model.program.program import Program
+from eyecast.model.program.tables import tables_of
+from eyecast.model.traffic.program import message_words_for, traffic_program
+from eyecast.model.traffic.traffic import draw_traffic
 from eyecast.sim.build import build_simulator
 from eyecast.sim.cache import CACHE_VARIABLE
 from eyecast.sim.simulator import prepare, simulate

@@ -6,7 +6,7 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
-from ..model.errors import InvalidInput
+from ..model.base.errors import InvalidInput
 
 BAUD = 115200
 """Bits per second on every board's serial line: each of their USB adapters has this rate."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ..model.config import NetworkConfig
-from ..model.errors import InvalidInput
+from ..model.base.errors import InvalidInput
+from ..model.network.config import NetworkConfig
 from .registry import Board
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from ..model.errors import InvalidInput
+from ..model.base.errors import InvalidInput
 from ..sim import process
 from ..sim.cache import keep_log
 

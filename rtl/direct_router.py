@@ -14,7 +14,7 @@ from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component
 
-from ..model.config import NetworkConfig
+from ..model.network.config import NetworkConfig
 from .arbiter import number_of
 from .crossbar import CrossbarMux, rests_at_zero
 from .input_port import Arrival, vc_lines

@@ -15,7 +15,7 @@ from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
-from ..model.config import NetworkConfig
+from ..model.network.config import NetworkConfig
 from .flit_buffer import FlitBuffer
 from .link import Link, flit_layout, slot_layout
 

@@ -19,8 +19,8 @@ from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
 
-from ..model.config import SIGNATURE_BITS, NetworkConfig, bits_for
-from .host import (
+from ..model.network.config import SIGNATURE_BITS, NetworkConfig, bits_for
+from .host_port import (
     Flag,
     HostPort,
     HostSpace,

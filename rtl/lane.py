@@ -14,8 +14,8 @@ A node has one, and in an all-port network one for each link.
 from amaranth.hdl import Module
 from amaranth.lib.wiring import Component, In, Out
 
-from ..model.config import NetworkConfig
-from .host import table_address_bits
+from ..model.network.config import NetworkConfig
+from .host_port import table_address_bits
 from .link import CYCLE_BITS, Ejection, Link, connect_ejection, connect_link
 from .receiver import Receiver
 from .sender import Sender

@@ -4,7 +4,7 @@ from amaranth.hdl import Module
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out, PureInterface, Signature
 
-from ..model.config import NetworkConfig
+from ..model.network.config import NetworkConfig
 
 CYCLE_BITS = 32
 """Width of a cycle number."""

@@ -23,10 +23,10 @@ from amaranth.hdl import (
 )
 from amaranth.lib.wiring import Component, In, Out, Signature
 
-from ..model.config import NetworkConfig
-from ..model.topology import NO_LINK
-from .broadcast_tree import BroadcastTree, registered
-from .host import ASKED, HostPort
+from ..model.network.config import NetworkConfig
+from ..model.network.topology import NO_LINK
+from .barrier_tree import BroadcastTree, registered
+from .host_port import ASKED, HostPort
 from .link import CYCLE_BITS, connect_link
 from .reduction import balanced
 from .tile import Tile, tile_signature

@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
-from ..model.config import NetworkConfig
+from ..model.network.config import NetworkConfig
 from .arbiter import Arbiter
 from .crossbar import CrossbarMux
 from .link import Link, flit_layout

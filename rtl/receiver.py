@@ -3,7 +3,7 @@
 from amaranth.hdl import C, Module, Mux, Signal, Value
 from amaranth.lib.wiring import Component, In, Out
 
-from ..model.config import NetworkConfig
+from ..model.network.config import NetworkConfig
 from .link import Ejection, delivery_layout
 
 

@@ -20,7 +20,7 @@ each link, in place of port 0::
 from amaranth.hdl import Cat, Module, Value
 from amaranth.lib.wiring import Component, In, Out
 
-from ..model.config import NetworkConfig
+from ..model.network.config import NetworkConfig
 from .input_port import InputPort
 from .link import Link, connect_link, router_ports
 from .output_port import OutputPort

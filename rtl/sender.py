@@ -6,8 +6,8 @@ from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
-from ..model.config import NetworkConfig, pack_positions
-from .host import looks_ahead
+from ..model.network.config import NetworkConfig, pack_positions
+from .host_port import looks_ahead
 from .link import CYCLE_BITS, Link, slot_layout
 from .output_port import CreditCounter
 

@@ -3,8 +3,8 @@
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib.wiring import Component, In, Out
 
-from ..model.config import NetworkConfig
-from .host import looks_ahead
+from ..model.network.config import NetworkConfig
+from .host_port import looks_ahead
 
 
 class ArrivalRecord(Component):

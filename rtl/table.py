@@ -12,8 +12,8 @@ from amaranth.hdl import Module, Mux, ResetSignal, Signal
 from amaranth.lib.memory import Memory, ReadPort
 from amaranth.lib.wiring import Component, In, Out
 
-from ..model.config import NetworkConfig
-from .host import looks_ahead, memory_attributes, table_address_bits
+from ..model.network.config import NetworkConfig
+from .host_port import looks_ahead, memory_attributes, table_address_bits
 
 
 class Table(Component):

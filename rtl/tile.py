@@ -3,13 +3,13 @@
 from amaranth.hdl import Cat, Format, Module, Mux, Print, Signal, Value
 from amaranth.lib.wiring import Component, In, Out, Signature
 
-from ..model.config import NetworkConfig
+from ..model.network.config import NetworkConfig
 from .direct_router import DirectRouter
-from .host import ASKED, HostPort, node_bits
+from .host_port import ASKED, HostPort, node_bits
 from .interface import NetworkInterface
 from .link import CYCLE_BITS, Link, connect_ejection, connect_link
 from .router import Router
-from .signature import SignatureRegister
+from .signature_register import SignatureRegister
 
 EJECTION_PORT = 64
 """A number above all ports: what leaves by ejection port l is printed as port 64 + l.

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, First, RisingEdge, Timer
 
-from eyecast.rtl.host import HostSpace
+from eyecast.rtl.host_port import HostSpace
 from eyecast.sim.job import JOBS_VARIABLE, TRACE_FILE, Job, JobResult
 
 CLOCK_PERIOD = 2

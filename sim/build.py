@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
-from ..model.config import NetworkConfig
-from ..model.program_file import network_to_json
+from ..model.network.config import NetworkConfig
+from ..model.program.file import network_to_json
 from . import process
 from .cache import (
     NETWORK_SOURCES,
@@ -32,7 +32,7 @@ BUILD_FOLDER = "build"
 RUNTIME_OBJECTS = "verilated*.o"
 BUILT_FROM = (
     *NETWORK_SOURCES,
-    *("sim/verilog.py", "sim/build.py", "sim/builder.py", "sim/toolchain.py"),
+    *("sim/verilog.py", "sim/build.py", "sim/build_worker.py", "sim/toolchain.py"),
 )
 """Sources of this package that decide what is built."""
 
@@ -124,7 +124,14 @@ def _verilate(
 ) -> None:
     """Run Verilator and the compiler, with their output in a log that is kept if they fail."""
     # -P: no module of the folder that the user is in takes the place of one of Python's own.
-    command = [sys.executable, "-P", "-m", "eyecast.sim.builder", str(folder), json.dumps(options)]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "eyecast.sim.build_worker",
+        str(folder),
+        json.dumps(options),
+    ]
     log = folder.with_suffix(".log")
     status = process.run(
         [*command, "waves" if waves else "no-waves", *map(str, sources)], log, variables=variables

@@ -15,9 +15,9 @@ from pathlib import Path
 import filelock
 import platformdirs
 
-from ..model.config import NetworkConfig
-from ..model.errors import InvalidInput
-from ..model.notices import LOG, announced
+from ..model.base.errors import InvalidInput
+from ..model.base.notices import LOG, announced
+from ..model.network.config import NetworkConfig
 from .cache_entry import PARTIAL, open_entry, partial_folder, remove_folder, seal
 
 CACHE_VARIABLE = "EYECAST_CACHE"
@@ -29,8 +29,13 @@ LOG_DAYS = 7
 """For so long the logs of what failed are kept."""
 PACKAGE = Path(__file__).resolve().parent.parent
 NETWORK_SOURCES = (
-    *("rtl/*.py", "model/config.py", "model/topology.py", "model/graphs.py"),
-    *("model/named_graphs.py", "model/host.py", "model/faults.py"),
+    *(
+        "rtl/*.py",
+        "model/network/config.py",
+        "model/network/topology.py",
+        "model/network/neighbor_table.py",
+    ),
+    *("model/network/named_graphs.py", "model/network/attached_host.py", "model/network/faults.py"),
 )
 """Sources of this package that decide what the hardware of a network is, given its parameters."""
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..model.program import Program, encode_expected, encode_table
-from ..model.trace import Trace
-from ..rtl.host import Flag, HostSpace, StatusWord, status_words, table_address_bits
+from ..model.program.program import Program, encode_expected, encode_table
+from ..model.run.trace import Trace
+from ..rtl.host_port import Flag, HostSpace, StatusWord, status_words, table_address_bits
 from ..rtl.sender import SenderState
 from ..rtl.tile import EJECTION_PORT
 from .build import BUILD_FOLDER
@@ -189,7 +189,7 @@ def _start(
     simulator: Path, run_folder: Path, jobs_folder: Path, *, waves: bool
 ) -> subprocess.Popen[bytes]:
     """Start the worker."""
-    command = [sys.executable, "-P", "-m", "eyecast.sim.worker", str(simulator / BUILD_FOLDER)]
+    command = [sys.executable, "-P", "-m", "eyecast.sim.run_worker", str(simulator / BUILD_FOLDER)]
     return start(
         [*command, str(run_folder), "waves" if waves else "no-waves"],
         run_folder / "worker.log",

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..model.config import NetworkConfig
-from ..model.errors import InvalidInput
-from ..model.topology import Topology, hypercube, line, mesh, ring, torus
-from ..model.traffic import PATTERNS, draw_refusal, draw_traffic
-from ..model.traffic_program import message_words_for
+from ..model.base.errors import InvalidInput
+from ..model.network.config import NetworkConfig
+from ..model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from ..model.traffic.program import message_words_for
+from ..model.traffic.traffic import PATTERNS, draw_refusal, draw_traffic
 from .traffic import TrafficCase
 
 TABLE_WORDS = 1 << 13

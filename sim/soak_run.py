@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..model.config import NetworkConfig
-from ..model.cycle_model import Run
-from ..model.errors import InvalidInput
-from ..model.signature import signatures
-from ..model.trace import Trace
-from ..model.trace_packets import packets_of
+from ..model.base.errors import InvalidInput
+from ..model.cycle.model import Run
+from ..model.network.config import NetworkConfig
+from ..model.run.packets import packets_of
+from ..model.run.signature import signatures
+from ..model.run.trace import Trace
 from .simulator import HardwareRun
 from .soak import DrawnCase, DrawnNetwork
 from .soak_schedules import draw_cases

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model.algorithms import Request, algorithms_for
-from ..model.compiler import with_room
-from ..model.config import TIMINGS, NetworkConfig
-from ..model.errors import InvalidInput
-from ..model.promises import COLLECTIVES, ROOTLESS
-from ..model.schedule import Schedule
-from ..model.topology import Topology
+from ..model.base.errors import InvalidInput
+from ..model.collectives.registry import Request, algorithms_for
+from ..model.network.config import TIMINGS, NetworkConfig
+from ..model.network.topology import Topology
+from ..model.program.compiler import with_room
+from ..model.schedule.promises import COLLECTIVES, ROOTLESS
+from ..model.schedule.schedule import Schedule
 from .soak import NETWORKS, draw_config
 from .verify import Case
 

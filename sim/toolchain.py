@@ -14,7 +14,7 @@ from pathlib import Path
 
 import cocotb_tools
 
-from ..model.errors import InvalidInput
+from ..model.base.errors import InvalidInput
 from .cache import PACKAGE, cache_folder
 
 OLDEST_VERILATOR = (5, 36)

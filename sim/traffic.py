@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..model.config import NetworkConfig
-from ..model.cycle_model import Run, run
-from ..model.payload import empty_memory, random_words
-from ..model.program import Program
-from ..model.trace_checks import TraceError, check_trace
-from ..model.traffic import Traffic
-from ..model.traffic_program import traffic_program
+from ..model.cycle.model import Run, run
+from ..model.network.config import NetworkConfig
+from ..model.program.payload import empty_memory, random_words
+from ..model.program.program import Program
+from ..model.run.rules import TraceError, check_trace
+from ..model.traffic.program import traffic_program
+from ..model.traffic.traffic import Traffic
 from .build import build_simulator
 from .simulator import HardwareRun, prepare, simulate
 from .verify import Check, Comparison, compare_runs, watchdog

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..model.compiler import compile_schedule
-from ..model.config import NetworkConfig
-from ..model.cycle_model import Run, run
-from ..model.errors import InvalidInput
-from ..model.layout import held_words
-from ..model.payload import Payload
-from ..model.program import Program
-from ..model.schedule import Schedule
-from ..model.trace import HEAD_MARK, TAIL_MARK, Difference, Trace, first_difference
+from ..model.base.errors import InvalidInput
+from ..model.cycle.model import Run, run
+from ..model.network.config import NetworkConfig
+from ..model.program.compiler import compile_schedule
+from ..model.program.layout import held_words
+from ..model.program.payload import Payload
+from ..model.program.program import Program
+from ..model.run.trace import HEAD_MARK, TAIL_MARK, Difference, Trace, first_difference
+from ..model.schedule.schedule import Schedule
 from .build import build_simulator
 from .job import Job
 from .simulator import HardwareRun, prepare, simulate

@@ -6,8 +6,8 @@ from typing import Any
 from amaranth.back import verilog
 from amaranth.lib.wiring import Out
 
-from ..model.config import NetworkConfig
-from ..model.errors import InvalidInput
+from ..model.base.errors import InvalidInput
+from ..model.network.config import NetworkConfig
 from ..rtl.network import TILE_MODULE, Network, network_signature
 from ..rtl.tile import Tile, tile_signature
 

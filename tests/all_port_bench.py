@@ -9,11 +9,11 @@ import functools
 
 from program_by_hand import words
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.cycle_model import run
-from eyecast.model.program import Program, check_limits
-from eyecast.model.topology import hypercube, line, mesh
-from eyecast.model.trace import first_difference
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import hypercube, line, mesh
+from eyecast.model.program.program import Program, check_limits
+from eyecast.model.run.trace import first_difference
 from eyecast.rtl.sender import SenderState
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import prepare, simulate

@@ -5,8 +5,8 @@ from typing import Any
 
 from program_by_hand import program
 
-from eyecast.model.program import Program, Row
-from eyecast.model.topology import Topology, hypercube
+from eyecast.model.network.topology import Topology, hypercube
+from eyecast.model.program.program import Program, Row
 
 SQUARE = hypercube(2)
 

@@ -11,11 +11,11 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
 from amaranth.sim import Simulator
 
-from eyecast.boards.proof import build_design, rtl_design
+from eyecast.boards.proof.proof import build_design, rtl_design
+from eyecast.boards.proof.simulated_board import SimulatedBoard
 from eyecast.boards.registry import BAUD, find_board
-from eyecast.boards.serial_host import Pace
-from eyecast.boards.simulated_board import SimulatedBoard
-from eyecast.boards.uart_host import UartHost
+from eyecast.boards.serial.computer import Pace
+from eyecast.boards.serial.device import UartHost
 
 PERIOD = 1e-6
 DIVISOR = 4

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from command import Answer, Command
 
-from eyecast import cli_group
-from eyecast.model import schedule_checks
+from eyecast.cli import main as cli_group
+from eyecast.model.schedule import checks as schedule_checks
 
 if TYPE_CHECKING:
     from amaranth.hdl import ClockDomain

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from eyecast.model.fault_blocks.blocks import Node
-from eyecast.model.faults import with_faults
-from eyecast.model.topology import Topology, mesh
+from eyecast.model.collectives.fault_blocks.blocks import Node
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, mesh
 
 
 def faulty_mesh(width: int, height: int, faults: Iterable[Node]) -> Topology:

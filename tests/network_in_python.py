@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 from amaranth.hdl import ClockDomain, Fragment, Module, ResetSignal, Signal
 
-from eyecast.model.config import NetworkConfig
+from eyecast.model.network.config import NetworkConfig
 from eyecast.rtl import network as network_module
-from eyecast.rtl.host import HostSpace
+from eyecast.rtl.host_port import HostSpace
 from eyecast.rtl.network import Network
 
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.cycle_model import FLAGS, Run, run
-from eyecast.model.program import Program, Row, Segment
-from eyecast.model.topology import Topology, mesh
+from eyecast.model.cycle.model import FLAGS, Run, run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.program.program import Program, Row, Segment
 
 BODY, HEAD, TAIL, SINGLE = range(4)
 UP, DOWN, NORTH = 1, 2, 3

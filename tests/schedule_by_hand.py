@@ -7,9 +7,9 @@ from itertools import chain
 
 import numpy as np
 
-from eyecast.model.promises import ROOTLESS
-from eyecast.model.schedule import Blocks, Schedule
-from eyecast.model.topology import mesh
+from eyecast.model.network.topology import mesh
+from eyecast.model.schedule.promises import ROOTLESS
+from eyecast.model.schedule.schedule import Blocks, Schedule
 
 
 @dataclass

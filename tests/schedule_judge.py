@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from schedule_by_hand import Send, listed
 
-from eyecast.model.schedule import Schedule
+from eyecast.model.schedule.schedule import Schedule
 
 
 def problems(schedule: Schedule) -> set[str]:

@@ -25,10 +25,10 @@ from all_port_bench import (
 )
 from program_by_hand import put, words
 
-from eyecast.boards.frame import require_boardable
-from eyecast.model.errors import InvalidInput
-from eyecast.model.trace import HEAD_MARK, TAIL_MARK
-from eyecast.rtl.host import HostSpace, table_address_bits
+from eyecast.boards.serial.frame import require_boardable
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.run.trace import HEAD_MARK, TAIL_MARK
+from eyecast.rtl.host_port import HostSpace, table_address_bits
 from eyecast.rtl.sender import SenderState
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import simulate

@@ -12,13 +12,13 @@ import pytest
 from command import Command, result
 from program_by_hand import LINE, NORTH, UP, program, put, words
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.cycle_model import cycle_limit, run
-from eyecast.model.eye import eye_broadcast
-from eyecast.model.program import Program
-from eyecast.model.topology import Topology, mesh, ring
-from eyecast.model.trace import first_difference
-from eyecast.model.tree.broadcast import tree_broadcast
+from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.collectives.tree.broadcast import tree_broadcast
+from eyecast.model.cycle.model import cycle_limit, run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import Topology, mesh, ring
+from eyecast.model.program.program import Program
+from eyecast.model.run.trace import first_difference
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import HardwareRun, prepare, simulate
 from eyecast.sim.verify import Case, verify

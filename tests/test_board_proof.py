@@ -10,8 +10,7 @@ import pytest
 from board_in_simulation import FAST
 from command import Command, result
 
-from eyecast.boards.bitstream import build_bitstream, synthesize
-from eyecast.boards.proof import (
+from eyecast.boards.proof.proof import (
     bitstream_design,
     netlist_design,
     prove,
@@ -19,11 +18,12 @@ from eyecast.boards.proof import (
     why_not_read_back,
 )
 from eyecast.boards.registry import find_board
+from eyecast.boards.synthesis.bitstream import build_bitstream, synthesize
 from eyecast.boards.tools import run_tool
-from eyecast.model.config import NetworkConfig
-from eyecast.model.errors import InvalidInput
-from eyecast.model.topology import mesh
-from eyecast.model.tree.broadcast import tree_broadcast
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.tree.broadcast import tree_broadcast
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
 from eyecast.sim.verify import Case
 
 SMALL = NetworkConfig(topology=mesh((2, 1)), flit_width=16, signature=True)

@@ -17,21 +17,21 @@ from amaranth.hdl import Cat, Module, Signal
 from board_in_simulation import rtl_board
 from command import Command, refusal, result
 
-from eyecast.boards import serial_host
-from eyecast.boards.bitstream import synthesize
-from eyecast.boards.board_run import compare_with_board
 from eyecast.boards.measured import measured_networks
 from eyecast.boards.registry import BAUD, BOARDS, find_board
 from eyecast.boards.resources import Resource, cells_used, placed_resources, require_fits
-from eyecast.boards.technology import COPIES, THOROUGH, tile_technology
+from eyecast.boards.run import compare_with_board
+from eyecast.boards.serial import computer as serial_host
+from eyecast.boards.synthesis.bitstream import synthesize
+from eyecast.boards.synthesis.technology import COPIES, THOROUGH, tile_technology
+from eyecast.boards.synthesis.top import synthesis_inputs
 from eyecast.boards.tools import ToolError, run_tool
-from eyecast.boards.top import synthesis_inputs
-from eyecast.model.config import NetworkConfig
-from eyecast.model.errors import InvalidInput
-from eyecast.model.eye import eye_broadcast
-from eyecast.model.signature import signatures
-from eyecast.model.topology import mesh
-from eyecast.rtl.broadcast_tree import BroadcastTree
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
+from eyecast.model.run.signature import signatures
+from eyecast.rtl.barrier_tree import BroadcastTree
 from eyecast.rtl.flit_buffer import BufferStyle
 from eyecast.sim.simulator import HardwareRun
 from eyecast.sim.verify import Case
@@ -276,7 +276,7 @@ def test_yosys_is_asked_for_less_where_it_fails(monkeypatch, tmp_path):
 
     monkeypatch.setenv("EYECAST_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("YOSYS", sys.executable)
-    monkeypatch.setattr("eyecast.boards.bitstream.run_tool", run_tool)
+    monkeypatch.setattr("eyecast.boards.synthesis.bitstream.run_tool", run_tool)
     synthesize(find_board("ice40-hx8k"), SMALL)
     thorough, usual = scripts
     assert usual == thorough.replace(f"{THOROUGH}; ", "")
@@ -312,7 +312,7 @@ def test_a_small_network_becomes_a_bitstream_once(eyecast: Command, name, monkey
     assert built["fmax_hz"] > built["clock_hz"] / 2
     assert all(0 < r["used"] < r["available"] for r in built["resources"])
     # Without tools the second time.
-    monkeypatch.setattr("eyecast.boards.bitstream.run_tool", None)
+    monkeypatch.setattr("eyecast.boards.synthesis.bitstream.run_tool", None)
     assert result(eyecast("bitstream", *options)) == built
 
 

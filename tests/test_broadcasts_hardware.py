@@ -11,12 +11,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from eyecast.model.algorithms import Request, algorithms_for
-from eyecast.model.config import NetworkConfig
-from eyecast.model.errors import InvalidInput
-from eyecast.model.faults import with_faults
-from eyecast.model.schedule import Schedule
-from eyecast.model.topology import Topology, mesh, torus
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.registry import Request, algorithms_for
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, mesh, torus
+from eyecast.model.schedule.schedule import Schedule
 from eyecast.sim.verify import Case, verify
 
 TIMINGS = ("barrier", "self-timed")

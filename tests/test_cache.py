@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from command import CORNER_4X4, Command, result
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.errors import InvalidInput
-from eyecast.model.topology import mesh
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
 from eyecast.sim import cache, cache_entry, process, toolchain
-from eyecast.sim.builder import _Plain
+from eyecast.sim.build_worker import _Plain
 from eyecast.sim.cache import CacheError, cached_folder, digest, network_words
 
 KEY, OTHER = digest("one"), digest("another")

@@ -12,11 +12,12 @@ import click
 import pytest
 from command import CORNER_4X4, CORNER_8X8, Answer, Command, refusal, result, shell
 
-from eyecast import __version__, cli_group
-from eyecast.model.eye import source_tcd
-from eyecast.model.program_file import read_program
-from eyecast.model.schedule_file import read_schedule
-from eyecast.model.trace import Trace, first_difference
+from eyecast import __version__
+from eyecast.cli import main as cli_group
+from eyecast.model.collectives.halving.eye import source_tcd
+from eyecast.model.program.file import read_program
+from eyecast.model.run.trace import Trace, first_difference
+from eyecast.model.schedule.file import read_schedule
 
 MINE = """
 {"format": "eyecast-schedule", "version": 1,

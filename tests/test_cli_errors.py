@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from command import CORNER_4X4, INSTALLED, Command, refusal, shell
 
-from eyecast import options, options_collective
-from eyecast.model.errors import with_article
-from eyecast.model.transmit import schemes
+from eyecast.cli.options import collective as options_collective
+from eyecast.cli.options import common as options
+from eyecast.model.base.errors import with_article
+from eyecast.model.collectives.transmit import schemes
 from eyecast.sim.toolchain import environment
 
 EYE = "network for the eye broadcast must be a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...)"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from command import Command, refusal, result
 
-from eyecast.model.cube.all_to_all import ORDERS, cube_all_to_all
-from eyecast.model.fault_blocks.broadcast import most_steps, most_tcd
-from eyecast.model.schedule_file import read_schedule, schedule_json
-from eyecast.model.topology import hypercube
-from eyecast.model.transmit.diagonal import table_1_row
+from eyecast.model.collectives.cube.all_to_all import ORDERS, cube_all_to_all
+from eyecast.model.collectives.fault_blocks.broadcast import most_steps, most_tcd
+from eyecast.model.collectives.transmit.diagonal_mesh import table_1_row
+from eyecast.model.network.topology import hypercube
+from eyecast.model.schedule.file import read_schedule, schedule_json
 
 CUBE = ("schedule", "--hypercube", "4", "--source", "0,1,0,0", "--json", "-o", "s.json")
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from command import Command, refusal, result
 
-from eyecast.model.named_graphs import de_bruijn, diagonal_mesh, star_tree
-from eyecast.model.schedule_file import read_schedule
-from eyecast.model.topology import line
-from eyecast.model.transmit.plan import Plan, flood
-from eyecast.picture_transmit import draw_transmit
+from eyecast.model.collectives.transmit.plan import Plan, flood
+from eyecast.model.network.named_graphs import de_bruijn, diagonal_mesh, star_tree
+from eyecast.model.network.topology import line
+from eyecast.model.schedule.file import read_schedule
+from eyecast.picture.transmit import draw_transmit
 
 
 def lines_of(output: str) -> list[list[str]]:

@@ -8,10 +8,10 @@ from itertools import combinations, pairwise, permutations, product
 import pytest
 from schedule_by_hand import Send, build
 
-from eyecast.model.collective_bounds import Costs, counted_costs, lower_bounds
-from eyecast.model.errors import InvalidInput
-from eyecast.model.schedule import Blocks
-from eyecast.model.topology import Topology, line, mesh, ring, torus
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.lower_bounds import Costs, counted_costs, lower_bounds
+from eyecast.model.network.topology import Topology, line, mesh, ring, torus
+from eyecast.model.schedule.schedule import Blocks
 
 Known = tuple[frozenset[int], ...]
 """Of which nodes each node has something."""

@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eyecast.model.algorithms import Request, algorithms_for
-from eyecast.model.compiler import with_room
-from eyecast.model.config import NetworkConfig
-from eyecast.model.cube.copies import nesbt_copies
-from eyecast.model.errors import InvalidInput
-from eyecast.model.faults import with_faults
-from eyecast.model.promises import COLLECTIVES, ROOTLESS
-from eyecast.model.schedule import Schedule
-from eyecast.model.topology import Topology, hypercube, mesh, torus
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.cube.broadcast_copies import nesbt_copies
+from eyecast.model.collectives.registry import Request, algorithms_for
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.program.compiler import with_room
+from eyecast.model.schedule.promises import COLLECTIVES, ROOTLESS
+from eyecast.model.schedule.schedule import Schedule
 from eyecast.sim.verify import Case, Verification, verify
 
 TIMINGS = ("barrier", "self-timed")

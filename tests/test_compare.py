@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from command import Answer, Command, refusal, result
 
-from eyecast import __version__, cli_compare
-from eyecast.model.algorithms import ALGORITHMS, Algorithm, Request, find_algorithm
-from eyecast.model.eye import eye_broadcast, eyes, source_tcd
-from eyecast.model.minimum import best_sources, minimum_tcds
-from eyecast.model.schedule import Schedule
-from eyecast.model.topology import mesh
-from eyecast.picture_compare import Panel, draw_comparison
+from eyecast import __version__
+from eyecast.cli import compare as cli_compare
+from eyecast.model.collectives.halving.eye import eye_broadcast, eyes, source_tcd
+from eyecast.model.collectives.halving.minimum import best_sources, minimum_tcds
+from eyecast.model.collectives.registry import ALGORITHMS, Algorithm, Request, find_algorithm
+from eyecast.model.network.topology import mesh
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.picture.compare import Panel, draw_comparison
 
 COMPARE_8X8 = ("compare", "--mesh", "8x8", "--source", "1,0")
 
@@ -263,7 +264,7 @@ def test_the_map_of_all_sources(eyecast: Command, here: Path, sides: str) -> Non
 
 
 def test_the_map_has_what_each_source_costs() -> None:
-    from eyecast.picture_sources import draw_sources
+    from eyecast.picture.sources import draw_sources
 
     topology = mesh((4, 4))
     costs = {"minimum": minimum_tcds(topology)}

@@ -8,12 +8,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from eyecast.model.compiler import compile_schedule, with_message_room, with_table_room
-from eyecast.model.config import NetworkConfig
-from eyecast.model.errors import InvalidInput
-from eyecast.model.layout import Layout, held_words
-from eyecast.model.payload import Payload
-from eyecast.model.program import (
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import Topology, hypercube, torus
+from eyecast.model.program.compiler import compile_schedule, with_message_room, with_table_room
+from eyecast.model.program.file import read_program, write_program
+from eyecast.model.program.layout import Layout, held_words
+from eyecast.model.program.payload import Payload
+from eyecast.model.program.program import (
     Program,
     Row,
     Segment,
@@ -21,9 +23,7 @@ from eyecast.model.program import (
     encode_table,
     row_header,
 )
-from eyecast.model.program_file import read_program, write_program
-from eyecast.model.schedule import Blocks, Schedule
-from eyecast.model.topology import Topology, hypercube, torus
+from eyecast.model.schedule.schedule import Blocks, Schedule
 
 Send = tuple[int, list[int], list[int]]
 """Step, path, blocks."""

@@ -11,7 +11,7 @@ import termios
 import pytest
 from command import INSTALLED
 
-from eyecast import console
+from eyecast.cli import console
 
 COLUMNS = ("graph", "words\nsent", "by formula:\nwords", "")
 ROWS = [("sbt", 2147483648, 1099511627776, "ok"), ("a long name", None, 4294967296, "DIFFERS")]

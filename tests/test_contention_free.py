@@ -5,13 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.cycle_model import run
-from eyecast.model.errors import InvalidInput
-from eyecast.model.eye import eye_broadcast
-from eyecast.model.program import Program, Row, Segment
-from eyecast.model.topology import mesh
-from eyecast.rtl.host import Flag
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.program import Program, Row, Segment
+from eyecast.rtl.host_port import Flag
 from eyecast.sim import verify as verify_module
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import prepare, simulate

@@ -4,8 +4,8 @@ import itertools
 
 from amaranth_simulation import simulate
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.topology import mesh
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
 from eyecast.rtl.router import Router
 from eyecast.rtl.sender import Sender
 

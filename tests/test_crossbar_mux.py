@@ -8,10 +8,10 @@ import json
 
 import pytest
 
-from eyecast.boards.technology import MUX_MODULE, synthesis_files, technology_of
+from eyecast.boards.synthesis.technology import MUX_MODULE, synthesis_files, technology_of
 from eyecast.boards.tools import run_tool
-from eyecast.model.config import NetworkConfig
-from eyecast.model.topology import mesh
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
 
 WIDTH = 2
 # The cells, as their makers' libraries have them; yosys' own files of all cells take it a minute.

@@ -10,8 +10,8 @@ import pytest
 from amaranth.hdl import Fragment, Module, Mux
 from amaranth_simulation import simulate
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.topology import mesh
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
 from eyecast.rtl.direct_router import DirectRouter
 from eyecast.rtl.router import Router
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from eyecast.model.cube.broadcast import cube_broadcast
-from eyecast.model.cube.cycles import one_port_cycles
-from eyecast.model.cube.graphs import spanning_graph
-from eyecast.model.topology import hypercube
+from eyecast.model.collectives.cube.broadcast import cube_broadcast
+from eyecast.model.collectives.cube.routing_cycles import one_port_cycles
+from eyecast.model.collectives.cube.spanning_graphs import spanning_graph
+from eyecast.model.network.topology import hypercube
 
 
 def label(c: int, j: int, n: int) -> int:

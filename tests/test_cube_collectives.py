@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from cube_tables import TIMES
 
-from eyecast.model.cube.all_to_all import ORDERS, cube_all_to_all
-from eyecast.model.cube.collectives import COLLECTIVES_ON, cube_schedule
-from eyecast.model.cube.graphs import spanning_graph
-from eyecast.model.cube.measures import measures
-from eyecast.model.cube.scatter import gray_code_scatter
-from eyecast.model.errors import InvalidInput
-from eyecast.model.faults import with_faults
-from eyecast.model.schedule import Schedule
-from eyecast.model.topology import Topology, hypercube, mesh
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.cube.all_to_all import ORDERS, cube_all_to_all
+from eyecast.model.collectives.cube.collectives import COLLECTIVES_ON, cube_schedule
+from eyecast.model.collectives.cube.link_measures import measures
+from eyecast.model.collectives.cube.scatter import gray_code_scatter
+from eyecast.model.collectives.cube.spanning_graphs import spanning_graph
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, hypercube, mesh
+from eyecast.model.schedule.schedule import Schedule
 
 SERVED = [
     (collective, all_port, graph)

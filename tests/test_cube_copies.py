@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from schedule_by_hand import listed
 
-from eyecast.model.cube.copies import nesbt_copies
-from eyecast.model.errors import InvalidInput
-from eyecast.model.faults import with_faults
-from eyecast.model.schedule import Schedule
-from eyecast.model.topology import Topology, hypercube, mesh
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.cube.broadcast_copies import nesbt_copies
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, hypercube, mesh
+from eyecast.model.schedule.schedule import Schedule
 
 
 def links(n: int) -> list[tuple[int, int]]:

@@ -9,11 +9,11 @@ from math import comb
 import pytest
 from cube_tables import drawn
 
-from eyecast.model.cube.cost_balanced import balanced_steps
-from eyecast.model.cube.costs import find_cost
-from eyecast.model.cube.scatter import cube_scatter
-from eyecast.model.schedule_cost import count_cost
-from eyecast.model.topology import hypercube
+from eyecast.model.collectives.cube.costs.balanced_tree import balanced_steps
+from eyecast.model.collectives.cube.costs.tables import find_cost
+from eyecast.model.collectives.cube.scatter import cube_scatter
+from eyecast.model.network.topology import hypercube
+from eyecast.model.schedule.cost import count_cost
 
 
 def test_central_binomials_are_the_best_packets_of_balanced_graphs() -> None:

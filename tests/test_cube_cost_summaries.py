@@ -8,8 +8,8 @@ from math import isclose
 import pytest
 from cube_tables import BEST, drawn
 
-from eyecast.model.cube.cost_rows import Cost
-from eyecast.model.cube.costs import (
+from eyecast.model.collectives.cube.costs.rows import Cost
+from eyecast.model.collectives.cube.costs.tables import (
     LEAST_ALL_GATHER_START_UPS,
     PROPAGATION,
     RATIOS,

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from cube_tables import BEST, TIMES, drawn
 
-from eyecast.model.cube.cost_rows import PORTS, Cost, StepCost
-from eyecast.model.cube.costs import (
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.cube.costs.rows import PORTS, Cost, StepCost
+from eyecast.model.collectives.cube.costs.tables import (
     COLLECTIVES,
     COSTS,
     PRINTED,
@@ -19,7 +20,6 @@ from eyecast.model.cube.costs import (
     find_costs,
     lower_bound,
 )
-from eyecast.model.errors import InvalidInput
 
 PIPELINED = [cost for cost in COSTS if cost.pipelined]
 BY_STEP = [cost for cost in COSTS if isinstance(cost, StepCost)]

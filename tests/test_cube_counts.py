@@ -11,12 +11,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from eyecast.model.cube.collectives import cube_schedule
-from eyecast.model.cube.cost_rows import Cost, StepCost
-from eyecast.model.cube.costs import COSTS, find_cost, lower_bound
-from eyecast.model.cube.graphs import spanning_graph
-from eyecast.model.schedule_cost import ScheduleCost, count_cost, send_words
-from eyecast.model.topology import hypercube
+from eyecast.model.collectives.cube.collectives import cube_schedule
+from eyecast.model.collectives.cube.costs.rows import Cost, StepCost
+from eyecast.model.collectives.cube.costs.tables import COSTS, find_cost, lower_bound
+from eyecast.model.collectives.cube.spanning_graphs import spanning_graph
+from eyecast.model.network.topology import hypercube
+from eyecast.model.schedule.cost import ScheduleCost, count_cost, send_words
 
 ROWS = [cost for cost in COSTS if cost.ports in ("one-port", "n-port")]
 LARGEST = {"broadcast": 7, "scatter": 6, "all-gather": 5, "all-to-all": 4}

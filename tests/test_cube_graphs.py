@@ -9,14 +9,14 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from eyecast.model.cube.graphs import (
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.cube.spanning_graphs import (
     GRAPHS,
     SpanningGraph,
     SpanningTree,
     bases,
     spanning_graph,
 )
-from eyecast.model.errors import InvalidInput
 
 BINOMIAL = ("sbt", "nrsbt", "nesbt", "sbnt")
 

@@ -8,8 +8,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from eyecast.model.cube.graphs import GRAPHS, spanning_graph
-from eyecast.model.cube.measures import Measures, measures
+from eyecast.model.collectives.cube.link_measures import Measures, measures
+from eyecast.model.collectives.cube.spanning_graphs import GRAPHS, spanning_graph
 
 CUBES = pytest.mark.parametrize("n", range(1, 11))
 PLAIN = pytest.mark.parametrize("n", range(2, 11))

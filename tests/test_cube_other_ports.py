@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
-from eyecast.model.cube.costs import find_cost
-from eyecast.model.cube.other_ports import (
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.cube.broadcast_other_ports import (
     OTHER_PORTS_BROADCAST,
     full_duplex_broadcast,
     half_duplex_broadcast,
 )
-from eyecast.model.cube.scatter import full_duplex_path_scatter
-from eyecast.model.errors import InvalidInput
-from eyecast.model.schedule import Schedule
-from eyecast.model.topology import hypercube
+from eyecast.model.collectives.cube.costs.tables import find_cost
+from eyecast.model.collectives.cube.scatter import full_duplex_path_scatter
+from eyecast.model.network.topology import hypercube
+from eyecast.model.schedule.schedule import Schedule
 
 
 @pytest.mark.parametrize("graph", OTHER_PORTS_BROADCAST)

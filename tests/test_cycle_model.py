@@ -19,11 +19,11 @@ from program_by_hand import (
     words,
 )
 
-from eyecast.model import cycle_model
-from eyecast.model.cycle_model import cycle_limit, run
-from eyecast.model.program import Program, Row
-from eyecast.model.topology import Topology, mesh
-from eyecast.model.trace import Flit, first_difference
+from eyecast.model.cycle import model as cycle_model
+from eyecast.model.cycle.model import cycle_limit, run
+from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.program.program import Program, Row
+from eyecast.model.run.trace import Flit, first_difference
 
 # ---- One packet alone -----------------------------------------------------------------------
 

@@ -24,11 +24,11 @@ from program_by_hand import (
     words,
 )
 
-from eyecast.model.cycle_model import cycle_limit
-from eyecast.model.cycle_tables import tables_of
-from eyecast.model.program import Row
-from eyecast.model.topology import hypercube
-from eyecast.model.trace import Flit, Trace, first_difference
+from eyecast.model.cycle.model import cycle_limit
+from eyecast.model.network.topology import hypercube
+from eyecast.model.program.program import Row
+from eyecast.model.program.tables import tables_of
+from eyecast.model.run.trace import Flit, Trace, first_difference
 
 # ---- All at once ----------------------------------------------------------------------------
 

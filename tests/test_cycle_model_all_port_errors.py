@@ -7,15 +7,15 @@ import pytest
 from all_port_by_hand import all_port
 from program_by_hand import HEAD, TAIL, C, departures, flags, put, simulated, words
 
-from eyecast.model import cycle_model
-from eyecast.model.cycle_loop import simulate
-from eyecast.model.cycle_model import run
-from eyecast.model.cycle_tables import tables_of
-from eyecast.model.errors import InvalidInput
-from eyecast.model.program import Row
-from eyecast.model.topology import mesh
-from eyecast.model.trace import Trace
-from eyecast.model.trace_checks import check_trace
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.cycle import model as cycle_model
+from eyecast.model.cycle.loop import simulate
+from eyecast.model.cycle.model import run
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.program import Row
+from eyecast.model.program.tables import tables_of
+from eyecast.model.run.rules import check_trace
+from eyecast.model.run.trace import Trace
 
 
 @pytest.mark.parametrize("wrong", [1, 2])

@@ -22,10 +22,10 @@ from program_by_hand import (
 )
 from traffic_by_hand import timed, traffic
 
-from eyecast.model.measures import measure_steps
-from eyecast.model.program import Program, Row
-from eyecast.model.topology import hypercube
-from eyecast.model.trace_checks import check_trace
+from eyecast.model.network.topology import hypercube
+from eyecast.model.program.program import Program, Row
+from eyecast.model.run.measures import measure_steps
+from eyecast.model.run.rules import check_trace
 
 
 def continued(*arguments: tuple[int, int] | int, **addresses: int) -> Row:

@@ -15,13 +15,13 @@ from program_by_hand import (
     words,
 )
 
-from eyecast.model import cycle_model
-from eyecast.model.cycle_loop import LIMIT, simulate
-from eyecast.model.cycle_model import cycle_limit, run
-from eyecast.model.cycle_tables import tables_of
-from eyecast.model.errors import InvalidInput
-from eyecast.model.program import Row
-from eyecast.model.topology import mesh
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.cycle import model as cycle_model
+from eyecast.model.cycle.loop import LIMIT, simulate
+from eyecast.model.cycle.model import cycle_limit, run
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.program import Row
+from eyecast.model.program.tables import tables_of
 
 # ---- Flags ----------------------------------------------------------------------------------
 

@@ -10,12 +10,12 @@ import pytest
 from program_by_hand import DOWN, HEAD, SINGLE, TAIL, UP, pack, program, put, simulated, words
 from traffic_by_hand import refusing, timed, traffic
 
-from eyecast.model.cycle_model import cycle_limit, run
-from eyecast.model.cycle_tables import Tables, tables_of
-from eyecast.model.errors import InvalidInput
-from eyecast.model.program import Program, Row
-from eyecast.model.topology import mesh
-from eyecast.model.trace import first_difference
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.cycle.model import cycle_limit, run
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.program import Program, Row
+from eyecast.model.program.tables import Tables, tables_of
+from eyecast.model.run.trace import first_difference
 
 
 def random_traffic(seed: int, **limits: Any) -> tuple[Program, list[dict[str, Any]]]:

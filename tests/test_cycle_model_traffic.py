@@ -23,9 +23,9 @@ from program_by_hand import (
 )
 from traffic_by_hand import cycles, refusing, timed, traffic
 
-from eyecast.model.cycle_model import cycle_limit
-from eyecast.model.errors import InvalidInput
-from eyecast.model.topology import mesh
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.cycle.model import cycle_limit
+from eyecast.model.network.topology import mesh
 
 START = 7
 EVEN_CYCLES = 0b0101010101010101

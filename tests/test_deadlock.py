@@ -7,14 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.deadlock import Channel, DeadlockError, certify, find_cycle
-from eyecast.model.errors import InvalidInput
-from eyecast.model.faults import with_faults
-from eyecast.model.graphs import graph
-from eyecast.model.program import Program, Row, Segment
-from eyecast.model.routes import route, segments_of_paths
-from eyecast.model.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.routes import route, segments_of_paths
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.program.deadlock import Channel, DeadlockError, certify, find_cycle
+from eyecast.model.program.program import Program, Row, Segment
 
 UP, DOWN, NORTH, SOUTH = 1, 2, 3, 4
 

@@ -15,8 +15,8 @@ import pytest
 from command import Command
 from program_by_hand import simulated, words
 
-from eyecast.model.program import Program, encode_expected, encode_table
-from eyecast.model.program_file import read_program
+from eyecast.model.program.file import read_program
+from eyecast.model.program.program import Program, encode_expected, encode_table
 
 pytestmark = pytest.mark.skipif(
     shutil.which("iverilog") is None, reason="iverilog must be on PATH: install iverilog"

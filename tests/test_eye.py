@@ -9,9 +9,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from eyecast.model.bounds import least_broadcast_steps, least_broadcast_tcd
-from eyecast.model.errors import InvalidInput, with_article
-from eyecast.model.eye import (
+from eyecast.model.base.errors import InvalidInput, with_article
+from eyecast.model.collectives.halving.eye import (
     corner_tcd,
     corner_tcd_recursive,
     eye_broadcast,
@@ -22,11 +21,12 @@ from eyecast.model.eye import (
     eye_tcd_recursive,
     source_tcd,
 )
-from eyecast.model.faults import with_faults
-from eyecast.model.graphs import graph
-from eyecast.model.routes import dimension_order
-from eyecast.model.schedule import Schedule
-from eyecast.model.topology import Topology, line, mesh, torus
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.routes import dimension_order
+from eyecast.model.network.topology import Topology, line, mesh, torus
+from eyecast.model.schedule.broadcast_bounds import least_broadcast_steps, least_broadcast_tcd
+from eyecast.model.schedule.schedule import Schedule
 
 Node = tuple[int, int]
 

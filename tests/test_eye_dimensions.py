@@ -9,9 +9,8 @@ from math import prod
 import numpy as np
 import pytest
 
-from eyecast.model.bounds import least_broadcast_steps
-from eyecast.model.errors import InvalidInput
-from eyecast.model.eye import (
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.halving.eye import (
     eye_broadcast,
     eye_line,
     eye_square_side,
@@ -20,7 +19,7 @@ from eyecast.model.eye import (
     source_excess,
     source_tcd,
 )
-from eyecast.model.eye_dimensions import (
+from eyecast.model.collectives.halving.eye_tcd import (
     cube_eye_tcd,
     cube_source_excess,
     cube_source_tcd,
@@ -32,8 +31,9 @@ from eyecast.model.eye_dimensions import (
     line_eye_tcd,
     source_offsets,
 )
-from eyecast.model.schedule import Schedule
-from eyecast.model.topology import hypercube, line, mesh, ring, torus
+from eyecast.model.network.topology import hypercube, line, mesh, ring, torus
+from eyecast.model.schedule.broadcast_bounds import least_broadcast_steps
+from eyecast.model.schedule.schedule import Schedule
 
 Node = tuple[int, ...]
 Sends = set[tuple[int, Node, Node]]

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from fault_meshes import FIGURE_1, FIGURE_6, FIGURE_8, drawn_meshes, faults_of, faulty_mesh
 
-from eyecast.model.errors import InvalidInput
-from eyecast.model.fault_blocks.blocks import Boundaries, Node, Rectangle, fault_blocks
-from eyecast.model.fault_blocks.regions import FaultRegions
-from eyecast.model.faults import with_faults
-from eyecast.model.topology import Topology, hypercube, line, mesh, torus
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.fault_blocks.blocks import Boundaries, Node, Rectangle, fault_blocks
+from eyecast.model.collectives.fault_blocks.regions import FaultRegions
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
 
 Nodes = set[Node]
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from command import INSTALLED
 
-from eyecast.model import files
-from eyecast.model.errors import InvalidInput
-from eyecast.model.eye import eye_broadcast
-from eyecast.model.files import read_input, require_writable, write_atomically
-from eyecast.model.schedule_file import schedule_json, write_schedule
-from eyecast.model.topology import mesh
-from eyecast.model.topology_file import read_topology
+from eyecast.model.base import files
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.base.files import read_input, require_writable, write_atomically
+from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.network.topology import mesh
+from eyecast.model.network.topology_file import read_topology
+from eyecast.model.schedule.file import schedule_json, write_schedule
 
 DEVICE = Path("/dev/zero")
 

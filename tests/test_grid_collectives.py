@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 from schedule_by_hand import listed
 
-from eyecast.model.collective_bounds import Costs, counted_costs, lower_bounds
-from eyecast.model.compiler import compile_schedule
-from eyecast.model.config import NetworkConfig
-from eyecast.model.cycle_model import run
-from eyecast.model.deadlock import certify
-from eyecast.model.errors import InvalidInput, with_article
-from eyecast.model.faults import with_faults
-from eyecast.model.graphs import graph
-from eyecast.model.grid.collectives import recursive_doubling, ring
-from eyecast.model.payload import Payload
-from eyecast.model.schedule import PORT_MODELS, Schedule
-from eyecast.model.topology import Topology, hypercube, line, mesh, torus
-from eyecast.model.topology import ring as ring_of
+from eyecast.model.base.errors import InvalidInput, with_article
+from eyecast.model.collectives.grid.collectives import recursive_doubling, ring
+from eyecast.model.collectives.lower_bounds import Costs, counted_costs, lower_bounds
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
+from eyecast.model.network.topology import ring as ring_of
+from eyecast.model.program.compiler import compile_schedule
+from eyecast.model.program.deadlock import certify
+from eyecast.model.program.payload import Payload
+from eyecast.model.schedule.schedule import PORT_MODELS, Schedule
 
 ROOTED = ("broadcast", "scatter", "gather")
 COLLECTIVES = (*ROOTED, "all-gather", "all-to-all")

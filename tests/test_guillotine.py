@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from exhaustive_any import least_tcds_in
 
-from eyecast.model.bounds import least_broadcast_steps
-from eyecast.model.errors import InvalidInput
-from eyecast.model.guillotine import least_steps
-from eyecast.model.minimum import MOST_NODES, minimum_broadcast, minimum_tcds
-from eyecast.model.topology import hypercube, line, mesh
-from eyecast.model.tree.broadcast import tree_broadcast
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.halving.box_costs import least_steps
+from eyecast.model.collectives.halving.minimum import MOST_NODES, minimum_broadcast, minimum_tcds
+from eyecast.model.collectives.tree.broadcast import tree_broadcast
+from eyecast.model.network.topology import hypercube, line, mesh
+from eyecast.model.schedule.broadcast_bounds import least_broadcast_steps
 
 Node = tuple[int, ...]
 FAR = 1 << 30

@@ -12,26 +12,30 @@ import pytest
 from fault_meshes import FIGURE_1, FIGURE_8, drawn_meshes, faulty_mesh, nodes_of
 from schedule_by_hand import listed
 
-from eyecast.model.compiler import compile_schedule
-from eyecast.model.config import NetworkConfig
-from eyecast.model.cycle_model import run
-from eyecast.model.deadlock import find_cycle
-from eyecast.model.errors import InvalidInput
-from eyecast.model.fault_blocks.blocks import fault_blocks
-from eyecast.model.fault_blocks.broadcast import (
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.fault_blocks.blocks import fault_blocks
+from eyecast.model.collectives.fault_blocks.broadcast import (
     jiang_wu_broadcast,
     most_steps,
     most_tcd,
     region_eyes,
     region_sends,
 )
-from eyecast.model.fault_blocks.regions import FaultRegions
-from eyecast.model.fault_blocks.routes import VCS
-from eyecast.model.payload import Payload
-from eyecast.model.rectangle import rectangle_broadcast, rectangle_steps, rectangle_tcd
-from eyecast.model.schedule import Schedule
-from eyecast.model.schedule_checks import ScheduleError
-from eyecast.model.topology import Topology, mesh
+from eyecast.model.collectives.fault_blocks.regions import FaultRegions
+from eyecast.model.collectives.fault_blocks.unicasts import VCS
+from eyecast.model.collectives.halving.rectangle import (
+    rectangle_broadcast,
+    rectangle_steps,
+    rectangle_tcd,
+)
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.program.compiler import compile_schedule
+from eyecast.model.program.deadlock import find_cycle
+from eyecast.model.program.payload import Payload
+from eyecast.model.schedule.checks import ScheduleError
+from eyecast.model.schedule.schedule import Schedule
 
 SLOWING = faulty_mesh(5, 3, [(1, 1), (3, 1)])
 """The smallest mesh in which two messages cross a link in one step, from 2,0."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from fault_meshes import faulty_mesh
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.fault_blocks.broadcast import jiang_wu_broadcast
-from eyecast.model.fault_blocks.routes import VCS
+from eyecast.model.collectives.fault_blocks.broadcast import jiang_wu_broadcast
+from eyecast.model.collectives.fault_blocks.unicasts import VCS
+from eyecast.model.network.config import NetworkConfig
 from eyecast.sim.verify import Case, verify
 
 MESH = faulty_mesh(5, 3, [(1, 1), (3, 1)])

@@ -6,9 +6,9 @@ import pytest
 from program_by_hand import UP, program, put, simulated, words
 from tree_networks import graph_of
 
-from eyecast.model.config import MOST_MEMORY_WORDS
-from eyecast.model.program import Program, table_words
-from eyecast.model.topology import mesh
+from eyecast.model.network.config import MOST_MEMORY_WORDS
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.program import Program, table_words
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import prepare, simulate
 from eyecast.sim.verify import compare_runs, watchdog

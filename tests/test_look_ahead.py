@@ -8,10 +8,10 @@ import pytest
 from amaranth.hdl import ClockDomain, Fragment, Module, ResetSignal, Signal
 from amaranth_simulation import simulate
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.program import Row, Segment, encode_expected, encode_table
-from eyecast.model.topology import mesh
-from eyecast.rtl.host import ASKED, HostSpace
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.program import Row, Segment, encode_expected, encode_table
+from eyecast.rtl.host_port import ASKED, HostSpace
 from eyecast.rtl.interface import NetworkInterface
 
 STEPS = 6

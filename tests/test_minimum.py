@@ -11,12 +11,17 @@ import numpy as np
 import pytest
 from exhaustive import least_tcds
 
-from eyecast.model.errors import InvalidInput, with_article
-from eyecast.model.eye import eye_broadcast, eye_tcd, eyes
-from eyecast.model.eye_dimensions import grid_eye_tcd_recursive, grid_source_tcds
-from eyecast.model.faults import with_faults
-from eyecast.model.minimum import best_sources, gain_over_eye, minimum_broadcast, minimum_tcds
-from eyecast.model.topology import Topology, hypercube, mesh, torus
+from eyecast.model.base.errors import InvalidInput, with_article
+from eyecast.model.collectives.halving.eye import eye_broadcast, eye_tcd, eyes
+from eyecast.model.collectives.halving.eye_tcd import grid_eye_tcd_recursive, grid_source_tcds
+from eyecast.model.collectives.halving.minimum import (
+    best_sources,
+    gain_over_eye,
+    minimum_broadcast,
+    minimum_tcds,
+)
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 
 Node = tuple[int, ...]
 

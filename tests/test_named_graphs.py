@@ -13,11 +13,10 @@ from test_topology import links, refusal
 from test_topology_file import assert_same
 from transmit_by_hand import distances, links_of, node_link
 
-from eyecast.model.errors import InvalidInput
-from eyecast.model.faults import with_faults
-from eyecast.model.graphs import graph
-from eyecast.model.host import with_host
-from eyecast.model.named_graphs import (
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.attached_host import with_host
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.named_graphs import (
     binary_tree,
     complete_binary_tree,
     de_bruijn,
@@ -26,9 +25,10 @@ from eyecast.model.named_graphs import (
     star_tree,
     star_tree_size,
 )
-from eyecast.model.node_link import from_node_link
-from eyecast.model.topology import Topology, hypercube, line, mesh, torus
-from eyecast.model.topology_file import read_topology, topology_from_json, topology_to_json
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.node_link import from_node_link
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
+from eyecast.model.network.topology_file import read_topology, topology_from_json, topology_to_json
 
 TWO_WAY = [
     *map(binary_tree, (1, 2, 6, 15, 31)),

@@ -13,14 +13,14 @@ from amaranth_simulation import simulate
 from network_in_python import NetworkBench, wait
 from program_by_hand import NORTH, UP, program, put, simulated
 
-from eyecast.model.algorithms import Request, find_algorithm
-from eyecast.model.compiler import with_room
-from eyecast.model.config import NetworkConfig
-from eyecast.model.eye import eye_broadcast
-from eyecast.model.signature import signatures
-from eyecast.model.topology import hypercube, mesh
-from eyecast.model.traffic import draw_refusal, draw_traffic
-from eyecast.rtl.host import HostSpace, StatusWord, status_words
+from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.collectives.registry import Request, find_algorithm
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import hypercube, mesh
+from eyecast.model.program.compiler import with_room
+from eyecast.model.run.signature import signatures
+from eyecast.model.traffic.traffic import draw_refusal, draw_traffic
+from eyecast.rtl.host_port import HostSpace, StatusWord, status_words
 from eyecast.sim.simulator import prepare
 from eyecast.sim.traffic import TrafficCase
 from eyecast.sim.verify import Case

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eyecast.model.errors import InvalidInput
-from eyecast.model.eye import eye_broadcast, eye_line
-from eyecast.model.routes import dimension_order
-from eyecast.model.schedule import Blocks, Schedule
-from eyecast.model.topology import Topology, mesh
-from eyecast.picture import draw_schedule, save_picture
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.halving.eye import eye_broadcast, eye_line
+from eyecast.model.network.routes import dimension_order
+from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.schedule.schedule import Blocks, Schedule
+from eyecast.picture.schedule import draw_schedule, save_picture
 
 
 def one_after_another(dims: tuple[int, ...]) -> Schedule:

@@ -7,9 +7,8 @@ import pytest
 from cube_tables import table_4_time, table_11
 from matplotlib.figure import Figure
 
-from eyecast.model.errors import InvalidInput
-from eyecast.picture import save_picture
-from eyecast.picture_costs import (
+from eyecast.model.base.errors import InvalidInput
+from eyecast.picture.costs import (
     BYTE,
     DIMENSIONS,
     EACH,
@@ -20,6 +19,7 @@ from eyecast.picture_costs import (
     draw_times,
     speed_up,
 )
+from eyecast.picture.schedule import save_picture
 
 
 def points(figure: Figure, name: str) -> list[tuple[float, float]]:

@@ -18,17 +18,17 @@ from matplotlib.figure import Figure
 from matplotlib.path import Path as Curve
 from matplotlib.text import Text
 
-from eyecast.model.errors import InvalidInput
-from eyecast.model.faults import with_faults
-from eyecast.model.graphs import graph
-from eyecast.model.grid.collectives import ring as ring_collective
-from eyecast.model.host import with_host
-from eyecast.model.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
-from eyecast.model.schedule import Blocks, Schedule
-from eyecast.model.topology import Topology, hypercube, line, mesh, ring, torus
-from eyecast.picture import draw_schedule, save_picture
-from eyecast.picture_links import Lines
-from eyecast.picture_places import Places
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.grid.collectives import ring as ring_collective
+from eyecast.model.network.attached_host import with_host
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.schedule.schedule import Blocks, Schedule
+from eyecast.picture.links import Lines
+from eyecast.picture.places import Places
+from eyecast.picture.schedule import draw_schedule, save_picture
 
 NODE = 0.2
 """Radius of a node, in cells."""

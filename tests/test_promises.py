@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eyecast.model.algorithms import COLLECTIVES, Request, algorithms_for
-from eyecast.model.errors import InvalidInput
-from eyecast.model.faults import with_faults
-from eyecast.model.promises import CUSTOM, ROOTLESS, require_promise
-from eyecast.model.schedule import Blocks, Schedule
-from eyecast.model.topology import Topology, hypercube, mesh
-from eyecast.model.tree.broadcast import partial_tree_broadcast, tree_broadcast
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.registry import COLLECTIVES, Request, algorithms_for
+from eyecast.model.collectives.tree.broadcast import partial_tree_broadcast, tree_broadcast
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, hypercube, mesh
+from eyecast.model.schedule.promises import CUSTOM, ROOTLESS, require_promise
+from eyecast.model.schedule.schedule import Blocks, Schedule
 
 EVERY = None
 LINE = mesh((3, 1))

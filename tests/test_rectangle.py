@@ -9,12 +9,14 @@ from math import prod
 import numpy as np
 import pytest
 
-from eyecast.model.errors import InvalidInput, with_article
-from eyecast.model.eye import eye_broadcast, eye_line, eye_square_side, eye_tcd
-from eyecast.model.eye_dimensions import grid_eye_tcd, grid_eye_tcd_recursive, grid_source_tcds
-from eyecast.model.faults import with_faults
-from eyecast.model.graphs import graph
-from eyecast.model.rectangle import (
+from eyecast.model.base.errors import InvalidInput, with_article
+from eyecast.model.collectives.halving.eye import eye_broadcast, eye_line, eye_square_side, eye_tcd
+from eyecast.model.collectives.halving.eye_tcd import (
+    grid_eye_tcd,
+    grid_eye_tcd_recursive,
+    grid_source_tcds,
+)
+from eyecast.model.collectives.halving.rectangle import (
     eye_distance,
     eye_link,
     rectangle_broadcast,
@@ -22,8 +24,10 @@ from eyecast.model.rectangle import (
     rectangle_steps,
     rectangle_tcd,
 )
-from eyecast.model.schedule import Schedule
-from eyecast.model.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.schedule.schedule import Schedule
 
 Node = tuple[int, ...]
 Sends = set[tuple[int, Node, Node]]

@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 from fault_meshes import FIGURE_8, drawn_meshes, faulty_mesh
 
-from eyecast.model.fault_blocks.blocks import Node
-from eyecast.model.fault_blocks.regions import FaultRegions
-from eyecast.model.fault_blocks.routes import VCS, RegionPath, Walk, region_path, unicast
+from eyecast.model.collectives.fault_blocks.blocks import Node
+from eyecast.model.collectives.fault_blocks.regions import FaultRegions
+from eyecast.model.collectives.fault_blocks.unicasts import (
+    VCS,
+    RegionPath,
+    Walk,
+    region_path,
+    unicast,
+)
 
 CUT = FaultRegions.of(FIGURE_8)
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.cycle_model import run
-from eyecast.model.payload import empty_memory
-from eyecast.model.program import Program, Row, Segment
-from eyecast.model.topology import line
-from eyecast.model.trace import first_difference
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import line
+from eyecast.model.program.payload import empty_memory
+from eyecast.model.program.program import Program, Row, Segment
+from eyecast.model.run.trace import first_difference
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import prepare, simulate
 

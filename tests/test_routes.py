@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eyecast.model.errors import InvalidInput
-from eyecast.model.faults import with_faults
-from eyecast.model.graphs import graph
-from eyecast.model.program import Segment
-from eyecast.model.routes import (
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.routes import (
     balanced_vcs,
     dateline_vcs,
     dimension_order,
@@ -23,7 +22,8 @@ from eyecast.model.routes import (
     segments_of_paths,
     shortest_paths,
 )
-from eyecast.model.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.program.program import Segment
 
 GRIDS = [
     *map(mesh, [(5,), (4, 4), (3, 5), (1, 6), (2, 3, 4), (2, 2, 2, 2)]),

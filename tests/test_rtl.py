@@ -8,8 +8,8 @@ import pytest
 from amaranth.hdl import ClockDomain, Fragment, Module, ResetInserter, ResetSignal, Signal
 from amaranth_simulation import PERIOD, simulate
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.topology import mesh
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
 from eyecast.rtl.arbiter import Arbiter
 from eyecast.rtl.flit_buffer import BufferStyle, FlitBuffer
 from eyecast.rtl.input_port import routed_layout

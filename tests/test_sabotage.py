@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from amaranth.hdl import Module, Signal
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.cycle_model import FLAGS, run
-from eyecast.model.eye import eye_broadcast
-from eyecast.model.payload import Payload
-from eyecast.model.program import Program, Row, Segment
-from eyecast.model.topology import mesh
-from eyecast.model.trace import first_difference
+from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.cycle.model import FLAGS, run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.payload import Payload
+from eyecast.model.program.program import Program, Row, Segment
+from eyecast.model.run.trace import first_difference
 from eyecast.rtl.arbiter import Arbiter
-from eyecast.rtl.host import Flag
+from eyecast.rtl.host_port import Flag
 from eyecast.rtl.output_port import CreditCounter
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import prepare, simulate

@@ -11,10 +11,10 @@ from hardware_faults import put_fault
 from network_in_python import NetworkBench
 from program_by_hand import UP, program, put, simulated, words
 
-from eyecast.model.signature import signatures
-from eyecast.model.topology import line
+from eyecast.model.network.topology import line
+from eyecast.model.run.signature import signatures
 from eyecast.rtl.flit_buffer import FlitBuffer
-from eyecast.rtl.host import HostSpace, StatusWord, status_words
+from eyecast.rtl.host_port import HostSpace, StatusWord, status_words
 from eyecast.rtl.input_port import Arrival
 from eyecast.rtl.receiver import Receiver
 from eyecast.rtl.sender import Sender

@@ -10,9 +10,9 @@ import pytest
 from schedule_by_hand import Send, build
 from schedule_judge import problems
 
-from eyecast.model.errors import InvalidInput
-from eyecast.model.schedule import PORT_MODELS, Blocks, Schedule
-from eyecast.model.schedule_checks import ScheduleError
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.schedule.checks import ScheduleError
+from eyecast.model.schedule.schedule import PORT_MODELS, Blocks, Schedule
 
 # A 3x3 mesh      0 1 2
 #                 3 4 5

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from schedule_by_hand import Send, build, listed
 
-from eyecast.model.errors import InvalidInput
-from eyecast.model.eye import eye_broadcast
-from eyecast.model.schedule import Blocks, Schedule
-from eyecast.model.schedule_cost import count_cost, send_words
-from eyecast.model.topology import mesh
-from eyecast.model.tree.broadcast import tree_broadcast
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.collectives.tree.broadcast import tree_broadcast
+from eyecast.model.network.topology import mesh
+from eyecast.model.schedule.cost import count_cost, send_words
+from eyecast.model.schedule.schedule import Blocks, Schedule
 
 
 def blocks_of(words: list[int]) -> Blocks:

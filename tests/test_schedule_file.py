@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eyecast.model.errors import InvalidInput
-from eyecast.model.eye import eye_broadcast
-from eyecast.model.schedule import Blocks, Schedule
-from eyecast.model.schedule_file import read_schedule, schedule_json, write_schedule
-from eyecast.model.topology import mesh
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.network.topology import mesh
+from eyecast.model.schedule.file import read_schedule, schedule_json, write_schedule
+from eyecast.model.schedule.schedule import Blocks, Schedule
 
 Edit = Callable[[dict[str, Any]], object]
 

@@ -13,10 +13,10 @@ import pytest
 from schedule_by_hand import build, listed
 from schedule_judge import problems
 
-from eyecast.model.eye import eye_broadcast
-from eyecast.model.schedule import PORT_MODELS, Blocks, Schedule
-from eyecast.model.schedule_checks import ScheduleError
-from eyecast.model.topology import mesh
+from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.network.topology import mesh
+from eyecast.model.schedule.checks import ScheduleError
+from eyecast.model.schedule.schedule import PORT_MODELS, Blocks, Schedule
 
 KINDS = {
     "range": "must be",

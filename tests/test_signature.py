@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from program_by_hand import LINE, UP, program, put, simulated
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.errors import InvalidInput
-from eyecast.model.signature import signatures
-from eyecast.model.topology import Topology, mesh
-from eyecast.model.trace import KINDS, Flit, Trace
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.run.signature import signatures
+from eyecast.model.run.trace import KINDS, Flit, Trace
 
 WIDTHS = (16, 24, 32, 40, 64)
 POLYNOMIAL_BITS = (0, 1, 2, 4, 5, 7, 8, 10, 11, 12, 16, 22, 23, 26)

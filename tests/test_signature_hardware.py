@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.signature import signatures
-from eyecast.model.topology import mesh
-from eyecast.model.traffic import draw_traffic
-from eyecast.model.traffic_program import message_words_for
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
+from eyecast.model.run.signature import signatures
+from eyecast.model.traffic.program import message_words_for
+from eyecast.model.traffic.traffic import draw_traffic
 from eyecast.sim.traffic import TrafficCase, run_traffic
 
 TOPOLOGY = mesh((2, 2))

@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.topology import mesh
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
 from eyecast.sim.toolchain import environment
 from eyecast.sim.verilog import TOP_MODULE, network_verilog
 

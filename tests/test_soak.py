@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from eyecast.model.payload import empty_memory
-from eyecast.model.signature import signatures
-from eyecast.model.topology import mesh
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.payload import empty_memory
+from eyecast.model.run.signature import signatures
 from eyecast.sim.soak import DrawnCase, DrawnNetwork
 from eyecast.sim.soak_run import disagreements, memory_check, run_draw, written_words
 from eyecast.sim.soak_schedules import draw_network, draw_schedules

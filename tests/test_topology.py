@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eyecast.model.errors import InvalidInput
-from eyecast.model.faults import with_faults
-from eyecast.model.graphs import graph
-from eyecast.model.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 
 TRIANGLE_WITH_TAIL = [[-1, 1, 2, -1], [-1, 0, 2, -1], [-1, 1, 0, 3], [-1, 2, -1, -1]]
 SIDES = [(1,), (2,), (3,), (1, 1), (2, 2), (1, 5), (4, 3), (2, 1, 3), (3, 4, 5), (2, 3, 2, 4)]

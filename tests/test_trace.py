@@ -3,9 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eyecast.model.errors import InvalidInput
-from eyecast.model.files import write_atomically
-from eyecast.model.trace import HEAD_MARK, KINDS, TAIL_MARK, Flit, Trace, first_difference
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.base.files import write_atomically
+from eyecast.model.run.trace import HEAD_MARK, KINDS, TAIL_MARK, Flit, Trace, first_difference
 
 WHOLE = " must be a whole number in its range, not "
 HEX = "data must be a hex number of at most 64 bits, not "

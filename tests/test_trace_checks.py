@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 from program_by_hand import DOWN, LINE, NORTH, UP, program, put, simulated, words
 
-from eyecast.model import trace_checks, trace_matching
-from eyecast.model.compiler import compile_schedule
-from eyecast.model.config import NetworkConfig
-from eyecast.model.cycle_model import run
-from eyecast.model.eye import eye_broadcast
-from eyecast.model.program import Program, Row
-from eyecast.model.topology import mesh
-from eyecast.model.trace import KINDS, Flit, Trace
-from eyecast.model.trace_checks import TraceError, check_trace
+from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.compiler import compile_schedule
+from eyecast.model.program.program import Program, Row
+from eyecast.model.run import matching as trace_matching
+from eyecast.model.run import rules as trace_checks
+from eyecast.model.run.rules import TraceError, check_trace
+from eyecast.model.run.trace import KINDS, Flit, Trace
 
 BODY, HEAD, TAIL, SINGLE = range(len(KINDS))
 GRID = mesh((4, 4))

@@ -8,24 +8,18 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.cycle_model import run
-from eyecast.model.cycle_tables import Tables, tables_of
-from eyecast.model.deadlock import certify
-from eyecast.model.errors import InvalidInput
-from eyecast.model.faults import with_faults
-from eyecast.model.graphs import graph
-from eyecast.model.measures import measure_traffic
-from eyecast.model.payload import empty_memory
-from eyecast.model.program import encode_table
-from eyecast.model.topology import hypercube, line, mesh, ring, torus
-from eyecast.model.traffic import (
-    Traffic,
-    draw_traffic,
-    read_traffic,
-    write_traffic,
-)
-from eyecast.model.traffic_program import (
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.topology import hypercube, line, mesh, ring, torus
+from eyecast.model.program.deadlock import certify
+from eyecast.model.program.payload import empty_memory
+from eyecast.model.program.program import encode_table
+from eyecast.model.program.tables import Tables, tables_of
+from eyecast.model.run.measures import measure_traffic
+from eyecast.model.traffic.program import (
     deliveries,
     message_words_for,
     packet_vc_sets,
@@ -33,6 +27,7 @@ from eyecast.model.traffic_program import (
     traffic_program,
     traffic_tables,
 )
+from eyecast.model.traffic.traffic import Traffic, draw_traffic, read_traffic, write_traffic
 
 SQUARE = mesh((4, 4))
 

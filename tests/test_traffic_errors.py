@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from command import Command, refusal, result, shell
 
-from eyecast.model.errors import InvalidInput
-from eyecast.model.topology import mesh
-from eyecast.model.traffic import draw_traffic, read_traffic, write_traffic
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.topology import mesh
+from eyecast.model.traffic.traffic import draw_traffic, read_traffic, write_traffic
 
 HEADER = "cycle,source,target,flits"
 MODEL = ("traffic", "--mesh", "4x4", "--on", "model")

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.cycle_model import run
-from eyecast.model.deadlock import DeadlockError, certify
-from eyecast.model.payload import empty_memory
-from eyecast.model.program import Program, Row, Segment
-from eyecast.model.topology import hypercube, mesh, ring, torus
-from eyecast.model.trace import first_difference
-from eyecast.model.traffic import Traffic
-from eyecast.model.traffic_program import deliveries, message_words_for
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import hypercube, mesh, ring, torus
+from eyecast.model.program.deadlock import DeadlockError, certify
+from eyecast.model.program.payload import empty_memory
+from eyecast.model.program.program import Program, Row, Segment
+from eyecast.model.run.trace import first_difference
+from eyecast.model.traffic.program import deliveries, message_words_for
+from eyecast.model.traffic.traffic import Traffic
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import prepare, simulate
 from eyecast.sim.soak import NARROWEST_FLIT, SHORTEST_PACKET, DrawnCase, DrawnNetwork

@@ -11,22 +11,10 @@ import pytest
 from test_topology import refusal
 from transmit_by_hand import covered, distances, drawn_graphs, links_of, node_link
 
-from eyecast.model.errors import InvalidInput
-from eyecast.model.faults import with_faults
-from eyecast.model.named_graphs import (
-    binary_tree,
-    complete_binary_tree,
-    de_bruijn,
-    diagonal_mesh,
-    star_tree,
-)
-from eyecast.model.schedule_checks import ScheduleError
-from eyecast.model.schedule_file import read_schedule, write_schedule
-from eyecast.model.topology import Topology, hypercube, line, mesh, ring
-from eyecast.model.transmit.digits import antipodal_plan, theorem_6_plan
-from eyecast.model.transmit.exact import greedy_plan
-from eyecast.model.transmit.paths import path_plan
-from eyecast.model.transmit.plan import (
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.transmit.cubes_and_de_bruijn import antipodal_plan, theorem_6_plan
+from eyecast.model.collectives.transmit.lines import path_plan
+from eyecast.model.collectives.transmit.plan import (
     NOT_REACHED,
     Plan,
     counted_time,
@@ -34,7 +22,19 @@ from eyecast.model.transmit.plan import (
     flood,
     require_connected,
 )
-from eyecast.model.transmit.schedule import transmit_schedule
+from eyecast.model.collectives.transmit.schedule import transmit_schedule
+from eyecast.model.collectives.transmit.search import greedy_plan
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.named_graphs import (
+    binary_tree,
+    complete_binary_tree,
+    de_bruijn,
+    diagonal_mesh,
+    star_tree,
+)
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring
+from eyecast.model.schedule.checks import ScheduleError
+from eyecast.model.schedule.file import read_schedule, write_schedule
 
 NETWORKS = [
     *(line(1), line(9), ring(7), mesh((4, 3)), hypercube(4)),

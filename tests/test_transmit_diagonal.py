@@ -10,16 +10,14 @@ import numpy as np
 import pytest
 from test_topology import refusal
 
-from eyecast.model.named_graphs import diagonal_mesh
-from eyecast.model.topology import mesh
-from eyecast.model.transmit.cover import (
+from eyecast.model.collectives.transmit.covering import (
     Square,
     cover_plan,
     cover_square,
     square_balls,
     squares_plan,
 )
-from eyecast.model.transmit.diagonal import (
+from eyecast.model.collectives.transmit.diagonal_mesh import (
     LARGEST_BY_HAND,
     Row,
     squares_along,
@@ -29,7 +27,9 @@ from eyecast.model.transmit.diagonal import (
     ta_time,
     table_1_row,
 )
-from eyecast.model.transmit.exact import best_plan
+from eyecast.model.collectives.transmit.search import best_plan
+from eyecast.model.network.named_graphs import diagonal_mesh
+from eyecast.model.network.topology import mesh
 
 LAST = 732
 """Of the rows of Table I."""

@@ -8,14 +8,19 @@ from math import isqrt
 import pytest
 from transmit_by_hand import drawn_graphs, least_cost, links_of, node_link
 
-from eyecast.model.errors import InvalidInput
-from eyecast.model.faults import with_faults
-from eyecast.model.graphs import graph
-from eyecast.model.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
-from eyecast.model.topology import Topology, hypercube, line, mesh, ring, torus
-from eyecast.model.transmit.certificate import BY_COUNT, SEEN, Certificate, check_certificate
-from eyecast.model.transmit.exact import best_plan, greedy_plan
-from eyecast.model.transmit.plan import Plan
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.transmit.certificate import (
+    BY_COUNT,
+    SEEN,
+    Certificate,
+    check_certificate,
+)
+from eyecast.model.collectives.transmit.plan import Plan
+from eyecast.model.collectives.transmit.search import best_plan, greedy_plan
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 
 LONG = 60.0
 

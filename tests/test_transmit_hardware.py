@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.graphs import graph
-from eyecast.model.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
-from eyecast.model.topology import Topology, hypercube, line, ring
-from eyecast.model.transmit.schedule import transmit_schedule
-from eyecast.model.transmit.schemes import transmit
+from eyecast.model.collectives.transmit.schedule import transmit_schedule
+from eyecast.model.collectives.transmit.schemes import transmit
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.topology import Topology, hypercube, line, ring
 from eyecast.sim.verify import Case, verify
 
 SECONDS = 1.0

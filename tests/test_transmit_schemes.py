@@ -9,21 +9,16 @@ import pytest
 from test_topology import refusal
 from transmit_by_hand import least_cost, links_of, node_link
 
-from eyecast.model.errors import with_article
-from eyecast.model.faults import with_faults
-from eyecast.model.named_graphs import (
-    binary_tree,
-    complete_binary_tree,
-    de_bruijn,
-    diagonal_mesh,
-    star_tree,
+from eyecast.model.base.errors import with_article
+from eyecast.model.collectives.transmit.cubes_and_de_bruijn import (
+    antipodal_plan,
+    hypercube_plan,
+    theorem_6_plan,
 )
-from eyecast.model.topology import Topology, hypercube, line, mesh, ring
-from eyecast.model.transmit.digits import antipodal_plan, hypercube_plan, theorem_6_plan
-from eyecast.model.transmit.exact import best_plan
-from eyecast.model.transmit.paths import path_plan, theorem_1_plan
-from eyecast.model.transmit.schemes import SCHEMES, transmit
-from eyecast.model.transmit.trees import (
+from eyecast.model.collectives.transmit.lines import path_plan, theorem_1_plan
+from eyecast.model.collectives.transmit.schemes import SCHEMES, transmit
+from eyecast.model.collectives.transmit.search import best_plan
+from eyecast.model.collectives.transmit.trees import (
     binary_tree_bound,
     corollary_2_plan,
     odd_partition,
@@ -32,6 +27,15 @@ from eyecast.model.transmit.trees import (
     theorem_3_lines_plan,
     theorem_4_plan,
 )
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.named_graphs import (
+    binary_tree,
+    complete_binary_tree,
+    de_bruijn,
+    diagonal_mesh,
+    star_tree,
+)
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring
 
 LONG = 60.0
 

@@ -18,12 +18,12 @@ from tree_networks import (
     with_drawn_faults,
 )
 
-from eyecast.model.bounds import least_broadcast_tcd
-from eyecast.model.errors import InvalidInput
-from eyecast.model.eye import corner_tcd, eye_tcd, eyes
-from eyecast.model.faults import with_faults
-from eyecast.model.topology import Topology, hypercube, line, mesh, ring, torus
-from eyecast.model.tree.broadcast import partial_tree_broadcast, tree_broadcast
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.halving.eye import corner_tcd, eye_tcd, eyes
+from eyecast.model.collectives.tree.broadcast import partial_tree_broadcast, tree_broadcast
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.schedule.broadcast_bounds import least_broadcast_tcd
 
 
 @pytest.mark.parametrize(

@@ -18,12 +18,12 @@ from tree_networks import (
     with_drawn_faults,
 )
 
-from eyecast.model.bounds import least_broadcast_steps
-from eyecast.model.errors import InvalidInput
-from eyecast.model.faults import with_faults
-from eyecast.model.named_graphs import de_bruijn
-from eyecast.model.topology import Topology, line, mesh
-from eyecast.model.tree.broadcast import partial_tree_broadcast, tree_broadcast
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.tree.broadcast import partial_tree_broadcast, tree_broadcast
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.named_graphs import de_bruijn
+from eyecast.model.network.topology import Topology, line, mesh
+from eyecast.model.schedule.broadcast_bounds import least_broadcast_steps
 
 
 def out_star(leaves: int) -> Topology:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from tree_networks import drawn_graph, reach, two_way_neighbors
 
-from eyecast.model.tree.exact import exact_cuts
-from eyecast.model.tree.graph import UNKNOWN, halves, two_way_graph
-from eyecast.model.tree.intervals import cut_intervals, interval_sends, tree_path
+from eyecast.model.collectives.tree.exact_cuts import exact_cuts
+from eyecast.model.collectives.tree.graph import UNKNOWN, halves, two_way_graph
+from eyecast.model.collectives.tree.intervals import cut_intervals, interval_sends, tree_path
 
 NEVER = 10**6
 

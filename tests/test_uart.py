@@ -16,7 +16,8 @@ from board_in_simulation import (
     SimulatedLine,
 )
 
-from eyecast.boards.frame import (
+from eyecast.boards.serial.computer import Pace, SerialHost
+from eyecast.boards.serial.frame import (
     CRC_BYTES,
     REPLY_MARK,
     REQUEST_MARK,
@@ -31,11 +32,10 @@ from eyecast.boards.frame import (
     reply_bytes,
     word_bytes,
 )
-from eyecast.boards.serial_host import Pace, SerialHost
-from eyecast.boards.uart import UartReceiver
-from eyecast.model.config import NetworkConfig
-from eyecast.model.errors import InvalidInput
-from eyecast.model.topology import mesh
+from eyecast.boards.serial.uart import UartReceiver
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
 
 SPACE = 2
 LONGEST_REPLY = reply_bytes(STATUS_BYTES)

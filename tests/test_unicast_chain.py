@@ -11,14 +11,8 @@ import numpy as np
 import pytest
 from schedule_by_hand import listed
 
-from eyecast.model.errors import InvalidInput
-from eyecast.model.faults import with_faults
-from eyecast.model.graphs import graph
-from eyecast.model.routes import dateline_vcs
-from eyecast.model.schedule import Schedule
-from eyecast.model.schedule_checks import ScheduleError
-from eyecast.model.topology import Topology, hypercube, line, mesh, ring, torus
-from eyecast.model.unicast_chain import (
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.unicast_chain import (
     u_mesh_broadcast,
     u_mesh_multicast,
     u_torus_broadcast,
@@ -26,6 +20,12 @@ from eyecast.model.unicast_chain import (
     u_torus_open_broadcast,
     u_torus_open_multicast,
 )
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.routes import dateline_vcs
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.schedule.checks import ScheduleError
+from eyecast.model.schedule.schedule import Schedule
 
 DIMS = [
     *((a, b) for a in range(1, 7) for b in range(1, 7)),

@@ -2,9 +2,9 @@
 
 import pytest
 
-from eyecast.model.config import NetworkConfig
-from eyecast.model.eye import eye_broadcast, source_tcd
-from eyecast.model.topology import mesh
+from eyecast.model.collectives.halving.eye import eye_broadcast, source_tcd
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
 from eyecast.sim.verify import Case, verify
 
 MESSAGE_LENGTHS = (1, 4, 64)

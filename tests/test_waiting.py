@@ -14,17 +14,17 @@ from program_by_hand import HEAD, UP, put, simulated, words
 from program_by_hand import program as by_hand
 from traffic_by_hand import timed, traffic
 
-from eyecast.model import cycle_model
-from eyecast.model.config import NetworkConfig
-from eyecast.model.cycle_model import run
-from eyecast.model.payload import empty_memory, random_words
-from eyecast.model.program import Program
-from eyecast.model.topology import Topology, line, mesh, torus
-from eyecast.model.trace import Trace
-from eyecast.model.trace_checks import TraceError, check_packets, check_routes, check_trace
-from eyecast.model.trace_grants import Heads, heads_of
-from eyecast.model.traffic import draw_traffic
-from eyecast.model.traffic_program import message_words_for, traffic_program
+from eyecast.model.cycle import model as cycle_model
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import Topology, line, mesh, torus
+from eyecast.model.program.payload import empty_memory, random_words
+from eyecast.model.program.program import Program
+from eyecast.model.run.grants import Heads, heads_of
+from eyecast.model.run.rules import TraceError, check_packets, check_routes, check_trace
+from eyecast.model.run.trace import Trace
+from eyecast.model.traffic.program import message_words_for, traffic_program
+from eyecast.model.traffic.traffic import draw_traffic
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import prepare, simulate
 

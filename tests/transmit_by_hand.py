@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterator
 from itertools import combinations, product
 
-from eyecast.model.node_link import from_node_link
-from eyecast.model.topology import Topology
+from eyecast.model.network.node_link import from_node_link
+from eyecast.model.network.topology import Topology
 
 Links = dict[int, set[int]]
 

@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 from schedule_by_hand import listed
 
-from eyecast.model.faults import with_faults
-from eyecast.model.graphs import graph
-from eyecast.model.schedule import Schedule
-from eyecast.model.topology import Topology
-from eyecast.model.tree.broadcast import partial_tree_broadcast
+from eyecast.model.collectives.tree.broadcast import partial_tree_broadcast
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.topology import Topology
+from eyecast.model.schedule.schedule import Schedule
 
 Edge = tuple[int, int]
 

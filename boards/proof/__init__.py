@@ -1,0 +1,1 @@
+"""Proof of a bitstream: its netlist, read back, runs in simulation and is compared."""

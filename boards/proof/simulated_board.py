@@ -1,0 +1,135 @@
+"""A board that is simulated, as a line for ``serial_host.py``: its pins, and a time of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from multiprocessing.connection import Connection
+from pathlib import Path
+from socket import AF_UNIX, socket
+from types import TracebackType
+from typing import Any, Self
+
+from ...sim.process import start, stop
+from ...sim.simulator import SimulatorError, ended_early
+from ..registry import BAUD, TIMEOUT_SECONDS, Board
+from ..serial.computer import Pace
+from ..serial.frame import Outcome
+from .bench import LINE_FILE
+
+POWER_ON_SECONDS = 250e-6
+"""A board's own reset after power-on is over by then: it takes up to 100 us, for the oscillator."""
+LATENCY_SECONDS = 1e-3
+"""The reply begins a few cycles after the request has ended: there is no adapter between."""
+POLL_SECONDS = 0.05
+
+
+class BoardOverdue(RuntimeError):
+    """The simulated board has had more time than all that was to be done can take."""
+
+
+class SimulatedBoard:
+    """The pins of a simulated board, from power-on to the end of the ``with`` block.
+
+    ``simulator`` is the folder of a simulator that ``proof_worker.py`` has built of ``board``. Time
+    is that of the simulated clock. Beyond ``cycles`` of it every use raises :class:`BoardOverdue`,
+    so that a design that does not answer, or does not stop, comes to an end too; if the simulator
+    ends by itself, :class:`.SimulatorError` is raised.
+    """
+
+    def __init__(self, simulator: Path, board: Board, *, cycles: int) -> None:
+        self.name = "of the simulated board"
+        self.pace = Pace(byte=10 / BAUD, latency=LATENCY_SECONDS, silence=2 * TIMEOUT_SECONDS)
+        self._simulator = simulator
+        self._board = board
+        self._limit = cycles
+        self._cycles = 0
+
+    def __enter__(self) -> Self:
+        """Start the simulator and wait until the board is out of its own reset."""
+        self._folder = tempfile.TemporaryDirectory(prefix="eyecast-")
+        self._process = self._start(Path(self._folder.name))
+        try:
+            self._connection = self._connect()
+            self._connection.send(self._board.divisor)
+            self._ask("wait", round(POWER_ON_SECONDS * self._board.clock))
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        """End the simulator."""
+        self._connection.close()
+        self._stop()
+
+    def now(self) -> float:
+        """The time in seconds."""
+        return self._cycles / self._board.clock
+
+    def write(self, data: bytes) -> None:
+        """Put ``data`` on the line."""
+        self._ask("write", data)
+
+    def read(self, most: int, seconds: float) -> bytes:
+        """What comes, until ``most`` bytes are there or ``seconds`` have passed."""
+        data: bytes = self._ask("read", most, max(1, round(seconds * self._board.clock)))
+        return data
+
+    def outcome(self) -> Outcome:
+        """What the LEDs show."""
+        shown: int = self._ask("leds")
+        return Outcome(shown * Outcome.DONE)
+
+    def _ask(self, name: str, *arguments: object) -> Any:
+        """Let the bench do something, and give its result."""
+        if self._cycles > self._limit:
+            raise BoardOverdue(f"the board has not done its part within {self._limit} cycles")
+        try:
+            self._connection.send((name, arguments))
+            result, self._cycles = self._connection.recv()
+        except (EOFError, OSError) as error:
+            raise self._failure() from error
+        return result
+
+    def _start(self, folder: Path) -> subprocess.Popen[bytes]:
+        """Start the simulator in ``folder``, with a line to it."""
+        self._socket = socket(AF_UNIX)
+        self._socket.bind(str(folder / LINE_FILE))
+        self._socket.listen(1)
+        self._socket.settimeout(POLL_SECONDS)
+        worker = [sys.executable, "-P", "-m", "eyecast.boards.proof.worker"]
+        return start(
+            [*worker, "run", str(self._simulator), str(folder)],
+            folder / "worker.log",
+            variables={**os.environ, "COCOTB_LOG_LEVEL": "WARNING"},
+        )
+
+    def _connect(self) -> Connection:
+        """Wait for the bench."""
+        while True:
+            try:
+                connected, _ = self._socket.accept()
+            except TimeoutError:
+                if self._process.poll() is not None:
+                    raise self._failure() from None
+                continue
+            connected.setblocking(True)
+            return Connection(connected.detach())
+
+    def _failure(self) -> SimulatorError:
+        """That the simulator has ended."""
+        return ended_early(Path(self._folder.name))
+
+    def _stop(self) -> None:
+        """End the simulator and all that belongs to it."""
+        self._socket.close()
+        stop(self._process)
+        self._folder.cleanup()

@@ -1,0 +1,297 @@
+"""The host of a network on a board: a serial line on one side, the host port on the other.
+
+::
+
+    rx ─► receiver ─► word ─► header          (one shift register: the request, lowest bit first)
+                       │▲        │
+                       ▼│        ▼
+             host: write_data, read_data; node, space, address
+                       │
+    tx ◄─ transmitter ◄┴─ mark, sequence, status, CRC
+
+docs/fpga.md says what goes over the line. A request is carried out only when it is here in full
+and its CRC is right, and then at once; the reply is sent from the same shift register. While it is
+sent nothing is received, so one register and one CRC serve both directions.
+"""
+
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
+from amaranth.lib import data
+from amaranth.lib.wiring import Component, In, Out
+
+from ...model.network.config import NetworkConfig
+from ...rtl.host_port import HostPort
+from ...rtl.link import CYCLE_BITS
+from .frame import (
+    CRC_BYTES,
+    CRC_POLYNOMIAL,
+    CRC_START,
+    HEADER_BYTES,
+    REPLY_MARK,
+    REQUEST_MARK,
+    Kind,
+    identity,
+    word_bytes,
+)
+from .uart import UartReceiver, UartTransmitter
+
+_HEADER = data.StructLayout(
+    {"sequence": 8, "space": 2, "kind": 2, "unused": 4, "count": 8, "node": 8, "address": 16}
+)
+
+# Places of the bytes of a status: then the last two bits of a place number the bytes of the
+# identity, and of the cycle after it.
+_STATUS_FIRST, _STATUS_LAST = 3, 11
+
+
+class SerialCrc(Component):
+    """The CRC of a frame, bit by bit.
+
+    Attributes
+    ----------
+    clear : In(1)
+        Begin anew.
+    step : In(1)
+        Take ``bit`` in.
+    bit : In(1)
+        The next bit of the line.
+    value : Out(16)
+        The CRC of the bits so far; 0 after a frame and its right CRC.
+
+    """
+
+    def __init__(self) -> None:
+        super().__init__({"clear": In(1), "step": In(1), "bit": In(1), "value": Out(16)})
+
+    def elaborate(self, _platform: object) -> Module:
+        """A shift register with feedback."""
+        m = Module()
+        feedback = (self.value[0] ^ self.bit).replicate(16) & C(CRC_POLYNOMIAL, 16)
+        with m.If(self.clear):
+            m.d.sync += self.value.eq(CRC_START)
+        with m.Elif(self.step):
+            m.d.sync += self.value.eq((self.value >> 1) ^ feedback)
+        return m
+
+
+class _Parts:
+    """What the states of a :class:`UartHost` share.
+
+    header, word
+        The shift register; not reset: nothing in it is used before a whole request is there.
+    shift_in, shift_out, load
+        A bit of a request comes in; a bit of a word goes out; the next word is fetched.
+    place
+        Which byte it is: of the request, of a word, of the status, of the CRC.
+    last
+        The word that is being sent is the last one.
+    tells
+        The request is for the status.
+    """
+
+    def __init__(self, divisor: int, word_bytes: int) -> None:
+        self.receiver = UartReceiver(divisor)
+        self.transmitter = UartTransmitter(divisor)
+        self.crc = SerialCrc()
+        self.header = Signal(_HEADER, reset_less=True)
+        self.word = Signal(8 * word_bytes, reset_less=True)
+        self.shift_in, self.shift_out, self.load = Signal(), Signal(), Signal()
+        self.place = Signal(range(max(HEADER_BYTES + word_bytes + CRC_BYTES, _STATUS_LAST + 1)))
+        self.last = Signal()
+        self.tells = self.header.kind == Kind.STATUS
+
+    def send(self, m: Module, bit: Value) -> None:
+        """In this state, send bytes of which ``bit`` is the bit wanted."""
+        m.d.comb += [
+            self.transmitter.send.eq(1),
+            self.transmitter.bit.eq(bit),
+            self.crc.bit.eq(bit),
+            self.crc.step.eq(self.transmitter.taken),
+        ]
+
+
+class UartHost(Component):
+    """Loads, starts and reads a network on behalf of a computer at the end of a serial line.
+
+    Parameters
+    ----------
+    config
+        The network.
+    divisor
+        Clock cycles per bit of the line, 4 or more.
+    timeout
+        Clock cycles between two bytes of a request after which it is given up; at least so many,
+        and less than twice as many.
+
+    Attributes
+    ----------
+    rx, tx : In(1), Out(1)
+        The line.
+    host : Out(HostPort)
+        To the network.
+    network_reset, barrier, half_duplex : Out(1)
+        Likewise. The network is in reset until it is started.
+    done, error, cycle : In
+        From the network.
+
+    """
+
+    def __init__(self, config: NetworkConfig, *, divisor: int, timeout: int) -> None:
+        self._config = config
+        self._divisor = divisor
+        self._timeout = timeout
+        self._word_bytes = word_bytes(config)
+        super().__init__(
+            {
+                "rx": In(1, init=1),
+                "tx": Out(1, init=1),
+                "host": Out(HostPort(config)),
+                "network_reset": Out(1, init=1),
+                "barrier": Out(1, init=1),
+                "half_duplex": Out(1),
+                "done": In(1),
+                "error": In(1),
+                "cycle": In(CYCLE_BITS),
+            }
+        )
+
+    def elaborate(self, _platform: object) -> Module:
+        """The line's two ends, the shift register, and the states of a request."""
+        m = Module()
+        parts = _Parts(self._divisor, self._word_bytes)
+        m.submodules.receiver = parts.receiver
+        m.submodules.transmitter = parts.transmitter
+        m.submodules.crc = parts.crc
+        m.d.comb += [parts.receiver.rx.eq(self.rx), self.tx.eq(parts.transmitter.tx)]
+        self._elaborate_shift_register(m, parts)
+        silent = self._elaborate_silence(m, parts)
+        with m.FSM():
+            self._elaborate_reception(m, parts, silent)
+            with m.State("EXECUTE"):
+                self._elaborate_execution(m, parts)
+                m.d.comb += parts.crc.clear.eq(1)
+                m.next = "MARK"
+            self._elaborate_reply_head(m, parts)
+            self._elaborate_payload(m, parts)
+            self._elaborate_check(m, parts)
+        return m
+
+    def _elaborate_silence(self, m: Module, parts: _Parts) -> Signal:
+        """Whether it is long since the last byte came."""
+        silence = Signal((self._timeout - 1).bit_length() + 1, reset_less=True)
+        m.d.sync += silence.eq(silence + 1)
+        with m.If(parts.receiver.byte_valid):
+            m.d.sync += silence.eq(0)
+        return silence[-1]
+
+    def _elaborate_shift_register(self, m: Module, parts: _Parts) -> None:
+        """Bits of a request come in, through the word to the header; bits of a word go out.
+
+        The header stays meanwhile: its fields are what the host port shows.
+        """
+        header, word = parts.header, parts.word
+        with m.If(parts.load):
+            m.d.sync += word.eq(self.host.read_data)
+        with m.Elif(parts.shift_in | parts.shift_out):
+            m.d.sync += word.eq(Cat(word[1:], parts.receiver.bit))
+        address = header.address[: len(self.host.address)]
+        with m.If(parts.load):
+            m.d.sync += [address.eq(address + 1), header.count.eq(header.count - 1)]
+        with m.Elif(parts.shift_in):
+            m.d.sync += header.eq(Cat(header.as_value()[1:], word[0]))
+        m.d.comb += [
+            self.host.node.eq(header.node),
+            self.host.space.eq(header.space),
+            self.host.address.eq(header.address),
+            self.host.write_data.eq(word),
+        ]
+
+    def _elaborate_reception(self, m: Module, parts: _Parts, silent: Value) -> None:
+        """Look for a mark, then take in as many bytes as a request has, or give up in silence."""
+        receiver, crc, place = parts.receiver, parts.crc, parts.place
+        body_bytes = HEADER_BYTES + self._word_bytes
+        with m.State("HUNT"):
+            m.d.comb += [crc.clear.eq(1), parts.shift_in.eq(receiver.bit_valid)]
+            m.d.sync += place.eq(0)
+            with m.If(receiver.byte_valid & (parts.word[-8:] == REQUEST_MARK)):
+                m.next = "REQUEST"
+        with m.State("REQUEST"):
+            m.d.comb += [
+                crc.bit.eq(receiver.bit),
+                crc.step.eq(receiver.bit_valid),
+                parts.shift_in.eq(receiver.bit_valid & (place < body_bytes)),
+            ]
+            with m.If(receiver.byte_valid):
+                m.d.sync += place.eq(place + 1)
+                with m.If(place == body_bytes + CRC_BYTES - 1):
+                    m.next = "HUNT"
+                    with m.If(crc.value == 0):
+                        m.next = "EXECUTE"
+            with m.Elif(silent):
+                m.next = "HUNT"
+
+    def _elaborate_execution(self, m: Module, parts: _Parts) -> None:
+        """Write a word, where the network may be written; or set what is set."""
+        kind = parts.header.kind
+        m.d.comb += self.host.write.eq((kind == Kind.WRITE) & self.network_reset)
+        with m.If(kind == Kind.CONTROL):
+            m.d.sync += Cat(self.network_reset, self.barrier, self.half_duplex).eq(parts.word[:3])
+
+    def _elaborate_reply_head(self, m: Module, parts: _Parts) -> None:
+        """Mark and sequence; the CRC begins behind the mark."""
+        header, transmitter = parts.header, parts.transmitter
+        with m.State("MARK"):
+            parts.send(m, C(REPLY_MARK, 8).bit_select(transmitter.place, 1))
+            m.d.comb += parts.crc.clear.eq(1)
+            m.d.sync += [
+                parts.place.eq(Mux(parts.tells, _STATUS_FIRST, 0)),
+                parts.last.eq(header.count == 0),
+            ]
+            with m.If(transmitter.sent):
+                m.next = "SEQUENCE"
+        with m.State("SEQUENCE"):
+            parts.send(m, header.sequence.bit_select(transmitter.place, 1))
+            with m.If(transmitter.sent):
+                m.d.comb += parts.load.eq(1)
+                m.next = "CHECK"
+                with m.If((header.kind == Kind.READ) | parts.tells):
+                    m.next = "PAYLOAD"
+
+    def _elaborate_payload(self, m: Module, parts: _Parts) -> None:
+        """Words, each fetched when the one before it is gone; or the bytes of the status."""
+        transmitter, place = parts.transmitter, parts.place
+        with m.State("PAYLOAD"):
+            # It has far to come, and is taken cycles after it is known which.
+            status_bit = Signal()
+            m.d.sync += status_bit.eq(self._status_bit(place, transmitter.place))
+            parts.send(m, Mux(parts.tells, status_bit, parts.word[0]))
+            m.d.comb += parts.shift_out.eq(transmitter.taken)
+            with m.If(transmitter.sent):
+                m.d.sync += place.eq(place + 1)
+                with m.If(place == Mux(parts.tells, _STATUS_LAST, self._word_bytes - 1)):
+                    m.d.comb += parts.load.eq(1)
+                    m.d.sync += [place.eq(0), parts.last.eq(parts.header.count == 0)]
+                    with m.If(parts.tells | parts.last):
+                        m.next = "CHECK"
+
+    def _elaborate_check(self, m: Module, parts: _Parts) -> None:
+        """The two bytes of the CRC: taking in what it puts out, it shifts."""
+        with m.State("CHECK"):
+            parts.send(m, parts.crc.value[0])
+            with m.If(parts.transmitter.sent):
+                m.d.sync += parts.place.eq(1)
+                with m.If(parts.place[0]):
+                    m.next = "HUNT"
+
+    def _status_bit(self, place: Signal, bit: Value) -> Value:
+        """One bit of the status: flags, then the identity, then the cycle."""
+        flags = Cat(self.network_reset, self.barrier, self.half_duplex, self.done, self.error)
+        index = Cat(bit, place[:2])
+        return Mux(
+            place[3],
+            self.cycle.bit_select(index, 1),
+            Mux(
+                place[2],
+                C(identity(self._config), 32).bit_select(index, 1),
+                flags.bit_select(bit, 1),
+            ),
+        )

@@ -1,0 +1,155 @@
+"""The frames on the serial line between a computer and a board (docs/fpga.md, "The serial line").
+
+::
+
+    request  MARK  SEQUENCE  COMMAND  COUNT  NODE  ADDRESS (2)  WORD  CRC (2)
+    reply    MARK  SEQUENCE  PAYLOAD  CRC (2)
+
+Numbers of several bytes go low byte first. The CRC is of all between the mark and itself.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import zlib
+from dataclasses import dataclass
+
+from ...model.base.errors import InvalidInput
+from ...model.network.config import NetworkConfig
+from ...model.program.file import network_to_json
+
+REQUEST_MARK = 0xE5
+REPLY_MARK = 0xCA
+HEADER_BYTES = 6
+"""Of a request: sequence, command, count, node and address."""
+CRC_BYTES = 2
+CRC_START = 0xFFFF
+CRC_POLYNOMIAL = 0x8408
+"""x^16 + x^12 + x^5 + 1, its bits in the order of the line: lowest first."""
+MOST_WORDS = 256
+"""Words that one request can ask for."""
+MOST_NODES = 256
+STATUS_BYTES = 9
+
+
+class Kind(enum.IntEnum):
+    """What a request wants: bits 2 and 3 of its command. Bits 0 and 1 are a host space."""
+
+    READ = 0
+    WRITE = 1
+    STATUS = 2
+    CONTROL = 3
+
+
+class Control(enum.IntFlag):
+    """What the word of a control request sets, and the lowest bits of a status tell."""
+
+    RESET = 1
+    BARRIER = 2
+    HALF_DUPLEX = 4
+
+
+class Outcome(enum.IntFlag):
+    """The bits above, in a status alone."""
+
+    DONE = 8
+    ERROR = 16
+
+
+@dataclass(frozen=True)
+class Status:
+    """What a board says of itself.
+
+    control, outcome
+        What was set last; what the network says now.
+    identity
+        Of the network that the board holds; see :func:`identity`.
+    cycle
+        The cycle counter. It stands still where ``outcome`` says done; otherwise it has moved on
+        while it was sent, and its bytes need not belong together.
+    """
+
+    control: Control
+    outcome: Outcome
+    identity: int
+    cycle: int
+
+    @classmethod
+    def of(cls, payload: bytes) -> Status:
+        """Read the payload of a status reply."""
+        return cls(
+            control=Control(payload[0] & 7),
+            outcome=Outcome(payload[0] & 24),
+            identity=int.from_bytes(payload[1:5], "little"),
+            cycle=int.from_bytes(payload[5:9], "little"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the computer asks. ``words`` is how many are read, 1 to :data:`MOST_WORDS`."""
+
+    kind: Kind
+    space: int = 0
+    node: int = 0
+    address: int = 0
+    words: int = 1
+    word: int = 0
+
+    def encode(self, sequence: int, word_bytes: int) -> bytes:
+        """The frame, for words of ``word_bytes`` bytes."""
+        header = bytes((sequence, self.kind << 2 | self.space, self.words - 1, self.node))
+        address = self.address.to_bytes(2, "little")
+        body = header + address + self.word.to_bytes(word_bytes, "little")
+        return bytes((REQUEST_MARK,)) + body + crc(body).to_bytes(CRC_BYTES, "little")
+
+    def payload_bytes(self, word_bytes: int) -> int:
+        """Bytes of the payload of the reply."""
+        return {Kind.READ: self.words * word_bytes, Kind.STATUS: STATUS_BYTES}.get(self.kind, 0)
+
+
+def reply_bytes(payload: int) -> int:
+    """Bytes of a reply with a payload of ``payload`` bytes."""
+    return 2 + payload + CRC_BYTES
+
+
+def decode_reply(frame: bytes, sequence: int) -> bytes | None:
+    """The payload of a reply to request ``sequence``; None if the frame is anything else."""
+    body, received = frame[1:-CRC_BYTES], frame[-CRC_BYTES:]
+    if frame[:2] != bytes((REPLY_MARK, sequence)):
+        return None
+    return body[1:] if crc(body).to_bytes(CRC_BYTES, "little") == received else None
+
+
+def crc(data: bytes) -> int:
+    """The checksum of a frame (CRC-16/MCRF4XX).
+
+    >>> hex(crc(b"123456789"))
+    '0x6f91'
+    """
+    value = CRC_START
+    for byte in data:
+        for place in range(8):
+            feedback = (value ^ byte >> place) & 1
+            value = value >> 1 ^ (CRC_POLYNOMIAL if feedback else 0)
+    return value
+
+
+def word_bytes(config: NetworkConfig) -> int:
+    """Bytes that a word of a network's memories takes on the line."""
+    return -(-config.flit_width // 8)
+
+
+def identity(config: NetworkConfig) -> int:
+    """32 bits that tell a network from others, so that no board is taken for another."""
+    return zlib.crc32(json.dumps(network_to_json(config), sort_keys=True).encode())
+
+
+def require_boardable(config: NetworkConfig) -> None:
+    """Raise :class:`.InvalidInput` for a network that the frames cannot address."""
+    nodes = config.topology.nodes
+    if nodes > MOST_NODES:
+        raise InvalidInput.of("nodes of a network on a board", f"at most {MOST_NODES}", nodes)
+    if config.all_port:
+        raise InvalidInput.of("all_port of a network on a board", "False", config.all_port)

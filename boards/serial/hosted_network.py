@@ -1,0 +1,94 @@
+"""A network and its serial host behind five pins: what a board holds, and what is simulated."""
+
+from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Signal
+from amaranth.lib.wiring import Component, In, Out
+
+from ...model.network.config import NetworkConfig
+from ...rtl.host_port import ASKED
+from ...rtl.network import Network
+from .device import UartHost
+from .frame import require_boardable
+
+
+class HostedNetwork(Component):
+    """A network with a serial line.
+
+    Parameters
+    ----------
+    config
+        The network, of at most 256 nodes.
+    divisor, timeout
+        As for :class:`.UartHost`.
+    tile_by_name
+        As for :class:`.Network`.
+
+    Attributes
+    ----------
+    clk, rst : In(1)
+        The one clock, and the reset of everything. The host resets the network alone.
+    rx, tx : In(1), Out(1)
+        The line.
+    led : Out(2)
+        Bit 0: done. Bit 1: error. In reset of the network they show how the last run ended.
+
+    """
+
+    def __init__(
+        self, config: NetworkConfig, *, divisor: int, timeout: int, tile_by_name: bool = False
+    ) -> None:
+        require_boardable(config)
+        self._config = config
+        self._divisor = divisor
+        self._timeout = timeout
+        self._tile_by_name = tile_by_name
+        super().__init__(
+            {
+                "clk": In(1),
+                "rst": In(1),
+                "rx": In(1, init=1),
+                "tx": Out(1, init=1),
+                "led": Out(2),
+            }
+        )
+
+    def elaborate(self, _platform: object) -> Module:
+        """Two domains with one clock: they differ in their reset."""
+        m = Module()
+        host = UartHost(self._config, divisor=self._divisor, timeout=self._timeout)
+        network = Network(self._config, tile_by_name=self._tile_by_name)
+        self._elaborate_domains(m, host)
+        m.submodules.host = DomainRenamer("host")(host)
+        m.submodules.network = DomainRenamer("network")(network)
+        m.d.comb += [host.rx.eq(self.rx), self.tx.eq(host.tx)]
+        for name in ("barrier", "half_duplex"):
+            m.d.comb += getattr(network, name).eq(getattr(host, name))
+        self._elaborate_answers(m, host, network)
+        with m.If(~host.network_reset):
+            m.d.host += self.led.eq(Cat(host.done, host.error))
+        return m
+
+    def _elaborate_answers(self, m: Module, host: UartHost, network: Network) -> None:
+        """What comes from all nodes has a cycle to come: the host looks at it bytes later."""
+        for name in ASKED:
+            m.d.comb += getattr(network.host, name).eq(getattr(host.host, name))
+        answers = [
+            (host.host.read_data, network.host.read_data),
+            (host.done, network.done),
+            (host.error, network.error),
+        ]
+        for seen, answer in answers:
+            register = Signal.like(seen)
+            m.d.host += register.eq(answer)
+            m.d.comb += seen.eq(register)
+        m.d.comb += host.cycle.eq(network.cycle)
+
+    def _elaborate_domains(self, m: Module, host: UartHost) -> None:
+        """Domain "network" has the very clock signal of domain "host"."""
+        m.domains.host = whole = ClockDomain()
+        m.domains.network = part = ClockDomain()
+        whole.clk = part.clk = self.clk
+        whole.rst = self.rst
+        # A register: what resets a network of thousands of registers has a cycle to reach them.
+        reset = Signal(init=1)
+        m.d.host += reset.eq(host.network_reset)
+        m.d.comb += part.rst.eq(reset)

@@ -1,0 +1,1 @@
+"""Bitstreams: what is special for an FPGA, the top of the design, the tools."""

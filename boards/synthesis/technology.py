@@ -1,0 +1,164 @@
+"""What each kind of FPGA offers a router, and how yosys is told to make use of it.
+
+::
+
+    tile ─► "eyecast_crossbar_mux" ─► constants spread ─► cells of the family ─► LUTs of the rest
+            (crossbar_mux.v)                              (crossbar_mux_<family>*.v)
+
+Yosys makes LUTs of a crossbar's multiplexer that take half as much again as they need.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+from amaranth.hdl import C, Cat, Instance, Module
+
+from ...model.network.config import NetworkConfig
+from ...model.network.topology import NO_LINK
+from ...rtl.barrier_tree import COPY
+from ...rtl.crossbar import CrossbarMux
+from ...rtl.flit_buffer import BufferStyle
+from ...rtl.input_port import routed_layout
+from ..registry import Board
+from ..resources import block_rams_of
+
+SHALLOW = 2
+"""Flits of a buffer that registers hold in few more cells than block RAM needs, and twice as fast:
+a block RAM read at the falling edge leaves half a cycle for the way to the next router. Distributed
+RAM takes three LUTs for two bits, where registers take one LUT a bit."""
+
+MUX_MODULE = "eyecast_crossbar_mux"
+
+ANY_AT_COLLISION = (
+    "setparam -set COLLISION_X_MASK 1 t:$memrd_v2 r:CLK_ENABLE=1 %i r:CLK_POLARITY=1 %i"
+)
+"""A block RAM need not give the old word where one is read while it is written (docs/fpga.md):
+yosys would add a register and a multiplexer for each bit."""
+
+COPIES = f"setattr -set keep 1 w:*{COPY}* %ci1 t:$*dff* %i"
+"""Registers of the same value, each near to those who need it, are not made one."""
+
+THOROUGH = "scratchpad -copy abc9.script.flow3 abc9.script"
+"""Tells abc to optimize longer than it does by itself."""
+
+
+@dataclass(frozen=True)
+class Technology:
+    """The platform that a tile is converted for.
+
+    buffer_style
+        What flits are buffered in.
+    crossbar_rests_at_zero
+        What leaves a multiplexer of the crossbar that grants nothing is 0.
+    look_ahead
+        Words of messages are fetched a cycle early, those of tables two, as what they are kept in
+        is slow; and registers tell of the step and of flags what would else take a cycle's time.
+    memory_style
+        What that is, as yosys calls it; None: as yosys thinks best.
+    flattened
+        Tiles are not kept apart from the network.
+    """
+
+    buffer_style: BufferStyle
+    crossbar_rests_at_zero: bool
+    look_ahead: bool
+    memory_style: str | None = None
+    flattened: ClassVar[bool] = True
+
+    def get_crossbar_mux(self, mux: CrossbarMux) -> Module:
+        """The multiplexer as a cell that yosys replaces."""
+        m = Module()
+        groups = len(mux.wins)
+        m.submodules.cells = Instance(
+            MUX_MODULE,
+            p_GROUPS=groups,
+            p_MEMBERS=len(mux.grant) // groups,
+            p_WIDTH=len(mux.value),
+            i_WINS=mux.wins,
+            i_GROUP=Cat(mux.group, C(0, 2)),
+            i_CANDIDATES=mux.candidates.as_value(),
+            i_VALUES=mux.values.as_value(),
+            o_VALUE=mux.value,
+        )
+        return m
+
+
+def technology_of(family: str, config: NetworkConfig, *, block_rams: int) -> Technology:
+    """What a router is made of if each buffer may have so many block RAMs."""
+    return Technology(
+        _buffer_style(family, config, block_rams),
+        crossbar_rests_at_zero=family == "ice40",
+        # The block RAM of an iCE40 answers in time for what is asked of it, and cells are few.
+        look_ahead=family == "ecp5",
+    )
+
+
+def _buffer_style(family: str, config: NetworkConfig, block_rams: int) -> BufferStyle:
+    """Of a buffer that may have so many block RAMs. An iCE40 has no distributed RAM."""
+    for_data = block_rams_of(family, config.depth, config.flit_width)
+    labels = routed_layout(config).size - config.flit_width
+    if config.depth <= SHALLOW:
+        return BufferStyle.REGISTERS
+    if family != "ice40":
+        return BufferStyle.MEMORY
+    if block_rams < for_data:
+        return BufferStyle.REGISTERS
+    if block_rams < for_data + block_rams_of(family, config.depth, labels):
+        return BufferStyle.BLOCK_RAM
+    return BufferStyle.ALL_BLOCK_RAM
+
+
+def tile_technology(board: Board, config: NetworkConfig) -> Technology:
+    """What the tiles of a network are made of on a board: buffers share the block RAMs left."""
+    nodes, capacity = config.topology.nodes, board.capacity
+    memories = (config.message_words, config.table_words)
+    each = sum(block_rams_of(board.family, words, config.flit_width) for words in memories)
+    left = capacity.block_rams - nodes * each
+    inputs = nodes + int((config.topology.neighbor != NO_LINK).sum())
+    technology = technology_of(board.family, config, block_rams=left // (inputs * config.vcs))
+    return replace(technology, memory_style="block" if left >= 0 else None)
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """A synthesis in the terms of yosys: what comes before it, its options, and what after it."""
+
+    before: str
+    options: str
+    after: str
+
+    def script(self, family: str, top: str) -> str:
+        """The whole as one line."""
+        return f"{self.before}; synth_{family} {self.options} -top {top}; {self.after}"
+
+
+def synthesis(family: str, top: str) -> Synthesis:
+    """How a design of that top is synthesized, with :func:`synthesis_files` at hand.
+
+    It is stopped before LUTs are made, and goes on when the multiplexers are cells.
+    """
+    before = f"read_verilog -lib crossbar_mux.v; {ANY_AT_COLLISION}; {COPIES}; {THOROUGH}"
+    if family == "ecp5":
+        # Wider LUTs of several, joined by multiplexers, make the rest larger and no faster.
+        options = "-nowidelut"
+        before += "; read_verilog -lib -specify crossbar_mux_ecp5_timing.v"
+        cells = "; techmap -map crossbar_mux_ecp5_cells.v"
+    else:
+        # As reset goes before enable, enabling takes a LUT, better spent on the flip-flops.
+        options = "-dffe_min_ce_use 4"
+        # Of size rather than speed: 12 ns are allowed.
+        before += "; scratchpad -set abc9.D 12000"
+        cells = ""
+    after = f"techmap -map crossbar_mux_{family}.v; techmap; opt -fast; "
+    after += f"synth_{family} {options} -run map_luts: -top {top}{cells}"
+    return Synthesis(before, f"{options} -run begin:map_luts", after)
+
+
+def synthesis_files(family: str) -> dict[str, str]:
+    """What yosys reads beside the design, by file name."""
+    here = Path(__file__).parent
+    paths = (here / "crossbar_mux.v", *here.glob(f"crossbar_mux_{family}*.v"))
+    return {path.name: path.read_text() for path in paths}

@@ -1,0 +1,111 @@
+"""What a board's FPGA holds: the network, its serial host, two LEDs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from amaranth.back import rtlil
+from amaranth.hdl import ClockSignal, Elaboratable, Module, ResetSignal
+from amaranth.lib import io
+
+from ...model.network.config import NetworkConfig
+from ...rtl.network import TILE_MODULE
+from ...rtl.tile import Tile
+from ..registry import Board
+from ..serial.hosted_network import HostedNetwork
+from .technology import synthesis, synthesis_files, tile_technology
+
+TOP = "top"
+TILE_FILE = "tile.il"
+
+
+class BoardTop(Elaboratable):
+    """A :class:`.HostedNetwork` on the pins of a board."""
+
+    def __init__(self, board: Board, config: NetworkConfig) -> None:
+        self._board = board
+        self._config = config
+
+    def elaborate(self, platform: Any) -> Module:
+        """Clock and reset are the platform's; every pin has its buffer."""
+        m = Module()
+        board = self._board
+        m.submodules.core = core = HostedNetwork(
+            self._config, divisor=board.divisor, timeout=board.timeout, tile_by_name=True
+        )
+        uart = platform.request("uart", 0, dir="-")
+        m.submodules.rx = rx = io.Buffer("i", uart.rx)
+        m.submodules.tx = tx = io.Buffer("o", uart.tx)
+        m.d.comb += [
+            core.clk.eq(ClockSignal()),
+            core.rst.eq(ResetSignal(allow_reset_less=True)),
+            core.rx.eq(rx.i),
+            tx.o.eq(core.tx),
+        ]
+        for bit, (resource, number) in enumerate((board.done_led, board.error_led)):
+            led = io.Buffer("o", platform.request(resource, number, dir="-"))
+            m.submodules[f"led_{bit}"] = led
+            m.d.comb += led.o.eq(core.led[bit])
+        return m
+
+
+@dataclass(frozen=True)
+class PinNames:
+    """What the ports of a board's top are called, in netlists and constraints.
+
+    ``done_inverted`` and ``error_inverted`` say that the LED is lit by a 0.
+    """
+
+    clk: str
+    rx: str
+    tx: str
+    done: str
+    error: str
+    done_inverted: bool
+    error_inverted: bool
+
+
+def pin_names(board: Board) -> PinNames:
+    """The names that Amaranth gives to the ports of a :class:`BoardTop`."""
+    platform = board.make_platform()
+    (done, done_number), (error, error_number) = board.done_led, board.error_led
+    return PinNames(
+        clk=f"{platform.default_clk}_0__io",
+        rx="uart_0__rx__io",
+        tx="uart_0__tx__io",
+        done=f"{done}_{done_number}__io",
+        error=f"{error}_{error_number}__io",
+        done_inverted=platform.lookup(done, done_number).ios[0].invert,
+        error_inverted=platform.lookup(error, error_number).ios[0].invert,
+    )
+
+
+def tile_rtlil(board: Board, config: NetworkConfig) -> str:
+    """The tile that the network has for each node, as RTLIL."""
+    technology = tile_technology(board, config)
+    text: str = rtlil.convert(Tile(config), name=TILE_MODULE, platform=technology, emit_src=False)
+    return text
+
+
+def synthesis_inputs(board: Board, config: NetworkConfig, statistics: str) -> dict[str, str]:
+    """What yosys and nextpnr read, by file name: RTLIL, script, constraints.
+
+    The script writes the cells' counts to the file ``statistics``.
+    """
+    platform = board.make_platform()
+    platform.add_file(TILE_FILE, tile_rtlil(board, config))
+    steps = synthesis(board.family, TOP)
+    plan = platform.prepare(
+        BoardTop(board, config),
+        TOP,
+        emit_src=False,
+        script_after_read=steps.before,
+        synth_opts=steps.options,
+        script_after_synth=f"{steps.after}; tee -q -o {statistics} stat -json",
+    )
+    wanted = (TILE_FILE, *(f"{TOP}.{ending}" for ending in ("il", "ys", "pcf", "lpf")))
+    made = {name: _text(plan.files[name]) for name in wanted if name in plan.files}
+    return {**made, **synthesis_files(board.family)}
+
+
+def _text(content: str | bytes) -> str:
+    return content if isinstance(content, str) else content.decode()

@@ -1,0 +1,310 @@
+"""``eyecast boards``, ``bitstream`` and ``board-run``: a network on an FPGA board."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..boards.registry import BAUD, BOARDS, TIMEOUT_SECONDS, Board, find_board
+from ..model.base.errors import InvalidInput
+from ..model.base.files import write_bytes_atomically
+from ..model.network.config import NetworkConfig
+from .console import busy, print_checks, print_json, print_table, progress, say, say_written
+from .options.collective import (
+    chosen_schedule,
+    collective_options,
+    schedule_facts,
+    schedule_file_option,
+)
+from .options.common import (
+    Chosen,
+    Use,
+    chosen_config,
+    chosen_topology,
+    force_option,
+    hardware_options,
+    json_option,
+    network_facts,
+    network_options,
+    output_paths,
+    require_no_deadlock,
+    timing_option,
+)
+
+if TYPE_CHECKING:
+    from ..boards.run import BoardComparison
+    from ..boards.synthesis.bitstream import Bitstream
+    from ..model.network.topology import Topology
+    from ..model.schedule.schedule import Schedule
+    from ..sim.verify import Case
+
+PROOF_FLITS = 4
+"""Length of the message that ``--prove`` sends."""
+
+
+@click.command("boards")
+@json_option
+def boards_command(as_json: bool) -> None:
+    """List the boards, what they hold, and which networks have been built for them."""
+    from msgspec import to_builtins
+
+    from ..boards.measured import measured_networks
+
+    measured = measured_networks()
+    if as_json:
+        print_json(
+            [
+                {
+                    "name": board.name,
+                    "title": board.title,
+                    "device": board.device,
+                    "clock_hz": board.clock,
+                    "capacity": asdict(board.capacity),
+                    "networks": [to_builtins(n) for n in measured if n.board == board.name],
+                }
+                for board in BOARDS.values()
+            ]
+        )
+        return
+    print_table(
+        "boards",
+        ("name", "board", "device", "clock", "LUTs", "block RAMs"),
+        [
+            (
+                board.name,
+                board.title,
+                board.device,
+                _megahertz(board.clock),
+                board.capacity.luts,
+                board.capacity.block_rams,
+            )
+            for board in BOARDS.values()
+        ],
+    )
+    print_table(
+        "networks that have been built, with serial host",
+        ("board", "options", "LUTs", "block RAMs", "Fmax"),
+        [(n.board, n.options, n.luts, n.block_rams, _megahertz(n.fmax)) for n in measured],
+    )
+
+
+signature_option = click.option(
+    "--no-signature",
+    is_flag=True,
+    help="Leave out the signatures: smaller, and compared by all else alone.",
+)
+
+
+@click.command("bitstream")
+@click.option("--board", "board_name", required=True, help=f"{', '.join(BOARDS)}.")
+@network_options
+@hardware_options
+@signature_option
+@click.option(
+    "--prove", is_flag=True, help="Run a broadcast on it in simulation, and compare with the model."
+)
+@click.option("--program", is_flag=True, help="Load it onto the board, by openFPGALoader.")
+@click.option("-o", "--output", metavar="FOLDER", help="Copy bitstream, report and logs there.")
+@json_option
+def bitstream_command(
+    board_name: str, prove: bool, program: bool, output: str | None, as_json: bool, **chosen: Any
+) -> None:
+    """Build a network with its serial host for a board; print what it takes and how fast it is.
+
+    A second run takes everything from the cache. --prove simulates the netlist, and for iCE40 the
+    bitstream, where icebox_vlog is installed to read it back.
+    """
+    from ..boards.synthesis.bitstream import REPORT
+    from ..boards.tools import load_bitstream, require_loader
+    from ..sim.toolchain import environment
+
+    board = find_board(board_name)
+    config = _board_config(chosen, chosen_topology(chosen, Use.HARDWARE))
+    if program:
+        require_loader()
+    if prove:
+        # Asked now, so that a missing Verilator is said before synthesis.
+        environment()
+    # The others' names are known when all is built.
+    output_paths(output, REPORT)
+    built = _build(board, config)
+    if not as_json:
+        _print_bitstream(board, config, built)
+        say(f"bitstream {built.bitstream}")
+    proofs = _prove(board, config, built) if prove else {}
+    if as_json:
+        facts = network_facts(chosen, config.topology)
+        print_json({**facts, **_bitstream_json(board, built, proofs)})
+    elif prove:
+        _print_proofs(board, proofs)
+    kept = [path for path in built.folder.iterdir() if path.suffix in (".log", ".json")]
+    made = [built.bitstream, *sorted(kept)]
+    copies = output_paths(output, *(path.name for path in made))
+    # There are none if no folder was asked for.
+    for path, copy in zip(made, copies, strict=False):
+        write_bytes_atomically(copy, path.read_bytes())
+    say_written(*(() if as_json else copies))
+    if built.fmax < board.clock:
+        raise RuntimeError(
+            f"Fmax must be at least the clock of {board.name}, {_megahertz(board.clock)}, "
+            f"not {_megahertz(built.fmax)}"
+        )
+    for level, proof in proofs.items():
+        if not proof.agrees:
+            raise RuntimeError(f"{level} and prediction do not agree")
+    if program:
+        load_bitstream(built.bitstream, board.loader_options)
+
+
+def _build(board: Board, config: NetworkConfig) -> Bitstream:
+    """Build, with the stages as progress."""
+    from ..boards.synthesis.bitstream import Stage, build_bitstream
+
+    with progress(Stage.CONVERT, len(Stage), shown=True) as (say, advance):
+        begun: list[str] = []
+
+        def begin(stage: str) -> None:
+            if begun:
+                advance()
+            begun.append(stage)
+            say(stage)
+
+        return build_bitstream(board, config, say=begin)
+
+
+def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, BoardComparison]:
+    """Run a broadcast on what was built, in simulation, at every level that can be had."""
+    from ..boards.proof.proof import bitstream_design, netlist_design, prove, why_not_read_back
+
+    with progress("generating, checking, predicting", 1, shown=False) as (say, _):
+        case = _proof_case(config)
+        designs = [netlist_design(board, built.folder)]
+        if why_not_read_back(board) is None:
+            say("reading the bitstream back")
+            designs.append(bitstream_design(board, built.folder))
+        return {design.level: prove(design, case, say=say) for design in designs}
+
+
+def _proof_case(config: NetworkConfig) -> Case:
+    """A broadcast of a few flits from the first node, as any connected network can do it."""
+    from ..model.collectives.registry import Request, find_algorithm
+    from ..sim.verify import Case
+
+    topology = config.topology
+    source = min(set(range(topology.nodes)) - set(topology.faulty_nodes), default=0)
+    words = min(PROOF_FLITS, config.message_words)
+    request = Request(topology=topology, words=words, source=source)
+    schedule = find_algorithm("broadcast", "tree").generate(request)
+    return Case.of(schedule, config, timing="barrier", seed=0)
+
+
+@click.command("board-run")
+@click.option("--port", required=True, help="The serial port, such as /dev/ttyUSB0.")
+@network_options
+@collective_options
+@schedule_file_option
+@hardware_options
+@signature_option
+@timing_option
+@force_option
+@json_option
+def board_run_command(port: str, as_json: bool, timing: str, **chosen: Any) -> None:
+    """Run a schedule on a board that holds its network, and compare it with the model.
+
+    Network options must be those of eyecast bitstream. Exit status 0 only if everything agrees.
+    """
+    from ..boards.run import run_on_board
+    from ..boards.serial.computer import SerialHost, SerialPort
+    from ..boards.serial.frame import word_bytes
+
+    line = SerialPort(port, BAUD, silence=2 * TIMEOUT_SECONDS)
+    try:
+        with busy("generating, checking, predicting"):
+            case = _case(chosen, timing)
+        host = SerialHost(line, word_bytes=word_bytes(case.program.config))
+        with progress("looking for the network", 1, shown=False) as (say, _):
+            result = run_on_board(host, case, say=say)
+    finally:
+        line.close()
+    if as_json:
+        print_json({**schedule_facts(chosen, case.schedule), **result.to_json()})
+    else:
+        _print_comparison(result)
+    if not result.agrees:
+        raise RuntimeError("board and prediction do not agree")
+
+
+def _case(chosen: Chosen, timing: str) -> Case:
+    """What is run: the schedule that the options describe, with a payload."""
+    from ..sim.verify import Case
+
+    schedule = chosen_schedule(chosen, Use.HARDWARE)
+    return Case.of(
+        schedule,
+        _board_config(chosen, schedule.topology, schedule),
+        timing=timing,
+        seed=0,
+        require=lambda program: require_no_deadlock(chosen, program),
+    )
+
+
+def _board_config(chosen: Chosen, topology: Topology, *schedules: Schedule) -> NetworkConfig:
+    """A network on a board tells by signatures what it has done, if it need not be smaller."""
+    config = chosen_config(chosen, topology, *schedules)
+    if config.all_port:
+        raise InvalidInput.of("--ports", "one on a board", "all")
+    return replace(config, signature=not chosen["no_signature"])
+
+
+def _bitstream_json(
+    board: Board, built: Bitstream, proofs: dict[str, BoardComparison]
+) -> dict[str, object]:
+    """What was built, as JSON values."""
+    return {
+        "board": board.name,
+        "bitstream": str(built.bitstream),
+        "resources": [asdict(resource) for resource in built.resources],
+        "fmax_hz": built.fmax,
+        "clock_hz": board.clock,
+        "proofs": {level: proof.to_json() for level, proof in proofs.items()},
+    }
+
+
+def _print_bitstream(board: Board, config: NetworkConfig, built: Bitstream) -> None:
+    """Resources and Fmax as a table."""
+    rows = [(r.name, r.used, r.available, f"{r.used / r.available:.0%}") for r in built.resources]
+    speed = f"{built.fmax / board.clock:.1f} times"
+    print_table(
+        f"{config.topology.label} with serial host on {board.title} ({board.device})",
+        ("", "network", "board", ""),
+        [*rows, ("Fmax, clock", _megahertz(built.fmax), _megahertz(board.clock), speed)],
+    )
+
+
+def _print_proofs(board: Board, proofs: dict[str, BoardComparison]) -> None:
+    """Predicted beside what was simulated, level by level, and which level is missing and why."""
+    from ..boards.proof.proof import why_not_read_back
+
+    for level, proof in proofs.items():
+        _print_comparison(proof, f"{level} in simulation")
+    reason = why_not_read_back(board)
+    if reason is not None:
+        say(f"bitstream not simulated: {reason}")
+
+
+def _print_comparison(result: BoardComparison, measured: str = "board") -> None:
+    """Predicted beside measured, and what still waits."""
+    label = result.case.schedule.topology.label
+    title = f"{label}, {result.case.schedule.algorithm}, {result.case.timing} timing"
+    print_checks(title, result.checks, measured=measured)
+    for line in result.waiting:
+        say(line)
+
+
+def _megahertz(frequency: float) -> str:
+    return f"{frequency / 1e6:.1f} MHz"
+
+
+BOARD_COMMANDS = (boards_command, bitstream_command, board_run_command)

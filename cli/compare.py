@@ -1,0 +1,277 @@
+"""``eyecast compare``: all broadcasts on one network, or the eye broadcast and the least TCD."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..model.base.errors import InvalidInput, with_article
+from ..model.collectives.least import least_measures
+from ..model.collectives.notes import left_out
+from ..model.collectives.registry import algorithms_for
+from ..model.network.config import TIMINGS
+from .console import BUILDING, print_json, print_table, progress, say, say_written
+from .options.collective import all_port_served, chosen_request, chosen_root, request_options
+from .options.common import (
+    NETWORK_NAMES,
+    Chosen,
+    Use,
+    chosen_config,
+    chosen_topology,
+    force_option,
+    hardware_options,
+    json_option,
+    network_facts,
+    network_options,
+    output_option,
+    refuse_beside,
+    require_no_deadlock,
+    require_output_files,
+)
+from .side_by_side import Comparison, Entry
+
+if TYPE_CHECKING:
+    from ..model.network.config import NetworkConfig
+    from ..model.schedule.schedule import Schedule
+    from ..sim.verify import Case
+
+
+@click.command("compare")
+@network_options
+@request_options
+@hardware_options
+@force_option
+@click.option("--rtl", is_flag=True, help="Run each on the hardware too, with both timings.")
+@click.option("--all-sources", is_flag=True, help="TCD of eye and minimum from every node.")
+@click.option("--why", is_flag=True, help="Say why an algorithm does not serve the network.")
+@output_option("the picture, .svg or .png,")
+@json_option
+def compare_command(
+    output: str | None, as_json: bool, all_sources: bool, rtl: bool, why: bool, **chosen: Any
+) -> None:
+    """Compare all algorithms for a collective: steps, TCD, cycles, the busiest link.
+
+    With --all-sources: from how many nodes the least TCD is below that of the paper's Algorithm 1,
+    and the picture is a map of both. With --rtl, exit status 0 only if model and hardware agree.
+    """
+    if output is not None:
+        from ..picture.schedule import require_picture_suffix
+
+        # Asked now rather than after minutes on the hardware.
+        require_picture_suffix(output)
+    require_output_files(output)
+    if all_sources:
+        from .compare_sources import compare_sources
+
+        kept = {*NETWORK_NAMES, "--all-sources", "-o", "--json"}
+        names = [option.opts[0] for option in click.get_current_context().command.params]
+        others = [name for name in names if name not in kept]
+        refuse_beside("--all-sources", others, "it is about the TCD from every node")
+        topology = chosen_topology(chosen, Use.SCHEDULE)
+        compare_sources(topology, output, network_facts(chosen, topology) if as_json else None)
+    else:
+        comparison = _compare_algorithms(chosen, rtl, output)
+        if as_json:
+            facts = network_facts(chosen, comparison.request.topology)
+            print_json({**facts, "ports": chosen["ports"], **comparison.to_json()})
+        else:
+            _print(comparison, rtl, why)
+            say_written(output)
+        if not all(entry.agrees for entry in comparison.entries):
+            raise RuntimeError("hardware and prediction do not agree")
+
+
+def _compare_algorithms(chosen: Chosen, rtl: bool, output: str | None) -> Comparison:
+    """All that is known of all algorithms; the picture of it, where ``output`` is given."""
+    comparison = _generate(chosen, Use.HARDWARE if rtl else Use.PROGRAM)
+    cases = _predict(chosen, comparison, keep=rtl)
+    if rtl:
+        _verify(comparison, cases)
+    if output is not None:
+        _draw(comparison, output)
+    return comparison
+
+
+def _generate(chosen: Chosen, use: Use) -> Comparison:
+    """Make and prove the schedules of all algorithms; refused where none serves the network."""
+    topology = chosen_topology(chosen, use)
+    request = chosen_request(chosen, topology, chosen_root(chosen, topology))
+    if request.source in topology.faulty_nodes:
+        raise InvalidInput.of("--source", "a node that is not faulty", chosen["source"])
+    algorithms = algorithms_for(chosen["collective"])
+    entries, refusals = [], {}
+    with progress("generating and checking", len(algorithms), shown=True) as (say, advance):
+        for algorithm in algorithms:
+            say(f"generating and checking {algorithm.name}")
+            try:
+                schedule = algorithm.generate(request)
+            except InvalidInput as error:
+                refusals[algorithm.name] = str(error)
+            else:
+                # A schedule that breaks a rule is no network that is not served.
+                schedule.check()
+                entries.append(Entry(schedule))
+            advance()
+    if not entries:
+        if request.all_port:
+            served = all_port_served(chosen["collective"])
+            raise InvalidInput(
+                f"--ports all must be left out on {with_article(topology.label)}: {served}"
+            )
+        *others, last = refusals
+        served = f"{', '.join(others)} or {last}" if others else last
+        raise InvalidInput.of(
+            "network to compare on", f"one that {served} serves", with_article(topology.label)
+        )
+    return Comparison(chosen["collective"], request, entries, refusals)
+
+
+def _predict(chosen: Chosen, comparison: Comparison, *, keep: bool) -> list[Case]:
+    """Ask the cycle model, and fill in what it says; the cases, if they are to be kept.
+
+    What is refused here (routes that may deadlock, too few VCs, ...) has a schedule all the same.
+    """
+    from ..sim.verify import Case
+
+    entries = comparison.entries
+    config = _common_config(chosen, [entry.schedule for entry in entries])
+    cases = []
+    with progress("predicting", len(entries) * len(TIMINGS), shown=True) as (say, advance):
+        for entry in entries:
+            for timing in TIMINGS:
+                say(f"predicting {entry.name}, {timing}")
+                try:
+                    case = Case.of(
+                        entry.schedule,
+                        config,
+                        timing=timing,
+                        seed=0,
+                        require=lambda program: require_no_deadlock(chosen, program),
+                    )
+                except InvalidInput as error:
+                    entry.refusals[timing] = str(error)
+                else:
+                    _note_cycles(entry, case)
+                    if keep and case.predicted.finished:
+                        cases.append(case)
+                advance()
+    return cases
+
+
+def _common_config(chosen: Chosen, schedules: Sequence[Schedule]) -> NetworkConfig:
+    """One network for all, or their cycles could not be compared: what they need is in it."""
+    topology = schedules[0].topology
+    try:
+        return chosen_config(chosen, topology, *schedules)
+    except InvalidInput as error:
+        fitting = [schedule for schedule in schedules if _fits(chosen, schedule)]
+        if not fitting:
+            raise
+        if len(fitting) == len(schedules):
+            raise InvalidInput(f"no network serves all of them: {error}") from error
+        # With the others' network it is refused again, and then for itself alone.
+        return chosen_config(chosen, topology, *fitting)
+
+
+def _fits(chosen: Chosen, schedule: Schedule) -> bool:
+    """Whether there is a network as chosen that carries out ``schedule``."""
+    try:
+        chosen_config(chosen, schedule.topology, schedule)
+    except InvalidInput:
+        return False
+    return True
+
+
+def _note_cycles(entry: Entry, case: Case) -> None:
+    predicted = case.predicted
+    if predicted.finished:
+        entry.cycles[case.timing] = predicted.cycles
+    else:
+        entry.refusals[case.timing] = f"does not finish: stopped after {predicted.cycles} cycles"
+
+
+def _verify(comparison: Comparison, cases: Sequence[Case]) -> None:
+    """Run everything on the hardware, and fill in how it compares."""
+    from ..sim.verify import verify
+
+    entries = {entry.name: entry for entry in comparison.entries}
+    if not cases:
+        refusal = next(iter(comparison.entries[0].refusals.values()))
+        raise InvalidInput(f"--rtl has nothing to run: {refusal}")
+    with progress("verifying", len(cases), shown=True) as (say, advance):
+        for result in verify(cases, on_build=lambda: say(BUILDING)):
+            entries[result.case.schedule.algorithm].verified[result.case.timing] = result
+            advance()
+
+
+def _print(comparison: Comparison, rtl: bool, why: bool) -> None:
+    """The table, and below it why something is missing from it or differs."""
+    cycles = [f"cycles,\n{timing}" for timing in TIMINGS]
+    columns = ("algorithm", "steps", "TCD", *cycles, "sends on\nbusiest link")
+    priced = any(entry.formula for entry in comparison.entries)
+    costs = ("words", "by formula:\nstart-ups", "by formula:\nwords") if priced else ()
+    least = comparison.least
+    rows: list[tuple[object, ...]] = [("lower bound", least["steps"], least["tcd"])]
+    for entry in comparison.entries:
+        if entry.label != entry.name:
+            # Its numbers are of fewer nodes, and no lower bound above holds for it.
+            fewer = least_measures(entry.schedule)
+            bound = entry.label.replace(entry.name, "lower bound")
+            rows.append((bound, fewer["steps"], fewer["tcd"]))
+        predicted = (entry.cycles.get(timing) for timing in TIMINGS)
+        measures = (entry.schedule.steps, entry.schedule.tcd, *predicted, entry.busiest_link)
+        priced_at = _costs(entry) if priced else ()
+        rows.append((entry.label, *measures, *priced_at, *([_verdict(entry)] if rtl else [])))
+    print_table(comparison.title, (*columns, *costs, *(["hardware"] if rtl else [])), rows)
+    if priced:
+        say("by formula: Johnsson & Ho 1986; n trees are taken to share words evenly")
+    for entry in comparison.entries:
+        if lack := left_out(entry.schedule):
+            say(f"{entry.name}: {lack}")
+    if why:
+        say(*(f"not served by {name}: {why}" for name, why in comparison.refusals.items()))
+    elif comparison.refusals:
+        say(f"not served by {', '.join(comparison.refusals)} (--why says why)")
+    for entry in comparison.entries:
+        for refusal in dict.fromkeys(entry.refusals.values()):
+            timings = [timing for timing, why in entry.refusals.items() if why == refusal]
+            say(f"{entry.name} has no cycles, {' and '.join(timings)}: {refusal}")
+        for timing, result in entry.verified.items():
+            for check in result.checks:
+                if not check.agrees:
+                    values = f"{check.predicted} predicted, {check.measured} on the hardware"
+                    say(f"{entry.name}, {timing}: {check.name} {values}")
+
+
+def _costs(entry: Entry) -> tuple[object, ...]:
+    """Words on the critical path as counted, and what Johnsson & Ho say of a hypercube."""
+    if entry.formula is None:
+        return entry.cost.transferred, None, None
+    _, start_ups, words = entry.formula
+    return entry.cost.transferred, start_ups, int(words) if words == int(words) else words
+
+
+def _verdict(entry: Entry) -> str | None:
+    """How the hardware compares, None where it was not asked."""
+    if not entry.verified:
+        return None
+    return "ok" if entry.agrees else "DIFFERS"
+
+
+def _draw(comparison: Comparison, output: str) -> None:
+    from ..picture.compare import Panel, draw_comparison
+    from ..picture.schedule import save_picture
+
+    entries, least = comparison.entries, comparison.least
+    schedules = [entry.schedule for entry in entries]
+    cycles = {timing: [entry.cycles.get(timing) for entry in entries] for timing in TIMINGS}
+    panels = (
+        Panel("steps", {"": [schedule.steps for schedule in schedules]}, least["steps"]),
+        Panel("TCD, links", {"": [schedule.tcd for schedule in schedules]}, least["tcd"]),
+        Panel("cycles", cycles),
+        Panel("sends on the busiest link", {"": [entry.busiest_link for entry in entries]}),
+    )
+    names = [entry.label for entry in entries]
+    save_picture(draw_comparison(comparison.title, names, panels), output)

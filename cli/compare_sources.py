@@ -1,0 +1,80 @@
+"""``eyecast compare --all-sources``: the eye broadcast and the least TCD from every node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.collectives.halving.minimum import Gain, gain_over_eye, minimum_tcds
+from ..model.collectives.registry import find_algorithm
+from ..model.network.topology import Topology
+from .console import print_json, print_table, progress, say_written
+
+Costs = npt.NDArray[np.int64]
+
+
+def compare_sources(
+    topology: Topology, output: str | None, facts: Mapping[str, object] | None
+) -> None:
+    """Print what the least TCD saves beside Algorithm 1, and draw both where ``output`` is given.
+
+    As JSON where there are ``facts``, which are put first.
+
+    Raises :class:`.InvalidInput` for a network that either does not serve, or that is not drawn.
+    """
+    with progress("costs of all sources", 1 if output is None else 2, shown=True) as (say, advance):
+        gain = gain_over_eye(topology)
+        minimum = minimum_tcds(topology)
+        costs = {"eye": minimum + gain.saved, "minimum": minimum}
+        advance()
+        if output is not None:
+            say("drawing")
+            _draw(topology, costs, gain, output)
+            advance()
+    if facts is not None:
+        print_json({**facts, **_to_json(costs, gain)})
+    else:
+        _print(topology, costs, gain)
+        say_written(output)
+
+
+def _to_json(costs: dict[str, Costs], gain: Gain) -> dict[str, object]:
+    return {
+        "sources": gain.sources,
+        "better": gain.better,
+        "largest": gain.largest,
+        "total": gain.total,
+        "tcd": {
+            name: {"least": int(cost.min()), "most": int(cost.max()), "total": int(cost.sum())}
+            for name, cost in costs.items()
+        },
+    }
+
+
+def _print(topology: Topology, costs: dict[str, Costs], gain: Gain) -> None:
+    eye, minimum = costs["eye"], costs["minimum"]
+    print_table(
+        f"{topology.label}, TCD from every source, eye (Algorithm 1) and minimum",
+        ("", "eye", "minimum", "saved"),
+        [
+            ("TCD from the best source", eye.min(), minimum.min(), eye.min() - minimum.min()),
+            ("TCD from the worst source", eye.max(), minimum.max(), eye.max() - minimum.max()),
+            ("TCD from all sources together", eye.sum(), minimum.sum(), gain.total),
+            ("most saved from one source", None, None, gain.largest),
+            ("sources that save", None, None, f"{gain.better}/{gain.sources}"),
+        ],
+    )
+
+
+def _draw(topology: Topology, costs: dict[str, Costs], gain: Gain, output: str) -> None:
+    from ..picture.schedule import save_picture
+    from ..picture.sources import draw_sources
+
+    marked = {name: find_algorithm("broadcast", name).landmarks(topology) for name in costs}
+    saving = f"minimum saves from {gain.better} of {gain.sources} sources"
+    title = (
+        f"{topology.label}, TCD by source: {saving}, at most {gain.largest}, {gain.total} in all"
+    )
+    save_picture(draw_sources(title, topology, costs, gain.saved, marked), output)

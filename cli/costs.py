@@ -1,0 +1,143 @@
+"""``eyecast costs``: the cost formulas of Johnsson & Ho for hypercubes, as table and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from ..model.base.errors import InvalidInput, require_range
+from ..model.collectives.cube.costs.rows import PORTS, Number
+from ..model.collectives.cube.costs.tables import find_costs, lower_bound
+from .console import print_json, print_table, say, say_written
+from .costs_tables import COST_TABLES, CostTable, cost_table
+from .options.common import (
+    float_option,
+    integer_option,
+    integers,
+    json_option,
+    output_option,
+    output_paths,
+    refuse_beside,
+)
+
+_LARGEST_DIMENSION = 20
+_SHORTEST_TIME, _LONGEST_TIME = 1e-100, 1e9
+"""Times other than 0; the quotient of two of them is a number."""
+_ROUNDING = 1e-9
+_BELOW = (
+    "* below the lower bound: the formula lets n trees share words that they cannot share equally "
+    "(docs/errata.md)"
+)
+
+
+@click.command("costs")
+@click.option("--collective", default="broadcast", show_default=True, help="Of which collective.")
+@integer_option("--dimension", 7, "Of the hypercube.")
+@integer_option("--flits", 1024, "M: words of the message, or of each block.")
+@integer_option("--packet", 1024, "B: the most words of a packet.")
+@float_option("--tau", 8e-3, "Time of a start-up; as it is, that of the iPSC in seconds.")
+@float_option("--tc", 0.8e-6, "Time of a word.")
+@click.option("--table", metavar="N", help="Table N of the paper, 1 to 19, for this dimension.")
+@output_option("pictures of Figs. 15 to 19, with these times,", metavar="FOLDER")
+@json_option
+def costs_command(
+    collective: str, output: str | None, as_json: bool, table: str | None, **chosen: Any
+) -> None:
+    """Print T, B_opt and T_min of every spanning graph of a hypercube (Johnsson & Ho 1986)."""
+    n, words, packet = chosen["dimension"], chosen["flits"], chosen["packet"]
+    require_range("--dimension", n, 1, _LARGEST_DIMENSION)
+    require_range("--flits", words, 1, 1 << 31)
+    require_range("--packet", packet, 1, 1 << 31)
+    for option in ("tau", "tc"):
+        if chosen[option] != 0 and not _SHORTEST_TIME <= chosen[option] <= _LONGEST_TIME:
+            allowed = f"0, or {_SHORTEST_TIME:g} to {_LONGEST_TIME:g}"
+            raise InvalidInput.of(f"--{option}", allowed, chosen[option])
+    if output is not None and not (chosen["tau"] or chosen["tc"]):
+        raise InvalidInput("--tau or --tc must be more than 0 for the pictures")
+    ports: Sequence[str] = PORTS
+    heading = f"{n}-cube, "
+    if table is not None:
+        refuse_beside("--table", ("--collective", "-o"), "the table says which")
+        number, *more = integers("--table", "1 to 19", table, ",")
+        if more or not 1 <= number <= 19:
+            raise InvalidInput.of("--table", "1 to 19", table)
+        if number not in COST_TABLES:
+            _print_own(cost_table(number, n, words, chosen["tau"], chosen["tc"]), as_json)
+            return
+        collective, ports = COST_TABLES[number]
+        heading += f"Table {number} of Johnsson & Ho: "
+    rows = _rows(collective, ports, n, words, packet, chosen["tau"], chosen["tc"])
+    paths = output_paths(output, "speed-up.svg", "times.svg")
+    if as_json:
+        print_json(rows)
+    else:
+        title = f"{heading}{collective} of {words} words, packets of at most {packet}"
+        columns = ("graph", "ports", "start-ups", "words", "T", "B_opt", "T_min")
+        print_table(title, columns, [_cells(row) for row in rows])
+        if any(row.get("below_bound") for row in rows):
+            say(_BELOW)
+    if paths:
+        from ..picture.costs import draw_speed_up, draw_times
+        from ..picture.schedule import save_picture
+
+        times = {"tau": chosen["tau"], "tc": chosen["tc"]}
+        save_picture(draw_speed_up(packet=packet, **times), paths[0])
+        save_picture(draw_times(**times), paths[1])
+        say_written(*(() if as_json else paths))
+
+
+def _print_own(table: CostTable, as_json: bool) -> None:
+    """A table whose columns are not those of times."""
+    if as_json:
+        print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
+        return
+    print_table(table.title, table.columns, table.rows)
+    if table.note:
+        say(table.note)
+
+
+def _rows(
+    collective: str, asked: Sequence[str], n: int, words: int, packet: int, tau: float, tc: float
+) -> list[dict[str, Any]]:
+    """A row for each graph and number of ports, below what bounds them."""
+    rows: list[dict[str, Any]] = []
+    for ports in asked:
+        # Asked first: a collective that there is not is refused.
+        costs = find_costs(collective, ports)
+        least: Number = 0
+        if ports in PORTS[:2]:
+            bound = lower_bound(collective, ports, n, words)
+            least = bound.time(tau, tc)
+            bounds = (float(bound.start_ups), bound.transferred, None, None, least)
+            rows.append(_row("lower bound", ports, bounds, "Section 4 to 7"))
+        for cost in costs:
+            if n >= cost.least_dimension:
+                given = cost.possible(n, words, packet)
+                measures = (
+                    cost.start_ups(n, words, given),
+                    cost.transferred(n, words, given),
+                    cost.time(n, words, given, tau, tc),
+                    *cost.best_possible(n, words, tau, tc),
+                )
+                rows.append(_row(cost.graph, ports, measures, cost.place))
+                rows[-1]["below_bound"] = measures[-1] < least * (1 - _ROUNDING)
+    return rows
+
+
+def _cells(row: dict[str, Any]) -> tuple[object, ...]:
+    """The row as it is printed, with a mark where T_min is below the lower bound."""
+    *cells, least_time = tuple(row.values())[:7]
+    return (*cells, f"{least_time} *" if row.get("below_bound") else least_time)
+
+
+def _row(graph: str, ports: str, measures: tuple[Any, ...], place: str) -> dict[str, Any]:
+    names = ("start_ups", "words", "time", "best_packet", "least_time")
+    values = (None if value is None else _number(value) for value in measures)
+    return {"graph": graph, "ports": ports, **dict(zip(names, values, strict=True)), "place": place}
+
+
+def _number(value: Any) -> int | float:
+    """An integer where it is one, otherwise four digits."""
+    return int(value) if value == int(value) else float(f"{float(value):.4g}")

@@ -1,0 +1,121 @@
+"""``eyecast costs --table``: the tables of Johnsson & Ho that are not times of one collective."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..model.base.errors import require_range
+from ..model.collectives.cube.costs.rows import PORTS, Number
+from ..model.collectives.cube.costs.tables import (
+    LEAST_ALL_GATHER_START_UPS,
+    PROPAGATION,
+    RATIOS,
+    STEPS_PER_PACKET,
+    SUMMARY,
+    OfDimension,
+    find_cost,
+    lower_bound,
+)
+from ..model.collectives.cube.link_measures import measures
+from ..model.collectives.cube.spanning_graphs import spanning_graph
+
+COST_TABLES: dict[int, tuple[str, tuple[str, ...]]] = {
+    4: ("broadcast", PORTS[:1]),
+    5: ("broadcast", PORTS[1:2]),
+    7: ("scatter", PORTS[:2]),
+    8: ("scatter", PORTS[:1]),
+    9: ("scatter", PORTS[1:2]),
+    **dict.fromkeys((11, 12), ("all-gather", PORTS[:1])),
+    **dict.fromkeys((13, 14), ("all-gather", PORTS[1:2])),
+    **dict.fromkeys((15, 16), ("all-to-all", PORTS[:1])),
+    **dict.fromkeys((17, 18), ("all-to-all", PORTS[1:2])),
+}
+"""Tables 4 to 18 but 6 and 10: whose T, B_opt and T_min, with which ports."""
+
+_LARGEST_COUNTED = 10
+_COUNTED = ("brg", "nrbrg", "sbt", "nrsbt", "nesbt", "sbnt")
+
+
+@dataclass(frozen=True)
+class CostTable:
+    """A table of the paper for one dimension, and what must be known of it."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    note: str = ""
+
+
+def cost_table(number: int, n: int, words: int, tau: float, tc: float) -> CostTable:
+    """Table 1, 2, 3, 6, 10 or (any other ``number``) 19 for the dimension ``n``.
+
+    Raises :class:`InvalidInput` for a dimension that the table has no row for, or (Table 1) that
+    takes long to be counted.
+    """
+    require_range("--dimension", n, 2, _LARGEST_COUNTED if number == 1 else None)
+    title = f"{n}-cube, Table {number} of Johnsson & Ho: "
+    if number == 1:
+        columns = ["graph", "level l", "dimension d", "Ew_d", "ew_ld", "sw_ld", "rw_ld"]
+        return CostTable(title + "what links carry, counted", columns, list(_loads(n)))
+    if number == 2:
+        what = "steps of a broadcast of one packet"
+        return CostTable(title + what, ["graph", "ports", "steps"], _steps(PROPAGATION, n))
+    if number == 3:
+        what = "steps of a broadcast for each packet more"
+        return CostTable(title + what, ["graph", "ports", "steps"], _steps(STEPS_PER_PACKET, n))
+    if number == 6:
+        columns = ["graph", "ports", "one packet", "M/B >> n", "nτ >> M t_c", "nτ << M t_c"]
+        note = "nRSBT, one-port, is as printed: what is counted is in docs/errata.md"
+        return CostTable(title + "T of a broadcast / T of nESBT", columns, _ratios(n), note)
+    if number == 10:
+        what, note = "least start-ups of an all-gather, one-port", "of tcbt it is a lower bound"
+        start_ups = [(graph, _text(of(n))) for graph, of in LEAST_ALL_GATHER_START_UPS.items()]
+        return CostTable(title + what, ["graph", "start-ups"], start_ups, note)
+    columns = ["collective", "ports", "graph", "B_opt", "T_min", "lower bound"]
+    what, note = f"the best for {words} words", "of a broadcast for many words: docs/errata.md"
+    return CostTable(title + what, columns, list(_best(n, words, tau, tc)), note)
+
+
+def _loads(n: int) -> Iterator[tuple[object, ...]]:
+    for graph in _COUNTED:
+        counted = measures(spanning_graph(graph, n))
+        by_level = (counted.weighted_level_links, counted.subtree_nodes, counted.nodes_below)
+        for level in range(len(counted.level_links)):
+            for dimension in range(n):
+                values = (
+                    counted.weighted_links[dimension],
+                    *(each[level, dimension] for each in by_level),
+                )
+                shares = (_text(Fraction(int(value), counted.trees)) for value in values)
+                yield graph, level, dimension, *shares
+
+
+def _steps(table: dict[tuple[str, str], OfDimension], n: int) -> list[tuple[object, ...]]:
+    return [
+        (graph, ports, _text(steps(n)))
+        for (graph, ports), steps in table.items()
+        if n >= find_cost("broadcast", graph, ports).least_dimension
+    ]
+
+
+def _ratios(n: int) -> list[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = []
+    for ratio in RATIOS:
+        limits = ratio.one_packet, ratio.many_packets, ratio.by_start_ups, ratio.by_words
+        rows += [(graph, ratio.ports, *(_text(of(n)) for of in limits)) for graph in ratio.graphs]
+    return rows
+
+
+def _best(n: int, words: int, tau: float, tc: float) -> Iterator[tuple[object, ...]]:
+    for collective, ports, graphs in SUMMARY:
+        bound = _text(lower_bound(collective, ports, n, words).time(tau, tc))
+        for graph in graphs:
+            best = find_cost(collective, graph, ports).best_possible(n, words, tau, tc)
+            yield collective, ports, graph, *map(_text, best), bound
+
+
+def _text(value: Number) -> str:
+    """An integer or a fraction as it is; anything else with four digits."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

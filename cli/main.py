@@ -1,0 +1,161 @@
+"""The ``eyecast`` command as a whole: which commands there are, and how a failure is told.
+
+A command's module is imported when the command is asked for, and imports what takes long (the
+simulator's tools, the compiled cycle model, the plots) when it needs it, so that help and refusals
+come at once.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, NamedTuple, NoReturn
+
+import click
+
+from .. import __version__
+from ..model.base.errors import InvalidInput, printable
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+
+class _Entry(NamedTuple):
+    """Where a command is, and what it does in one line, which help prints without loading it."""
+
+    module: str
+    summary: str
+
+
+COMMANDS = {
+    "bitstream": _Entry("boards", "Build a network for an FPGA board, and prove it."),
+    "board-run": _Entry("boards", "Run a schedule on a board, compared with the model."),
+    "boards": _Entry("boards", "List the boards, and what was built for them."),
+    "cache": _Entry("cache", "List what was built and is kept, or remove it."),
+    "compare": _Entry("compare", "Compare all algorithms for a collective."),
+    "costs": _Entry("costs", "Print the papers' formulas for hypercubes."),
+    "predict": _Entry("schedule", "Predict the cycles of every step with the cycle model."),
+    "program": _Entry("schedule", "Compile a schedule to the injection tables of a network."),
+    "schedule": _Entry("schedule", "Make and prove a schedule, beside its lower bounds."),
+    "show": _Entry("schedule", "Draw a schedule."),
+    "traffic": _Entry("traffic", "Run drawn or given traffic: throughput and latency."),
+    "transmit": _Entry("transmit", "Find when and where a host should send."),
+    "verify": _Entry("verify", "Run a schedule on the hardware, compared with the model."),
+    "verilog": _Entry("schedule", "Write the network as Verilog."),
+}
+
+
+def main() -> None:
+    """Run the command line. Every failure that can be expected is one line on standard error."""
+    try:
+        # Asked to end, it stops what it has started, as when it is interrupted.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if sys.stdout is None:
+            _fail("standard output must be open, not closed", FAILED)
+        # Programs are then looked for where the system looks for them; all tools want to be told.
+        os.environ.setdefault("PATH", os.defpath)
+        status = cli.main(prog_name="eyecast", standalone_mode=False)
+        # What cannot be written is said here rather than by the interpreter at its end.
+        sys.stdout.flush()
+    except click.UsageError as error:
+        help_hint = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+        _fail(error.format_message().rstrip(".") + help_hint, BAD_INPUT)
+    except click.ClickException as error:
+        _fail(error.format_message(), BAD_INPUT)
+    except InvalidInput as error:
+        _fail(str(error), BAD_INPUT)
+    except (KeyboardInterrupt, click.Abort):
+        _fail("interrupted", INTERRUPTED)
+    except MemoryError as error:
+        _fail(f"out of memory: {error}" if str(error) else "out of memory", FAILED)
+    except OSError as error:
+        # What could not be written would be flushed again at exit, and fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        # A reader of our output who has seen enough needs no message.
+        status = FAILED if isinstance(error, BrokenPipeError) else _fail(str(error), FAILED)
+    except RuntimeError as error:
+        _fail(str(error), FAILED)
+    sys.exit(status)
+
+
+def _fail(message: str, status: int) -> NoReturn:
+    # A value that is quoted may hold anything, and what is said of it is one line.
+    click.echo(f"eyecast: {printable(message)}", err=True)
+    sys.exit(status)
+
+
+class _Commands(click.Group):
+    """The commands, which an unknown one is told."""
+
+    def list_commands(self, _context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, _context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module = import_module(f".{COMMANDS[name].module}", __package__)
+        command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
+        return command
+
+    def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS:
+            raise InvalidInput.of("command", ", ".join(COMMANDS), args[0])
+        return super().resolve_command(ctx, args)
+
+    def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
+        with _no_line_before():
+            return super().make_context(*arguments, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _no_line_before():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _no_line_before() -> Iterator[None]:
+    """Keep click from a new line on Ctrl-C, which only a terminal needs: it has printed ^C."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if sys.stderr.isatty():
+            raise
+        raise click.Abort from None
+
+
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__)
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Collective communication on real router hardware: schedules, injection tables, proof.
+
+    \b
+    eyecast schedule --mesh 8x8 --source 0,0            who sends to whom in which step
+    eyecast show     --mesh 8x8 --source 0,0            the same as a picture
+    eyecast program  --mesh 8x8 --source 0,0 -o p.json  its injection tables
+    eyecast predict  --mesh 8x8 --source 0,0            cycles, from the cycle model
+    eyecast verify   --mesh 8x8 --source 0,0            the same on the hardware, compared
+    eyecast compare  --mesh 8x8 --source 0,0            all algorithms side by side
+    eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
+    eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput
+    eyecast transmit --diagonal-mesh 45                 a host that sends to the fewest, soonest
+    eyecast costs    --collective scatter               what the papers' formulas say of hypercubes
+    eyecast boards, bitstream, board-run                the same on an FPGA board
+    eyecast cache                                       what was built and is kept, and its size
+    """  # noqa: D301 - click wants the control character itself
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())

@@ -1,0 +1,1 @@
+"""Options that commands share, and the values that they stand for."""

@@ -1,0 +1,241 @@
+"""The options that say what is to be carried out, and the schedule that they describe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import click
+
+from ...model.base.errors import InvalidInput, require_range
+from ...model.base.files import input_name
+from ...model.collectives.registry import Request, algorithms_for, find_algorithm
+from ...model.network.topology import Topology, hypercube
+from ...model.schedule.file import read_schedule
+from ...model.schedule.promises import ROOTLESS
+from ...model.schedule.schedule import Schedule
+from ..console import place_numbers
+from .common import (
+    NETWORK_NAMES,
+    Chosen,
+    Use,
+    chosen_topology,
+    integer_option,
+    integers,
+    network_facts,
+    ports_option,
+    refuse_beside,
+    together,
+)
+
+_MOST_FLITS = (1 << 31) - 1
+
+DEFAULT_ALGORITHMS = {"broadcast": "eye", "multicast": "u-mesh"}
+"""What does a collective if nothing is said."""
+
+source_option = click.option(
+    "--source", metavar="X,Y", help="The root: has the message at the start, or gathers."
+)
+flits_option = integer_option("--flits", 16, "Length of the message, or of each block.")
+request_options = together(
+    source_option,
+    click.option(
+        "--collective",
+        default="broadcast",
+        show_default=True,
+        help="What to do; for an unknown one all are listed.",
+    ),
+    click.option("--target", "targets", metavar="X,Y", multiple=True, help="Of a multicast."),
+    click.option("--packet", metavar="N", help="At most so many flits in a send."),
+    ports_option,
+    flits_option,
+)
+collective_options = together(
+    request_options,
+    click.option(
+        "--algorithm",
+        help="How to do it; if nothing is said, eye for a broadcast, u-mesh for a multicast, and "
+        "for all else sbt on a hypercube, ring elsewhere.",
+    ),
+    click.option("--partial", is_flag=True, help="Serve the nodes that can be reached."),
+    click.option(
+        "--order",
+        metavar="postorder|reverse-breadth-first",
+        help="In which order an all-to-all sends on all ports; if nothing is said, the table's.",
+    ),
+)
+schedule_file_option = click.option(
+    "--schedule",
+    "schedule_file",
+    metavar="FILE",
+    help="A schedule file (- is standard input), not --mesh, --source, --algorithm and --flits.",
+)
+
+SCHEDULE_FILE_SAYS = (
+    *(*NETWORK_NAMES, "--source", "--collective", "--algorithm", "--flits"),
+    *("--target", "--partial", "--packet", "--ports", "--order"),
+)
+"""What must not be said beside ``--schedule``."""
+
+PROGRAM_FILE_SAYS = (
+    *("--schedule", *SCHEDULE_FILE_SAYS),
+    *("--vcs", "--depth", "--flit-width", "--message-words", "--table-words"),
+    *("--link-registers", "--barrier-registers", "--contention-free", "--steps"),
+)
+"""What must not be said beside ``--program``."""
+
+
+def chosen_node(topology: Topology, text: str, option: str) -> int:
+    """The number of the node at the coordinates in ``text``."""
+    return topology.node_at(integers(option, "coordinates such as 0,0", text, ","), option)
+
+
+def chosen_source(chosen: Chosen, topology: Topology) -> int:
+    """The number of the source node."""
+    if chosen["source"] is None:
+        raise InvalidInput("a source must be given, such as --source 0,0")
+    return _working_node(chosen, topology, chosen["source"], "--source")
+
+
+def _working_node(chosen: Chosen, topology: Topology, text: str, option: str) -> int:
+    """The number of a node that takes part; refused if ``--random-faults`` alone draws it faulty.
+
+    What else is faulty is refused by the algorithm.
+    """
+    node = chosen_node(topology, text, option)
+    named = [chosen_node(topology, each, "--faulty-node") for each in chosen["faulty_node"]]
+    if chosen["random_faults"] and node in topology.faulty_nodes and node not in named:
+        seed = f"--random-faults {chosen['random_faults']} --seed {chosen['seed']}"
+        raise InvalidInput(
+            f"{option} must be a node that works, not {text}, which {seed} draws faulty "
+            f"(--keep {text}, or another seed, helps)"
+        )
+    return node
+
+
+def chosen_root(chosen: Chosen, topology: Topology) -> int | None:
+    """The number of the source node; None in a collective where every node is one."""
+    if chosen["collective"] not in ROOTLESS:
+        return chosen_source(chosen, topology)
+    if chosen["source"] is not None:
+        raise InvalidInput(f"--source must be left out with {chosen['collective']}: all nodes are")
+    return None
+
+
+def chosen_flits(chosen: Chosen) -> int:
+    """The length of the message."""
+    flits: int = chosen["flits"]
+    require_range("--flits", flits, 1, _MOST_FLITS)
+    return flits
+
+
+def chosen_request(chosen: Chosen, topology: Topology, source: int | None) -> Request:
+    """What the options ask for, of whatever algorithm."""
+    return Request(
+        topology=topology,
+        words=chosen_flits(chosen),
+        source=source,
+        targets=_chosen_targets(chosen, topology),
+        partial=chosen.get("partial", False),
+        all_port=chosen["ports"] == "all",
+        duplex=None if chosen["ports"] in ("one", "all") else chosen["ports"],
+        order=chosen.get("order"),
+        packet=_chosen_packet(chosen),
+    )
+
+
+def make_schedule(chosen: Chosen, topology: Topology, source: int | None) -> Schedule:
+    """The schedule of the chosen algorithm, checked."""
+    collective = chosen["collective"]
+    name = chosen["algorithm"] or _default_algorithm(collective, topology)
+    algorithm = find_algorithm(collective, name)
+    request = chosen_request(chosen, topology, source)
+    try:
+        schedule = algorithm.generate(request)
+    except InvalidInput as error:
+        if request.all_port and "all_port" not in algorithm.takes:
+            raise InvalidInput(f"{error} ({all_port_served(collective)})") from error
+        served = chosen["ports"] == "one" and request.packet is None
+        if chosen["algorithm"] or collective != "broadcast" or not served:
+            raise
+        raise InvalidInput(f"{error} (--algorithm tree serves any network)") from error
+    schedule.check()
+    return schedule
+
+
+def all_port_served(collective: str) -> str:
+    """Words on what serves a collective where nodes use all their ports at once."""
+    root = None if collective in ROOTLESS else 0
+    request = Request(topology=hypercube(3), words=1, source=root, all_port=True)
+    served = []
+    for algorithm in algorithms_for(collective):
+        with suppress(InvalidInput):
+            algorithm.generate(request)
+            served.append(algorithm.name)
+    return f"on a hypercube {', '.join(served)} serve it" if served else "nothing serves it yet"
+
+
+def chosen_schedule(
+    chosen: Chosen, use: Use, require: Callable[[Topology], None] = lambda _topology: None
+) -> Schedule:
+    """The schedule that the options describe, or that of the file that they name; checked.
+
+    ``require`` refuses a network before there is any work.
+    """
+    file = chosen.get("schedule_file")
+    if file is not None:
+        refuse_beside("--schedule", SCHEDULE_FILE_SAYS)
+        schedule = read_schedule(file)
+        use.require(schedule.topology.label, schedule.topology.nodes)
+        require(schedule.topology)
+        try:
+            schedule.check()
+        except InvalidInput as error:
+            raise InvalidInput(f"{input_name(file)}: {error}") from error
+        return schedule
+    topology = chosen_topology(chosen, use)
+    require(topology)
+    return make_schedule(chosen, topology, chosen_root(chosen, topology))
+
+
+def schedule_facts(chosen: Chosen, schedule: Schedule) -> dict[str, object]:
+    """What a result is about, as :func:`.network_facts`; a schedule file has no seed."""
+    facts = network_facts(chosen, schedule.topology)
+    if chosen.get("schedule_file") is not None:
+        facts["seed"] = None
+    return {
+        **facts,
+        "collective": schedule.collective,
+        "algorithm": schedule.algorithm,
+        "source": place_numbers(schedule.topology, schedule.root),
+        "ports": schedule.port_model,
+    }
+
+
+def _default_algorithm(collective: str, topology: Topology) -> str:
+    """What does a collective on a network if nothing is said."""
+    usual = "sbt" if topology.kind == "hypercube" else "ring"
+    return DEFAULT_ALGORITHMS.get(collective, usual)
+
+
+def _chosen_targets(chosen: Chosen, topology: Topology) -> tuple[int, ...] | None:
+    """The nodes that get a multicast; None for any other collective."""
+    texts = chosen["targets"]
+    if chosen["collective"] != "multicast":
+        if texts:
+            raise InvalidInput(f"--target must be left out with {chosen['collective']}")
+        return None
+    if not texts:
+        raise InvalidInput("a target must be given with multicast, such as --target 1,0")
+    return tuple(_working_node(chosen, topology, text, "--target") for text in texts)
+
+
+def _chosen_packet(chosen: Chosen) -> int | None:
+    """The most words of a send; None for any number."""
+    if chosen["packet"] is None:
+        return None
+    (packet, *more) = integers("--packet", "a number of flits", chosen["packet"], ",")
+    if more:
+        raise InvalidInput.of("--packet", "a number of flits", repr(chosen["packet"]))
+    require_range("--packet", packet, 1, _MOST_FLITS)
+    return packet

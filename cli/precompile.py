@@ -1,0 +1,60 @@
+"""Compiles all that Numba would compile when a command first needs it: ``make`` runs it once.
+
+``python -m eyecast.cli.precompile``. What is compiled already is only loaded.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from dataclasses import replace
+
+from ..model.base.notices import LOG
+from ..model.collectives.transmit.covering import cover_square
+from ..model.collectives.tree.broadcast import tree_broadcast
+from ..model.collectives.tree.graph import two_way_graph
+from ..model.collectives.tree.intervals import interval_sends
+from ..model.cycle.model import run
+from ..model.network.config import NetworkConfig
+from ..model.network.topology import mesh
+from ..model.program.payload import empty_memory
+from ..model.program.program import Program
+from ..model.run.signature import signatures
+from . import waiting
+
+
+def main() -> None:
+    """Call every function that is compiled, with arrays of the types that it is called with."""
+    # Compilations can be interrupted, but are not told of one by one.
+    waiting.show_notices()
+    LOG.setLevel(logging.WARNING)
+    begin = time.monotonic()
+    sys.stdout.write("compiling the cycle model and the searches (once: half a minute)\n")
+    sys.stdout.flush()
+    _use_cycle_model()
+    _use_searches()
+    sys.stdout.write(f"they are compiled: {time.monotonic() - begin:.0f} s\n")
+
+
+def _use_cycle_model() -> None:
+    """Run programs in which nothing is sent: on a network as most are, and on an all-port one."""
+    config = NetworkConfig(topology=mesh((2, 1)))
+    for network in (config, replace(config, all_port=True)):
+        nothing: tuple[tuple[()], ...] = ((),) * network.topology.nodes
+        ports = nothing if network.all_port else ()
+        program = Program(network, "full-duplex", nothing, nothing, receive_ports=ports)
+        ran = run(program, empty_memory(network), timing="barrier")
+    signatures(ran.trace, config)
+
+
+def _use_searches() -> None:
+    """Search for schedules: small ones, each in a way of its own."""
+    grid = mesh((4, 4))
+    tree_broadcast(grid, 0, 1)
+    interval_sends(two_way_graph(grid), 0, steps=4, trials=1)
+    cover_square(8, 5)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Algorithms side by side on one network: what is known of each, and why some are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..model.collectives.cube.costs.tables import COLLECTIVES, find_costs
+from ..model.collectives.least import least_measures
+from ..model.collectives.registry import Request
+from ..model.schedule.cost import ScheduleCost, count_cost, message_words
+from ..model.schedule.schedule import Schedule
+from .console import origin_name
+
+if TYPE_CHECKING:
+    from ..sim.verify import Verification
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of one algorithm.
+
+    ``cycles`` is what the cycle model says, by timing; a timing that is not there is in
+    ``refusals`` with the reason. ``verified`` is what the hardware did, where it was asked.
+    """
+
+    schedule: Schedule
+    cycles: dict[str, int] = field(default_factory=dict)
+    refusals: dict[str, str] = field(default_factory=dict)
+    verified: dict[str, Verification] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The algorithm's name."""
+        return self.schedule.algorithm
+
+    @property
+    def label(self) -> str:
+        """The name, with the nodes that are served where not all working ones are."""
+        working = self.schedule.topology.working_nodes.size
+        served = working - len(self.schedule.unserved)
+        return self.name if served == working else f"{self.name}, {served} of {working} nodes"
+
+    @property
+    def busiest_link(self) -> int:
+        """The most sends that cross one directed link, over all steps."""
+        return int(np.unique(self.schedule.links, return_counts=True)[1].max(initial=0))
+
+    @cached_property
+    def cost(self) -> ScheduleCost:
+        """Start-ups and words on the critical path, as counted from the schedule."""
+        return count_cost(self.schedule)
+
+    @cached_property
+    def formula(self) -> tuple[str, int, float] | None:
+        """Where Johnsson & Ho say what it costs, and the start-ups and words that they say.
+
+        None on other networks than hypercubes, and for what has no row in their tables. Packets are
+        as large as the largest send.
+        """
+        topology = self.schedule.topology
+        if topology.kind != "hypercube" or self.schedule.collective not in COLLECTIVES:
+            return None
+        model = self.schedule.port_model
+        ports = {"all-port": "n-port", "exchange": "one-port"}.get(model, model)
+        words = message_words(self.schedule)
+        packet = int(self.cost.words_per_step.max(initial=1))
+        for cost in find_costs(self.schedule.collective, ports):
+            n = len(topology.dims)
+            if cost.graph == self.name and n >= cost.least_dimension:
+                start_ups = int(cost.start_ups(n, words, packet))
+                return cost.place, start_ups, float(cost.transferred(n, words, packet))
+        return None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the hardware did what the model says, in every timing that it was asked for."""
+        return all(result.agrees for result in self.verified.values())
+
+    def to_json(self) -> dict[str, object]:
+        """What is known, as JSON values."""
+        return {
+            "algorithm": self.name,
+            "steps": self.schedule.steps,
+            "tcd": self.schedule.tcd,
+            "unserved": self.schedule.unserved,
+            "least": least_measures(self.schedule),
+            "cycles": self.cycles,
+            "busiest_link": self.busiest_link,
+            "start_ups": self.cost.start_ups(),
+            "words": self.cost.transferred,
+            "formula": None if self.formula is None else list(self.formula),
+            "refusals": self.refusals,
+            "hardware": {timing: result.to_json() for timing, result in self.verified.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The algorithms that serve a collective as asked, and why the others do not, by name."""
+
+    collective: str
+    request: Request
+    entries: Sequence[Entry]
+    refusals: Mapping[str, str]
+
+    @property
+    def title(self) -> str:
+        """One line on what is compared."""
+        words, topology = self.request.words, self.request.topology
+        message = "1 flit" if words == 1 else f"{words} flits"
+        origin = origin_name(topology, self.collective, self.request.source)
+        return f"{topology.label}, {self.collective}s of {message}{origin}"
+
+    @property
+    def least(self) -> dict[str, int]:
+        """Lower bounds on steps and TCD, for the most nodes that any algorithm serves."""
+        most = min(self.entries, key=lambda entry: len(entry.schedule.unserved))
+        return least_measures(most.schedule)
+
+    def to_json(self) -> dict[str, object]:
+        """The whole table, as JSON values."""
+        topology, source = self.request.topology, self.request.source
+        return {
+            "network": topology.label,
+            "collective": self.collective,
+            "source": None if source is None else topology.coordinates(source).tolist(),
+            "flits": self.request.words,
+            "least": self.least,
+            "algorithms": [entry.to_json() for entry in self.entries],
+            "not_serving": self.refusals,
+        }

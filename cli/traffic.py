@@ -1,0 +1,228 @@
+"""``eyecast traffic``: packets at set cycles, on the model, the hardware, or both and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+import numpy as np
+import numpy.typing as npt
+
+from ..model.base.errors import InvalidInput, require_range
+from ..model.network.config import NetworkConfig
+from ..model.traffic.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic, read_traffic
+from .console import (
+    BUILDING,
+    busy,
+    print_checks,
+    print_json,
+    print_table,
+    progress,
+    say,
+    say_written,
+)
+from .options.common import (
+    Chosen,
+    Use,
+    buffered_hardware_options,
+    chosen_topology,
+    float_option,
+    force_option,
+    integer_option,
+    json_option,
+    network_facts,
+    network_options,
+    output_option,
+    output_paths,
+    refuse_beside,
+    require_no_deadlock,
+)
+
+if TYPE_CHECKING:
+    from ..model.cycle.model import Run
+    from ..model.network.topology import Topology
+    from ..sim.traffic import TrafficCase, TrafficResult
+
+TABLE_SIZES = (1 << 12, 1 << 14, 1 << 16)
+"""Table memories of networks for traffic, in words: few sizes, so that few networks are built."""
+
+FILES = ("latency.svg", "trace-model.csv", "traffic.csv")
+HARDWARE_TRACE = "trace-hardware.csv"
+"""What is written to the output folder."""
+
+PLACES = ("model", "hardware", "both")
+
+
+class Setting(NamedTuple):
+    """The traffic that the options describe, and the network that it is for.
+
+    ``refusal`` is a 16-bit pattern for each node: in which cycles its interface refuses a flit.
+    ``seed`` draws VCs and words.
+    """
+
+    traffic: Traffic
+    config: NetworkConfig
+    refusal: npt.NDArray[np.uint16]
+    seed: int
+
+
+@click.command("traffic")
+@network_options
+@click.option("--traffic-file", metavar="FILE", help="Packets from a CSV file, not drawn.")
+@click.option("--pattern", default="uniform", show_default=True, help=f"{', '.join(PATTERNS)}.")
+@float_option("--rate", 0.2, "Flits that a node offers per cycle.")
+@integer_option("--packet-flits", 4, "Length of a packet with its header.")
+@integer_option("--cycles", 2000, "Cycles in which packets are drawn.")
+@float_option("--back-pressure", 0.0, "Share of the cycles in which a node takes no flit.")
+@buffered_hardware_options
+@click.option("--on", "place", default="both", show_default=True, help="model, hardware or both.")
+@force_option
+@output_option("traffic, traces and the histogram of latencies", metavar="FOLDER")
+@json_option
+def traffic_command(output: str | None, as_json: bool, place: str, **chosen: Any) -> None:
+    """Run drawn or given traffic; report throughput, latency and link use.
+
+    With --on both, exit status 0 only if model and hardware agree on every flit.
+    """
+    from ..model.run.measures import measure_traffic
+
+    if place not in PLACES:
+        raise InvalidInput.of("--on", "model, hardware or both", place)
+    with busy("drawing, compiling, predicting (the first time, the cycle model is compiled)"):
+        setting = _setting(chosen)
+        case = None if place == "model" else _case(chosen, setting)
+        predicted = _predicted(chosen, setting) if case is None else case.predicted
+    paths = output_paths(output, *FILES, *([] if place == "model" else [HARDWARE_TRACE]))
+    result = None if case is None else _run_on_hardware(case)
+    trace = predicted.trace if result is None else result.measured.trace
+    measured = measure_traffic(setting.traffic, setting.config, trace, setting.seed)
+    if paths:
+        _write(setting, predicted, result, paths)
+    compared = result if place == "both" else None
+    if as_json:
+        checks = None if compared is None else [check.to_json() for check in compared.checks]
+        facts = network_facts(chosen, setting.config.topology)
+        print_json({**facts, "measures": measured, "checks": checks})
+    else:
+        _print(setting, measured, compared)
+        say_written(*paths)
+    if compared is not None and not compared.agrees:
+        raise RuntimeError("hardware and prediction do not agree")
+    if not predicted.finished:
+        raise RuntimeError(f"the traffic does not end: stopped after {predicted.cycles} cycles")
+
+
+def _setting(chosen: Chosen) -> Setting:
+    """Draw or read the traffic, and make room for it in the network."""
+    require_range("--seed", chosen["seed"], 0)
+    topology = chosen_topology(chosen, Use.HARDWARE)
+    if chosen["traffic_file"] is not None:
+        refuse_beside("--traffic-file", ("--pattern", "--rate", "--packet-flits", "--cycles"))
+        traffic = read_traffic(chosen["traffic_file"], topology)
+    else:
+        traffic = draw_traffic(
+            topology,
+            chosen["pattern"],
+            rate=chosen["rate"],
+            flits=chosen["packet_flits"],
+            cycles=chosen["cycles"],
+            seed=chosen["seed"],
+        )
+    refusal = draw_refusal(topology, chosen["back_pressure"], chosen["seed"])
+    return Setting(traffic, _config(chosen, topology, traffic), refusal, chosen["seed"])
+
+
+def _predicted(chosen: Chosen, setting: Setting) -> Run:
+    """What the cycle model says of traffic that no hardware carries: of any number of packets."""
+    from ..model.cycle.model import run
+    from ..model.program.payload import empty_memory, random_words
+    from ..model.traffic.program import route_program, traffic_tables
+
+    traffic, config, refusal, seed = setting
+    tables = traffic_tables(traffic, config, seed)
+    require_no_deadlock(chosen, route_program(traffic, config, seed))
+    longest = int(tables.length.max(initial=0))
+    memory = empty_memory(config)
+    memory[:, :longest] = random_words(config, (config.topology.nodes, longest), seed)
+    return run(tables, memory, timing="self-timed", refusal=refusal)
+
+
+def _case(chosen: Chosen, setting: Setting) -> TrafficCase:
+    """The same as a program, which the hardware can be loaded with, and what the model says."""
+    from ..sim.traffic import TrafficCase
+
+    return TrafficCase.of(
+        setting.traffic,
+        setting.config,
+        seed=setting.seed,
+        refusal=setting.refusal,
+        require=lambda program: require_no_deadlock(chosen, program),
+    )
+
+
+def _config(chosen: Chosen, topology: Topology, traffic: Traffic) -> NetworkConfig:
+    """The network, with memories large enough for the traffic."""
+    from ..model.traffic.program import message_words_for
+
+    longest = int(traffic.flits.max(initial=1))
+    names = ("vcs", "depth", "flit_width", "link_registers", "message_words", "table_words")
+    # What was asked for is checked before there is made room in it.
+    config = NetworkConfig(
+        topology=topology, steps=1, timed_rows=True, **{name: chosen[name] for name in names}
+    )
+    most_rows = int(np.bincount(traffic.source, minlength=1).max())
+    # A row takes its control words and its header flits: seldom more than four in all.
+    enough = [size for size in TABLE_SIZES if size > 4 * most_rows]
+    return replace(
+        config,
+        message_words=max(config.message_words, message_words_for(topology, longest)),
+        table_words=max(config.table_words, enough[0] if enough else TABLE_SIZES[-1]),
+    )
+
+
+def _run_on_hardware(case: TrafficCase) -> TrafficResult:
+    """The same on the hardware."""
+    from ..sim.traffic import run_traffic
+
+    with progress("running", 1, shown=False) as (say, _):
+        return next(run_traffic([case], on_build=lambda: say(BUILDING)))
+
+
+def _write(
+    setting: Setting, predicted: Run, result: TrafficResult | None, paths: Sequence[Path]
+) -> None:
+    """Keep the traffic, the traces and the picture of what the hardware did, or else the model."""
+    from ..model.traffic.program import deliveries
+    from ..model.traffic.traffic import write_traffic
+    from ..picture.latency import draw_latencies
+    from ..picture.schedule import save_picture
+
+    latencies, model_trace, traffic, *hardware_trace = paths
+    trace = predicted.trace
+    write_traffic(setting.traffic, traffic)
+    trace.write_csv(model_trace)
+    if result is not None:
+        trace = result.measured.trace
+        trace.write_csv(hardware_trace[0])
+    delivered = deliveries(setting.traffic, setting.config, trace, setting.seed)
+    save_picture(draw_latencies(delivered.latency), latencies)
+
+
+def _print(
+    setting: Setting, measured: dict[str, float | int], compared: TrafficResult | None
+) -> None:
+    """What was measured, and the comparison if there was one."""
+    label = setting.config.topology.label
+    rows = [
+        (name.replace("_", " "), f"{value:.4g}" if isinstance(value, float) else value)
+        for name, value in measured.items()
+    ]
+    print_table(f"{label}, {len(setting.traffic)} packets", ("", "measured"), rows)
+    if compared is None:
+        return
+    print_checks("model and hardware", compared.checks)
+    if compared.difference is not None:
+        say(*compared.difference.describe().split("\n"))

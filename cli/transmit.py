@@ -1,0 +1,189 @@
+"""``eyecast transmit``: a host gives a network its message, soonest and with the least work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..model.base.errors import InvalidInput
+from .console import busy, print_json, print_table, say, say_written
+from .options.collective import chosen_flits, flits_option, schedule_facts
+from .options.common import (
+    Use,
+    chosen_kind,
+    chosen_topology,
+    float_option,
+    json_option,
+    network_options,
+    output_option,
+    refuse_beside,
+    require_output_files,
+)
+
+if TYPE_CHECKING:
+    from ..model.collectives.transmit.plan import Plan
+    from ..model.collectives.transmit.schemes import Findings
+
+PLANS = ("best", "paper")
+"""Which plan is written and drawn."""
+
+
+@click.command("transmit")
+@network_options
+@click.option("--table-1", is_flag=True, help="Table I of the paper, of diagonal meshes, instead.")
+@flits_option
+@float_option("--seconds", 30, "How long to search for a better plan and for a proof, at most.")
+@click.option(
+    "--plan",
+    "which",
+    default="best",
+    show_default=True,
+    metavar="best|paper",
+    help="Which plan to write and draw.",
+)
+@click.option("--picture", metavar="FILE", help="Draw when each node has it, as .svg or .png.")
+@output_option("the schedule (JSON)")
+@json_option
+def transmit_command(
+    output: str | None,
+    as_json: bool,
+    seconds: float,
+    which: str,
+    picture: str | None,
+    table_1: bool,
+    **chosen: Any,
+) -> None:
+    """Find when and where a host should send, so that all nodes have its message soonest.
+
+    The host sends to one node in a step, or rests; every node that has the message passes it on to
+    all its neighbours in each step. The table has the steps t and the host's sends s of the paper's
+    plan and of the best one found (Ho, Hsu & Sung 1996), as counted. Also known as graph burning.
+    """
+    from ..model.collectives.transmit.schedule import transmit_schedule
+    from ..model.collectives.transmit.schemes import SCHEMES, transmit
+    from ..model.schedule.file import write_schedule
+
+    if picture is not None:
+        from ..picture.schedule import require_picture_suffix, save_picture
+        from ..picture.transmit import draw_transmit, require_drawable
+
+    if table_1:
+        names = [option.opts[0] for option in click.get_current_context().command.params]
+        others = [name for name in names if name not in ("--table-1", "--json")]
+        refuse_beside("--table-1", others, "it is of diagonal meshes of all sides")
+        _print_table_1(as_json)
+        return
+    if which not in PLANS:
+        raise InvalidInput.of("--plan", " or ".join(PLANS), which)
+    if not 0 <= seconds <= _MOST_SECONDS:
+        raise InvalidInput.of("--seconds", f"0 to {_MOST_SECONDS}", seconds)
+    if picture is not None:
+        require_picture_suffix(picture)
+    require_output_files(output, picture)
+    flits = chosen_flits(chosen)
+    # What a file holds is known when it is read.
+    known = chosen_kind(chosen) in (*SCHEMES, "graph")
+    topology = chosen_topology(chosen, Use.SCHEDULE if known else Use.SEARCH)
+    if picture is not None:
+        require_drawable(topology)
+    with busy("searching"):
+        findings = transmit(topology, seconds)
+        plan = findings.best if which == "best" else _of_paper(findings)
+        schedule = transmit_schedule(plan, flits)
+        schedule.check()
+        figure = None if picture is None else draw_transmit(plan)
+    if output is not None:
+        write_schedule(schedule, output)
+    if picture is not None and figure is not None:
+        save_picture(figure, picture)
+    if as_json:
+        print_json({**schedule_facts(chosen, schedule), **_to_json(findings)})
+        return
+    _print(findings)
+    say_written(output, picture)
+
+
+_MOST_SECONDS = 1_000_000
+_LAST_SIDE = 732
+"""Of Table I."""
+
+
+def _print_table_1(as_json: bool) -> None:
+    """Table I as the text of the paper has it."""
+    from ..model.collectives.transmit.diagonal_mesh import table_1_row
+
+    rows = [table_1_row(side) for side in range(1, _LAST_SIDE + 1)]
+    if as_json:
+        print_json([row._asdict() for row in rows])
+        return
+    cells = []
+    for row in rows:
+        more = f"+{row.more}" if row.more else ""
+        inner_time = None if row.inner_time is None else f"{row.inner_time}{more}"
+        cells.append((row.side, f"{row.time}{more}", row.m, row.inner, inner_time))
+    columns = ("side n", "steps t", "squares m", "left: side", "left: steps")
+    print_table("Table I of Ho, Hsu & Sung, by the text of the paper", columns, cells)
+    say("docs/errata.md says in which rows the printed table differs")
+
+
+def _of_paper(findings: Findings) -> Plan:
+    """The plan that a paper describes."""
+    for plan in findings.plans:
+        if plan.claim is not None:
+            return plan
+    why = f": {findings.refusals[0]}" if findings.refusals else ""
+    raise InvalidInput(f"--plan must be best, as the paper has no plan for this network{why}")
+
+
+def _print(findings: Findings) -> None:
+    """The plans and the bound as a table, and below it what is proved."""
+    time, work = findings.bound
+    rows: list[tuple[object, ...]] = [("lower bound", time, work, None)]
+    for plan in findings.plans:
+        claim = plan.claim and ", ".join("?" if part is None else str(part) for part in plan.claim)
+        rows.append((plan.scheme, *plan.cost, claim))
+    topology = findings.best.topology
+    title = f"{topology.label}, {topology.nodes} nodes, from a host"
+    print_table(title, ("", "steps t", "sends s", "paper says"), rows)
+    for refusal in findings.refusals:
+        say(f"a plan is missing: {refusal}")
+    say(_verdict(findings))
+
+
+def _verdict(findings: Findings) -> str:
+    """One line on what is proved, and how."""
+    time, work = findings.bound
+    cost = f"t = {findings.best.time}, s = {findings.best.work}"
+    cases = " and ".join(f"{len(proof.entries)}" for proof in findings.certificates)
+    how = f"by cases, {cases} of them, checked" if findings.certificates else "by counting"
+    if findings.proved:
+        return f"{cost} is optimal: proved {how}"
+    least = f"t is at least {time}"
+    if findings.best.time == time:
+        least = f"t = {time} is the least, and s at least {work}"
+    return f"{cost} is not proved to be optimal: {least}"
+
+
+def _to_json(findings: Findings) -> dict[str, object]:
+    time, work = findings.bound
+    return {
+        "network": findings.best.topology.label,
+        "bound": {"t": time, "s": work},
+        "proved": findings.proved,
+        "plans": [
+            {
+                "scheme": plan.scheme,
+                "t": plan.time,
+                "s": plan.work,
+                "claim": plan.claim,
+                "sends": plan.sends,
+            }
+            for plan in findings.plans
+        ],
+        "refusals": findings.refusals,
+        "certificates": [
+            {"t": proof.time, "s": proof.sends, "entries": proof.entries}
+            for proof in findings.certificates
+        ],
+    }

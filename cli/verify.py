@@ -1,0 +1,184 @@
+"""``eyecast verify``: a schedule on the simulated hardware, compared with the cycle model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..model.base.errors import InvalidInput
+from ..model.program.file import write_program
+from ..model.schedule.file import write_schedule
+from ..model.schedule.promises import ROOTLESS
+from .console import (
+    BUILDING,
+    busy,
+    print_checks,
+    print_json,
+    print_table,
+    progress,
+    say,
+    say_written,
+    schedule_title,
+    sharing,
+)
+from .options.collective import (
+    chosen_schedule,
+    collective_options,
+    make_schedule,
+    schedule_facts,
+    schedule_file_option,
+)
+from .options.common import (
+    Chosen,
+    Use,
+    chosen_config,
+    chosen_topology,
+    force_option,
+    hardware_options,
+    json_option,
+    network_options,
+    output_option,
+    output_paths,
+    require_no_deadlock,
+    timing_option,
+)
+
+if TYPE_CHECKING:
+    from ..sim.verify import Case, Verification
+
+FILES = ("program.json", "schedule.json", "trace-hardware.csv", "trace-model.csv")
+WAVES = "waves.vcd"
+"""What is written to the output folder."""
+
+
+@click.command("verify")
+@network_options
+@collective_options
+@schedule_file_option
+@hardware_options
+@timing_option
+@force_option
+@click.option("--all-sources", is_flag=True, help="Every node in turn as the source.")
+@click.option("--waves", is_flag=True, help="Record waveforms (waves.vcd); needs -o.")
+@output_option("schedule, program, both traces and waveforms", metavar="FOLDER")
+@json_option
+def verify_command(
+    output: str | None, as_json: bool, timing: str, all_sources: bool, waves: bool, **chosen: Any
+) -> None:
+    """Run a schedule on the simulated hardware and compare it with the model, flit for flit.
+
+    Exit status 0 only if everything agrees.
+    """
+    from ..sim.verify import verify
+
+    if waves and output is None:
+        raise InvalidInput("--waves needs -o FOLDER, to have a place for waves.vcd")
+    if output is not None and all_sources:
+        raise InvalidInput("-o must be left out with --all-sources: it keeps the files of one run")
+    with busy("generating, checking, predicting"):
+        cases = list(_cases(chosen, timing, all_sources))
+    paths = output_paths(output, *FILES, *([WAVES] if waves else []))
+    waves_file = paths[-1] if waves else None
+    with progress("verifying", len(cases), shown=all_sources) as (say, advance):
+        results = []
+        for result in verify(cases, waves_file=waves_file, on_build=lambda: say(BUILDING)):
+            results.append(result)
+            advance()
+    if paths:
+        _write_verification(results[0], paths)
+    if as_json:
+        found = [
+            {**schedule_facts(chosen, result.case.schedule), **result.to_json()}
+            for result in results
+        ]
+        print_json(found if all_sources else found[0])
+    elif all_sources:
+        _print_summary(results)
+    else:
+        _print_verification(results[0])
+    if not as_json:
+        say_written(*paths)
+    if not all(result.agrees for result in results):
+        raise RuntimeError("hardware and prediction do not agree")
+
+
+def _cases(chosen: Chosen, timing: str, all_sources: bool) -> Iterator[Case]:
+    """What is to be verified: one schedule, or every source's; each with a payload of its own."""
+    from ..sim.verify import Case
+
+    if not all_sources:
+        schedules = [chosen_schedule(chosen, Use.HARDWARE)]
+    else:
+        if chosen["source"] is not None or chosen["schedule_file"] is not None:
+            raise InvalidInput("--all-sources must be without --source and --schedule")
+        if chosen["collective"] in ROOTLESS:
+            raise InvalidInput(f"--all-sources must be left out with {chosen['collective']}")
+        topology = chosen_topology(chosen, Use.HARDWARE)
+        schedules = [make_schedule(chosen, topology, node) for node in range(topology.nodes)]
+    # One network for all of them, which is built once.
+    config = chosen_config(chosen, schedules[0].topology, *schedules)
+    for number, schedule in enumerate(schedules):
+        yield Case.of(
+            schedule,
+            config,
+            timing=timing,
+            seed=number,
+            require=lambda program: require_no_deadlock(chosen, program),
+        )
+
+
+def _write_verification(result: Verification, paths: Sequence[Path]) -> None:
+    """Keep everything that a verification was about in :data:`FILES`."""
+    program, schedule, hardware_trace, model_trace = paths[: len(FILES)]
+    write_program(result.case.program, program)
+    write_schedule(result.case.schedule, schedule)
+    result.measured.trace.write_csv(hardware_trace)
+    result.case.predicted.trace.write_csv(model_trace)
+
+
+def _print_verification(result: Verification) -> None:
+    """Predicted beside measured, what still waits, and the first difference."""
+    from ..sim.verify import waiting
+
+    title = f"{schedule_title(result.case.schedule)}, {result.case.timing} timing"
+    print_checks(title, result.checks)
+    say(sharing(result.case.schedule))
+    for line in waiting(result.case.program, result.measured):
+        say(line)
+    if result.difference is not None:
+        say("first difference between the traces:")
+        say(*result.difference.describe().split("\n"))
+
+
+def _print_summary(results: Sequence[Verification]) -> None:
+    """All sources in one table, and the first that differs in full."""
+    agreeing = sum(result.agrees for result in results)
+    cycles = [result.measured.cycles for result in results]
+    tcds = [result.case.schedule.tcd for result in results]
+    first = results[0]
+    print_table(
+        f"{first.case.schedule.topology.label}, {first.case.schedule.algorithm} from every node, "
+        f"{first.case.timing} timing",
+        ("", "hardware"),
+        (
+            ("sources that agree in everything", f"{agreeing}/{len(results)}"),
+            ("steps", first.case.schedule.steps),
+            ("TCD", f"{min(tcds)} to {max(tcds)}"),
+            ("cycles", f"{min(cycles)} to {max(cycles)}"),
+            ("stalled flits", sum(int(r.measured.stalled_flits.sum()) for r in results)),
+            ("trace rows compared", sum(len(result.measured.trace) for result in results)),
+        ),
+    )
+    schedules = [result.case.schedule for result in results]
+    say(sharing(*schedules))
+    leaving = [schedule for schedule in schedules if schedule.unserved]
+    if leaving:
+        say(f"from {len(leaving)} of {len(results)} sources, as in the first of these")
+        say(schedule_title(leaving[0]))
+    for result in results:
+        if not result.agrees:
+            _print_verification(result)
+            break

@@ -1,0 +1,1 @@
+"""Ground that everything stands on: refusals, files, notices to those who wait, compiled loops."""

@@ -1,0 +1,128 @@
+"""Compilation of loops over many arrays, and what Numba does not have for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import njit, types
+from numba.core.cgutils import alloca_once_value, gep_inbounds
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import intrinsic, lower_getattr_generic, models, register_model
+
+from .compiled import compiled
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Int: TypeAlias = int | np.integer[Any]
+
+
+def compiled_loop(function: Function) -> Function:
+    """Compile ``function``, and keep the result for the next process.
+
+    Nothing compiled here makes an array, so Numba's counting of references to arrays is left out
+    (``_nrt``): with dozens of arrays it would take forty times as long as the work.
+    """
+    return compiled(function, _nrt=False)
+
+
+def inlined(function: Function) -> Function:
+    """Compile ``function`` into its callers."""
+    result: Function = njit(forceinline=True, error_model="numpy", _nrt=False)(function)
+    return result
+
+
+class _Held(types.Type):  # type: ignore[misc]
+    """The type of what :func:`hold` gives: the address of a named tuple of type ``values``."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+        super().__init__(name=f"held {values}")
+
+
+@register_model(_Held)  # type: ignore[untyped-decorator]
+class _Address(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, held: _Held) -> None:
+        super().__init__(manager, held, manager[held.values].get_value_type().as_pointer())
+
+
+@infer_getattr  # type: ignore[untyped-decorator]
+class _HeldFields(AttributeTemplate):  # type: ignore[misc]
+    key = _Held
+
+    def generic_resolve(self, held: _Held, name: str) -> Any:
+        return dict(zip(held.values.fields, held.values, strict=True)).get(name)
+
+
+@lower_getattr_generic(_Held)  # type: ignore[untyped-decorator]
+def _load_field(_: Any, builder: Any, held: _Held, address: Any, name: str) -> Any:
+    return _load(builder, gep_inbounds(builder, address, 0, held.values.fields.index(name)))
+
+
+def _load(builder: Any, address: Any) -> Any:
+    """Load each number of a value by itself: what nobody uses of an array is so left out."""
+    kind = address.type.pointee
+    if not isinstance(kind, ir.Aggregate):
+        return builder.load(address)
+    value = ir.Constant(kind, ir.Undefined)
+    for place in range(len(kind)):
+        value = builder.insert_value(
+            value, _load(builder, gep_inbounds(builder, address, 0, place)), place
+        )
+    return value
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def hold(_: Any, values: Any) -> Any:
+    """Put a named tuple into memory, for functions that are handed its address in its place.
+
+    The tuples here are of dozens of arrays, hundreds of numbers; handing them over, which is most
+    of what the small functions would consist of, makes Numba take four times as long. Once all is
+    compiled into one function, the compiler sees through the memory: the code is the same.
+    """
+
+    def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return alloca_once_value(builder, arguments[0])
+
+    return _Held(values)(values), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def lowest_bit(_: Any, word: Any) -> Any:
+    """Place of the lowest bit that is set in ``word``, an int64 that is not 0."""
+
+    def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def lanes_of(_: Any, network: Any) -> Any:
+    """The lanes of each node of a ``Network``: its field, or 1 where that is None.
+
+    It is so compiled twice. The networks that are not all-port, nearly all, have no loops over
+    lanes then, which would make them slower.
+    """
+    place = network.values.fields.index("lanes")
+    known = isinstance(network.values[place], types.NoneType)
+
+    def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        one = ir.Constant(ir.IntType(64), 1)
+        return one if known else builder.load(gep_inbounds(builder, arguments[0], 0, place))
+
+    return types.int64(network), code
+
+
+@inlined
+def index(number: Int) -> np.int64:
+    """Make an index that is seen not to be negative, so that no array is counted from its end."""
+    return np.int64(np.uint32(number))
+
+
+@inlined
+def field(word: np.uint64, low: Int, width: Int) -> np.int64:
+    """Extract the ``width`` bits of ``word`` from bit ``low`` upwards."""
+    mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
+    return np.int64((word >> np.uint64(low)) & mask)

@@ -1,0 +1,1 @@
+"""Algorithms that make schedules, by family, and the registry that knows them by name."""

@@ -1,0 +1,75 @@
+"""All-to-all broadcast (all-gather) on a hypercube: every node is the root of a graph of its own.
+
+The graphs are one graph moved to every node by exclusive or, so that each link of a dimension
+carries what the links of that dimension in the one graph carry together (Johnsson & Ho, section 6).
+Of M words for each node, N = 2^n nodes, n > 1, in packets of B words, in steps:
+
+=========  ===========================================  ==========================================
+graph      one port (Table 11)                          n ports (Table 13)
+=========  ===========================================  ==========================================
+``brg``    (N - 1) ceil(M / B)
+``nrbrg``                                               (N - 1) ceil(M / nB)
+``sbt``    sum(ceil(2^i M / B), i < n)                  sum(ceil(C(n-1, i) M / B), i < n)
+``nrsbt``  sum(ceil((2^(i+1) - 1) M / nB), i < n) +     sum(ceil(C(n, i) M / nB), i = 1 to n)
+           sum(ceil((N - 2^(i-n+1)) M / nB),
+           i = n to 2n - 2)
+``nesbt``  sum(ceil(2^i M / nB), i < n) +               sum(ceil(C(n, i) M / nB), i = 2 to n)
+           sum(ceil((N - 1 - 2^(i-n)) M / nB),          + ceil(M / nB) + ceil((n - 1) M / nB)
+           i = n to 2n - 1)
+``sbnt``   2 n - 1 for unbounded B                      sum(ceil(C(n, i) M / nB), i = 1 to n)
+``tcbt``                                                n for unbounded B
+=========  ===========================================  ==========================================
+
+With one port a routing cycle is an exchange across one dimension (:func:`.one_port_cycles`). For
+TCBT the paper has only a bound, 2 n - 2 cycles or more, and no schedule with one port.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...network.topology import Topology
+from ...schedule.builder import build_schedule
+from ...schedule.schedule import Blocks, Schedule
+from .packing import from_all, pack, require_cube, require_no_source, require_served, to_all
+from .routing_cycles import ONE_DIMENSION_A_CYCLE, level_cycles, one_port_cycles
+from .spanning_graphs import spanning_graph
+
+ONE_PORT_ALL_GATHER = ONE_DIMENSION_A_CYCLE
+ALL_PORT_ALL_GATHER = ("nrbrg", "sbt", "tcbt", "nrsbt", "nesbt", "sbnt")
+
+
+def cube_all_gather(
+    topology: Topology,
+    source: int | None,
+    words: int,
+    *,
+    graph: str,
+    all_port: bool,
+    packet: int | None = None,
+) -> Schedule:
+    """Bring ``words`` words of every node to all nodes, at most ``packet`` in a send.
+
+    Block *node* is the node's (with k pieces for each: blocks node * k to node * k + k - 1).
+    Without ``packet`` all that crosses a link in one routing cycle is one packet. One port is the
+    port model "exchange".
+
+    Raises :class:`InvalidInput` for a topology that is no hypercube without faults, for a graph
+    that is not of :data:`ONE_PORT_ALL_GATHER` or :data:`ALL_PORT_ALL_GATHER`, for a ``source`` (all
+    nodes are) and for no words.
+    """
+    dimension = require_cube(topology, graph, words, packet)
+    served = ALL_PORT_ALL_GATHER if all_port else ONE_PORT_ALL_GATHER
+    require_served("all-gather", graph, all_port, served)
+    require_no_source("all-gather", source)
+    trees = spanning_graph(graph, dimension)
+    cycles = level_cycles(trees) if all_port else one_port_cycles(trees)
+    crossings = from_all(to_all(trees, cycles), topology.nodes, to_every=True)
+    pieces, rows = pack(crossings, topology, words, len(trees.trees), packet)
+    blocks = Blocks(
+        np.repeat(np.arange(topology.nodes), len(pieces)),
+        (None,) * (topology.nodes * len(pieces)),
+        np.tile(pieces.words, topology.nodes),
+    )
+    ports = "all-port" if all_port else "exchange"
+    return build_schedule(topology, "all-gather", graph, ports, None, blocks, rows)

@@ -1,0 +1,103 @@
+"""All-to-all personalized communication on a hypercube: every node has words for every other.
+
+Each node is the root of one graph, moved there by exclusive or (Johnsson & Ho, section 7). Of M
+words for each pair of nodes, N = 2^n nodes, n > 1, in packets of B words, in steps:
+
+=========  =============================================  ========================================
+graph      one port (Table 15)                            n ports (Table 17)
+=========  =============================================  ========================================
+``brg``    sum(ceil(i M / B), i < N)
+``nrbrg``                                                 sum(ceil(i M / nB), i < N)
+``sbt``    n ceil(N M / 2B)                               sum of the largest s_ld (below)
+``nrsbt``  sum(ceil((i + 1) N M / 2nB), i < n) +          n ceil(N M / 2nB)
+           sum(ceil((2n - i - 1) N M / 2nB),
+           i = n to 2n - 2)
+``nesbt``  2 n for unbounded B                            n + 1 for unbounded B
+``sbnt``   2 n - 1 for unbounded B                        sum(ceil(sum(C(n, j), j = i to n) M / nB),
+                                                          i = 1 to n)
+``tcbt``                                                  n for unbounded B
+=========  =============================================  ========================================
+
+With n ports there are two orders. *Postorder*: all that is for a subtree goes there together, and a
+link of dimension d carries s_ld words for each word of M in cycle l (Theorem 7.3). *Reverse breadth
+first*: messages for the deepest nodes leave first, and it carries r_ld words in cycle h - 1 - l of
+h (Theorem 7.4; :mod:`.measures` counts both). The table's steps are those of either, but for
+nRSBT, which has the variation of section 7.1: tree j uses dimension (j + i) mod n in cycle i, and
+all links carry the same, N M / 2n words. With one port the order is postorder.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...base.errors import InvalidInput
+from ...network.topology import Topology
+from ...schedule.builder import build_schedule
+from ...schedule.schedule import Blocks, Schedule
+from .packing import (
+    Crossings,
+    from_all,
+    pack,
+    require_cube,
+    require_no_source,
+    require_served,
+    to_each,
+)
+from .routing_cycles import ONE_DIMENSION_A_CYCLE, dimension_cycles, level_cycles, one_port_cycles
+from .spanning_graphs import SpanningGraph, spanning_graph
+
+ONE_PORT_ALL_TO_ALL = ONE_DIMENSION_A_CYCLE
+ALL_PORT_ALL_TO_ALL = ("nrbrg", "sbt", "tcbt", "nrsbt", "nesbt", "sbnt")
+ORDERS = ("postorder", "reverse-breadth-first")
+
+
+def cube_all_to_all(
+    topology: Topology,
+    source: int | None,
+    words: int,
+    *,
+    graph: str,
+    all_port: bool,
+    packet: int | None = None,
+    order: str | None = None,
+) -> Schedule:
+    """Send ``words`` words from every node to every node, at most ``packet`` in a send.
+
+    Block s * N + d is what node s has for node d (with k pieces for each pair: k blocks from
+    (s * N + d) * k on); what a node has for itself stays where it is. Without ``packet`` all that
+    crosses a link in one routing cycle is one packet. One port is the port model "exchange".
+    ``order``, for n ports alone, is one of :data:`ORDERS`; without it the schedule is the table's.
+
+    Raises :class:`InvalidInput` for a topology that is no hypercube without faults, for a graph
+    that is not of :data:`ONE_PORT_ALL_TO_ALL` or :data:`ALL_PORT_ALL_TO_ALL`, for a ``source`` (all
+    nodes are), for no words and for an order that there is not.
+    """
+    dimension = require_cube(topology, graph, words, packet)
+    served = ALL_PORT_ALL_TO_ALL if all_port else ONE_PORT_ALL_TO_ALL
+    require_served("all-to-all", graph, all_port, served)
+    require_no_source("all-to-all", source)
+    if order is not None and (not all_port or order not in ORDERS):
+        allowed = " or ".join(ORDERS) if all_port else "none with one port"
+        raise InvalidInput.of("order of all-to-all", allowed, order)
+    trees = spanning_graph(graph, dimension)
+    nodes = topology.nodes
+    crossings = from_all(_from_root(trees, all_port, order), nodes, to_every=False)
+    pieces, rows = pack(crossings, topology, words, len(trees.trees), packet)
+    pairs = np.arange(nodes * nodes)
+    blocks = Blocks(
+        np.repeat(pairs // nodes, len(pieces)),
+        tuple((node,) for node in np.repeat(pairs % nodes, len(pieces)).tolist()),
+        np.tile(pieces.words, nodes * nodes),
+    )
+    ports = "all-port" if all_port else "exchange"
+    return build_schedule(topology, "all-to-all", graph, ports, None, blocks, rows)
+
+
+def _from_root(graph: SpanningGraph, all_port: bool, order: str | None) -> Crossings:
+    """What node 0 sends, and what crosses which link when."""
+    if order == "reverse-breadth-first":
+        return to_each(graph, None)
+    if not all_port:
+        return to_each(graph, one_port_cycles(graph))
+    even = graph.name == "nrsbt" and order is None
+    return to_each(graph, dimension_cycles(graph) if even else level_cycles(graph))

@@ -1,0 +1,118 @@
+"""One-to-all broadcast on the spanning graphs of a hypercube (Johnsson & Ho, section 4).
+
+With P = ceil(M / B) packets of a message of M words, N = 2^n nodes and n > 1, in steps:
+
+=========  ====================================================  ==================================
+graph      one port (Table 4)                                    n ports (Table 5)
+=========  ====================================================  ==================================
+``brg``    2 P + N - 3                                           P + N - 2
+``nrbrg``                                                        ceil(M / nB) (N - 1)
+``sbt``    P n                                                   P + n - 1
+``tcbt``   3 P + 2 n - 5 (n > 2; see below)                      P + n - 1
+``nrsbt``  2 sum(ceil(M i / nB), i = 1 to n - 1) + P             ceil(M / nB) n
+``nesbt``  P + n                                                 ceil(M / nB) + n
+=========  ====================================================  ==================================
+
+The single trees and nESBT are pipelined: packets follow each other as closely as the ports allow.
+With one port that is as many steps apart as the busiest node of a single tree has links: it must
+handle each packet once by each. (So the two-rooted tree of the 2-cube, a path, takes 2 P steps, not
+the 3 P - 1 of the paper's formula, which has a node with three links; and on the 1-cube every tree
+is one link: P steps, and one step less than the table for BRG and nESBT.) In nESBT every tree takes
+each n-th packet, by the labels f(i, j) of Theorem 4.1.
+
+nRBRG and nRSBT are not pipelined: their trees share links, and in a cycle a link carries what all
+trees send over it. M is a multiple of n in their formulas; else the longest share counts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...network.topology import Topology
+from ...schedule.builder import Rows, build_schedule
+from ...schedule.schedule import Blocks, Schedule
+from .bits import Numbers
+from .packing import (
+    even_pieces,
+    pack,
+    pipeline,
+    require_cube,
+    require_served,
+    require_source,
+    shares,
+    to_all,
+)
+from .routing_cycles import (
+    dimension_cycles,
+    level_cycles,
+    most_links_at_a_node,
+    one_port_cycles,
+    tallest_first_cycles,
+)
+from .spanning_graphs import SpanningGraph, spanning_graph
+
+ONE_PORT_BROADCAST = ("brg", "sbt", "tcbt", "nrsbt", "nesbt")
+ALL_PORT_BROADCAST = ("brg", "nrbrg", "sbt", "tcbt", "nrsbt", "nesbt")
+
+
+def cube_broadcast(
+    topology: Topology,
+    source: int | None,
+    words: int,
+    *,
+    graph: str,
+    all_port: bool,
+    packet: int | None = None,
+) -> Schedule:
+    """Broadcast ``words`` words from ``source`` to all nodes in packets of at most ``packet``.
+
+    Without ``packet`` the message is one packet; nRBRG, nRSBT and nESBT send one share of it down
+    each tree, so that nESBT has packets of ceil(M / n) words. Each packet is a block. One port is
+    the port model "exchange".
+
+    Raises :class:`InvalidInput` for a topology that is no hypercube without faults, for a graph
+    that is not of :data:`ONE_PORT_BROADCAST` or :data:`ALL_PORT_BROADCAST`, for a source outside
+    the cube and for no words.
+    """
+    dimension = require_cube(topology, graph, words, packet)
+    served = ALL_PORT_BROADCAST if all_port else ONE_PORT_BROADCAST
+    require_served("broadcast", graph, all_port, served)
+    root = require_source(topology, source)
+    trees = spanning_graph(graph, dimension, root)
+    if graph in ("nrbrg", "nrsbt"):
+        cycles = _shared_cycles(trees, all_port)
+        pieces, rows = pack(to_all(trees, cycles), topology, words, len(trees.trees), packet)
+        lengths = pieces.words
+    else:
+        lengths, rows = _pipelined(trees, words, all_port, packet)
+    owner = np.full(lengths.size, root, np.int32)
+    blocks = Blocks(owner, (None,) * lengths.size, lengths.astype(np.int32))
+    ports = "all-port" if all_port else "exchange"
+    return build_schedule(topology, "broadcast", graph, ports, root, blocks, rows)
+
+
+def _shared_cycles(graph: SpanningGraph, all_port: bool) -> list[Numbers]:
+    """Cycles of the graphs whose trees share links."""
+    if graph.name == "nrbrg":
+        return level_cycles(graph)
+    return dimension_cycles(graph) if all_port else one_port_cycles(graph)
+
+
+def _pipelined(
+    graph: SpanningGraph, words: int, all_port: bool, packet: int | None
+) -> tuple[Numbers, Rows]:
+    """The words of each packet, and what each step sends."""
+    count = len(graph.trees)
+    largest = -(-words // count) if packet is None else packet
+    if all_port:
+        pieces = even_pieces(shares(words, count), largest)
+        lengths, tree = pieces.words, pieces.tree
+        turn = np.arange(tree.size) - np.searchsorted(tree, tree)
+        return lengths, pipeline(graph, level_cycles(graph), tree, turn)
+    lengths = even_pieces(np.array([words]), largest).words
+    turn, tree = np.divmod(np.arange(lengths.size), count)
+    if count > 1:
+        return lengths, pipeline(graph, one_port_cycles(graph), tree, count * turn)
+    alone = graph.trees[0]
+    cycles = [tallest_first_cycles(alone)]
+    return lengths, pipeline(graph, cycles, tree, most_links_at_a_node(alone) * turn)

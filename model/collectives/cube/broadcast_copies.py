@@ -1,0 +1,75 @@
+"""Broadcast by n whole copies: what nESBT delivers whatever n - 1 links fail.
+
+The n trees of nESBT share no directed link (Johnsson & Ho, Theorem 3.1), so that n - 1 faulty links
+spoil n - 1 trees at most, and one at least still reaches every node. Nobody need know which links
+are faulty before: a copy of the message goes down every tree, and what would cross a faulty link is
+not sent, nor anything below it::
+
+    tree 0    s -> a -> b -> c      link a -> b fails: copy 0 reaches a alone,
+    tree 1    s -> c -> d -> a      copy 1 goes its own way to all the others, and so on
+
+Each node that is not cut off gets as many copies as trees still reach it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ...base.errors import InvalidInput, require_range, with_article
+from ...network.topology import Topology
+from ...schedule.builder import Rows, build_schedule
+from ...schedule.promises import broadcast_name
+from ...schedule.schedule import Blocks, Schedule
+from .bits import NO_PARENT
+from .spanning_graphs import SpanningTree, spanning_graph
+
+
+def nesbt_copies(topology: Topology, source: int, words: int) -> Schedule:
+    """Broadcast ``words`` words from ``source`` down all n trees of nESBT, as far as links go.
+
+    All-port, in n + 1 steps at most (one in the 1-cube). Block j is the copy of tree j, owed to
+    exactly the nodes that the tree still reaches, the source among them; that each node which is
+    not faulty is one of them for some copy is checked here.
+
+    Raises :class:`InvalidInput` for a topology that is no hypercube (with or without faults), for a
+    source outside it or faulty, for no words and, naming the first of them, for nodes that no tree
+    reaches.
+    """
+    if topology.kind != "hypercube":
+        raise InvalidInput.of("topology for nesbt", "a hypercube", with_article(topology.label))
+    require_range("source", source, 0, topology.nodes - 1)
+    require_range("flits", words, 1)
+    trees = spanning_graph("nesbt", len(topology.dims), source).trees
+    reached = np.stack([_reached(tree, topology) for tree in trees])
+    alive = np.ones(topology.nodes, np.bool_)
+    alive[list(topology.faulty_nodes)] = False
+    lost = np.flatnonzero(alive & ~reached.any(axis=0))
+    if lost.size or not alive[source]:
+        node = int(lost[0]) if alive[source] else source
+        raise InvalidInput.of(
+            "faults", "such that some tree of nesbt reaches every node", f"such that {node} is lost"
+        )
+    parent = np.stack([tree.parent for tree in trees])
+    block, target = np.nonzero(reached & (parent != NO_PARENT))
+    level = np.stack([tree.level for tree in trees])[block, target]
+    blocks = Blocks(
+        np.full(len(trees), source, np.int32),
+        tuple(tuple(np.flatnonzero(nodes).tolist()) for nodes in reached),
+        np.full(len(trees), words, np.int32),
+    )
+    rows = Rows(level, parent[block, target], target, block)
+    name = broadcast_name(topology, blocks)
+    return build_schedule(topology, name, "nesbt-copies", "all-port", source, blocks, rows)
+
+
+def _reached(tree: SpanningTree, topology: Topology) -> npt.NDArray[np.bool_]:
+    """Whether each node is still joined to the root by its way down the tree; shape (N,), bool."""
+    nodes = np.arange(tree.nodes)
+    joined: npt.NDArray[np.bool_]
+    joined = topology.neighbor[tree.parent, tree.dimension + 1] == nodes
+    joined[tree.root] = True
+    ahead = np.where(tree.parent == NO_PARENT, tree.root, tree.parent)
+    for _ in range(tree.height.bit_length()):
+        joined, ahead = joined & joined[ahead], ahead[ahead]
+    return joined

@@ -1,0 +1,103 @@
+"""One-to-all broadcast on a hypercube under two port models that Johnsson & Ho add in passing.
+
+Their one port is an *exchange* with one neighbour. Where a node may send to one and receive from
+another (full-duplex), paths and the two-rooted tree are pipelined more closely; where it may only
+send or receive (half-duplex), the exchanges of nESBT take two steps. P = ceil(M / B) packets of a
+message of M words, N = 2^n nodes, n > 1, in steps:
+
+=========  =======================================  ==========================================
+graph      half-duplex                              full-duplex
+=========  =======================================  ==========================================
+``brg``    2 P + N - 3 (as one-port)                P + N - 2 (section 4.1.1)
+``sbt``    P n (as one-port)                        P n
+``tcbt``   3 P + 2 n - 5, n > 2 (as one-port)       2 P + 2 n - 4 (section 4.1.3)
+``nesbt``  2 P + n - 1 (Theorem 4.3)                P + n (as one-port)
+=========  =======================================  ==========================================
+
+In the one-port broadcasts of the single trees no node sends and receives in one step, so that they
+are half-duplex as they are. (A scatter with full-duplex ports is in :mod:`.scatter`.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...base.errors import InvalidInput
+from ...network.topology import Topology
+from ...schedule.schedule import Schedule
+from .broadcast import cube_broadcast
+from .packing import require_served
+from .routing_cycles import most_links_at_a_node
+from .scatter import full_duplex_path_scatter
+from .spanning_graphs import spanning_graph
+
+OTHER_PORTS_BROADCAST = ("brg", "sbt", "tcbt", "nesbt")
+OTHER_PORTS = {("scatter", "brg"), *(("broadcast", graph) for graph in OTHER_PORTS_BROADCAST)}
+"""Collectives and their graphs; the scatter is full-duplex alone."""
+
+
+def other_ports_schedule(
+    collective: str,
+    topology: Topology,
+    source: int | None,
+    words: int,
+    *,
+    graph: str,
+    duplex: str,
+    packet: int | None = None,
+) -> Schedule:
+    """The schedule of one of :data:`OTHER_PORTS`, half-duplex or full-duplex.
+
+    Raises :class:`InvalidInput` for any other, and for what its generator refuses.
+    """
+    if (collective, graph) not in OTHER_PORTS or (collective, duplex) == ("scatter", "half-duplex"):
+        allowed = "one or full-duplex" if collective == "scatter" else "one or all"
+        raise InvalidInput.of(f"ports for {graph} {collective}", allowed, duplex)
+    if collective == "scatter":
+        return full_duplex_path_scatter(topology, source, words, packet=packet)
+    broadcast = half_duplex_broadcast if duplex == "half-duplex" else full_duplex_broadcast
+    return broadcast(topology, source, words, graph=graph, packet=packet)
+
+
+def half_duplex_broadcast(
+    topology: Topology, source: int | None, words: int, *, graph: str, packet: int | None = None
+) -> Schedule:
+    """Broadcast with one send or one receive at a node in each step.
+
+    Where nodes exchange packets, the step becomes two: first the packets to the higher numbers.
+    Otherwise as :func:`.broadcast`, for the graphs :data:`OTHER_PORTS_BROADCAST`.
+    """
+    require_served("broadcast", graph, False, OTHER_PORTS_BROADCAST)
+    one_port = cube_broadcast(topology, source, words, graph=graph, all_port=False, packet=packet)
+    step = one_port.step.astype(np.int64)
+    there = (step * topology.nodes + one_port.source) * topology.nodes + one_port.target
+    back = (step * topology.nodes + one_port.target) * topology.nodes + one_port.source
+    exchanges = np.isin(there, back)
+    double = np.zeros(one_port.steps + 1, np.int64)
+    double[step[exchanges]] = 1
+    second = exchanges & (one_port.source > one_port.target)
+    later = (np.cumsum(double) - double)[step] + second
+    return replace(one_port, step=(step + later).astype(np.int32), port_model="half-duplex")
+
+
+def full_duplex_broadcast(
+    topology: Topology, source: int | None, words: int, *, graph: str, packet: int | None = None
+) -> Schedule:
+    """Broadcast with a send and a receive at a node in each step, with any partners.
+
+    Packets follow each other in as many steps as a node of the tree has children, at most; in one
+    step more, for the receive, where ports exchange. Otherwise as :func:`.broadcast`, for the
+    graphs :data:`OTHER_PORTS_BROADCAST`.
+    """
+    require_served("broadcast", graph, False, OTHER_PORTS_BROADCAST)
+    one_port = cube_broadcast(topology, source, words, graph=graph, all_port=False, packet=packet)
+    trees = spanning_graph(graph, len(topology.dims), one_port.root or 0).trees
+    closer = 0
+    if len(trees) == 1:
+        children = int(np.bitwise_count(trees[0].children).max())
+        closer = most_links_at_a_node(trees[0]) - children
+    # In a broadcast each send carries one block, and block p is the p-th packet.
+    step = one_port.step - closer * one_port.block_ids
+    return replace(one_port, step=step.astype(np.int32), port_model="full-duplex")

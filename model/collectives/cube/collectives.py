@@ -1,0 +1,89 @@
+"""The collectives of a hypercube by name: which spanning graphs serve which, and their generators.
+
+(Johnsson & Ho, Tables 4, 5, 7, 11, 13, 15, 17; :mod:`.graphs` has the graphs.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ...base.errors import InvalidInput
+from ...network.topology import Topology
+from ...schedule.schedule import Schedule
+from .all_gather import ALL_PORT_ALL_GATHER, ONE_PORT_ALL_GATHER, cube_all_gather
+from .all_to_all import ALL_PORT_ALL_TO_ALL, ONE_PORT_ALL_TO_ALL, cube_all_to_all
+from .broadcast import ALL_PORT_BROADCAST, ONE_PORT_BROADCAST, cube_broadcast
+from .broadcast_other_ports import other_ports_schedule
+from .scatter import ALL_PORT_SCATTER, ONE_PORT_SCATTER, cube_gather, cube_scatter
+
+
+class CubeGenerator(Protocol):
+    """A function that makes the schedule of one collective; ``source`` is None where all are."""
+
+    def __call__(
+        self,
+        topology: Topology,
+        source: int | None,
+        words: int,
+        *,
+        graph: str,
+        all_port: bool,
+        packet: int | None = None,
+    ) -> Schedule:
+        """Make the schedule; raises :class:`InvalidInput` for what it does not serve."""
+
+
+@dataclass(frozen=True)
+class CubeCollective:
+    """The spanning graphs that serve a collective with one port or n ports, and its generator."""
+
+    graphs: tuple[str, ...]
+    generate: CubeGenerator
+
+
+COLLECTIVES_ON: dict[tuple[str, bool], CubeCollective] = {
+    ("broadcast", False): CubeCollective(ONE_PORT_BROADCAST, cube_broadcast),
+    ("broadcast", True): CubeCollective(ALL_PORT_BROADCAST, cube_broadcast),
+    ("scatter", False): CubeCollective(ONE_PORT_SCATTER, cube_scatter),
+    ("scatter", True): CubeCollective(ALL_PORT_SCATTER, cube_scatter),
+    ("gather", False): CubeCollective(ONE_PORT_SCATTER, cube_gather),
+    ("gather", True): CubeCollective(ALL_PORT_SCATTER, cube_gather),
+    ("all-gather", False): CubeCollective(ONE_PORT_ALL_GATHER, cube_all_gather),
+    ("all-gather", True): CubeCollective(ALL_PORT_ALL_GATHER, cube_all_gather),
+    ("all-to-all", False): CubeCollective(ONE_PORT_ALL_TO_ALL, cube_all_to_all),
+    ("all-to-all", True): CubeCollective(ALL_PORT_ALL_TO_ALL, cube_all_to_all),
+}
+"""By (collective, whether a node uses all ports at once)."""
+
+
+def cube_schedule(
+    collective: str,
+    topology: Topology,
+    source: int | None,
+    words: int,
+    *,
+    graph: str,
+    all_port: bool,
+    packet: int | None = None,
+    duplex: str | None = None,
+    order: str | None = None,
+) -> Schedule:
+    """The schedule of ``collective`` on the spanning graph ``graph`` of a hypercube.
+
+    ``source`` is None for an all-gather and an all-to-all. With ``duplex`` ports are those of
+    :mod:`.other_ports`; ``order`` is that of an all-to-all. Raises :class:`InvalidInput` for a
+    collective that is not in :data:`COLLECTIVES_ON` and for what its generator refuses.
+    """
+    if duplex is not None:
+        return other_ports_schedule(
+            collective, topology, source, words, graph=graph, duplex=duplex, packet=packet
+        )
+    if order is not None:
+        asked = (topology, source, words)
+        return cube_all_to_all(*asked, graph=graph, all_port=all_port, packet=packet, order=order)
+    found = COLLECTIVES_ON.get((collective, all_port))
+    if found is None:
+        known = dict.fromkeys(name for name, _ in COLLECTIVES_ON)
+        raise InvalidInput.of("collective", " or ".join(known), collective)
+    return found.generate(topology, source, words, graph=graph, all_port=all_port, packet=packet)

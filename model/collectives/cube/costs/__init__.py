@@ -1,0 +1,1 @@
+"""Formulas of Johnsson & Ho for the time of collectives on hypercubes."""

@@ -1,0 +1,157 @@
+"""The cost of all-gather and all-to-all on a hypercube: Tables 11 to 18 of 1986, sections 6, 7.
+
+1986 is Johnsson & Ho; the words and symbols are those of :mod:`.cost_rows`, ``ROWS`` and
+``PRINTED`` are as in :mod:`.cost_one_to_all`. All rows are by step. The sources' graphs are
+translations of each other, so that in an all-gather each link of a dimension moves as much as all
+links that one graph uses there in the step (Lemma 3.3), in an all-to-all as much as all their
+subtrees (Lemma 3.5). TCBT has no row: the paper has bounds for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from math import comb
+
+from .balanced_tree import balanced_steps
+from .rows import Cost, Number, Steps, by_step, with_stirling_packet
+
+
+def _rotated_all_gather(n: int) -> Steps:
+    """Tree j is in its step i - j: 1 + 2 + 4 + ... links, up to N/2."""
+    filling = [2 ** (i + 1) - 1 for i in range(n)]
+    return Steps([*filling, *(2**n - 2 ** (i - n + 1) for i in range(n, 2 * n - 1))], n)
+
+
+def _disjoint_all_gather(n: int) -> Steps:
+    """As labelled for the broadcast (Theorem 4.1): 1, 1, 2, 4 ... links a tree, and its leaves."""
+    filling = [2**i for i in range(n)]
+    return Steps([*filling, *(2**n - 1 - 2 ** (i - n) for i in range(n, 2 * n))], n)
+
+
+def _balanced_all_gather(n: int) -> Steps:
+    """The levels of n rotated greedy trees, an n-th of each on every link."""
+    return Steps([comb(n, level) for level in range(1, n + 1)], n)
+
+
+def _disjoint_levels(n: int) -> Steps:
+    """The levels of the nESBT (Lemma 3.24)."""
+    return Steps([1, n - 1, *(comb(n, level) for level in range(2, n + 1))], n)
+
+
+def _rotated_all_to_all(n: int) -> Steps:
+    """Each tree moves N/2 words in each of its n steps; 1, 2 ... n ... 2, 1 are under way."""
+    under_way = [*range(1, n), *range(n, 0, -1)]
+    return Steps([trees * 2 ** (n - 1) for trees in under_way], n)
+
+
+def _disjoint_all_to_all(n: int) -> Steps:
+    """A tree moves N - 1, then n - 1 times N/2, then N/2 - 1 (its leaves)."""
+    half = 2 ** (n - 1)
+    filling = [(i + 2) * half - 1 for i in range(n)]
+    return Steps([*filling, *((2 * n - i) * half - 1 for i in range(n, 2 * n))], n)
+
+
+def _binomial_all_to_all(n: int) -> Steps:
+    """The largest subtrees that one dimension connects to each level (Lemma 3.18)."""
+    near = [comb(2 * level, level) << (n - 2 * level - 1) for level in range((n + 1) // 2)]
+    return Steps([*near, *(comb(n - 1, level) for level in range((n + 1) // 2, n))])
+
+
+def _balanced_all_to_all(n: int) -> Steps:
+    """The nodes at a level and beyond, an n-th of them on every link (Lemma 3.28)."""
+    return Steps([sum(comb(n, i) for i in range(level, n + 1)) for level in range(1, n + 1)], n)
+
+
+def _disjoint_all_port_all_to_all(n: int) -> Steps:
+    """As the SBnT, but for the nESBT's levels 0 and 1 (Lemma 3.25)."""
+    beyond = [sum(comb(n, i) for i in range(level, n + 1)) for level in range(2, n + 1)]
+    return Steps([2**n - 1, 2**n - 2, *beyond], n)
+
+
+_ONE_PORT_DISJOINT = by_step("all-to-all", "nesbt", "one-port", "7.1", _disjoint_all_to_all, 2)
+
+_BINOMIAL_ROWS = (
+    by_step(
+        "all-gather",
+        "sbt",
+        "n-port",
+        "Table 13",
+        lambda n: Steps([comb(n - 1, level) for level in range(n)]),
+    ),
+    by_step("all-gather", "nrsbt", "n-port", "Table 13", _balanced_all_gather),
+    by_step("all-gather", "nesbt", "n-port", "Table 13", _disjoint_levels, 2),
+    by_step("all-gather", "sbnt", "n-port", "Table 13", _balanced_all_gather),
+)
+
+ALL_GATHER_ROWS: tuple[Cost, ...] = (
+    by_step("all-gather", "brg", "one-port", "Table 11", lambda n: Steps([1] * (2**n - 1))),
+    by_step("all-gather", "sbt", "one-port", "Table 11", lambda n: Steps([2**i for i in range(n)])),
+    by_step("all-gather", "nrsbt", "one-port", "Table 11", _rotated_all_gather),
+    by_step("all-gather", "nesbt", "one-port", "Table 11", _disjoint_all_gather, 2),
+    by_step("all-gather", "sbnt", "one-port", "counted", lambda n: balanced_steps(n).all_gather),
+    by_step("all-gather", "nrbrg", "n-port", "Table 13", lambda n: Steps([1] * (2**n - 1), n)),
+    *_BINOMIAL_ROWS,
+)
+
+ALL_TO_ALL_ROWS: tuple[Cost, ...] = (
+    by_step(
+        "all-to-all", "brg", "one-port", "Table 15", lambda n: Steps([*range(2**n - 1, 0, -1)])
+    ),
+    by_step("all-to-all", "sbt", "one-port", "Table 15", lambda n: Steps([2 ** (n - 1)] * n)),
+    by_step("all-to-all", "nrsbt", "one-port", "Table 15", _rotated_all_to_all),
+    _ONE_PORT_DISJOINT,
+    by_step("all-to-all", "sbnt", "one-port", "counted", lambda n: balanced_steps(n).all_to_all),
+    by_step(
+        "all-to-all", "nrbrg", "n-port", "Table 17", lambda n: Steps([*range(2**n - 1, 0, -1)], n)
+    ),
+    by_step("all-to-all", "sbt", "n-port", "Table 17", _binomial_all_to_all),
+    by_step("all-to-all", "nrsbt", "n-port", "Table 17", lambda n: Steps([2 ** (n - 1)] * n, n)),
+    by_step("all-to-all", "nesbt", "n-port", "Table 17", _disjoint_all_port_all_to_all, 2),
+    by_step("all-to-all", "sbnt", "n-port", "Table 17", _balanced_all_to_all),
+)
+
+
+def _printed_balanced(
+    collective: str, place: str, total: Callable[[int], int], largest: Callable[[int], Fraction]
+) -> Cost:
+    """The SBnT, one-port, as though all start-ups but the least 2n - 1 moved B words."""
+
+    def start_ups(n: int, words: int, packet: Number) -> Number:
+        return max(Fraction(2 * n - 1), total(n) * Fraction(words) / Fraction(packet))
+
+    return Cost(
+        collective=collective,
+        graph="sbnt",
+        ports="one-port",
+        place=place,
+        holds="~",
+        start_ups=start_ups,
+        transferred=lambda n, words, packet: total(n) * words,
+        best_packet=lambda n, words, tau, tc: largest(n) * words,
+        least_time=lambda n, words, tau, tc: total(n) * words * tc + (2 * n - 1) * tau,
+    )
+
+
+ROWS: tuple[Cost, ...] = (*ALL_GATHER_ROWS, *ALL_TO_ALL_ROWS)
+PRINTED: tuple[Cost, ...] = (
+    _printed_balanced(
+        "all-gather", "Tables 11 and 12", lambda n: 2**n - 1, lambda n: Fraction(2**n - 1, n)
+    ),
+    *(with_stirling_packet(row, "Table 14") for row in _BINOMIAL_ROWS),
+    _printed_balanced(
+        "all-to-all",
+        "Tables 15 and 16",
+        lambda n: n * 2 ** (n - 1),
+        lambda n: Fraction(2 ** (n - 1)),
+    ),
+    # The scan of Table 15 has N/(2n) for nN/2, which Table 16 has; B_opt of Table 16 has n - 1
+    # for the text's n + 1.
+    replace(
+        _ONE_PORT_DISJOINT,
+        place="Tables 15 and 16",
+        transferred=lambda n, words, packet: (Fraction(2**n, 2 * n) + 2**n - 2) * words,
+        best_packet=lambda n, words, tau, tc: Fraction(words, n) * (2 ** (n - 1) * (n - 1) - 1),
+    ),
+)

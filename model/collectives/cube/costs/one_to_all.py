@@ -1,0 +1,183 @@
+"""The cost of broadcast and scatter on a hypercube: Tables 4, 5 and 7 to 9 of 1986, sections 4, 5.
+
+1986 is Johnsson & Ho; the words and symbols are those of :mod:`.cost_rows`.
+
+``ROWS`` is what we count; ``PRINTED`` the rows that a table prints otherwise, as it prints them.
+``docs/errata.md`` says why. What holds beside the tables:
+
+* nRBRG, nRSBT and the n-port nESBT cut M into n parts: n must divide it, or the parts differ by a
+  word. (In the extreme, one word by nRSBT is in one tree, and takes n steps, one-port too.)
+* A one-port broadcast by TCBT needs n >= 3: the 4 nodes of n = 2 are a path with the source inside,
+  where a packet can follow every 2 steps, not 3. BRG, one-port, needs n >= 2 for the same reason.
+* What is printed for the SBnT's one-port scatter are bounds that do not meet: at B_opt, the
+  start-ups of Table 7 are 2n + ceil(2 log2(n) N / (N-1)), those of Table 8 are 2n - 2. The latter
+  are those of SBnT, while B_opt = (N-1)M/n and the 2n - 1 of section 5.1.5 are those of SBnTc.
+  Ours is counted: :mod:`.cost_balanced`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import comb, log2
+
+from .balanced_tree import balanced_steps
+from .rows import Cost, Number, Pipeline, Steps, by_step, ceil_div, pipelined, with_stirling_packet
+
+
+def _rotated_broadcast(n: int) -> Steps:
+    """Tree j starts in step j: 1, 2 ... n ... 2, 1 trees are under way, in one dimension."""
+    return Steps([*range(1, n), *range(n, 0, -1)], n)
+
+
+def _rotated_scatter(n: int) -> Steps:
+    """As in a broadcast; a tree halves what it moves from step to step.
+
+    The scan of section 5.1.4 has 2^(n+1-n) where 2^(i+1-n) belongs in the words of step i >= n.
+    """
+    filling = [2**n - 2**i for i in reversed(range(n))]
+    return Steps([*filling, *(2**i - 1 for i in range(n - 1, 0, -1))], n)
+
+
+def _tcbt_scatter(n: int) -> Steps:
+    """To the other root with its half, to the own child with its tree; then the trees by halves.
+
+    Section 5.1.3 has the sum of it, 2N - 2n - 1.
+    """
+    trees = [2**i - 1 for i in range(n - 2, 0, -1) for _ in range(2)]
+    return Steps([2 ** (n - 1), 2 ** (n - 1) - 1, *trees])
+
+
+def _tcbt_all_port_scatter(n: int) -> Steps:
+    """Farthest nodes first: N/4, twice, as the other root has to send all on, N/8 ... 1."""
+    return Steps([2 ** (n - 2), *(2**i for i in range(n - 2, -1, -1))])
+
+
+def _binomial_scatter(n: int) -> Steps:
+    """The largest of the SBT's subtrees, farthest nodes first (Lemma 5.1)."""
+    return Steps([comb(n - 1, level) for level in reversed(range(n))])
+
+
+def _balanced_scatter(n: int) -> Steps:
+    """A port of n rotated trees has an n-th of each level, farthest nodes first."""
+    return Steps([comb(n, level) for level in range(n, 0, -1)], n)
+
+
+def _path_scatter(ports: str, place: str, period: int) -> Cost:
+    """A path, what the farthest node gets first; ``period`` steps from one packet to the next.
+
+    With B >= M a packet is what one node gets, as larger ones save nothing. With smaller ones the
+    last M words, for the source's neighbour, which sends nothing on, take a step for each packet.
+    """
+
+    def start_ups(n: int, words: int, packet: Number) -> int:
+        return _path_start_ups(n, words, min(words, packet), period)
+
+    def transferred(n: int, words: int) -> int:
+        return (period * ((1 << n) - 2) + 1) * words
+
+    return Cost(
+        collective="scatter",
+        graph="brg",
+        ports=ports,
+        place=place,
+        least_dimension=period,
+        start_ups=start_ups,
+        transferred=lambda n, words, packet: transferred(n, words),
+        best_packet=lambda n, words, tau, tc: words,
+        least_time=lambda n, words, tau, tc: (words * tc + tau) * transferred(n, 1),
+    )
+
+
+def _path_start_ups(n: int, words: int, packet: Number, period: int) -> int:
+    """As Table 7 has them."""
+    packets = ceil_div(((1 << n) - 1) * words, packet)
+    shorter = (period - 1) * int(words // packet)
+    return max(period * packets - shorter, period * ((1 << n) - 2) + 1)
+
+
+def _printed_sbnt_scatter() -> Cost:
+    """Tables 7 and 8: upper bounds, from [17] of 1986."""
+
+    def transferred(n: int, words: int) -> float:
+        return (1 << n) * (1 + 2 * log2(n) / n) * words
+
+    return Cost(
+        collective="scatter",
+        graph="sbnt",
+        ports="one-port",
+        place="Tables 7 and 8",
+        holds="<=",
+        start_ups=lambda n, words, packet: (
+            n * ceil_div(2**n * words, n * packet)
+            + ceil_div(2 * 2**n * log2(n) * words, n * packet)
+        ),
+        transferred=lambda n, words, packet: transferred(n, words),
+        best_packet=lambda n, words, tau, tc: Fraction((2**n - 1) * words, n),
+        least_time=lambda n, words, tau, tc: transferred(n, words) * tc + (2 * n - 2) * tau,
+    )
+
+
+_BRG_SCATTER = _path_scatter("one-port", "Table 7", 2)
+_TCBT_SCATTER = by_step("scatter", "tcbt", "one-port", "Section 5.1.3", _tcbt_scatter, 2)
+_SBNT_SCATTER = by_step("scatter", "sbnt", "n-port", "Table 7", _balanced_scatter)
+_SBT_SCATTER = by_step("scatter", "sbt", "n-port", "Table 7", _binomial_scatter)
+_NRSBT_SCATTER = by_step("scatter", "nrsbt", "n-port", "Table 7", _balanced_scatter)
+
+BROADCAST_ROWS: tuple[Cost, ...] = (
+    pipelined("broadcast", "brg", "one-port", "Table 4", lambda n: Pipeline(2, 2**n - 3), 2),
+    by_step("broadcast", "sbt", "one-port", "Table 4", lambda n: Steps([1] * n)),
+    by_step("broadcast", "nrsbt", "one-port", "Table 4", _rotated_broadcast),
+    pipelined("broadcast", "tcbt", "one-port", "Table 4", lambda n: Pipeline(3, 2 * n - 5), 3),
+    pipelined("broadcast", "nesbt", "one-port", "Table 4", lambda n: Pipeline(1, n), 2),
+    pipelined("broadcast", "brg", "full-duplex", "4.1.1", lambda n: Pipeline(1, 2**n - 2)),
+    pipelined("broadcast", "tcbt", "full-duplex", "4.1.3", lambda n: Pipeline(2, 2 * n - 4), 2),
+    pipelined("broadcast", "nesbt", "half-duplex", "4.1.5", lambda n: Pipeline(2, n - 1), 2),
+    by_step("broadcast", "nrbrg", "n-port", "Table 5", lambda n: Steps([1] * (2**n - 1), n)),
+    pipelined("broadcast", "brg", "n-port", "4.1.1", lambda n: Pipeline(1, 2**n - 2)),
+    pipelined("broadcast", "sbt", "n-port", "Table 5", lambda n: Pipeline(1, n - 1)),
+    by_step("broadcast", "nrsbt", "n-port", "Table 5", lambda n: Steps([1] * n, n)),
+    pipelined("broadcast", "tcbt", "n-port", "Table 5", lambda n: Pipeline(1, n - 1), 2),
+    pipelined("broadcast", "nesbt", "n-port", "Table 5", lambda n: Pipeline(1, n, n), 2),
+)
+
+SCATTER_ROWS: tuple[Cost, ...] = (
+    _BRG_SCATTER,
+    by_step(
+        "scatter", "sbt", "one-port", "Table 7", lambda n: Steps([2**i for i in range(n)][::-1])
+    ),
+    by_step("scatter", "nrsbt", "one-port", "Table 7", _rotated_scatter),
+    _TCBT_SCATTER,
+    by_step("scatter", "sbnt", "one-port", "counted", lambda n: balanced_steps(n).scatter),
+    _path_scatter("full-duplex", "5.1.1", 1),
+    by_step("scatter", "nrbrg", "n-port", "Table 7", lambda n: Steps([*range(2**n - 1, 0, -1)], n)),
+    _SBT_SCATTER,
+    _NRSBT_SCATTER,
+    by_step("scatter", "tcbt", "n-port", "Table 7", _tcbt_all_port_scatter, 2),
+    _SBNT_SCATTER,
+)
+
+PRINTED: tuple[Cost, ...] = (
+    # With B just above M, it has a start-up more than for B = M.
+    replace(_BRG_SCATTER, start_ups=lambda n, words, packet: _path_start_ups(n, words, packet, 2)),
+    # Its first start-ups move the other root's tree without that root.
+    replace(
+        _TCBT_SCATTER,
+        place="Table 7",
+        holds="~",
+        start_ups=lambda n, words, packet: (
+            2 * sum(ceil_div((2**i - 1) * words, packet) for i in range(1, n))
+        ),
+    ),
+    _printed_sbnt_scatter(),
+    with_stirling_packet(_SBT_SCATTER, "Table 9"),
+    with_stirling_packet(_NRSBT_SCATTER, "Table 9"),
+    # Its text adds up the levels before it rounds: with large packets that is one start-up for n
+    # steps. Table 7 has the sum of the levels' start-ups.
+    replace(
+        with_stirling_packet(_SBNT_SCATTER, "5.1.5"),
+        start_ups=lambda n, words, packet: ceil_div((2**n - 1) * words, n * packet),
+    ),
+)
+
+ROWS: tuple[Cost, ...] = (*BROADCAST_ROWS, *SCATTER_ROWS)

@@ -1,0 +1,195 @@
+"""The cost tables of Johnsson & Ho as functions: times, optimal packets, and what bounds them.
+
+1986 is S. L. Johnsson and C.-T. Ho, "Spanning Graphs for Optimum Broadcasting and Personalized
+Communication in Hypercubes"; :mod:`.cost_rows` explains its words and symbols. Here are the
+rows of Tables 4 to 18 by name, the lower bounds, and the tables that follow from the rows or sum
+them up: 2, 3, 6, 10 and 19.
+
+>>> cost = find_cost("all-gather", "sbt", "one-port")
+>>> cost.start_ups(7, 16, 64), cost.transferred(7, 16, 64)
+(33, Fraction(2032, 1))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ....base.errors import InvalidInput, require_range
+from . import all_to_all, one_to_all
+from .rows import PORTS, Cost, Number
+
+COLLECTIVES = ("broadcast", "scatter", "all-gather", "all-to-all")
+
+COSTS: tuple[Cost, ...] = (*one_to_all.ROWS, *all_to_all.ROWS)
+"""What we count, in the order of the tables."""
+
+PRINTED: tuple[Cost, ...] = (*one_to_all.PRINTED, *all_to_all.PRINTED)
+"""The rows that the paper prints otherwise, as it prints them."""
+
+
+def find_costs(collective: str, ports: str) -> tuple[Cost, ...]:
+    """Return the rows of a collective and port model; :class:`.InvalidInput` if there are none."""
+    if collective not in COLLECTIVES:
+        raise InvalidInput.of("collective", ", ".join(COLLECTIVES), collective)
+    if ports not in PORTS:
+        raise InvalidInput.of("ports", ", ".join(PORTS), ports)
+    return tuple(cost for cost in COSTS if (cost.collective, cost.ports) == (collective, ports))
+
+
+def find_cost(collective: str, graph: str, ports: str, *, printed: bool = False) -> Cost:
+    """Return one row, as we count it or as ``printed``; :class:`.InvalidInput` if there is none."""
+    rows = {cost.graph: cost for cost in find_costs(collective, ports)}
+    if graph not in rows:
+        raise InvalidInput.of(f"graph for {collective}, {ports}", ", ".join(rows), graph)
+    for cost in PRINTED if printed else ():
+        if (cost.collective, cost.graph, cost.ports) == (collective, graph, ports):
+            return cost
+    return rows[graph]
+
+
+# ---- Lower bounds (sections 4, 5, 6 and 7) ----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """The least ``start_ups`` and words ``transferred`` in turn, whatever the graph."""
+
+    start_ups: int
+    transferred: Fraction
+
+    def time(self, tau: Number, tc: Number) -> Number:
+        """Return the least T, in the unit of ``tau`` and ``tc``."""
+        return self.start_ups * tau + self.transferred * tc
+
+
+def lower_bound(collective: str, ports: str, n: int, words: int) -> LowerBound:
+    """What no algorithm can beat, one-port or n-port (sections 4 and 5, Theorems 6.1, 7.1, 7.2).
+
+    A farthest node is n links away; the words are what one node must send or get, or (all-to-all)
+    what all links must move, by the links that work at once. For a broadcast, the first word is n
+    steps under way and n - 1 of the steps move nothing else for that node. (Where n does not
+    divide the words, an n-port scatter and all-gather need the next whole number, which the paper
+    rounds in the broadcast alone.) Raises :class:`.InvalidInput` for other collectives and ports.
+    """
+    require_range("dimension", n, 1)
+    require_range("words", words, 1)
+    if ports not in PORTS[:2]:
+        raise InvalidInput.of("ports of a lower bound", ", ".join(PORTS[:2]), ports)
+    at_once = 1 if ports == "one-port" else n
+    transferred = {
+        "broadcast": Fraction(-(-words // at_once) + n - 1),
+        "scatter": Fraction((2**n - 1) * words, at_once),
+        "all-gather": Fraction((2**n - 1) * words, at_once),
+        "all-to-all": Fraction(n * 2 ** (n - 1) * words, at_once),
+    }
+    if collective not in transferred:
+        raise InvalidInput.of("collective", ", ".join(COLLECTIVES), collective)
+    return LowerBound(n, transferred[collective])
+
+
+# ---- Tables 2, 3, 6, 10 and 19 ----------------------------------------------------------------
+
+OfDimension = Callable[[int], Number]
+
+PROPAGATION: dict[tuple[str, str], OfDimension] = {
+    ("brg", "one-port"): lambda n: 2**n - 1,
+    ("brg", "n-port"): lambda n: 2**n - 1,
+    ("sbt", "one-port"): lambda n: n,
+    ("sbt", "n-port"): lambda n: n,
+    ("nrsbt", "one-port"): lambda n: n,
+    ("nrsbt", "n-port"): lambda n: n,
+    ("tcbt", "one-port"): lambda n: 2 * n - 2,
+    ("tcbt", "n-port"): lambda n: n,
+    ("nesbt", "one-port"): lambda n: n + 1,
+    ("nesbt", "n-port"): lambda n: n + 1,
+}
+"""Table 2: steps of a broadcast of one packet, by graph and ports."""
+
+STEPS_PER_PACKET: dict[tuple[str, str], OfDimension] = {
+    ("brg", "one-port"): lambda n: 2,
+    ("brg", "n-port"): lambda n: 1,
+    ("sbt", "one-port"): lambda n: n,
+    ("sbt", "n-port"): lambda n: 1,
+    ("nrsbt", "one-port"): lambda n: n,
+    ("nrsbt", "n-port"): lambda n: 1,
+    ("tcbt", "one-port"): lambda n: 3,
+    ("tcbt", "n-port"): lambda n: 1,
+    ("nesbt", "one-port"): lambda n: 1,
+    ("nesbt", "n-port"): lambda n: Fraction(1, n),
+}
+"""Table 3: steps of a broadcast for each packet more, by graph and ports."""
+
+LEAST_ALL_GATHER_START_UPS: dict[str, OfDimension] = {
+    "brg": lambda n: 2**n - 1,
+    "sbt": lambda n: n,
+    "nesbt": lambda n: 2 * n,
+    "nrsbt": lambda n: 2 * n - 1,
+    "sbnt": lambda n: 2 * n - 1,
+    "tcbt": lambda n: 2 * n - 2,
+}
+"""Table 10: least start-ups, one-port; for the TCBT a lower bound. All-to-all has the same."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """A row of Table 6: T of a broadcast by ``graphs``, in times of T by nESBT, of n.
+
+    ``one_packet`` if B = M; ``many_packets`` if M/B is far above n. At B_opt, ``by_start_ups`` if
+    nτ is far above M t_c, ``by_words`` if it is far below (n-port: if n²τ is). The last two are
+    limits for large n.
+    """
+
+    ports: str
+    graphs: tuple[str, ...]
+    one_packet: OfDimension
+    many_packets: OfDimension
+    by_start_ups: OfDimension
+    by_words: OfDimension
+
+
+RATIOS = (
+    Ratio(
+        ports="one-port",
+        graphs=("sbt", "nrsbt"),
+        one_packet=lambda n: Fraction(n, n + 1),
+        many_packets=lambda n: n,
+        by_start_ups=lambda n: 1,
+        by_words=lambda n: n,
+    ),
+    Ratio(
+        ports="one-port",
+        graphs=("tcbt",),
+        one_packet=lambda n: Fraction(2 * n - 2, n + 1),
+        many_packets=lambda n: 3,
+        by_start_ups=lambda n: 2,
+        by_words=lambda n: 3,
+    ),
+    Ratio(
+        ports="n-port",
+        graphs=("sbt", "nrsbt", "tcbt"),
+        one_packet=lambda n: Fraction(n, n + 1),
+        many_packets=lambda n: n,
+        by_start_ups=lambda n: 1,
+        by_words=lambda n: n,
+    ),
+)
+"""Table 6. For nRSBT, one-port, 1 is wrong: by Table 4 it has 2n - 1 start-ups, and the ratio is
+2 - 1/n. What it has in ``one_packet`` is for M = 1, where one of its trees has it all."""
+
+SUMMARY: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("broadcast", "one-port", ("nesbt",)),
+    ("broadcast", "n-port", ("nesbt",)),
+    ("scatter", "one-port", ("sbt",)),
+    ("scatter", "n-port", ("sbnt", "nrsbt")),
+    ("all-gather", "one-port", ("sbt",)),
+    ("all-gather", "n-port", ("sbnt", "nrsbt")),
+    ("all-to-all", "one-port", ("sbt",)),
+    ("all-to-all", "n-port", ("sbnt", "nrsbt")),
+)
+"""Table 19: the graphs whose T_min is lowest, for M > 1 (one-port) or M > n (n-port).
+
+For M = 1 a broadcast by SBT takes n (τ + t_c), for 1 < M <= n an n-port one by nRSBT. The table's
+last row names nESBT, which is not greedy and cannot reach the bound (Theorem 7.5): B_opt and T_min
+are those of nRSBT in Table 18."""

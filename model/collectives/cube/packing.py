@@ -1,0 +1,249 @@
+"""From the trees of a spanning graph to the sends: routing cycles, shares, packets.
+
+A *routing cycle* is the paper's: a number for each link of each tree (:mod:`.cycles`). What
+crosses a link in a cycle may be more than one packet of at most B words; then the cycle takes as
+many steps as its fullest link needs packets, and the next one begins after them::
+
+    cycle 0       cycle 1              cycle 2           B = 2 words
+    0 -> 1: 2     0 -> 2: 3  1 -> 3: 1  ...
+    step 1        step 2 and 3          step 4 ...
+
+With n trees a message of M words is cut into n *shares*, one for each tree, the first M mod n of
+them one word longer (the paper has M a multiple of n). A share is one block where it can be. Where
+packets must be filled across the bounds of blocks, so that a load of L words takes no more than
+ceil(L / B) packets, blocks are pieces of gcd(share, B) words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+import numpy.typing as npt
+
+from ...base.errors import InvalidInput, require_range, with_article
+from ...base.pieces import ranges
+from ...network.topology import Topology
+from ...schedule.builder import Rows
+from .bits import NO_PARENT, Numbers
+from .link_measures import ancestors_of_nodes
+from .spanning_graphs import SpanningGraph
+
+LARGEST_MESSAGE = (1 << 31) - 1
+"""The most words of a message."""
+LARGEST_TABLE = 1 << 26
+"""The most rows that a schedule is made of: blocks times the links that each crosses."""
+
+
+@dataclass(frozen=True, eq=False)
+class Crossings:
+    """What crosses which link when; columns of equal length, int64.
+
+    In ``cycle`` (from 0) the share of ``message`` that is ``tree``'s goes from source to target.
+    """
+
+    cycle: Numbers
+    source: Numbers
+    target: Numbers
+    message: Numbers
+    tree: Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """The blocks of each message: piece p has ``words[p]`` words and goes by ``tree[p]``.
+
+    A packet holds at most ``per_packet`` of them.
+    """
+
+    words: Numbers
+    tree: Numbers
+    per_packet: int
+
+    def __len__(self) -> int:
+        """Return the number of pieces."""
+        return int(self.words.size)
+
+
+def require_cube(topology: Topology, graph: str, words: int, packet: int | None) -> int:
+    """The dimension of the hypercube ``topology``; refused if it is none or has faults.
+
+    ``words`` and ``packet`` must be 1 or more.
+    """
+    if topology.kind != "hypercube" or topology.without_faults is not None:
+        raise InvalidInput.of(
+            f"topology for {graph}", "a hypercube without faults", with_article(topology.label)
+        )
+    require_range("flits", words, 1, LARGEST_MESSAGE)
+    if packet is not None:
+        require_range("packet", packet, 1)
+    return len(topology.dims)
+
+
+def require_served(collective: str, graph: str, all_port: bool, served: tuple[str, ...]) -> None:
+    """Refuse a spanning graph that is not one of those that serve a collective."""
+    if graph not in served:
+        ports = "all-port" if all_port else "one-port"
+        raise InvalidInput.of(f"spanning graph of {ports} {collective}", " or ".join(served), graph)
+
+
+def require_source(topology: Topology, source: int | None) -> int:
+    """The root of a collective that has one."""
+    if source is None:
+        raise InvalidInput.of("source", "an integer", source)
+    require_range("source", source, 0, topology.nodes - 1)
+    return source
+
+
+def require_no_source(collective: str, source: int | None) -> None:
+    """Refuse a source where every node is one."""
+    if source is not None:
+        raise InvalidInput.of(f"source of {collective}", "none, since all nodes are", source)
+
+
+def require_rows(rows: int) -> None:
+    """Refuse a schedule of more than :data:`LARGEST_TABLE` rows."""
+    if rows > LARGEST_TABLE:
+        raise InvalidInput.of("blocks carried by the sends", f"at most {LARGEST_TABLE}", rows)
+
+
+def to_all(graph: SpanningGraph, cycles: list[Numbers]) -> Crossings:
+    """Message 0 from the root to all nodes: each link of each tree once, in ``cycles[tree]``."""
+    columns = []
+    for number, (tree, cycle) in enumerate(zip(graph.trees, cycles, strict=True)):
+        nodes = np.flatnonzero(tree.parent != NO_PARENT)
+        columns.append(
+            (cycle[nodes], tree.parent[nodes], nodes, 0 * nodes, np.full_like(nodes, number))
+        )
+    return _joined(columns)
+
+
+def to_each(graph: SpanningGraph, cycles: list[Numbers] | None) -> Crossings:
+    """Message *node* from the root to each node, in one of the paper's two orders.
+
+    *Postorder*: all that is for a subtree goes there in the cycle of the subtree's link,
+    ``cycles[tree][node]`` for the link that enters ``node``. *Reverse breadth first* for None:
+    messages for the deepest nodes leave first, and all arrive in the last of as many cycles as the
+    graph is high.
+    """
+    require_rows(sum(int(tree.level.sum()) for tree in graph.trees))
+    columns = []
+    for number, tree in enumerate(graph.trees):
+        for ancestors, nodes in ancestors_of_nodes(tree):
+            if cycles is None:
+                when = graph.height - 1 - (tree.level[nodes] - tree.level[ancestors])
+            else:
+                when = cycles[number][ancestors]
+            ends = tree.parent[ancestors], ancestors
+            columns.append((when, *ends, nodes, np.full_like(nodes, number)))
+    return _joined(columns)
+
+
+def from_all(crossings: Crossings, nodes: int, to_every: bool) -> Crossings:
+    """The same from every node as root, moved there from root 0 by exclusive or.
+
+    Message m of root r becomes number r for ``to_every`` (an all-gather) and else, for node m ^ r,
+    number r * nodes + (m ^ r).
+    """
+    require_rows(nodes * crossings.cycle.size)
+    root = np.repeat(np.arange(nodes), crossings.cycle.size)
+
+    def at_each(column: Numbers) -> Numbers:
+        return np.tile(column, nodes)
+
+    message = root if to_every else root * nodes + (at_each(crossings.message) ^ root)
+    return Crossings(
+        at_each(crossings.cycle),
+        at_each(crossings.source) ^ root,
+        at_each(crossings.target) ^ root,
+        message,
+        at_each(crossings.tree),
+    )
+
+
+def _joined(columns: Sequence[tuple[Numbers, ...]]) -> Crossings:
+    return Crossings(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+
+
+def shares(words: int, trees: int) -> Numbers:
+    """The words of each tree's share of ``words`` words: as equal as they can be, longer first."""
+    return words // trees + (np.arange(trees) < words % trees)
+
+
+def pack(
+    crossings: Crossings, topology: Topology, words: int, trees: int, packet: int | None
+) -> tuple[Pieces, Rows]:
+    """Cut messages of ``words`` words into blocks, and the cycles into steps.
+
+    Block ``message * len(pieces) + p`` is piece p of a message. No send carries more than
+    ``packet`` words; for None all that crosses a link in one cycle is one packet.
+    """
+    share = shares(words, trees)
+    kept = np.flatnonzero(share[crossings.tree])
+    tree = crossings.tree[kept]
+    nodes, ports = topology.nodes, topology.ports
+    across = topology.ports_between(crossings.source[kept], crossings.target[kept])
+    link = (crossings.cycle[kept] * nodes + crossings.source[kept]) * ports + across
+    pieces = _pieces(link, share, tree, packet)
+    of_tree = np.bincount(pieces.tree, minlength=trees)
+    copies = of_tree[tree]
+    require_rows(int(copies.sum()))
+    first = (np.cumsum(of_tree) - of_tree)[tree]
+    block = np.repeat(crossings.message[kept] * len(pieces) + first, copies) + ranges(0, copies)
+    # One number for each row sorts far faster than two columns; it stays below 2^60.
+    count = int(block.max(initial=0)) + 1
+    link, block = np.divmod(np.sort(np.repeat(link, copies) * count + block), count)
+    number = ranges(0, _runs(link)) // pieces.per_packet
+    link, across = np.divmod(link, ports)
+    cycle, source = np.divmod(link, nodes)
+    needed = np.zeros(int(cycle.max(initial=0)) + 1, np.int64)
+    np.maximum.at(needed, cycle, number + 1)
+    step = (np.cumsum(needed) - needed)[cycle] + number + 1
+    target = topology.neighbor[source, across].astype(np.int64)
+    return pieces, Rows(step, source, target, block)
+
+
+def _pieces(link: Numbers, share: Numbers, tree: Numbers, packet: int | None) -> Pieces:
+    """How to cut the shares, for a table with one row for each share that crosses a link."""
+    used = np.flatnonzero(share)
+    whole = Pieces(share[used], used, max(1, link.size))
+    if packet is None:
+        return whole
+    _, place, count = np.unique(link, return_inverse=True, return_counts=True)
+    if packet >= np.bincount(place, weights=share[tree]).max(initial=0):
+        return whole
+    if count.max(initial=1) == 1:
+        return even_pieces(share, packet)
+    unit = gcd(packet, *share[used].tolist())
+    copies = share[used] // unit
+    require_rows(int(copies.sum()))
+    return Pieces(np.full(copies.sum(), unit), np.repeat(used, copies), packet // unit)
+
+
+def even_pieces(share: Numbers, packet: int) -> Pieces:
+    """Each share in as few pieces of at most ``packet`` words as it needs, as equal as can be."""
+    used = np.flatnonzero(share)
+    counts = -(-share[used] // packet)
+    require_rows(int(counts.sum()))
+    words = [shares(*sizes) for sizes in zip(share[used].tolist(), counts.tolist(), strict=True)]
+    return Pieces(np.concatenate(words), np.repeat(used, counts), 1)
+
+
+def pipeline(graph: SpanningGraph, cycles: list[Numbers], tree: Numbers, start: Numbers) -> Rows:
+    """Packets from the root to all nodes: packet p, a block, by ``tree[p]``.
+
+    It crosses the link into a node ``start[p]`` steps after the cycle of the link.
+    """
+    require_rows(tree.size * graph.nodes)
+    parent = np.stack([each.parent for each in graph.trees])[tree]
+    step = np.stack(cycles)[tree] + start[:, None] + 1
+    block, target = np.nonzero(parent != NO_PARENT)
+    return Rows(step[block, target], parent[block, target], target, block)
+
+
+def _runs(values: npt.NDArray[np.int64]) -> Numbers:
+    """The lengths of the runs of equal values."""
+    ends = np.flatnonzero(np.append(values[1:] != values[:-1], True)[: values.size])
+    return np.diff(ends, prepend=-1)

@@ -1,0 +1,217 @@
+"""One-to-all personalized communication (scatter) on a hypercube, and its reverse (gather).
+
+(Johnsson & Ho, section 5.) Of M words for each node, N = 2^n nodes, n > 1, in packets of B words:
+
+=========  =====================================================  =================================
+graph      steps with one port (Table 7)                          steps with n ports (Table 7)
+=========  =====================================================  =================================
+``brg``    2 ceil((N - 1) M / B) - floor(M / B); 2 N - 3 for
+           B >= M
+``nrbrg``                                                         sum(ceil(i M / nB), i < N)
+``sbt``    sum(ceil(2^i M / B), i < n)                            sum(ceil(C(n-1, i) M / B), i < n)
+``tcbt``   ceil(N M / 2B) + ceil((N/2 - 1) M / B)                 ceil(N M / 4B)
+           + 2 sum(ceil((2^i - 1) M / B), i = 1 to n - 2)         + sum(ceil(N M / 2^i B), i = 2..n)
+``nrsbt``  sum(ceil(M (N - 2^i) / nB), i = 1 to n - 1)            sum(ceil(C(n, i) M / nB), i < n)
+           + sum(ceil(M (2^i - 1) / nB), i = 1 to n)
+``sbnt``   2 n - 2 for unbounded B                                sum(ceil(C(n, i) M / nB), i < n)
+=========  =====================================================  =================================
+
+With one port the order is postorder: what is for a subtree goes there in one routing cycle, larger
+subtrees first (:func:`gray_code_scatter` is the same order with cycles that overlap). BRG alone is
+pipelined, in packets of at most M words: a node sends every other step, the farthest node's words
+first. Larger packets would save steps, down to N - 1, and move more words in them; the paper has
+none. (Its formula, taken at its word for B just above M, gives a step more than 2 N - 3.)
+``sbnt`` with one port has one path to every node, as Table 8 with its 2 n - 2 start-ups; with
+several paths to cyclic nodes it were 2 n - 1 (section 5.1.5). The table's two approximations, TCBT
+and SBnT with one port, are not met exactly: the sum above is what TCBT takes, one of its two
+largest subtrees having N/2 nodes, not N/2 - 1.
+
+With n ports it is reverse breadth first: messages for the deepest nodes leave first and all arrive
+in the last cycle. nRBRG, whose trees share links, goes in postorder, as in the paper.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import gcd
+
+import numpy as np
+
+from ...network.topology import Topology
+from ...schedule.builder import Rows, build_schedule
+from ...schedule.schedule import Blocks, Schedule
+from .bits import Numbers
+from .link_measures import ancestors_of_nodes
+from .packing import (
+    Crossings,
+    even_pieces,
+    pack,
+    require_cube,
+    require_rows,
+    require_served,
+    require_source,
+    to_each,
+)
+from .routing_cycles import level_cycles, one_port_cycles, tallest_first_cycles
+from .spanning_graphs import SpanningGraph, SpanningTree, spanning_graph
+
+ONE_PORT_SCATTER = ("brg", "sbt", "tcbt", "nrsbt", "sbnt")
+ALL_PORT_SCATTER = ("nrbrg", "sbt", "tcbt", "nrsbt", "sbnt")
+
+
+def cube_scatter(
+    topology: Topology,
+    source: int | None,
+    words: int,
+    *,
+    graph: str,
+    all_port: bool,
+    packet: int | None = None,
+) -> Schedule:
+    """Send each node ``words`` words of its own from ``source``, at most ``packet`` in a send.
+
+    Block *node* is the node's (with k pieces for each: blocks node * k to node * k + k - 1); the
+    source has its own from the start. Without ``packet`` all that crosses a link in one routing
+    cycle is one packet; on BRG it is the words of one node. One port is the port model "exchange".
+
+    Raises :class:`InvalidInput` for a topology that is no hypercube without faults, for a graph
+    that is not of :data:`ONE_PORT_SCATTER` or :data:`ALL_PORT_SCATTER`, for a source outside the
+    cube and for no words.
+    """
+    return _personal(topology, source, words, graph, all_port, packet, to_root=False)
+
+
+def cube_gather(
+    topology: Topology,
+    source: int | None,
+    words: int,
+    *,
+    graph: str,
+    all_port: bool,
+    packet: int | None = None,
+) -> Schedule:
+    """Bring ``words`` words of each node to ``source``: :func:`cube_scatter` run backwards."""
+    return _personal(topology, source, words, graph, all_port, packet, to_root=True)
+
+
+def full_duplex_path_scatter(
+    topology: Topology, source: int | None, words: int, *, packet: int | None = None
+) -> Schedule:
+    """Scatter on BRG with a send and a receive in each step, with any partners (section 5.1.1).
+
+    ceil((N - 1) M / B) steps, N - 1 for B >= M. Otherwise as :func:`cube_scatter`.
+    """
+    dimension = require_cube(topology, "brg", words, packet)
+    root = require_source(topology, source)
+    path = spanning_graph("brg", dimension, root).trees[0]
+    lengths, rows = _along_path(path, words, packet, apart=1)
+    blocks = _blocks(topology.nodes, root, lengths, to_root=False)
+    return build_schedule(topology, "scatter", "brg", "full-duplex", root, blocks, rows)
+
+
+def gray_code_scatter(
+    topology: Topology, source: int | None, words: int, *, packet: int | None = None
+) -> Schedule:
+    """Scatter on SBT with one port, the source's ports in the order of the Gray code.
+
+    The paper's schedule for B = M (sections 5.1 and 8.3). The source serves the relative addresses
+    N - 1, N - 2 ... 1: that is each subtree in postorder, and it crosses dimensions 0, 1, 0, 2, 0,
+    1, 0, 3 ... A node passes a message on as soon as it has it. That takes (N - 1) ceil(M / B)
+    steps, as many as :func:`cube_scatter` if B divides M; but the source uses dimension d for
+    every 2^(d+1)-th message, and not for all of a subtree's in a row.
+
+    Blocks, port model and errors are those of :func:`cube_scatter`.
+    """
+    dimension = require_cube(topology, "sbt", words, packet)
+    root = require_source(topology, source)
+    tree = spanning_graph("sbt", dimension, root).trees[0]
+    lengths = even_pieces(np.array([words]), packet or words).words
+    require_rows(lengths.size * int(tree.level.sum()))
+    ancestors, nodes = (
+        np.concatenate(side) for side in zip(*ancestors_of_nodes(tree), strict=True)
+    )
+    turn = topology.nodes - 1 - (nodes ^ root) + tree.level[ancestors] - 1
+    piece = np.arange(lengths.size)
+    rows = Rows(
+        (turn[:, None] * piece.size + piece + 1).ravel(),
+        np.repeat(tree.parent[ancestors], piece.size),
+        np.repeat(ancestors, piece.size),
+        (nodes[:, None] * piece.size + piece).ravel(),
+    )
+    blocks = _blocks(topology.nodes, root, lengths, to_root=False)
+    return build_schedule(topology, "scatter", "sbt-gray", "exchange", root, blocks, rows)
+
+
+def _personal(
+    topology: Topology,
+    source: int | None,
+    words: int,
+    graph: str,
+    all_port: bool,
+    packet: int | None,
+    to_root: bool,
+) -> Schedule:
+    collective = "gather" if to_root else "scatter"
+    dimension = require_cube(topology, graph, words, packet)
+    served = ALL_PORT_SCATTER if all_port else ONE_PORT_SCATTER
+    require_served(collective, graph, all_port, served)
+    root = require_source(topology, source)
+    trees = spanning_graph(graph, dimension, root)
+    if graph == "brg":
+        lengths, rows = _along_path(trees.trees[0], words, packet, apart=2)
+    else:
+        crossings, count = _crossings(trees, all_port)
+        pieces, rows = pack(crossings, topology, words, count, packet)
+        lengths = pieces.words
+    blocks = _blocks(topology.nodes, root, lengths, to_root)
+    ports = "all-port" if all_port else "exchange"
+    rows = rows.reversed() if to_root else rows
+    return build_schedule(topology, collective, graph, ports, root, blocks, rows)
+
+
+def _blocks(nodes: int, root: int, lengths: Numbers, to_root: bool) -> Blocks:
+    """Blocks of ``lengths`` words for each node, in order: from the root to it or the other way."""
+    each = np.repeat(np.arange(nodes, dtype=np.int32), lengths.size)
+    here = np.full_like(each, root)
+    owner, owed = (each, here) if to_root else (here, each)
+    sizes = np.tile(lengths, nodes).astype(np.int32)
+    return Blocks(owner, tuple((node,) for node in owed.tolist()), sizes)
+
+
+def _crossings(graph: SpanningGraph, all_port: bool) -> tuple[Crossings, int]:
+    """What crosses which link in which cycle, and by how many trees."""
+    if all_port:
+        cycles = level_cycles(graph) if graph.name == "nrbrg" else None
+        return to_each(graph, cycles), len(graph.trees)
+    if graph.name == "sbnt":
+        graph = replace(graph, trees=graph.trees[:1])
+    tallest = graph.name == "tcbt"
+    cycles = [tallest_first_cycles(graph.trees[0])] if tallest else one_port_cycles(graph)
+    return to_each(graph, cycles), len(graph.trees)
+
+
+def _along_path(
+    tree: SpanningTree, words: int, packet: int | None, apart: int
+) -> tuple[Numbers, Rows]:
+    """The words of each piece of a message, and the steps along a path, pipelined.
+
+    Packets are filled from the end of the stream, so that it is the first one that is short, and as
+    many as can be hold nothing but the words of the path's first node. These may follow one another
+    directly; the packets before them must be passed on, and are ``apart`` steps apart.
+    """
+    size = words if packet is None else min(packet, words)
+    unit = gcd(words, size)
+    pieces = words // unit
+    require_rows(pieces * tree.nodes * (tree.nodes - 1) // 2)
+    path = np.argsort(tree.level)
+    level = np.repeat(np.arange(tree.nodes - 1, 0, -1), pieces)
+    block = path[level] * pieces + np.tile(np.arange(pieces), tree.nodes - 1)
+    from_end = np.arange(level.size)[::-1] // (size // unit)
+    number = from_end[0] - from_end
+    passed_on = int((number[level > 1].max(initial=-1)) + 1)
+    start = number + (apart - 1) * np.minimum(number, passed_on)
+    row = np.repeat(np.arange(level.size), level)
+    link = np.concatenate([np.arange(count) for count in level.tolist()])
+    return np.full(pieces, unit), Rows(
+        start[row] + link + 1, path[link], path[link + 1], block[row]
+    )

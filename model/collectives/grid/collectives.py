@@ -1,0 +1,60 @@
+"""All collectives on meshes and tori, by recursive doubling and by rings.
+
+With N nodes, and sides n; the blocks are those that each node sends:
+
+================ ==================================== ====================================
+of               ``recursive_doubling``               ``ring``
+================ ==================================== ====================================
+sides            any; in an all-gather or all-to-all  any
+                 powers of two up to 16
+broadcast        sum of ceil(log2 n) steps            sum of ceil(n / 2) steps on wrapped
+                                                      axes; on others n / 2 to n - 1, as the
+                                                      root stands
+scatter, gather  sum of ceil(log2 n) steps            sum of n - 1 steps
+all-gather       log2 N steps                         sum of n - 1 steps
+all-to-all       log2 N steps, N / 2 blocks in each   sum of n - 1 steps, floor(n^2 / 4) N / n
+                                                      blocks on each axis
+VCs              1; in an all-gather or all-to-all    1
+                 half the longest side
+================ ==================================== ====================================
+
+In a scatter, gather or all-gather no node sends or receives more than N - 1 blocks, by either.
+What no algorithm can do without is in :mod:`.collective_bounds`. The port model of a schedule is
+the strictest that it keeps. How and why: :mod:`.recursive_doubling`, :mod:`.rings`.
+"""
+
+from __future__ import annotations
+
+from ...network.topology import Topology
+from ...schedule.schedule import Schedule
+from .recursive_doubling import exchange_sends, halving_line, without_wrap_links
+from .rings import all_gather_sends, all_to_all_sends, broadcast_line, scatter_line
+from .sends import ROOTED, GridCollective, grid_schedule, rooted_sends
+
+
+def recursive_doubling(
+    collective: str, topology: Topology, source: int | None, words: int
+) -> Schedule:
+    """Carry out ``collective`` in a logarithmic number of steps: :mod:`.recursive_doubling`.
+
+    ``source`` is the root of a broadcast, scatter or gather, and None for all-gather and
+    all-to-all; each block has ``words`` words. Raises :class:`.InvalidInput` as
+    :class:`~.sends.GridCollective` does, and for sides that exchanges do not serve.
+    """
+    asked = GridCollective(collective, "recursive-doubling", topology, source, words)
+    if collective in ROOTED:
+        return grid_schedule(asked, rooted_sends(asked, halving_line), topology)
+    return grid_schedule(asked, exchange_sends(asked), without_wrap_links(topology))
+
+
+def ring(collective: str, topology: Topology, source: int | None, words: int) -> Schedule:
+    """Carry out ``collective`` from neighbour to neighbour: :mod:`.rings`.
+
+    Parameters and errors are those of :func:`recursive_doubling`; any sides are served.
+    """
+    asked = GridCollective(collective, "ring", topology, source, words)
+    if collective in ROOTED:
+        line = broadcast_line if collective == "broadcast" else scatter_line
+        return grid_schedule(asked, rooted_sends(asked, line), topology)
+    sends = all_gather_sends if collective == "all-gather" else all_to_all_sends
+    return grid_schedule(asked, sends(asked), topology)

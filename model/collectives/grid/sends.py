@@ -1,0 +1,230 @@
+"""What the collectives on grids share: sends in columns, from line to line, and their schedules.
+
+A *line* is all the nodes of a grid that differ on one axis alone. The collectives go axis by axis,
+on all lines of an axis at once; lines have no link in common, and so what one line may do in a step
+all may do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from ...base.errors import InvalidInput, require_range, with_article
+from ...base.pieces import offsets_of, ranges
+from ...network.routes import dimension_order
+from ...network.topology import Topology
+from ...schedule.schedule import Blocks, Schedule
+from ..halving.boxes import is_whole_grid
+
+Columns = npt.NDArray[np.int64]
+
+MOST_NODES = {
+    "broadcast": 1 << 28,
+    "scatter": 1 << 11,
+    "gather": 1 << 11,
+    "all-gather": 1 << 11,
+    "all-to-all": 1 << 9,
+}
+"""The collectives, and the largest networks for them: what all sends carry must fit in memory."""
+
+ROOTED = ("broadcast", "scatter", "gather")
+"""The collectives in which one node, the root, has or gets everything."""
+
+
+@dataclass(frozen=True)
+class GridCollective:
+    """A collective to be carried out on a mesh or torus, of any sides, or a hypercube.
+
+    ``source`` is the root; None for a collective that has none. Each block has ``words`` words.
+    Raises :class:`.InvalidInput` for an unknown collective, a network that is no grid, has faults
+    or is too large, a source outside it or where there is none, and a block without words.
+    """
+
+    name: str
+    algorithm: str
+    topology: Topology
+    source: int | None
+    words: int
+
+    def __post_init__(self) -> None:
+        if self.name not in MOST_NODES:
+            raise InvalidInput.of("collective", " or ".join(MOST_NODES), self.name)
+        if not is_whole_grid(self.topology):
+            allowed, given = "a mesh or torus without faults", with_article(self.topology.label)
+            raise InvalidInput.of(f"network for {self.algorithm}", allowed, given)
+        most = MOST_NODES[self.name]
+        require_range(f"nodes for {self.name}", self.topology.nodes, 1, most)
+        if self.name not in ROOTED and self.source is not None:
+            raise InvalidInput.of("source", f"left out with {self.name}", self.source)
+        if self.name in ROOTED and self.source is None:
+            raise InvalidInput.of("source", f"given with {self.name}", self.source)
+        if self.source is not None:
+            require_range("source", self.source, 0, self.topology.nodes - 1)
+        require_range("flits", self.words, 1)
+
+    @property
+    def root(self) -> int:
+        """The source of a collective that has one."""
+        assert self.source is not None
+        return self.source
+
+    @property
+    def blocks(self) -> Blocks:
+        """What the collective moves.
+
+        Broadcast: one block. Scatter and gather: block b for, or from, node b. All-gather: block b
+        from node b, for all. All-to-all: block ``s * nodes + d`` from s for d.
+        """
+        nodes = self.topology.nodes
+        every = np.arange(nodes, dtype=np.int32)
+        owed: Iterable[tuple[int, ...] | None]
+        match self.name:
+            case "broadcast":
+                return Blocks.of_broadcast(self.root, self.words)
+            case "scatter":
+                owner, owed = (
+                    np.full(nodes, self.root, np.int32),
+                    ((node,) for node in range(nodes)),
+                )
+            case "gather":
+                owner, owed = every, ((self.root,),) * nodes
+            case "all-gather":
+                owner, owed = every, (None,) * nodes
+            case _:
+                owner, owed = np.repeat(every, nodes), [(node,) for node in range(nodes)] * nodes
+        return Blocks(owner, tuple(owed), np.full(owner.size, self.words, np.int32))
+
+
+@dataclass(frozen=True)
+class Sends:
+    """Sends in columns, in order of step; all shapes (sends,) but that of ``block_ids``.
+
+    ``vc`` is that of the whole path. The send *i* carries the next ``block_counts[i]`` of
+    ``block_ids``, which ascend.
+    """
+
+    step: Columns
+    source: Columns
+    target: Columns
+    vc: Columns
+    block_counts: Columns
+    block_ids: Columns
+
+    @classmethod
+    def joined(cls, parts: list[Sends]) -> Sends:
+        """All sends of ``parts``, one after the other."""
+        none = np.zeros(0, np.int64)
+        names = [field.name for field in fields(cls)]
+        return cls(*(np.concatenate([none, *(getattr(p, name) for p in parts)]) for name in names))
+
+    def reversed(self) -> Sends:
+        """The same sends backwards in time, each from its target to its source."""
+        counts = self.block_counts[::-1]
+        begins = (np.cumsum(self.block_counts) - self.block_counts)[::-1]
+        steps = self.step.max(initial=0) + 1 - self.step[::-1]
+        ids = self.block_ids[ranges(begins, counts)]
+        return Sends(steps, self.target[::-1], self.source[::-1], self.vc[::-1], counts, ids)
+
+
+@dataclass(frozen=True)
+class LineSends:
+    """How a collective with a root serves one line, in order of step; shapes (sends,).
+
+    ``source``, ``target`` and ``begin`` are places on the line. A send serves the ``length`` places
+    from ``begin`` on; after the last place of the line comes the first.
+    """
+
+    step: Columns
+    source: Columns
+    target: Columns
+    begin: Columns
+    length: Columns
+
+
+Line = Callable[[int, int, bool], LineSends]
+"""Makes the sends for (places of the line, place of the root, whether its two ends are linked)."""
+
+
+def reach(side: int, place: int, wrapped: bool) -> tuple[int, int]:
+    """How many places of a line are served up from ``place``, and how many down.
+
+    A wrapped line is cut opposite ``place``, so that each is served the shorter way.
+    """
+    up = side // 2 if wrapped else side - 1 - place
+    return up, side - 1 - up
+
+
+def rooted_sends(collective: GridCollective, line: Line) -> Sends:
+    """Axis by axis, the last one first: who has the blocks of a slab serves the line it is on.
+
+    So a broadcast or scatter begins with the lines through the root, along the last axis; each node
+    there then has the blocks of all nodes with its coordinate, and so on. A gather is a scatter
+    backwards.
+    """
+    parts = []
+    steps = 0
+    topology, root = collective.topology, collective.root
+    for axis in reversed(range(len(topology.dims))):
+        side, stride = topology.dims[axis], prod(topology.dims[:axis])
+        along = line(side, root // stride % side, axis in topology.wrapped)
+        slabs = np.arange(0, topology.nodes, stride * side)
+        source, target = (
+            (place[:, np.newaxis] * stride + slabs + root % stride).ravel()
+            for place in (along.source, along.target)
+        )
+        step = np.repeat(along.step + steps, slabs.size)
+        if collective.name == "broadcast":
+            counts, ids = np.ones_like(step), np.zeros_like(step)
+        else:
+            counts, ids = _served(along, slabs, side, stride)
+        parts.append(Sends(step, source, target, np.zeros_like(step), counts, ids))
+        steps += int(along.step.max(initial=0))
+    sends = Sends.joined(parts)
+    return sends.reversed() if collective.name == "gather" else sends
+
+
+def _served(along: LineSends, slabs: Columns, side: int, stride: int) -> tuple[Columns, Columns]:
+    """How many nodes each send of all slabs serves, and which, ascending."""
+    over = np.maximum(along.begin + along.length - side, 0)
+    begins = np.stack(
+        np.broadcast_arrays(slabs, slabs + along.begin[:, np.newaxis] * stride), axis=-1
+    )
+    counts = np.repeat(np.stack((over, along.length - over), axis=-1) * stride, slabs.size, axis=0)
+    return counts.sum(axis=1), ranges(begins.ravel(), counts.ravel())
+
+
+def grid_schedule(collective: GridCollective, sends: Sends, routed: Topology) -> Schedule:
+    """The schedule of ``sends``, by the dimension-order routes of the grid ``routed``."""
+    path_offsets, path_nodes = dimension_order(routed, sends.source, sends.target)
+    return Schedule(
+        topology=collective.topology,
+        collective=collective.name,
+        algorithm=collective.algorithm,
+        port_model=strictest_port_model(sends, routed.nodes),
+        root=collective.source,
+        blocks=collective.blocks,
+        step=sends.step.astype(np.int32),
+        source=sends.source.astype(np.int32),
+        target=sends.target.astype(np.int32),
+        path_offsets=path_offsets,
+        path_nodes=path_nodes,
+        vcs=np.repeat(sends.vc, np.diff(path_offsets) - 1).astype(np.int32),
+        block_offsets=offsets_of(sends.block_counts),
+        block_ids=sends.block_ids.astype(np.int32),
+    )
+
+
+def strictest_port_model(sends: Sends, nodes: int) -> str:
+    """The strictest port model that holds, where no node sends or receives twice in a step."""
+    sending, receiving = sends.step * nodes + sends.source, sends.step * nodes + sends.target
+    both = np.isin(sending, receiving)
+    if not both.any():
+        return "half-duplex"
+    there, back = sending * nodes + sends.target, receiving * nodes + sends.source
+    answered = np.array_equal(np.sort(there[both]), np.sort(back[both]))
+    return "exchange" if answered else "full-duplex"

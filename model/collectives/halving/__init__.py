@@ -1,0 +1,1 @@
+"""Broadcasts that halve the mesh: eye, rectangle, minimum (Cang & Wu)."""

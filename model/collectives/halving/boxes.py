@@ -1,0 +1,133 @@
+"""What broadcasts by halving share: from who sends to whom in a mesh to a schedule.
+
+Each of these broadcasts cuts a box of nodes in two by a plane across one axis: the one node of the
+box that has the message sends it into the other half, and both halves go on alone. So a box has
+one send in a step, and with routes that stay in the box (dimension order does) no two sends of a
+step can share a link, whatever the axes of the cuts and wherever the senders and receivers are.
+
+On a torus the same holds once its nodes are numbered as a mesh, from wherever suits the source. The
+routes are those of the mesh, so that the links between its two ends are not used at all: one VC
+is enough, because no messages can wait for each other around a ring.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ...base.errors import require_range
+from ...network.routes import dimension_order
+from ...network.topology import Topology
+from ...schedule.builder import one_block_schedule
+from ...schedule.schedule import Blocks, Schedule
+
+SENDS_AT_ONCE = 1 << 20
+"""Routes are made for this many sends at a time, which bounds the memory that it takes."""
+
+Numbers = npt.NDArray[np.int32]
+Coordinates = npt.NDArray[np.int32]
+"""Nodes by their coordinates: shape (axes, nodes)."""
+
+
+@dataclass(frozen=True)
+class Broadcast:
+    """A broadcast to be made: one block of ``words`` words from the node ``source`` to all.
+
+    Raises :class:`.InvalidInput` for a source outside the topology and a message without words.
+    """
+
+    topology: Topology
+    algorithm: str
+    source: int
+    words: int
+
+    def __post_init__(self) -> None:
+        require_range("source", self.source, 0, self.topology.nodes - 1)
+        require_range("flits", self.words, 1)
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """The nodes of a grid numbered as those of a mesh with the same sides.
+
+    ``start`` is where the source stands in that mesh, its coordinates; ``nodes[i]`` is the node of
+    the grid at place *i* of the mesh, shape (nodes,), None where all have their own numbers.
+    """
+
+    start: tuple[int, ...]
+    nodes: Numbers | None
+
+    @classmethod
+    def of(cls, topology: Topology, source: int, best: tuple[int, ...]) -> Numbering:
+        """Number a grid so that ``source`` stands at ``best`` on each wrapped axis.
+
+        A mesh has no wrapped axis and keeps its numbers.
+        """
+        place = tuple(topology.coordinates(source).tolist())
+        if not topology.wrapped:
+            return cls(place, None)
+        pairs = enumerate(zip(place, best, strict=True))
+        start = tuple(b if axis in topology.wrapped else c for axis, (c, b) in pairs)
+        grid = np.arange(topology.nodes, dtype=np.int32).reshape(topology.dims, order="F")
+        shifts = tuple(s - c for s, c in zip(start, place, strict=True))
+        nodes = np.roll(grid, shifts, tuple(range(grid.ndim))).ravel(order="F")
+        return cls(start, nodes)
+
+
+def is_whole_grid(topology: Topology) -> bool:
+    """Whether ``topology`` is a mesh, torus, line, ring or hypercube without faults."""
+    return bool(topology.dims) and topology.without_faults is None
+
+
+def node_numbers(dims: tuple[int, ...], coordinates: Coordinates) -> Numbers:
+    """Return the nodes at ``coordinates`` in a grid with sides ``dims``: shape (nodes,)."""
+    numbers: Numbers = coordinates[-1].copy()
+    for axis in reversed(range(len(dims) - 1)):
+        numbers *= dims[axis]
+        numbers += coordinates[axis]
+    return numbers
+
+
+def doubling_schedule(broadcast: Broadcast, numbering: Numbering, reached: Numbers) -> Schedule:
+    """Return the schedule of a broadcast in which all who have the message send in every step.
+
+    ``reached`` lists the nodes of the mesh in the order in which they get the message, shape
+    (2^steps,): in step *s*, ``reached[i]`` sends to ``reached[2**(s - 1) + i]``.
+    """
+    steps = reached.size.bit_length() - 1
+    lengths = 1 << np.arange(steps)
+    step = np.repeat(np.arange(1, steps + 1, dtype=np.int32), lengths)
+    source = np.concatenate([reached[:0], *(reached[:length] for length in lengths.tolist())])
+    return halving_schedule(broadcast, numbering, step, source, reached[1:])
+
+
+def halving_schedule(
+    broadcast: Broadcast, numbering: Numbering, step: Numbers, source: Numbers, target: Numbers
+) -> Schedule:
+    """Return the half-duplex schedule with these sends, on dimension-order routes of the mesh.
+
+    ``source`` and ``target`` are nodes of the mesh that ``numbering`` makes of the topology. Shapes
+    (sends,).
+    """
+    topology = broadcast.topology
+    path_offsets, path_nodes = _routes(topology, source, target)
+    if numbering.nodes is not None:
+        path_nodes = numbering.nodes[path_nodes]
+    blocks = Blocks.of_broadcast(broadcast.source, broadcast.words)
+    return one_block_schedule(broadcast.algorithm, topology, blocks, step, path_offsets, path_nodes)
+
+
+def _routes(
+    topology: Topology, source: Numbers, target: Numbers
+) -> tuple[npt.NDArray[np.int64], Numbers]:
+    """Return dimension-order paths in the mesh with the sides of ``topology``."""
+    mesh = replace(topology, wrapped=())
+    offsets, nodes = [np.zeros(1, dtype=np.int64)], [source[:0]]
+    for begin in range(0, source.size, SENDS_AT_ONCE):
+        some = slice(begin, begin + SENDS_AT_ONCE)
+        some_offsets, some_nodes = dimension_order(mesh, source[some], target[some])
+        offsets.append(offsets[-1][-1] + some_offsets[1:])
+        nodes.append(some_nodes)
+    return np.concatenate(offsets), np.concatenate(nodes)

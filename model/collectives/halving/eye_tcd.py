@@ -1,0 +1,165 @@
+"""The TCD of the eye broadcast in any number of dimensions: theorems and equations of 3-D.
+
+S. Cang and J. Wu, "Time-Step Optimal Broadcasting in 3-D Meshes with Minimum Total Communication
+Distance", called *3-D* as in :mod:`.eye`, whose equations these are. A mesh has ``axes`` axes and
+all its sides are 2^k. *Offsets* are how far a source is from the nearest eye on each axis, positive
+towards the border: (u_k, v_k, w_k) in the paper. Its coordinate systems turn, so its second step
+goes along z and its third along y; here step *i* of a level goes along axis *i* - 1, and (u, v, w)
+belong to the axes 0, 1, 2.
+
+What a source costs beyond an eye in the d steps of a level is a sum over the axes, since distance
+is. Of the d sends of the source, the axis with number *i* (from 0) and offset u is
+
+* crossed by one, which costs u beyond a_k;
+* not yet cut in *i* of them, which lead to the line of the eye and cost abs(u) each;
+* already cut in d - 1 - *i* of them, which lead to the closer of two eyes of the submesh and cost
+  the lesser of abs(u) and abs(u - a_(k-1)) each.
+
+For d = 3 the sum is Eq. 7, for d = 2 it is f_k of the 2-D paper (:func:`.eye.source_excess`); the
+paper gives no others. Eq. 4, the side of the eye-cube, is :func:`.eye.eye_square_side`.
+
+Where the paper errs:
+
+* Theorem 3 says that Algorithm 2 costs the least for every source. Mirrored in a plane that
+  exchanges two axes, a broadcast costs the same; but in a 4x4x4 mesh Algorithm 2 takes 68 from
+  (1, 0, 0), 67 from (0, 1, 0) and 66 from (0, 0, 1). See :mod:`.minimum`.
+* Theorem 6 claims Eq. 16 for all d, but for d = 1 it divides by 0: :func:`line_eye_tcd`.
+* Eq. 12 starts from MD_1(E_1) = 3, the value of a 2x2 mesh. It is 7, as in section 3.1 and Eq. 14.
+* Theorem 1 and Definition 6 bound the offsets by 2^(k-1) - 1 - a_k/2 and so leave out the border of
+  the mesh, at 2^(k-1) - 1/2 - a_k/2; the regions there are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ...base.errors import InvalidInput
+from .eye import eye_line, eye_square_side
+
+Costs = npt.NDArray[np.int64]
+
+
+def grid_eye_tcd(axes: int, k: int) -> int:
+    """Return MD_k(E_k), the TCD of Algorithm 3 from an eye, in closed form (Theorem 6, Eq. 16).
+
+    Holds for two axes or more, and for k = 0 too. By Theorem 4 it is the least over all sources.
+    Raises :class:`.InvalidInput` for fewer axes.
+
+    >>> [grid_eye_tcd(3, k) for k in range(5)]
+    [0, 7, 63, 525, 4235]
+    """
+    if axes < 2:
+        raise InvalidInput.of("axes of Eq. 16", "at least 2", axes)
+    submeshes, half = 1 << axes, (1 << axes - 1) - 1
+    sign = 1 - 2 * (k % 2)
+    terms = (3 << axes * (k + 1) - 1) - sign * half - (submeshes + 1 << k)
+    return (submeshes - 1) * terms // (3 * (submeshes + 1) * half)
+
+
+def grid_eye_tcd_recursive(axes: int, k: int) -> int:
+    """Return MD_k(E_k) by recursion (Eqs. 6, 12 and 15; Eq. 14 is k = 1), from 0 for one node."""
+    if k == 0:
+        return 0
+    sends = (1 << axes) - 1
+    return sends * eye_square_side(k) + (1 << axes) * grid_eye_tcd_recursive(axes, k - 1)
+
+
+def cube_eye_tcd(k: int) -> int:
+    """Return OD_k, the TCD from an eye of a 3-D mesh, in closed form (Theorem 5, Eq. 13)."""
+    return 7 * ((4 << 3 * k) - (1 - 2 * (k % 2)) - (3 << k)) // 27
+
+
+def line_eye_tcd(k: int) -> int:
+    """Return the TCD from an eye of a line of 2^k nodes: ((3k + 1) 2^k - (-1)^k) / 9.
+
+    It is what Eq. 15 gives for d = 1, where Eq. 16 is 0/0.
+
+    >>> [line_eye_tcd(k) for k in range(5)]
+    [0, 1, 3, 9, 23]
+    """
+    return (((3 * k + 1) << k) - (1 - 2 * (k % 2))) // 9
+
+
+def cube_source_excess(k: int, u: int, v: int, w: int) -> int:
+    """Return f_k(u, v, w) of a 3-D mesh (Definition 6, Eq. 7).
+
+    The four regions differ in whether u and v are above a_(k-1)/2.
+    """
+    inner = eye_square_side(k - 1)
+    along_u = 2 * abs(u) + u if 2 * u <= inner else abs(u) + 2 * abs(u - inner)
+    along_v = 2 * abs(v) + v if 2 * v <= inner else 2 * abs(v) + abs(v - inner)
+    return along_u + along_v + 2 * abs(w) + w
+
+
+def cube_source_tcd(k: int, place: Sequence[int]) -> int:
+    """Return D_k(S) of Algorithm 2 from the node at ``place`` of a 3-D mesh (Theorem 1).
+
+    The nine regions differ in whether u and v are at most 0, at most a_(k-1)/2, or above.
+    """
+    if k == 0:
+        return 0
+    u, v, w = source_offsets(k, place)
+    inner = eye_square_side(k - 1)
+    along_u = -u if u <= 0 else 3 * u if 2 * u <= inner else u + 2 * abs(u - inner)
+    along_v = -v if v <= 0 else 3 * v if 2 * v <= inner else 2 * v + abs(v - inner)
+    first_three = along_u + along_v + 2 * abs(w) + w + 7 * eye_square_side(k)
+    half = 1 << k - 1
+    submesh = [coordinate % half for coordinate in place]
+    return first_three + cube_source_tcd(k - 1, submesh) + 7 * grid_eye_tcd_recursive(3, k - 1)
+
+
+def source_offsets(k: int, place: Sequence[int]) -> tuple[int, ...]:
+    """Return how far ``place`` is from its submesh's eye on each axis, positive outwards."""
+    last, low = (1 << k) - 1, eye_line(k)[0]
+    return tuple(low - min(coordinate, last - coordinate) for coordinate in place)
+
+
+def grid_source_excess(k: int, offsets: Sequence[int]) -> int:
+    """Return f_k of a source at ``offsets``, one for each axis of the mesh.
+
+    The links that it costs beyond an eye in the first d steps; Eq. 7 in d dimensions, derived at
+    the top of this module.
+    """
+    return sum(
+        int(_axis_excess(k, axis, len(offsets), np.array(offset)))
+        for axis, offset in enumerate(offsets)
+    )
+
+
+def grid_source_tcd(k: int, place: Sequence[int]) -> int:
+    """Return D_k(S) from the node at ``place``: the eye's, and f_i for all levels i (Eq. 11)."""
+    levels = range(2, k + 1)
+    excess = (
+        grid_source_excess(i, source_offsets(i, [coordinate % (1 << i) for coordinate in place]))
+        for i in levels
+    )
+    return grid_eye_tcd_recursive(len(place), k) + sum(excess)
+
+
+def grid_source_tcds(axes: int, k: int) -> Costs:
+    """Return D_k(S) from every node of the mesh: shape (nodes,), node 0 first.
+
+    As :func:`grid_source_tcd`, for all at once: f_i is a sum over the axes.
+    """
+    coordinates = np.arange(1 << k)
+    total = np.full((1 << k,) * axes, grid_eye_tcd_recursive(axes, k), dtype=np.int64)
+    for axis in range(axes):
+        along = np.zeros(1 << k, dtype=np.int64)
+        for level in range(2, k + 1):
+            last = (1 << level) - 1
+            local = coordinates & last
+            offsets = eye_line(level)[0] - np.minimum(local, last - local)
+            along += _axis_excess(level, axis, axes, offsets)
+        total += along.reshape((-1,) + (1,) * (axes - 1 - axis))
+    return total.ravel(order="F")
+
+
+def _axis_excess(k: int, axis: int, axes: int, offsets: Costs) -> Costs:
+    """Return the part of f_k that is due to one of the axes, for sources at ``offsets`` on it."""
+    far = np.abs(offsets)
+    closer = np.minimum(far, np.abs(offsets - eye_square_side(k - 1)))
+    excess: Costs = offsets + axis * far + (axes - 1 - axis) * closer
+    return excess

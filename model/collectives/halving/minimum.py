@@ -1,0 +1,199 @@
+"""The least TCD of a broadcast by cutting a mesh in two again and again, from every source.
+
+Cang & Wu always cut the axes in one order, and so their Algorithms 1 and 2 are least from some
+sources only (:mod:`.eye`, :mod:`.eye_dimensions`). Here each box is cut across whichever axis, and
+wherever, is best for the node that has the message, which sends to whichever node of the other part
+is best: :mod:`.guillotine`.
+
+**Steps.** A mesh with sides n takes the sum of ceil(log2 n) steps, the fewest in which cuts leave
+single nodes. That is ceil(log2 N), the fewest of any broadcast, for sides that are powers of two
+and for many others (3x3, 6x7, 12x12). It is one more for 3x5, 5x5 and 3x3x3, and two more for
+5x5x5: no cuts do with fewer. :mod:`.tree.broadcast`, which cuts no boxes, takes ceil(log2 N).
+
+**Is it least of all broadcasts?** In log2 N steps every node that has the message must send in
+every step, but it need not be by halving boxes. From every source of every mesh of 8 or 16 nodes
+(8, 2x4, 2x2x2, 16, 2x8, 4x4, 2x2x4, 2x2x2x2) a search through all sets of nodes that can have the
+message after each step finds nothing cheaper, even where the sends of a step may share links
+(``tests/exhaustive.py``). A solver proves the same for every source of 4x4 and 2x4x4 in seconds
+(``bench/certify.py``). A search through all sets of senders and receivers says the same of every
+mesh of up to 10 nodes whose sides are not powers of two, and of 3x4, in the steps that cuts take
+(``tests/exhaustive_any.py``). There is no proof for all sizes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...base.errors import InvalidInput, with_article
+from ...network.topology import Topology
+from ...schedule.schedule import Schedule
+from .box_costs import Axes, BoxCosts, Sides, cut_box, least_steps
+from .boxes import Broadcast, Numbering, halving_schedule, is_whole_grid, node_numbers
+from .eye_tcd import grid_source_tcds
+
+Costs = npt.NDArray[np.int64]
+
+MOST_NODES = 1 << 11
+"""The most nodes of a mesh with a side that is no power of two: seconds, a dozen for long lines."""
+
+
+def minimum_broadcast(topology: Topology, source: int, words: int) -> Schedule:
+    """Broadcast ``words`` words from ``source`` over the least TCD of all broadcasts by such cuts.
+
+    The schedule is half-duplex, and has the sum of ceil(log2 side) steps. Ties are broken as
+    :meth:`.BoxCosts.best_sends` says. Raises :class:`InvalidInput` for anything but a mesh without
+    faults, for one of more than ``MOST_NODES`` nodes with a side that is no power of two, for a
+    source outside it and for a message without words.
+    """
+    _require_mesh(topology)
+    broadcast = Broadcast(topology, "minimum", source, words)
+    holders, costs = _Holders(topology, source), BoxCosts()
+    steps = least_steps(topology.dims)
+    senders = [holders.send(costs, left) for left in range(steps, 0, -1)]
+    numbers = node_numbers(topology.dims, holders.places)
+    numbering = Numbering.of(topology, source, (0,) * len(topology.dims))
+    lengths = [some.size for some in senders]
+    step = np.repeat(np.arange(1, steps + 1, dtype=np.int32), lengths)
+    source_numbers = numbers[np.concatenate([np.zeros(0, np.intp), *senders])]
+    return halving_schedule(broadcast, numbering, step, source_numbers, numbers[1:])
+
+
+class _Holders:
+    """Who has the message, in the order of getting it, and which box each has yet to serve.
+
+    ``places`` has the coordinates of all nodes in that order, ``_corners`` those of the lowest
+    nodes of their boxes; shapes (axes, nodes). ``_groups`` are the holders by the sides of the box.
+    """
+
+    def __init__(self, topology: Topology, source: int) -> None:
+        self.places = np.empty((len(topology.dims), topology.nodes), dtype=np.int32)
+        self.places[:, 0] = topology.coordinates(source)
+        self._corners = np.zeros_like(self.places)
+        self._groups = {topology.dims: np.zeros(1, dtype=np.intp)}
+        self._count = 1
+
+    def send(self, costs: BoxCosts, left: int) -> Axes:
+        """Let all who have something left to do send, with ``left`` steps to go.
+
+        Returns who sends to each new holder.
+        """
+        parts: dict[Sides, list[Axes]] = defaultdict(list)
+        senders = [np.zeros(0, np.intp)]
+        for sides, members in self._groups.items():
+            if max(sides) > 1:
+                self._split(sides, members, costs, left, parts)
+                senders.append(members)
+        self._groups = {sides: np.concatenate(some) for sides, some in parts.items()}
+        return np.concatenate(senders)
+
+    def _split(
+        self,
+        sides: Sides,
+        members: Axes,
+        costs: BoxCosts,
+        left: int,
+        parts: dict[Sides, list[Axes]],
+    ) -> None:
+        """Let ``members`` send across their boxes, and add all holders to ``parts`` by sides."""
+        corners = self._corners[:, members]
+        local = self.places[:, members] - corners
+        axis, cut, targets = costs.best_sends(sides, left, local)
+        receivers = np.arange(self._count, self._count + members.size)
+        self._count += members.size
+        self.places[:, receivers] = targets + corners
+        self._corners[:, receivers] = corners
+        below = local[axis, np.arange(members.size)] < cut
+        low, high = np.where(below, members, receivers), np.where(below, receivers, members)
+        self._corners[axis, high] += cut.astype(np.int32)
+        for across, place in {*zip(axis.tolist(), cut.tolist(), strict=True)}:
+            same = (axis == across) & (cut == place)
+            for holders, part in zip((low, high), cut_box(sides, across, place), strict=True):
+                parts[part].append(holders[same])
+
+
+def minimum_tcds(topology: Topology) -> Costs:
+    """Return the least TCD by such cuts from each node of a mesh: shape (nodes,), node 0 first.
+
+    ``.reshape(dims[::-1])`` makes it the picture of a mesh, x along the last axis. Raises
+    :class:`InvalidInput` as :func:`minimum_broadcast` does.
+    """
+    _require_mesh(topology)
+    costs = BoxCosts().of(topology.dims, least_steps(topology.dims))
+    return costs.ravel(order="F").astype(np.int64)
+
+
+def best_sources(topology: Topology) -> tuple[int, ...]:
+    """Return the nodes from which the least TCD is least, in ascending order."""
+    costs = minimum_tcds(topology)
+    return tuple(np.flatnonzero(costs == costs.min()).tolist())
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What ``minimum`` saves beside the eye broadcast, over all sources of a mesh.
+
+    ``saved`` is how many links less its TCD has from each node: shape (nodes,).
+    """
+
+    saved: Costs
+
+    @property
+    def sources(self) -> int:
+        """Number of sources, which is that of nodes."""
+        return self.saved.size
+
+    @property
+    def better(self) -> int:
+        """Number of sources from which the eye broadcast is not least."""
+        return int(np.count_nonzero(self.saved))
+
+    @property
+    def largest(self) -> int:
+        """The most links saved from one source."""
+        return int(self.saved.max())
+
+    @property
+    def total(self) -> int:
+        """The links saved from all sources together."""
+        return int(self.saved.sum())
+
+
+def gain_over_eye(topology: Topology) -> Gain:
+    """Compare the least TCD with that of Algorithm 1 (in d dimensions) from every node of a mesh.
+
+    Raises :class:`InvalidInput` for a mesh whose sides are not all the same power of two, which the
+    eye broadcast does not serve.
+    """
+    _require_mesh(topology)
+    sides = set(topology.dims)
+    if len(sides) > 1:
+        raise InvalidInput.of("mesh to compare with the eye", "of equal sides", topology.label)
+    side = sides.pop()
+    if not _is_power(side):
+        allowed = "of sides that are powers of two"
+        raise InvalidInput.of("mesh to compare with the eye", allowed, topology.label)
+    eye = grid_source_tcds(len(topology.dims), side.bit_length() - 1)
+    return Gain(eye - minimum_tcds(topology))
+
+
+def _require_mesh(topology: Topology) -> None:
+    """Refuse what is no mesh without faults, or too large."""
+    if not is_whole_grid(topology) or topology.wrapped:
+        allowed = "a mesh without faults"
+        raise InvalidInput.of(
+            "network for the minimum broadcast", allowed, with_article(topology.label)
+        )
+    if topology.nodes > MOST_NODES and not all(map(_is_power, topology.dims)):
+        allowed = f"a mesh of at most {MOST_NODES} nodes where a side is no power of two"
+        raise InvalidInput.of(
+            "network for the minimum broadcast", allowed, with_article(topology.label)
+        )
+
+
+def _is_power(side: int) -> bool:
+    """Whether ``side`` is a power of two."""
+    return side.bit_count() == 1

@@ -1,0 +1,67 @@
+"""The lower bounds that a schedule's measures are shown beside."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from ..schedule.broadcast_bounds import least_broadcast_steps, least_broadcast_tcd
+from ..schedule.cost import message_words
+from ..schedule.promises import CUSTOM
+from ..schedule.schedule import Schedule
+from .lower_bounds import counted_costs, lower_bounds, most_links
+
+_OF_ANY_NETWORK = ("broadcast", "multicast", CUSTOM)
+
+
+def least_measures(schedule: Schedule) -> dict[str, int]:
+    """The least ``steps`` and ``tcd`` of any schedule that does what ``schedule`` does.
+
+    A broadcast, a multicast and what is custom must reach those to whom something is owed, on any
+    network; for the other collectives :func:`.collective_bounds.lower_bounds` says what a grid can
+    do, and also bounds what :func:`word_measures` counts.
+    """
+    if schedule.collective in _OF_ANY_NETWORK:
+        reached = _reached_from(schedule)
+        sends = most_links(schedule.topology) if schedule.port_model == "all-port" else 1
+        return {
+            # Who has something of one owner at most double.
+            "steps": max(least_broadcast_steps(1 + len(nodes), sends) for nodes in reached),
+            "tcd": least_broadcast_tcd(1 + len(set().union(*reached))),
+        }
+    if schedule.topology.nodes < 2:
+        return {"steps": 0, "tcd": 0}
+    found = lower_bounds(
+        schedule.collective,
+        schedule.topology,
+        schedule.root,
+        message_words(schedule),
+        schedule.port_model,
+    )
+    return {
+        "steps": found.steps.value,
+        "tcd": found.hops.value,
+        "word_hops": found.word_hops.value,
+        "node_words": found.node_words.value,
+        "link_words": found.link_words.value,
+    }
+
+
+def word_measures(schedule: Schedule) -> dict[str, int]:
+    """Words times links, and words of the busiest node and link: for what has many blocks."""
+    if schedule.collective in _OF_ANY_NETWORK or not schedule.sends:
+        return {}
+    costs = counted_costs(schedule)
+    return {
+        "word_hops": costs.word_hops,
+        "node_words": costs.node_words,
+        "link_words": costs.link_words,
+    }
+
+
+def _reached_from(schedule: Schedule) -> list[set[int]]:
+    """For each node that owns a block, the others to whom some block of it is owed."""
+    everyone = set(schedule.topology.working_nodes.tolist())
+    reached: dict[int, set[int]] = defaultdict(set)
+    for owner, owed in zip(schedule.blocks.owner.tolist(), schedule.blocks.owed, strict=True):
+        reached[owner] |= (everyone if owed is None else {*owed}) - {owner}
+    return list(reached.values())

@@ -1,0 +1,237 @@
+"""Lower bounds that no algorithm can beat, for each collective on a grid, beside what is counted.
+
+With N nodes, and w words in each block (of which an all-to-all has N^2, a broadcast one):
+
+* **Steps**: ceil(log2 N). The nodes that have something of one node at most double in a step; so
+  do, backwards in time, those of which the root of a gather has something. With p ports that all
+  work they grow p + 1 times.
+* **Hops**: N - 1, as every node but the root must be entered, in a gather left; 2 (N - 1) in an
+  all-gather or all-to-all (see below).
+* **Words x hops**: w for each node that a block must enter: w (N - 1) in a broadcast, w N (N - 1)
+  in an all-gather; else w for each hop of a shortest way, of all blocks.
+* **Words of a node**: w in a broadcast, w (N - 1) in all others: what the root, or any node, must
+  send or receive.
+* **Words of a link**: the most of what some node's links share, what the links across some axis
+  share, and what all links share of words x hops.
+
+Only what must happen is counted: blocks are whole, may be copied and travel together, by any route.
+
+**One step more.** In an all-gather or all-to-all some node sends nothing in the first step if N is
+odd and who sends and receives must do both with one partner (*exchange*), or if nobody can do both
+(*half-duplex*). What it has is still in one place after step 1; so ceil(log2 N) + 1 steps. For
+exchange this is all, and so is ceil(log2 N) for full-duplex, where links cost nothing (W. Knödel,
+"New Gossips and Telephones", 1975; J. Bruck et al., "Efficient Algorithms for All-to-All
+Communications in Multiport Message-Passing Systems", 1997). Half-duplex takes more,
+from N = 3 on, where it takes 4 (about 1.44 log2 N: S. Even and B. Monien, "On the Number of Rounds
+Necessary to Disseminate Information", 1989); that bound is left out.
+
+**Hops of all-gather and all-to-all.** Put the sends of all steps in one row, step by step. Consider
+the first after which some node has all that it is owed. By then each other node has sent, to give
+what only it had: N - 1 sends. And each other node still has to receive: N - 1 more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput
+from ..network.topology import NO_LINK, Topology
+from ..schedule.broadcast_bounds import least_broadcast_steps
+from ..schedule.cost import count_cost, send_words
+from ..schedule.schedule import Schedule
+from .grid.sends import ROOTED, GridCollective
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a schedule takes.
+
+    ``hops`` is its TCD, each send counting once for each link; in ``word_hops`` it counts once for
+    each of its words. ``node_words`` are the words that the busiest node sends, or those that the
+    busiest receives, whichever is more; ``link_words`` are those on the busiest directed link, in
+    all steps and VCs.
+    """
+
+    steps: int
+    hops: int
+    word_hops: int
+    node_words: int
+    link_words: int
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A number that no schedule can be below, and why, as half a sentence."""
+
+    value: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A bound for each of :class:`Costs`."""
+
+    steps: Bound
+    hops: Bound
+    word_hops: Bound
+    node_words: Bound
+    link_words: Bound
+
+
+def counted_costs(schedule: Schedule) -> Costs:
+    """Count what ``schedule`` takes, in any topology."""
+    carried = send_words(schedule)
+    nodes = schedule.topology.nodes
+    ends = (schedule.source, schedule.target)
+    return Costs(
+        steps=schedule.steps,
+        hops=schedule.tcd,
+        word_hops=int(carried @ schedule.distances),
+        node_words=max(int(np.bincount(end, carried, nodes).max()) for end in ends),
+        link_words=count_cost(schedule).busiest_link,
+    )
+
+
+def most_links(topology: Topology) -> int:
+    """The most links that leave any node."""
+    return int(np.count_nonzero(topology.neighbor != NO_LINK, axis=1).max())
+
+
+def lower_bounds(
+    collective: str, topology: Topology, source: int | None, words: int, port_model: str
+) -> Bounds:
+    """Return the bounds for ``collective`` on a mesh, torus or hypercube of two nodes or more.
+
+    ``source`` is its root, None where it has none; ``port_model`` is one of
+    :data:`~.schedule.PORT_MODELS`, and only steps depend on it. Raises :class:`.InvalidInput` as
+    :class:`~.grid.sends.GridCollective` does, and for a single node, which has nothing to do.
+    """
+    asked = GridCollective(collective, "bounds", topology, source, words)
+    others = topology.nodes - 1
+    if not others:
+        raise InvalidInput.of("nodes for bounds", "at least 2", topology.nodes)
+    blocks = 1 if collective == "broadcast" else others
+    distances = _distances(asked)
+    link_blocks, reason = max(_link_blocks(asked, distances))
+    return Bounds(
+        steps=_steps(asked, port_model),
+        hops=_hops(asked),
+        word_hops=Bound(
+            distances * words, f"blocks are {distances} hops from their goals together"
+        ),
+        node_words=Bound(blocks * words, f"a node must {_BUSIEST[collective]}"),
+        link_words=Bound(link_blocks * words, reason),
+    )
+
+
+_BUSIEST = {
+    "broadcast": "receive the block",
+    "scatter": "send the blocks of all others",
+    "gather": "receive the blocks of all others",
+    "all-gather": "receive the blocks of all others",
+    "all-to-all": "send a block to each other",
+}
+
+
+def _steps(asked: GridCollective, port_model: str) -> Bound:
+    nodes = asked.topology.nodes
+    if port_model == "all-port":
+        ports = most_links(asked.topology)
+        reason = f"who has something of one node grow at most {ports + 1} times a step"
+        return Bound(least_broadcast_steps(nodes, ports), reason)
+    doubling = least_broadcast_steps(nodes)
+    idle = port_model == "half-duplex" or (port_model == "exchange" and nodes % 2 == 1)
+    if asked.name not in ROOTED and idle:
+        reason = "some node sends nothing in step 1; from then on its news at most doubles"
+        return Bound(doubling + 1, reason)
+    return Bound(doubling, "who has something of one node at most double in a step")
+
+
+def _hops(asked: GridCollective) -> Bound:
+    others = asked.topology.nodes - 1
+    if asked.name not in ROOTED:
+        reason = f"{others} sends until some node has everything, and {others} to the others"
+        return Bound(2 * others, reason)
+    moved = "left" if asked.name == "gather" else "entered"
+    return Bound(others, f"each of {others} nodes must be {moved}")
+
+
+def _distances(asked: GridCollective) -> int:
+    """The hops of all blocks together, if each went by a shortest way to all whom it is owed to."""
+    topology = asked.topology
+    nodes = topology.nodes
+    if asked.name == "broadcast":
+        return nodes - 1
+    if asked.name == "all-gather":
+        return nodes * (nodes - 1)
+    total = 0
+    for axis, side in enumerate(topology.dims):
+        apart = _apart(side, axis in topology.wrapped)
+        if asked.source is not None:
+            place = int(topology.coordinates(asked.source)[axis])
+            total += int(apart[place].sum()) * (nodes // side)
+        else:
+            total += int(apart.sum()) * (nodes // side) ** 2
+    return total
+
+
+def _apart(side: int, wrapped: bool) -> npt.NDArray[np.int64]:
+    """The distances between the places of a line: shape (side, side)."""
+    places = np.arange(side)
+    apart: npt.NDArray[np.int64] = np.abs(places[:, np.newaxis] - places)
+    return np.minimum(apart, side - apart) if wrapped else apart
+
+
+def _link_blocks(asked: GridCollective, distances: int) -> list[tuple[int, str]]:
+    """How many blocks some link must carry, by all reasons."""
+    topology = asked.topology
+    links = np.count_nonzero(topology.neighbor != NO_LINK, axis=1)
+    if asked.name == "broadcast":
+        return [(1, "some link must carry the block")]
+    node = int(links.argmin()) if asked.source is None else asked.source
+    found = [
+        (
+            _share(topology.nodes - 1, int(links[node])),
+            f"the {links[node]} links of node {node} carry {topology.nodes - 1} blocks one way",
+        ),
+        (
+            _share(distances, int(links.sum())),
+            f"{links.sum()} links share {distances} hops of blocks",
+        ),
+    ]
+    cuts = (
+        _cut(asked, axis, place)
+        for axis, side in enumerate(topology.dims)
+        for place in range(1, side)
+    )
+    return found + list(cuts)
+
+
+def _cut(asked: GridCollective, axis: int, place: int) -> tuple[int, str]:
+    """What a link must carry across an axis, if nodes below ``place`` are cut off from the others.
+
+    On a wrapped axis the part below ``place`` is any part of that length; the root is outside.
+    """
+    topology = asked.topology
+    layer = topology.nodes // topology.dims[axis]
+    below, above = place * layer, topology.nodes - place * layer
+    wrapped = axis in topology.wrapped
+    links = 2 * layer if wrapped else layer
+    if asked.name == "all-to-all":
+        blocks = below * above
+    elif asked.source is None:
+        blocks = max(below, above)
+    else:
+        low = not wrapped and topology.coordinates(asked.source)[axis] < place
+        blocks = above if low else below
+    where = f"the {links} links between {below} nodes and the others across axis {axis}"
+    reason = f"{where} carry {blocks} blocks one way"
+    return _share(blocks, links), reason
+
+
+def _share(blocks: int, links: int) -> int:
+    """The blocks on the busiest of ``links`` links: blocks are whole."""
+    return -(-blocks // links)

@@ -1,0 +1,236 @@
+"""Broadcast and multicast by halving a chain of nodes, in ceil(log2 of the chain) steps.
+
+The source and its targets are listed in *dimension order*: by their coordinate on axis 0, those
+equal by axis 1, and so on. The list is cut into halves; the node that has the message sends, by the
+route that goes along axis 0 first, to the node of the other half next to the cut; both halves then
+do the same. With the source ``s`` in the middle::
+
+    list     a  b  c  d  s  f  g  h      what is on the left of the source sends to the left,
+    step 1            d<-s               what is on its right to the right, the source either way
+    step 2      b<----d  s---->g
+    step 3   a<-b  c<-d  s->f  g->h
+
+**U-mesh** (McKinley, Xu, Esfahanian & Ni, "Unicast-Based Multicast Communication in Wormhole-Routed
+Networks", IEEE Trans. Parallel and Distributed Systems 5(12), 1994), for meshes of any sides; on a
+hypercube it is the U-cube of the same paper. No two sends of a step share a link. Let their ends be
+u < v <= x < y in the list. A send leads along axis *a* where it has its target's coordinates on the
+axes before and its source's on those after.
+
+* u to v and x to y (both to the left is the mirror image): if they share a link of axis *a*, v and
+  y agree on the axes before it, and so does x, which is between them. So the first send goes to
+  v_a and the second from x_a up to y_a, where v_a <= x_a: only from below does the first go up, and
+  ends where the second begins, or before.
+* v to u and x to y: all four agree on the axes before *a*, and there u_a <= v_a <= x_a <= y_a. The
+  first goes down and the second up.
+* u to v and y to x does not occur: it would take a send to the right on the left of the source,
+  or one to the left on its right.
+
+**U-torus** (Robinson, McKinley & Cheng, "Optimal Multicast Communication in Wormhole-Routed Torus
+Networks", IEEE Trans. Parallel and Distributed Systems 6(10), 1995), for tori. The list is rotated
+so that it begins with the source: then all sends lead to the right. Written from what is known of
+the paper, not from its text, which leaves these open:
+
+* What "without contention" means. Links *are* shared, by two virtual channels: a route that crosses
+  the wrap link of an axis is on VC 0 up to and including that link; after it, and on routes that do
+  not cross it, it is on VC 1 (Dally & Seitz). With the other custom, where routes that do not cross
+  it are on VC 0, as in :func:`.routes.dateline_vcs`, sends do meet, as on 3x5 from (0, 0).
+* The way round. The shorter one here, in ties as in :func:`.routes.dimension_order`. Always up
+  works too, at a larger TCD. Translating the torus so that the source is at the origin, instead of
+  rotating the list, does not work, in any of these ways.
+
+That no channel is used twice was counted, not proved: for every source of all tori of two axes with
+sides of 2 to 7, and more.
+
+**u-torus-open** is ours: cut the torus open opposite the source, axis by axis, and use U-mesh on
+the mesh that is left. It needs one VC, no link is shared, and its TCD is about the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput, require_range, with_article
+from ..network.routes import Numbers, Offsets, dimension_order
+from ..network.topology import Topology, mesh
+from ..schedule.builder import one_block_schedule
+from ..schedule.schedule import Blocks, Schedule
+
+Nodes = npt.NDArray[np.int64]
+
+
+def u_mesh_broadcast(topology: Topology, source: int, words: int) -> Schedule:
+    """Broadcast ``words`` words from ``source`` to all nodes: see :func:`u_mesh_multicast`."""
+    return u_mesh_multicast(topology, source, None, words)
+
+
+def u_torus_broadcast(topology: Topology, source: int, words: int) -> Schedule:
+    """Broadcast ``words`` words from ``source`` to all nodes: see :func:`u_torus_multicast`."""
+    return u_torus_multicast(topology, source, None, words)
+
+
+def u_torus_open_broadcast(topology: Topology, source: int, words: int) -> Schedule:
+    """Broadcast ``words`` words from ``source`` to all nodes, on a torus cut open."""
+    return u_torus_open_multicast(topology, source, None, words)
+
+
+def u_mesh_multicast(
+    topology: Topology, source: int, targets: Iterable[int] | None, words: int
+) -> Schedule:
+    """Send ``words`` words from ``source`` to ``targets``, to all other nodes for None.
+
+    Half-duplex, in ceil(log2(targets + 1)) steps; ``source`` among the targets counts for nothing.
+    Raises :class:`InvalidInput` for a network that is no mesh, line or hypercube without faults,
+    for nodes outside it and for a message without words.
+    """
+    _require_grid("u-mesh", "a mesh, line or hypercube", topology, wrapped=False)
+    nodes = _members(topology, source, targets)
+    order = nodes[_dimension_order(topology.coordinates(nodes))]
+    step, begins, ends = _halve(order, source)
+    path_offsets, path_nodes = dimension_order(topology, begins, ends)
+    vcs = np.zeros(path_nodes.size - begins.size, np.int32)
+    paths = path_offsets, path_nodes, vcs
+    return _schedule("u-mesh", topology, source, targets, words, step, paths)
+
+
+def u_torus_multicast(
+    topology: Topology, source: int, targets: Iterable[int] | None, words: int
+) -> Schedule:
+    """Send ``words`` words from ``source`` to ``targets`` on VCs 0 and 1 of a torus or ring.
+
+    Otherwise as :func:`u_mesh_multicast`.
+    """
+    _require_grid("u-torus", "a torus or ring", topology, wrapped=True)
+    nodes = _members(topology, source, targets)
+    order = nodes[_dimension_order(topology.coordinates(nodes))]
+    rotated = np.roll(order, -int(np.flatnonzero(order == source)[0]))
+    step, begins, ends = _halve(rotated, source)
+    path_offsets, path_nodes = dimension_order(topology, begins, ends)
+    paths = path_offsets, path_nodes, _wrapping_vcs(topology, path_offsets, path_nodes)
+    return _schedule("u-torus", topology, source, targets, words, step, paths)
+
+
+def u_torus_open_multicast(
+    topology: Topology, source: int, targets: Iterable[int] | None, words: int
+) -> Schedule:
+    """Send ``words`` words from ``source`` to ``targets`` on one VC of a torus or ring cut open.
+
+    Otherwise as :func:`u_mesh_multicast`.
+    """
+    _require_grid("u-torus-open", "a torus or ring", topology, wrapped=True)
+    sides = np.array(topology.dims)
+    opened = mesh(topology.dims)
+    # Where a node of the torus is in the mesh: the source in the middle.
+    shift = sides // 2 - topology.coordinates(source)
+    nodes = _members(topology, source, targets)
+    places = (topology.coordinates(nodes) + shift) % sides
+    order = _numbers(opened, places[_dimension_order(places)])
+    middle = int(_numbers(opened, sides // 2))
+    step, begins, ends = _halve(order, middle)
+    path_offsets, path_places = dimension_order(opened, begins, ends)
+    path_nodes = _numbers(topology, (opened.coordinates(path_places) - shift) % sides)
+    vcs = np.zeros(path_nodes.size - begins.size, np.int32)
+    paths = path_offsets, path_nodes.astype(np.int32), vcs
+    return _schedule("u-torus-open", topology, source, targets, words, step, paths)
+
+
+def _require_grid(algorithm: str, allowed: str, topology: Topology, wrapped: bool) -> None:
+    alone = topology.nodes == 1 and topology.kind in {"torus", "ring"}
+    fits = bool(topology.wrapped or alone) is wrapped
+    if not topology.dims or topology.without_faults is not None or not fits:
+        raise InvalidInput.of(
+            f"network for {algorithm}", f"{allowed} without faults", with_article(topology.label)
+        )
+
+
+def _members(topology: Topology, source: int, targets: Iterable[int] | None) -> Nodes:
+    """The source and the targets, ascending, each once."""
+    last = topology.nodes - 1
+    require_range("source", source, 0, last)
+    if targets is None:
+        return np.arange(topology.nodes)
+    members = {source}
+    for target in targets:
+        require_range("target", target, 0, last)
+        members.add(target)
+    return np.array(sorted(members))
+
+
+def _dimension_order(coordinates: Nodes) -> Nodes:
+    """The order of nodes by axis 0, then axis 1 and so on: places in ``coordinates``."""
+    return np.lexsort(coordinates.T[::-1])
+
+
+def _numbers(topology: Topology, coordinates: Nodes) -> Nodes:
+    """The nodes at ``coordinates``, shape (..., axes)."""
+    strides = np.cumprod((1, *topology.dims[:-1]))
+    numbers: Nodes = coordinates @ strides
+    return numbers
+
+
+def _halve(chain: Nodes, source: int) -> tuple[Numbers, Nodes, Nodes]:
+    """Step, source and target of each send that halves the ``chain``, which holds ``source``."""
+    begin, end = np.zeros(1, np.int64), np.array([chain.size])
+    holder = np.flatnonzero(chain == source)
+    steps, sources, targets = [], [], []
+    for step in range(1, (chain.size - 1).bit_length() + 1):
+        cut = (begin + end + 1) // 2
+        left = holder < cut
+        target = np.where(left, cut, cut - 1)
+        splits = end - begin > 1
+        steps.append(np.full(np.count_nonzero(splits), step, np.int32))
+        sources.append(chain[holder[splits]])
+        targets.append(chain[target[splits]])
+        to_left, to_right = np.where(left, holder, target), np.where(left, target, holder)
+        holder = np.concatenate((np.where(splits, to_left, holder), to_right[splits]))
+        begin, end = (
+            np.concatenate((begin, cut[splits])),
+            np.concatenate((np.where(splits, cut, end), end[splits])),
+        )
+    if not steps:
+        return np.zeros(0, np.int32), chain[:0], chain[:0]
+    return np.concatenate(steps), np.concatenate(sources), np.concatenate(targets)
+
+
+def _wrapping_vcs(topology: Topology, path_offsets: Offsets, path_nodes: Numbers) -> Numbers:
+    """VC 0 on the hops of each axis up to and including its wrap link, VC 1 on all others."""
+    inner = np.ones(path_nodes.size, bool)
+    inner[path_offsets[1:] - 1] = False
+    at = np.flatnonzero(inner)
+    sends = np.repeat(np.arange(path_offsets.size - 1), np.diff(path_offsets) - 1)
+    ports = topology.ports_between(path_nodes[at], path_nodes[at + 1])
+    axes, down = np.divmod(ports - 1, 2)
+    every = np.arange(at.size)
+    here = topology.coordinates(path_nodes[at])[every, axes]
+    goal = topology.coordinates(path_nodes[path_offsets[1:] - 1])[sends, axes]
+    wraps_ahead = np.where(down == 1, goal > here, goal < here)
+    return np.where(wraps_ahead, 0, 1).astype(np.int32)
+
+
+def _schedule(
+    algorithm: str,
+    topology: Topology,
+    source: int,
+    targets: Iterable[int] | None,
+    words: int,
+    step: Numbers,
+    paths: tuple[Offsets, Numbers, Numbers],
+) -> Schedule:
+    blocks = Blocks.of_broadcast(source, words)
+    path_offsets, path_nodes, vcs = paths
+    if targets is not None:
+        ends = path_nodes[path_offsets[1:] - 1]
+        blocks = Blocks(blocks.owner, (tuple(sorted(ends.tolist())),), blocks.words)
+    collective = "broadcast" if targets is None else "multicast"
+    return one_block_schedule(
+        algorithm,
+        topology,
+        blocks,
+        step,
+        path_offsets,
+        path_nodes,
+        vcs=vcs,
+        collective=collective,
+    )

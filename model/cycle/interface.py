@@ -1,0 +1,286 @@
+"""The network interface of the cycle model: docs/router.md, section 4.
+
+::
+
+    sender ──► inject ──► port 0 of the router ──► receiver
+       ▲                                              │
+       └── observe: step over? finished? ◄── arrived ─┘
+
+In an all-port network a node has a sender and a receiver for each of its lanes (``cycle_state``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..base.loops import Int, field, index, inlined, lanes_of
+from ..network.config import REFUSAL_CYCLES
+from ..run.trace import HEAD_MARK, TAIL_MARK
+from .links import launch
+from .state import (
+    BAD,
+    BAD_ROW,
+    BAD_WRITE,
+    CONTROL,
+    CYCLE,
+    EMPTIED,
+    ENDED,
+    FAILED,
+    HOURS,
+    NEVER,
+    NOBODY,
+    NOT_OVER,
+    READY,
+    SEND_AND_RECEIVE,
+    SENDING,
+    UNEXPECTED_RECEIVE,
+    UNFINISHED,
+    Lists,
+    Network,
+    Registers,
+    set_flag,
+    wake,
+)
+
+
+@inlined
+def receiver(
+    net: Network,
+    now: Registers,
+    lists: Lists,
+    node: Int,
+    lane: Int,
+    vc: Int,
+    kind: Int,
+    word: np.uint64,
+) -> None:
+    """Take a flit that leaves the router by the ejection port of a lane in this cycle."""
+    packet = index(lane * net.vcs + vc)
+    if kind & HEAD_MARK:
+        now.receive_step[packet] = field(word, net.port_bits, net.step_bits)
+        address_place = net.port_bits + net.step_bits
+        now.receive_address[packet] = field(word, address_place, net.address_bits)
+    else:
+        address = index(now.receive_address[packet])
+        now.receive_address[packet] = address + 1
+        if address >= net.message_words:
+            set_flag(now, lists, node, BAD_WRITE)
+        else:
+            now.written_cycle[lane] = now.total[CYCLE]
+            now.written_address[lane] = address
+            now.written_over[lane] = now.memory[node, address]
+            now.memory[node, address] = word
+    if kind & TAIL_MARK:
+        end_packet(net, now, lists, node, lane, np.int64(now.receive_step[packet]))
+
+
+@inlined
+def end_packet(net: Network, now: Registers, lists: Lists, node: Int, lane: Int, step: Int) -> None:
+    """Note the arrival of a packet whose tail leaves the router in this cycle."""
+    if step == 0 and net.timed_rows:
+        if now.received[node] == net.awaited[node]:
+            set_flag(now, lists, node, UNEXPECTED_RECEIVE)
+        now.received[node] = (now.received[node] + 1) & net.largest_word
+        if now.received[node] == net.awaited[node]:
+            wake(now, lists, node)
+    elif step != 0:
+        expected = net.expected[lane, step] and not now.arrived[lane, step]
+        if not expected or (net.barrier and step != now.step[node]):
+            set_flag(now, lists, node, UNEXPECTED_RECEIVE)
+        if expected:
+            now.missing[node] -= 1
+        now.arrived[lane, step] = True
+        now.step_end[step] = now.total[CYCLE] + 1
+        wake(now, lists, node)
+
+
+@inlined
+def fetched(net: Network, now: Registers, node: Int, address: Int) -> np.uint64:
+    """Read the word injected in this cycle: it was fetched in the last, before its write.
+
+    Where several receivers wrote to it, the first one of them wrote over what was there.
+    """
+    for place in range(lanes_of(net)):
+        lane = index(node * lanes_of(net) + place)
+        fresh = now.written_cycle[lane] == now.total[CYCLE] - 1
+        if fresh and now.written_address[lane] == address:
+            return np.uint64(now.written_over[lane])
+    return np.uint64(now.memory[node, address])
+
+
+@inlined
+def receives(net: Network, node: Int, step: Int) -> bool:
+    """Whether a node expects anything in a step."""
+    result = False
+    for place in range(lanes_of(net)):
+        lane = index(node * lanes_of(net) + place)
+        result = result or net.expected[lane, step]
+    return result
+
+
+@inlined
+def inject(net: Network, now: Registers, lists: Lists, node: Int, lane: Int) -> bool:
+    """Try to inject the next flit of a sender's row; whether there was a credit for it."""
+    row = index(now.row[lane])
+    channel = np.int64(net.row_channel[row])
+    counter = index(net.upstream[channel])
+    if now.credits[counter] == 0:
+        now.waiting[lane] = True
+        return False
+    now.credits[counter] -= 1
+    if now.waiting[lane]:
+        now.stalled_flits[node] += 1
+        now.waiting[lane] = False
+    first_header = net.first_header[row]
+    headers = net.first_header[index(row + 1)] - first_header
+    gone = now.place[lane]
+    if gone == 0 and net.half_duplex and receives(net, node, net.row_step[row]):
+        set_flag(now, lists, node, SEND_AND_RECEIVE)
+    last = gone + 1 == headers + net.row_length[row]
+    kind = HEAD_MARK if gone < headers else 0
+    if gone < headers:
+        word = net.header[index(first_header + gone)]
+    else:
+        word = fetched(net, now, node, index(net.row_source[row] + gone - headers))
+    launch(now, now.total[EMPTIED], channel, kind | (TAIL_MARK if last else 0), word)
+    now.sender[lane] = CONTROL if last else SENDING
+    now.place[lane] = 0 if last else gone + 1
+    now.row[lane] = row + 1 if last else row
+    return True
+
+
+@inlined
+def senders(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
+    """One cycle of a node's senders; whether any did anything."""
+    # None sees a flag that another one sets in this cycle.
+    unflagged = now.flags[node] == 0
+    busy = False
+    for place in range(lanes_of(net)):
+        lane = index(node * lanes_of(net) + place)
+        busy = sender(net, now, lists, node, lane, unflagged) or busy
+    return busy
+
+
+@inlined
+def sender(
+    net: Network, now: Registers, lists: Lists, node: Int, lane: Int, unflagged: bool
+) -> bool:
+    """One cycle of a sender; whether it did anything."""
+    state, row = now.sender[lane], index(now.row[lane])
+    if state == CONTROL:
+        now.place[lane] += 1
+        if row == net.first_row[index(lane + 1)] or net.row_step[row] == 0:
+            now.sender[lane] = ENDED
+        elif now.place[lane] == net.control_words:
+            now.place[lane] = 0
+            now.sender[lane] = READY
+        return True
+    if state == READY and unflagged:
+        if net.row_channel[row] == BAD or now.step[node] > net.row_step[row]:
+            now.sender[lane] = FAILED
+            set_flag(now, lists, node, BAD_ROW)
+            return True
+        begins = now.step[node] == net.row_step[row]
+        if begins and net.row_start[row] > now.total[CYCLE]:
+            sleep_until(now, lists, node, net.row_start[row])
+            begins = False
+    else:
+        begins = False
+    return (begins or state == SENDING) and inject(net, now, lists, node, lane)
+
+
+@inlined
+def sleep_until(now: Registers, lists: Lists, node: Int, cycle: Int) -> None:
+    """Have the interface of ``node`` looked at in a cycle to come."""
+    if now.alarm[node] == NEVER:
+        now.alarm[node] = cycle
+        hour = cycle & (HOURS - 1)
+        lists.next_asleep[node] = lists.first_asleep[hour]
+        lists.first_asleep[hour] = node
+
+
+@inlined
+def wake_sleepers(now: Registers, lists: Lists) -> None:
+    """Wake the interfaces whose alarm is for this cycle."""
+    hour = now.total[CYCLE] & (HOURS - 1)
+    node = lists.first_asleep[hour]
+    lists.first_asleep[hour] = NOBODY
+    while node != NOBODY:
+        after = lists.next_asleep[node]
+        alarm = now.alarm[node]
+        now.alarm[node] = NEVER
+        if alarm == now.total[CYCLE]:
+            wake(now, lists, node)
+        else:
+            sleep_until(now, lists, node, alarm)
+        node = after
+
+
+@inlined
+def next_alarm(now: Registers) -> np.int64:
+    """Find the earliest alarm; ``NEVER`` where there is none."""
+    earliest = np.int64(NEVER)
+    for node in range(len(now.alarm)):
+        alarm = now.alarm[node]
+        if alarm != NEVER and (earliest == NEVER or alarm < earliest):
+            earliest = alarm
+    return earliest
+
+
+@inlined
+def accepts(net: Network, now: Registers, node: Int) -> bool:
+    """Whether the interface accepts a flit from port 0 of its router in this cycle."""
+    return bool((net.refusal[node] >> now.total[CYCLE] % REFUSAL_CYCLES) & 1 == 0)
+
+
+@inlined
+def observe(net: Network, now: Registers, node: Int) -> None:
+    """See from the registers whether the node's step is over and whether the node is finished."""
+    end_coasting(net, now, node)
+    step = now.step[node]
+    unflagged = now.flags[node] == 0
+    ended, over = True, unflagged
+    for place in range(lanes_of(net)):
+        lane = index(node * lanes_of(net) + place)
+        state = now.sender[lane]
+        if state in (CONTROL, SENDING):
+            return  # It was neither when the row before ended, and is not before this one has.
+        sent = state == ENDED or (state == READY and net.row_step[now.row[lane]] > step)
+        over = over and sent and (not net.expected[lane, step] or now.arrived[lane, step])
+        ended = ended and state == ENDED
+    served = ended and now.missing[node] == 0 and now.received[node] >= net.awaited[node]
+    finished = served and unflagged
+    now.total[NOT_OVER] += np.int64(now.over[node]) - np.int64(over)
+    now.total[UNFINISHED] += np.int64(now.finished[node]) - np.int64(finished)
+    now.over[node] = over
+    now.finished[node] = finished
+
+
+@inlined
+def next_step(net: Network, now: Registers, node: Int) -> None:
+    """Raise ``step`` of a node by one, in a register of ``step_bits``."""
+    now.step[node] = (now.step[node] + 1) & ((1 << net.step_bits) - 1)
+
+
+@inlined
+def rise(net: Network, now: Registers, node: Int) -> bool:
+    """Raise the step of a self-timed node that is not finished; whether to look again.
+
+    A node that has sent and received every step, and only awaits packets of timed rows, *coasts*:
+    its step rises in every cycle until it is woken, and is made up for then. (Where rows are timed
+    a node has one sender.)
+    """
+    if net.timed_rows and now.sender[node] == ENDED and now.missing[node] == 0:
+        now.coasting_since[node] = now.total[CYCLE]
+        return False
+    next_step(net, now, node)
+    return True
+
+
+@inlined
+def end_coasting(net: Network, now: Registers, node: Int) -> None:
+    """Make up for the rises of the step of a node that has coasted."""
+    if now.coasting_since[node] != NEVER:
+        passed = now.total[CYCLE] - now.coasting_since[node]
+        now.step[node] = (now.step[node] + passed) & ((1 << net.step_bits) - 1)
+        now.coasting_since[node] = NEVER

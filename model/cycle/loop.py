@@ -1,0 +1,174 @@
+"""The loop over cycles of the cycle model.
+
+In a cycle the interfaces go first, then the routers; what they put on links, and what a sender
+injects, arrives when all are through. So one array per register is enough, and no order of nodes
+can be seen.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from ..base.loops import compiled_loop, hold, index, inlined, lowest_bit
+from ..network.config import REFUSAL_CYCLES
+from .interface import end_coasting, next_alarm, next_step, observe, rise, senders, wake_sleepers
+from .links import take_credit
+from .router import arrive, grant, move, request
+from .state import (
+    ADVANCE,
+    AWAKE,
+    BLOCK,
+    CYCLE,
+    EMPTIED,
+    FILLED,
+    FRONTS,
+    NEVER,
+    NOBODY,
+    NOT_OVER,
+    QUIET,
+    ROWS,
+    SOURCES,
+    UNFINISHED,
+    Lists,
+    Network,
+    Registers,
+    Rows,
+    wake,
+)
+
+FINISHED, LIMIT, TRACE_FULL = range(3)
+"""Why :data:`simulate` returned."""
+PATIENCE = 3 + REFUSAL_CYCLES + 1
+"""Quiet cycles after which nothing changes by itself any more: what is on a link arrives within
+three, and then a node that ever accepts accepts once in a pattern of refusal."""
+
+
+@inlined
+def run_interfaces(net: Network, now: Registers, lists: Lists) -> None:
+    """Senders, and self-timed steps. An interface that can do nothing sleeps until it is woken."""
+    candidates, now.total[AWAKE] = now.total[AWAKE], 0
+    for entry in range(candidates):
+        node = np.int64(lists.awake_nodes[entry])
+        busy = senders(net, now, lists, node)
+        if not net.barrier and now.over[node] and not now.finished[node]:
+            busy = rise(net, now, node) or busy
+        now.awake[node] = False
+        if busy:
+            wake(now, lists, node)
+
+
+@inlined
+def run_routers(net: Network, now: Registers, lists: Lists, trace: Rows) -> None:
+    """Request, then grant and move at every output that is asked, in order of nodes and ports."""
+    fronts, now.total[FRONTS] = now.total[FRONTS], 0
+    for entry in range(fronts):
+        # At most one new front, for the next cycle, is noted for each that is looked at.
+        request(net, now, lists, np.int64(lists.fronts[entry]))
+    for block in range(len(now.asked)):
+        outputs = now.asked[block]
+        while outputs != 0:
+            line = index(block * BLOCK + lowest_bit(outputs))
+            outputs &= outputs - 1
+            channel = grant(net, now, line)
+            if channel != NOBODY:
+                move(net, now, lists, trace, line, index(channel))
+
+
+@inlined
+def end_links(net: Network, now: Registers, lists: Lists) -> None:
+    """Let everything arrive that is due at the end of a cycle."""
+    stage = index(now.total[EMPTIED])
+    first_flight, first_return = stage * len(now.next_vc), stage * len(now.buffered)
+    for entry in range(first_flight, first_flight + now.flights[stage]):
+        channel = np.int64(now.flight_channel[entry])
+        arrive(net, now, lists, channel, now.flight_kind[entry], now.flight_data[entry])
+    for entry in range(first_return, first_return + now.returns[stage]):
+        take_credit(net, now, lists, np.int64(now.return_channel[entry]))
+    now.flights[stage] = now.returns[stage] = 0
+    now.total[FILLED] = stage
+    now.total[EMPTIED] = stage + 1 if stage < net.link_registers else 0
+
+
+@inlined
+def advance(net: Network, now: Registers, lists: Lists) -> None:
+    """Clock the barrier at the end of a cycle; in the last one of its countdown, steps rise."""
+    left = now.total[ADVANCE]
+    if left == 1:
+        for node in range(len(now.step)):
+            next_step(net, now, node)
+            wake(now, lists, node)
+    if left > 0:
+        now.total[ADVANCE] = left - 1
+    elif net.barrier and now.total[NOT_OVER] == 0:
+        now.total[ADVANCE] = 1 + net.barrier_registers
+
+
+@inlined
+def next_cycle(now: Registers, cycle_limit: int) -> None:
+    """Go on to the next cycle, or to the next in which anything can change."""
+    now.total[CYCLE] += 1
+    if now.total[AWAKE] + now.total[ADVANCE] > 0:
+        now.total[QUIET] = 0
+    elif now.total[QUIET] < PATIENCE:
+        now.total[QUIET] += 1
+    else:
+        alarm = next_alarm(now)
+        far = cycle_limit if alarm == NEVER else min(alarm, cycle_limit)
+        now.total[CYCLE] = max(far, now.total[CYCLE])
+        now.total[QUIET] = 0
+
+
+@inlined
+def run_cycles(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_limit: int) -> int:
+    """Run until all nodes are finished, ``cycle_limit`` cycles are over or the trace is full."""
+    while True:
+        wake_sleepers(now, lists)
+        for entry in range(now.total[AWAKE]):
+            observe(net, now, np.int64(lists.awake_nodes[entry]))
+        if now.total[UNFINISHED] == 0:
+            return FINISHED
+        if now.total[CYCLE] >= cycle_limit:
+            for node in range(len(now.step)):
+                end_coasting(net, now, node)
+            return LIMIT
+        if net.record_trace and now.total[ROWS] + len(now.next_vc) > len(trace.cycle):
+            return TRACE_FULL
+        run_interfaces(net, now, lists)
+        run_routers(net, now, lists, trace)
+        end_links(net, now, lists)
+        advance(net, now, lists)
+        next_cycle(now, cycle_limit)
+
+
+def _compiled_from(sources: int) -> Callable[[Network, Registers, Lists, Rows, int], int]:
+    """Compile the loop and keep it for the next process.
+
+    Numba's cache notices a change in this file, and in what the function closes over: so
+    ``sources``, a checksum of the other files that are compiled in, is closed over.
+    """
+
+    @compiled_loop
+    def simulate(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_limit: int) -> int:
+        now.total[SOURCES] = sources
+        return run_cycles(hold(net), hold(now), hold(lists), hold(trace), cycle_limit)
+
+    return simulate
+
+
+_MODEL = Path(__file__).parent.parent
+_PARTS = (
+    *("network/config", "run/trace", "base/compiled", "base/loops"),
+    *("cycle/state", "cycle/interface", "cycle/links", "cycle/router"),
+)
+simulate = _compiled_from(
+    zlib.crc32(b"".join((_MODEL / f"{part}.py").read_bytes() for part in _PARTS))
+)
+"""Run until all nodes are finished, ``cycle_limit`` cycles are over or the trace is full.
+
+Returns which, as :data:`FINISHED`, :data:`LIMIT` or :data:`TRACE_FULL`; after the last it is called
+again with room in the trace.
+"""

@@ -1,0 +1,359 @@
+"""The cycle model: what the hardware does with a program, flit by flit (docs/router.md).
+
+It is the hardware's specification in a form that runs::
+
+    Program ──► Tables: rows, headers ─┐
+    Topology ─► lines up and down ─────┼─► cycle_loop.simulate ──► Run: cycles, memory, trace, flags
+    memory, refusal ───────────────────┘
+
+Traffic comes as whole arrays, as :class:`~eyecast.model.program.tables.Tables`, and a program is
+turned into them. What happens in a cycle is in ``cycle_loop``, with ``cycle_router``,
+``cycle_links`` and ``cycle_interface``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput, require_range
+from ..network.config import REFUSAL_CYCLES, TIMINGS, NetworkConfig
+from ..network.topology import NO_LINK
+from ..program.program import Program
+from ..program.tables import Tables, tables_of
+from ..run.trace import Trace
+from .loop import FINISHED, TRACE_FULL, simulate
+from .state import (
+    BAD,
+    BLOCK,
+    CYCLE,
+    ROWS,
+    Links,
+    Network,
+    Rows,
+    Words,
+    empty_lists,
+    reset_registers,
+)
+
+FLAGS = {
+    0: "overflow",
+    2: "credit_overflow",
+    3: "bad_route",
+    4: "unexpected_receive",
+    5: "send_and_receive",
+    6: "bad_row",
+    7: "bad_write",
+}
+"""Names of the bits of ``Run.flags`` (docs/router.md, section 6)."""
+
+_TRACE_CHUNK_ROWS = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a network did with a program.
+
+    finished
+        Whether all nodes were finished in or before the cycle limit.
+    cycles
+        Cycles before the first one in which all nodes were finished (docs/router.md, section 5);
+        the cycle limit where there was none.
+    memory
+        The message memories after the run: shape (nodes, message words).
+    trace
+        Every flit that left a router, in order; empty where none was to be recorded.
+    flags
+        Sticky flags of each node, bit i being ``FLAGS[i]``.
+    stalled_flits
+        Stalls of each node, its router's and its sender's (sections 3 and 4).
+    step
+        The step register of each node.
+    arrived
+        Whether a packet of a step has arrived: shape (nodes, 2 ** step_bits); in an all-port
+        network (nodes * lanes, 2 ** step_bits), link port l of a node being its lane l - 1.
+    received
+        How many packets of timed rows each node has received.
+    step_ends
+        Entry s - 1 is for step s of 1 to ``program.steps``: the cycle after the one in which the
+        last tail with that step left port 0 of a router; 0 where none did.
+    """
+
+    finished: bool
+    cycles: int
+    memory: npt.NDArray[np.uint64]
+    trace: Trace
+    flags: npt.NDArray[np.uint8]
+    stalled_flits: npt.NDArray[np.int64]
+    step: npt.NDArray[np.int64]
+    arrived: npt.NDArray[np.bool_]
+    received: npt.NDArray[np.int64]
+    step_ends: npt.NDArray[np.int64]
+
+
+def run(
+    program: Program | Tables,
+    memory: npt.NDArray[np.uint64],
+    *,
+    timing: str,
+    cycle_limit: int | None = None,
+    record_trace: bool = True,
+    refusal: npt.NDArray[np.uint16] | None = None,
+) -> Run:
+    """Run ``program`` from reset until all nodes are finished.
+
+    ``memory`` is what the message memories hold before the run, shape (nodes, message words); it
+    is not changed. ``timing`` is "barrier" or "self-timed" (docs/router.md, section 4). A run that
+    is not finished by ``cycle_limit`` is given up; None means :func:`cycle_limit` of the program.
+    ``record_trace`` False saves the time and room that a trace takes. ``refusal`` holds a pattern
+    for each node: in cycle t it takes no flit if bit t mod 16 is set; None means that all accept
+    always, which is all there is in a network without timed rows.
+
+    The program may be wrong in any way that its table can express; the flags tell. Raises
+    :class:`InvalidInput` for what no table or memory of the network can hold.
+    """
+    if timing not in TIMINGS:
+        raise InvalidInput.of("timing", " or ".join(TIMINGS), timing)
+    tables = program if isinstance(program, Tables) else tables_of(program)
+    _require_memory(tables.config, memory)
+    limit = _limit(tables, refusal, cycle_limit)
+    barrier = timing == "barrier"
+    network = _network(tables, barrier=barrier, record_trace=record_trace, refusal=refusal)
+    registers = reset_registers(network, memory)
+    lists = empty_lists(network)
+    # Room for a cycle's rows at the least: one flit may leave by every output.
+    rows_per_chunk = max(_TRACE_CHUNK_ROWS, len(network.line_node)) if record_trace else 0
+    chunks = []
+    ended = TRACE_FULL
+    while ended == TRACE_FULL:
+        chunk = Trace.empty(rows_per_chunk)
+        registers.total[ROWS] = 0
+        ended = simulate(network, registers, lists, _rows(chunk), limit)
+        chunks.append(chunk.first_rows(int(registers.total[ROWS])))
+    return Run(
+        finished=ended == FINISHED,
+        cycles=int(registers.total[CYCLE]),
+        memory=registers.memory,
+        trace=Trace.join(chunks),
+        flags=registers.flags,
+        stalled_flits=registers.stalled_flits,
+        step=registers.step,
+        arrived=registers.arrived,
+        received=registers.received,
+        step_ends=registers.step_end[1 : tables.steps + 1],
+    )
+
+
+def cycle_limit(program: Program | Tables, refusal: npt.NDArray[np.uint16] | None = None) -> int:
+    """Cycles in which ``program``, if it can finish at all, is finished for certain.
+
+    After the latest start, something happens in every cycle before the last: a flit moves, a
+    control word is read or the step of some node rises; or it is at most R cycles since a flit or a
+    credit went on a link of R registers, or at most 16 to the next cycle in which a node that
+    refuses accepts. For a network in which nothing changes never changes again. So the cycles are
+    no more than the events, as if all came one after another, times what each may be followed by;
+    and, for each step, one cycle in which it is seen to be over and one for the barrier's register
+    and for each register on the way to it and back.
+    """
+    tables = program if isinstance(program, Tables) else tables_of(program)
+    config = tables.config
+    packets = len(tables.step)
+    flits = len(tables.header) + int(tables.length.sum())
+    # A control word is read, the last one by each sender; a flit is injected, crosses the links,
+    # and is delivered.
+    events = config.control_words * packets + flits + tables.flit_hops
+    steps = tables.steps + 1
+    events += config.topology.nodes * (tables.steps + config.lanes)
+    events += (2 + config.barrier_registers) * steps
+    pause = config.link_registers
+    if refusal is not None and refusal.any():
+        pause += REFUSAL_CYCLES
+    return tables.latest_start + events * (1 + pause)
+
+
+def _limit(tables: Tables, refusal: npt.NDArray[np.uint16] | None, given: int | None) -> int:
+    """Resolve the cycle limit that a run was given."""
+    if given is None:
+        return cycle_limit(tables, refusal)
+    require_range("cycle limit", given, 0, int(np.iinfo(np.int64).max))
+    return given
+
+
+def _rows(trace: Trace) -> Rows:
+    """Name the columns of ``trace`` as the compiled loop does."""
+    return Rows(trace.cycle, trace.node, trace.port, trace.vc, trace.kind, trace.data)
+
+
+def _require_memory(config: NetworkConfig, memory: npt.NDArray[np.uint64]) -> None:
+    """Raise :class:`InvalidInput` unless ``memory`` can be the message memories."""
+    shape = (config.topology.nodes, config.message_words)
+    if memory.shape != shape or memory.dtype != np.uint64:
+        raise InvalidInput.of(
+            "memory", f"uint64 of shape {shape}", f"{memory.dtype} of shape {memory.shape}"
+        )
+    largest = int(memory.max(initial=0))
+    if largest >> config.flit_width:
+        raise InvalidInput.of(
+            "a word of memory", f"at most {config.flit_width} bits wide", hex(largest)
+        )
+
+
+def _refusal(config: NetworkConfig, given: npt.NDArray[np.uint16] | None) -> npt.NDArray[np.uint16]:
+    """Resolve the patterns of refusal that a run was given."""
+    shape = (config.topology.nodes,)
+    if given is None:
+        return np.zeros(shape, dtype=np.uint16)
+    if not config.timed_rows:
+        raise InvalidInput.of("refusal", "left out in a network without timed rows", "given")
+    if given.shape != shape or given.dtype != np.uint16:
+        raise InvalidInput.of(
+            "refusal", f"uint16 of shape {shape}", f"{given.dtype} of shape {given.shape}"
+        )
+    return given
+
+
+def _lines(config: NetworkConfig) -> int:
+    """``Network.lines``: the lanes and the link ports of a node."""
+    return config.lanes + config.topology.ports - 1
+
+
+def _downstream(config: NetworkConfig) -> Links:
+    """``Network.downstream``: the input channel to which each output channel leads."""
+    topology, lanes = config.topology, config.lanes
+    neighbor, peer = topology.neighbor[:, 1:, None], topology.peer[:, 1:, None]
+    line = neighbor * _lines(config) + lanes - 1 + peer
+    channel = line * config.vcs + np.arange(config.vcs)
+    downstream = np.full((topology.nodes, _lines(config), config.vcs), NO_LINK, dtype=np.int32)
+    downstream[:, lanes:] = np.where(neighbor == NO_LINK, NO_LINK, channel)
+    return downstream.ravel()
+
+
+def _upstream(config: NetworkConfig) -> Links:
+    """``Network.upstream``: the channel, of an output or interface, that feeds each input one."""
+    downstream = _downstream(config)
+    upstream = np.full(len(downstream), NO_LINK, dtype=np.int32)
+    outputs = np.flatnonzero(downstream != NO_LINK)
+    upstream[downstream[outputs]] = outputs
+    nodes = config.topology.nodes
+    injected = upstream.reshape(nodes, -1)[:, : config.lanes * config.vcs]
+    injected[:] = len(upstream) + np.arange(injected.size).reshape(injected.shape)
+    return upstream
+
+
+def _exits(config: NetworkConfig) -> Words:
+    """``Network.exits``: every port with a link, but for the port that a packet came in by.
+
+    From an injection port nothing is delivered, and from one of several only its link leads on.
+    """
+    topology = config.topology
+    bits = np.uint64(1) << np.arange(topology.ports, dtype=np.uint64)[1:]
+    linked = np.where(topology.neighbor[:, 1:] == NO_LINK, np.uint64(0), bits)
+    all_linked = linked.sum(axis=1, dtype=np.uint64)[:, None]
+    deliver = np.uint64(1 << config.deliver_code)
+    injected = linked if config.all_port else all_linked
+    return np.concatenate((injected, (all_linked & ~bits) | deliver), axis=1).ravel()
+
+
+def _row_channel(tables: Tables) -> Links:
+    """``Network.row_channel``: the VC of an injection port that each row's packet enters by."""
+    config = tables.config
+    buffers = _lines(config) * config.vcs
+    # One more header flit, for rows at the end that have none.
+    slot = np.append(tables.header, np.uint64(0))[tables.first_header[:-1]]
+    port = slot & np.uint64((1 << config.port_bits) - 1)
+    vc = slot >> np.uint64(config.port_bits + config.hop_bits)
+    vc &= np.uint64((1 << config.vc_bits) - 1)
+    bad = np.diff(tables.first_header) == 0
+    bad |= tables.source_address + tables.length > config.message_words
+    bad |= (port < 1) | (port >= config.topology.ports) | (vc >= config.vcs)
+    lane = np.repeat(np.arange(len(tables.first_row) - 1), np.diff(tables.first_row))
+    node, place = np.divmod(lane, config.lanes)
+    if config.all_port:
+        bad |= port != place + 1
+    channel = node * buffers + place * config.vcs + vc.astype(np.int64)
+    return np.where(bad, BAD, channel).astype(np.int32)
+
+
+def _sizes(config: NetworkConfig) -> dict[str, Any]:
+    """The numbers of a :class:`Network`."""
+    lines = _lines(config)
+    buffers = lines * config.vcs
+    link_buffers = buffers - config.lanes * config.vcs
+    return {
+        "ports": config.topology.ports,
+        "lanes": config.lanes if config.all_port else None,
+        "lines": lines,
+        "vcs": config.vcs,
+        "buffers": buffers,
+        "link_buffers": link_buffers,
+        # With one VC the buffers of links have no second places.
+        "places": buffers + link_buffers if config.vcs > 1 else buffers,
+        "blocks": -(-buffers // BLOCK),
+        "depth": config.depth,
+        "port_bits": config.port_bits,
+        "hop_bits": config.hop_bits,
+        "vc_bits": config.vc_bits,
+        "step_bits": config.step_bits,
+        "address_bits": config.address_bits,
+        "control_words": config.control_words,
+        "message_words": config.message_words,
+        "link_registers": config.link_registers,
+        "barrier_registers": config.barrier_registers,
+        "largest_word": min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max)),
+        "timed_rows": config.timed_rows,
+    }
+
+
+def _wiring(config: NetworkConfig) -> dict[str, Any]:
+    """What of a :class:`Network` tells where its lines and channels are, and lead."""
+    nodes, lines = config.topology.nodes, _lines(config)
+    line_node, place = np.divmod(np.arange(nodes * lines, dtype=np.uint32), np.uint32(lines))
+    routers, interfaces = (
+        np.repeat(np.arange(nodes, dtype=np.uint32), channels)
+        for channels in (lines * config.vcs, config.lanes * config.vcs)
+    )
+    return {
+        "channel_node": np.concatenate((routers, interfaces)),
+        "channel_place": np.repeat(place.astype(np.uint8), config.vcs),
+        "line_node": line_node,
+        "line_port": np.maximum(place.astype(np.int64) - config.lanes + 1, 0).astype(np.uint8),
+        "exits": _exits(config),
+        "downstream": _downstream(config),
+        "upstream": _upstream(config),
+    }
+
+
+def _network(
+    tables: Tables,
+    *,
+    barrier: bool,
+    record_trace: bool,
+    refusal: npt.NDArray[np.uint16] | None,
+) -> Network:
+    """Everything that is fixed during a run.
+
+    The columns are copied, for views and arrays that are read-only would be compiled for anew.
+    """
+    config = tables.config
+    return Network(
+        **_sizes(config),
+        **_wiring(config),
+        refuses=refusal is not None,
+        half_duplex=tables.half_duplex,
+        barrier=barrier,
+        record_trace=record_trace,
+        expected=np.array(tables.expected),
+        awaited=np.array(tables.awaited),
+        refusal=np.array(_refusal(config, refusal)),
+        first_row=np.array(tables.first_row),
+        row_channel=_row_channel(tables),
+        row_step=np.array(tables.step),
+        row_start=np.array(tables.start),
+        row_source=np.array(tables.source_address),
+        row_length=np.array(tables.length),
+        first_header=np.array(tables.first_header),
+        header=np.array(tables.header),
+    )

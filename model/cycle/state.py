@@ -1,0 +1,293 @@
+"""The registers of the cycle model, and what both halves of a node do with them.
+
+Everything is plain integers in flat arrays. A *line* is a port of a router, a *channel* a VC of
+it, and a *lane* an injection port with its sender, and the ejection port beside it with its
+receiver. The lines of a router are its lanes, and then its link ports::
+
+    lane = node * lanes + 0 ... lanes - 1
+    line = node * lines + place     channel = line * vcs + vc = node * buffers + number
+    place:  0 ... lanes - 1 (lanes), lanes ... lines - 1 (ports 1 ... P - 1)
+
+There is one lane, port 0, so that the places are the ports and ``number`` is that of the page; but
+in an all-port network link port l has lane l - 1. There too the buffers that request one output are
+in the order of the page: of all injection ports an output is asked by one alone, before the links.
+
+Input and output ports share the numbering: ``buffered[channel]`` belongs to the input buffer there
+and ``holder[channel]`` to the output VC. The names are those of docs/router.md.
+
+A set of a router's buffers is a *mask*: ``blocks`` words of 64 bits, one bit for each buffer, in
+the order in which they take turns: those of links by number, then those of lanes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.loops import Int, inlined
+
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+Counts: TypeAlias = npt.NDArray[np.uint16]
+Indices: TypeAlias = npt.NDArray[np.uint32]
+Ints: TypeAlias = npt.NDArray[np.int64]
+Links: TypeAlias = npt.NDArray[np.int32]
+Words: TypeAlias = npt.NDArray[np.uint64]
+
+OVERFLOW, CREDIT_OVERFLOW, BAD_ROUTE = 1, 4, 8
+UNEXPECTED_RECEIVE, SEND_AND_RECEIVE, BAD_ROW, BAD_WRITE = 16, 32, 64, 128
+
+CONTROL, READY, SENDING, ENDED, FAILED = range(5)
+"""States of a sender. ``SENDING`` is the page's header and payload: the flits gone tell which."""
+
+NEVER = -2
+"""A cycle that no cycle follows."""
+NOBODY = BAD = -1
+HOURS = 1024
+"""Sleeping interfaces are listed by the lowest bits of their alarm, like alarms on a clock."""
+BLOCK = 64
+"""Bits in a word of a set."""
+
+(
+    CYCLE, ADVANCE, NOT_OVER, UNFINISHED, AWAKE,
+    FRONTS, QUIET, FILLED, EMPTIED, ROWS, SOURCES,
+) = range(11)  # fmt: skip
+"""Places in ``Registers.total``.
+
+``AWAKE``, ``FRONTS`` and ``ROWS`` count entries in lists. ``QUIET`` is for how many cycles nothing
+has changed. ``FILLED`` is the stage of the links that takes what leaves in this cycle, ``EMPTIED``
+the one whose content arrives at its end. ``SOURCES`` is a checksum of the source files that the
+loop was compiled from."""
+
+
+class Network(NamedTuple):
+    """What is fixed while a program runs: the network, and the rows of its tables.
+
+    ``lanes``, ``lines``, ``buffers`` and, of those, ``link_buffers`` are those of one node;
+    ``lanes`` is None, for 1, in a network that is not all-port
+    (:func:`~.cycle_compiler.lanes_of`). A turn is one of ``places``. ``exits[line]`` is the set of
+    the port codes, the deliver code too, for which a packet may ask that came in there.
+    ``downstream[channel]`` is the input channel to which an output channel leads and
+    ``upstream[channel]`` the output channel that feeds an input channel, -1 where there is none.
+    The senders feed the lanes: their channels follow those of all routers, VC a of lane n being
+    ``nodes * buffers + n * vcs + a``, and have credit counters like outputs. Lane n has the rows
+    ``first_row[n]`` up to ``first_row[n + 1]``, row r the header flits ``first_header[r]`` up to
+    ``first_header[r + 1]``; ``row_channel`` is the input channel into which it is sent, ``BAD`` for
+    a row that the sender refuses. ``expected`` has a row for each lane. ``largest_word`` is a word
+    of ones.
+    """
+
+    ports: int
+    lanes: int | None
+    lines: int
+    vcs: int
+    buffers: int
+    link_buffers: int
+    places: int
+    blocks: int
+    depth: int
+    port_bits: int
+    hop_bits: int
+    vc_bits: int
+    step_bits: int
+    address_bits: int
+    control_words: int
+    message_words: int
+    link_registers: int
+    barrier_registers: int
+    largest_word: int
+    timed_rows: bool
+    refuses: bool
+    half_duplex: bool
+    barrier: bool
+    record_trace: bool
+    channel_node: Indices
+    channel_place: Bytes
+    line_node: Indices
+    line_port: Bytes
+    exits: Words
+    downstream: Links
+    upstream: Links
+    expected: Bools
+    awaited: Ints
+    refusal: npt.NDArray[np.uint16]
+    first_row: Ints
+    row_channel: Links
+    row_step: Ints
+    row_start: Ints
+    row_source: Ints
+    row_length: Ints
+    first_header: Ints
+    header: Words
+
+
+class Registers(NamedTuple):
+    """The state of the network: by line or channel (routers), by lane or node (interfaces).
+
+    ``sender`` to ``waiting`` are by lane, as are ``arrived``, ``written_cycle`` and what goes with
+    it; what is received is by lane and VC. ``missing`` counts the receives of all lanes of a node.
+
+    Flit f of a channel's buffer is at ``channel * depth + f`` in ``data`` and ``kind``.
+    ``wanted[channel]`` is the output channel that its packet requests, from its first flit to its
+    tail, and ``passing[channel]`` whether that first flit has left. ``holder[channel]`` is the
+    input channel that holds an output channel, ``NOBODY`` where none does; ``requests[channel]`` is
+    the mask of those whose first flit requests it. ``requested[line]`` counts the packets that
+    request an output or hold a VC of it; bit l of the set ``asked`` tells that line l has any.
+    What is on the links has R + 1 stages, one for each cycle in which it may have left; ``flights``
+    and ``returns`` count the flits and credits in each.
+    """
+
+    data: Words
+    kind: Bytes
+    first: Bytes
+    buffered: Bytes
+    at_front_since: Ints
+    wanted: Indices
+    passing: Bools
+    requests: Ints
+    requested: Counts
+    asked: Ints
+    holder: Links
+    credits: Bytes
+    turn: Counts
+    next_vc: Bytes
+    flights: Ints
+    flight_channel: Indices
+    flight_kind: Bytes
+    flight_data: Words
+    returns: Ints
+    return_channel: Indices
+    sender: Bytes
+    row: Ints
+    place: Ints
+    waiting: Bools
+    alarm: Ints
+    step: Ints
+    coasting_since: Ints
+    over: Bools
+    finished: Bools
+    arrived: Bools
+    missing: Ints
+    received: Ints
+    receive_address: Ints
+    receive_step: Ints
+    memory: Words
+    written_cycle: Ints
+    written_address: Ints
+    written_over: Words
+    flags: npt.NDArray[np.uint8]
+    stalled_flits: Ints
+    step_end: Ints
+    awake: Bools
+    total: Ints
+
+
+class Lists(NamedTuple):
+    """What a cycle decides or finds; how many entries most hold is in ``total``.
+
+    Sleeping nodes are linked: ``first_asleep`` by the lowest bits of the alarm, then
+    ``next_asleep`` by node. ``fronts`` are input channels whose front flit is the first of a packet
+    and has not yet been looked at; behind its end it has room for one that is none.
+    """
+
+    awake_nodes: Indices
+    first_asleep: Ints
+    next_asleep: Ints
+    fronts: Indices
+
+
+class Rows(NamedTuple):
+    """The columns of a :class:`~eyecast.model.run.trace.Trace`; ``total[ROWS]`` rows are in use."""
+
+    cycle: npt.NDArray[np.int64]
+    node: npt.NDArray[np.int32]
+    port: npt.NDArray[np.int16]
+    vc: npt.NDArray[np.int16]
+    kind: npt.NDArray[np.int8]
+    data: Words
+
+
+def reset_registers(network: Network, memory: Words) -> Registers:
+    """Make the registers as they are after reset; ``memory`` is copied."""
+    nodes, (lanes, steps) = len(network.awaited), network.expected.shape
+    lines, channels = nodes * network.lines, nodes * network.buffers
+    stages = network.link_registers + 1
+    total = np.zeros(SOURCES + 1, dtype=np.int64)
+    total[[NOT_OVER, UNFINISHED, AWAKE]] = nodes
+    total[EMPTIED] = 1 if network.link_registers else 0
+    return Registers(
+        data=np.zeros(channels * network.depth, dtype=np.uint64),
+        kind=np.zeros(channels * network.depth, dtype=np.uint8),
+        first=np.zeros(channels, dtype=np.uint8),
+        buffered=np.zeros(channels, dtype=np.uint8),
+        at_front_since=np.zeros(channels, dtype=np.int64),
+        wanted=np.zeros(channels, dtype=np.uint32),
+        passing=np.zeros(channels, dtype=np.bool_),
+        requests=np.zeros(channels * network.blocks, dtype=np.int64),
+        requested=np.zeros(lines, dtype=np.uint16),
+        asked=np.zeros(-(-lines // BLOCK), dtype=np.int64),
+        holder=np.full(channels, NOBODY, dtype=np.int32),
+        credits=np.full(channels + lanes * network.vcs, network.depth, dtype=np.uint8),
+        turn=np.full(channels, network.link_buffers, dtype=np.uint16),
+        next_vc=np.zeros(lines, dtype=np.uint8),
+        flights=np.zeros(stages, dtype=np.int64),
+        flight_channel=np.zeros(stages * lines, dtype=np.uint32),
+        flight_kind=np.zeros(stages * lines, dtype=np.uint8),
+        flight_data=np.zeros(stages * lines, dtype=np.uint64),
+        returns=np.zeros(stages, dtype=np.int64),
+        return_channel=np.zeros(stages * channels, dtype=np.uint32),
+        sender=np.full(lanes, CONTROL, dtype=np.uint8),
+        row=network.first_row[:-1].copy(),
+        place=np.zeros(lanes, dtype=np.int64),
+        waiting=np.zeros(lanes, dtype=np.bool_),
+        alarm=np.full(nodes, NEVER, dtype=np.int64),
+        step=np.ones(nodes, dtype=np.int64),
+        coasting_since=np.full(nodes, NEVER, dtype=np.int64),
+        over=np.zeros(nodes, dtype=np.bool_),
+        finished=np.zeros(nodes, dtype=np.bool_),
+        arrived=np.zeros((lanes, steps), dtype=np.bool_),
+        missing=network.expected.reshape(nodes, -1).sum(axis=1, dtype=np.int64),
+        received=np.zeros(nodes, dtype=np.int64),
+        receive_address=np.zeros(lanes * network.vcs, dtype=np.int64),
+        receive_step=np.zeros(lanes * network.vcs, dtype=np.int64),
+        memory=memory.copy(),
+        written_cycle=np.full(lanes, NEVER, dtype=np.int64),
+        written_address=np.zeros(lanes, dtype=np.int64),
+        written_over=np.zeros(lanes, dtype=np.uint64),
+        flags=np.zeros(nodes, dtype=np.uint8),
+        stalled_flits=np.zeros(nodes, dtype=np.int64),
+        step_end=np.zeros(steps, dtype=np.int64),
+        awake=np.ones(nodes, dtype=np.bool_),
+        total=total,
+    )
+
+
+def empty_lists(network: Network) -> Lists:
+    """Make lists as long as a cycle can fill them; every node is awake."""
+    nodes = len(network.awaited)
+    channels = nodes * network.buffers
+    return Lists(
+        awake_nodes=np.arange(nodes, dtype=np.uint32),
+        first_asleep=np.full(HOURS, NOBODY, dtype=np.int64),
+        next_asleep=np.zeros(nodes, dtype=np.int64),
+        fronts=np.zeros(channels + 1, dtype=np.uint32),
+    )
+
+
+@inlined
+def wake(now: Registers, lists: Lists, node: Int) -> None:
+    """Have the interface of ``node`` looked at in the next cycle."""
+    if not now.awake[node]:
+        now.awake[node] = True
+        lists.awake_nodes[now.total[AWAKE]] = node
+        now.total[AWAKE] += 1
+
+
+@inlined
+def set_flag(now: Registers, lists: Lists, node: Int, flag: Int) -> None:
+    """Set a sticky flag of ``node``."""
+    if not now.flags[node] & flag:
+        now.flags[node] |= flag
+        wake(now, lists, node)

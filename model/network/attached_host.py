@@ -1,0 +1,72 @@
+"""A network with a host: one more node, which has the message at the start.
+
+The host of an N-node network is node N. It is linked, both ways, to the nodes that it uses and to
+no others (Ho, Hsu & Sung 1996, section 7: as many links as sends are enough)::
+
+    0 --- 1 --- 2 --- 3        line of 4, the host linked to nodes 1 and 3
+          |           |
+          '---- 4 ----'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..base.errors import InvalidInput, require_range
+from .faults import with_faults
+from .topology import NO_LINK, Topology, require_port_count
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HostedTopology(Topology):
+    """A topology whose last node is a host.
+
+    ``network`` is what the host is attached to, without faults; ``host_links`` the nodes that it is
+    linked to, ascending: port 1 leads to the first of them, and so on. They reach it by a port of
+    its own, the last. It is no grid, whatever the network is, so ``dims`` is empty.
+    """
+
+    network: Topology
+    host_links: tuple[int, ...] = field(default=())
+
+    @property
+    def host(self) -> int:
+        """The number of the host."""
+        return self.nodes - 1
+
+
+def with_host(topology: Topology, targets: Iterable[int]) -> HostedTopology:
+    """``topology`` with a host that is linked to the nodes ``targets``.
+
+    Faults of ``topology`` stay. Raises :class:`InvalidInput` for targets outside it, and for none.
+    """
+    network = topology.without_faults or topology
+    links = tuple(sorted(set(targets)))
+    if not links:
+        raise InvalidInput.of("host links", "at least one node", "none")
+    for node in links:
+        require_range("node of host links", node, 0, network.nodes - 1)
+    host, port = network.nodes, network.ports
+    ports = max(port + 1, 1 + len(links))
+    require_port_count(f"{network.label} and host", host + 1, ports)
+    neighbor = np.full((host + 1, ports), NO_LINK, dtype=np.int32)
+    peer = np.full_like(neighbor, NO_LINK)
+    neighbor[:host, :port], peer[:host, :port] = network.neighbor, network.peer
+    own = np.arange(1, 1 + len(links))
+    neighbor[host, own], peer[host, own] = links, port
+    neighbor[links, port], peer[links, port] = host, own
+    hosted = HostedTopology(
+        "graph",
+        (),
+        neighbor,
+        peer,
+        name=f"{network.label} and host",
+        network=network,
+        host_links=links,
+    )
+    faulty = with_faults(hosted, topology.faulty_nodes, topology.faulty_links)
+    assert isinstance(faulty, HostedTopology)
+    return faulty

@@ -1,0 +1,60 @@
+"""Topologies without their faulty nodes and links.
+
+Node numbers and ports stay as they are; only links go. A faulty node keeps its number and has no
+links; a faulty link is gone in its own direction only, and the link that comes back works on::
+
+    0 <--> 1 <--> 2 <--> 3      with faulty node 3 and faulty link (0, 1):      0 <--- 1 <--> 2    3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from ..base.errors import InvalidInput, require_range
+from .topology import NO_LINK, Topology
+
+
+def with_faults(
+    topology: Topology,
+    faulty_nodes: Iterable[int] = (),
+    faulty_links: Iterable[tuple[int, int]] = (),
+) -> Topology:
+    """``topology`` without the links of ``faulty_nodes`` and without ``faulty_links``.
+
+    A faulty link is a directed pair (from, to) of nodes, and means all parallel links from the one
+    to the other. Faults that ``topology`` has already stay. Raises :class:`InvalidInput` for a node
+    that does not exist and for a pair without a link.
+    """
+    whole = topology.without_faults or topology
+    nodes = sorted({*topology.faulty_nodes, *faulty_nodes})
+    links = sorted({*topology.faulty_links, *faulty_links})
+    for node in nodes:
+        require_range("faulty node", node, 0, whole.nodes - 1)
+    for begin, end in links:
+        for node in (begin, end):
+            require_range("node of a faulty link", node, 0, whole.nodes - 1)
+        if end not in whole.neighbor[begin, 1:]:
+            raise InvalidInput.of(
+                "faulty link", f"a link of the {whole.label}", f"{begin} -> {end}"
+            )
+    if not nodes and not links:
+        return whole
+    neighbor, peer = whole.neighbor.copy(), whole.peer.copy()
+    # The links that enter a faulty node too: not every link has one that comes back.
+    lost = np.isin(whole.neighbor, nodes)
+    lost[nodes] = True
+    neighbor[lost] = peer[lost] = NO_LINK
+    for begin, end in links:
+        ports = np.flatnonzero(whole.neighbor[begin] == end)
+        neighbor[begin, ports] = peer[begin, ports] = NO_LINK
+    return replace(
+        whole,
+        neighbor=neighbor,
+        peer=peer,
+        faulty_nodes=tuple(nodes),
+        faulty_links=tuple(links),
+        without_faults=whole,
+    )

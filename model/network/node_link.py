@@ -1,0 +1,98 @@
+"""Graphs in the node-link form of JSON that networkx writes (``networkx.node_link_data``).
+
+::
+
+    {"directed": false, "multigraph": false, "graph": {},
+     "nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "a", "target": "b"}]}
+
+Older versions of networkx call the edges ``links``. Nodes are numbered in the order of the file,
+whatever their ids are. Edges of a node to itself and those given more than once change nothing
+that a message could use, and count for nothing and for one; all attributes are passed over.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput
+from ..base.json_file import place_first
+from .faults import with_faults
+from .named_graphs import one_way_tables
+from .topology import LARGEST_NODE_COUNT, NO_LINK, Topology
+
+
+class _Node(msgspec.Struct):
+    id: object
+
+
+class _Edge(msgspec.Struct):
+    source: object
+    target: object
+
+
+class _File(msgspec.Struct):
+    nodes: list[_Node]
+    directed: bool = False
+    edges: list[_Edge] | None = None
+    links: list[_Edge] | None = None
+
+
+def from_node_link(fields: dict[str, object]) -> Topology:
+    """The graph that a node-link file describes; a directed edge is a link that works one way.
+
+    Raises :class:`InvalidInput` that names what is missing or wrong: no nodes, an id given twice,
+    an edge to a node that is not there.
+    """
+    try:
+        file = msgspec.convert(fields, _File)
+    except msgspec.ValidationError as error:
+        raise InvalidInput(place_first(error)) from error
+    return _topology(file)
+
+
+def decode_node_link(text: bytes) -> Topology:
+    """The graph that the text of a node-link file describes."""
+    return _topology(msgspec.json.decode(text, type=_File))
+
+
+def _topology(file: _File) -> Topology:
+    name = "edges" if file.edges is not None else "links"
+    edges = file.edges if file.edges is not None else file.links
+    if edges is None:
+        raise InvalidInput("a graph with nodes must have edges (or links) too")
+    numbers = _numbers(file.nodes)
+    ends = np.zeros((len(edges), 2), np.int64)
+    for place, edge in enumerate(edges):
+        for column, end in enumerate(("source", "target")):
+            given = msgspec.json.encode(getattr(edge, end))
+            if given not in numbers:
+                parameter = f"{name}[{place}].{end}"
+                raise InvalidInput.of(parameter, "the id of a node", given.decode())
+            ends[place, column] = numbers[given]
+    both = np.concatenate((ends, ends[:, ::-1]))
+    tables = one_way_tables(len(numbers), both[:, 0], both[:, 1])
+    topology = Topology("graph", (), *tables, name=f"graph of {len(numbers)}")
+    return with_faults(topology, (), _missing_ways(topology, ends) if file.directed else ())
+
+
+def _numbers(nodes: list[_Node]) -> dict[bytes, int]:
+    """The number of each id; an id may be anything, and its JSON text is what tells it apart."""
+    if not 1 <= len(nodes) <= LARGEST_NODE_COUNT:
+        raise InvalidInput.of("nodes", f"1 to {LARGEST_NODE_COUNT}", len(nodes))
+    numbers: dict[bytes, int] = {}
+    for place, node in enumerate(nodes):
+        given = msgspec.json.encode(node.id)
+        if numbers.setdefault(given, place) != place:
+            raise InvalidInput.of(f"nodes[{place}].id", "another than before", given.decode())
+    return numbers
+
+
+def _missing_ways(topology: Topology, ends: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+    """The links of ``topology`` for which there is no edge, as (from, to)."""
+    begins, ports = np.nonzero(topology.neighbor != NO_LINK)
+    keys = begins.astype(np.int64) * topology.nodes + topology.neighbor[begins, ports]
+    wanted = ends[:, 0] * topology.nodes + ends[:, 1]
+    missing = np.setdiff1d(keys, wanted)
+    return [divmod(key, topology.nodes) for key in missing.tolist()]

@@ -1,0 +1,266 @@
+"""Topologies: any network as a table of neighbours, and constructors for grids and hypercubes.
+
+A node has numbered ports. Port 0 is the node's own (injection and ejection); on a grid, port
+``1 + 2*i`` leads up axis *i* (to the larger coordinate) and port ``2 + 2*i`` down it::
+
+                      port 4                  node = x + width*y
+                        |                     x grows along port 1, y along port 3
+             port 2 --[node]-- port 1
+                        |
+                      port 3
+
+A torus also links the last node of each axis up to the first one, by the same ports. An axis of
+length 1 has no links. One of length 2 has two links each way, because the way up and the way down
+both lead to the one other node::
+
+    length 4    .-> 0 <--> 1 <--> 2 <--> 3 <-.        length 2    0 <-- up 0, down 1 --> 1
+                '----------------------------'                    0 <-- down 0, up 1 --> 1
+
+A hypercube of dimension n has 2^n nodes, and port ``i + 1`` of each leads to the node whose number
+differs from its own in bit *i*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput, require_range
+
+NO_LINK = -1
+MOST_AXES = 31
+LARGEST_NODE_COUNT = 1 << 24
+LARGEST_PORT_COUNT = 1 << 28
+"""Ports of all nodes together: the two tables of a topology take eight bytes for each."""
+LARGEST_DIMENSION = 23
+"""Of a hypercube: of 24 there would be too many ports."""
+
+
+@dataclass(frozen=True, eq=False)
+class Topology:
+    """A network's nodes and directed links.
+
+    ``neighbor[node, port]`` is the node at the far end of the link that leaves ``node`` by ``port``
+    and ``peer[node, port]`` the port by which that link enters it; both are -1 where there is no
+    link, and in column 0. Shapes (nodes, ports), dtype int32. Links come in pairs, one each way
+    between the same two ports; a fault may take one of the two away.
+
+    ``dims`` holds the side lengths of a grid, axis 0 first; of a hypercube it is (2, 2, ...), of
+    any other graph empty. ``wrapped`` lists the axes whose two ends are linked, in a grid with the
+    ports of a grid. ``name`` is what a person calls the network, where dims and kind do not say it.
+
+    ``faulty_nodes`` and ``faulty_links`` (from, to), ascending, are what
+    :func:`~.faults.with_faults` took away from ``without_faults``, which is None where nothing is
+    missing.
+    """
+
+    kind: str
+    dims: tuple[int, ...]
+    neighbor: npt.NDArray[np.int32]
+    peer: npt.NDArray[np.int32]
+    wrapped: tuple[int, ...] = ()
+    name: str = ""
+    faulty_nodes: tuple[int, ...] = ()
+    faulty_links: tuple[tuple[int, int], ...] = ()
+    without_faults: Topology | None = None
+
+    def __post_init__(self) -> None:
+        for table in (self.neighbor, self.peer):
+            table.setflags(write=False)
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes, faulty ones included."""
+        return int(self.neighbor.shape[0])
+
+    @property
+    def working_nodes(self) -> npt.NDArray[np.int64]:
+        """The nodes that are not faulty, ascending."""
+        return np.setdiff1d(np.arange(self.nodes), self.faulty_nodes)
+
+    @property
+    def ports(self) -> int:
+        """Number of ports of every node, port 0 included."""
+        return int(self.neighbor.shape[1])
+
+    @property
+    def label(self) -> str:
+        """The network as a person writes it: "8x8 mesh", "7-cube with 1 faulty node"."""
+        name = self.name or "x".join(str(side) for side in self.dims) + f" {self.kind}"
+        faults = " and ".join(
+            f"{len(things)} faulty {thing}{'s' * (len(things) > 1)}"
+            for things, thing in ((self.faulty_nodes, "node"), (self.faulty_links, "link"))
+            if things
+        )
+        return f"{name} with {faults}" if faults else name
+
+    @cached_property
+    def longest_run(self) -> int:
+        """The most links that one route segment (one port, many hops) should cover; at least 1.
+
+        It is the longest run that visits no node twice: L - 1 on any axis of length L. The shortest
+        routes of a torus need L // 2 alone, but a schedule may go round a ring one way and a detour
+        the long way; they cost a slot one bit more. Faults change nothing, so that a network keeps
+        its format when a link breaks. (A longer run is cut into several slots.)
+        """
+        if self.dims:
+            return max(1, max(self.dims) - 1)
+        whole = self.without_faults or self
+        return max((1, *(_longest_chain(column.tolist()) for column in whole.neighbor.T[1:])))
+
+    def coordinates(self, nodes: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Grid coordinates of ``nodes``: shape (..., axes), axis 0 first.
+
+        In a graph that is no grid a node has one coordinate, its number.
+        """
+        return np.stack(np.unravel_index(np.asarray(nodes), self._sides, order="F"), axis=-1)
+
+    def node_at(self, coordinates: tuple[int, ...], parameter: str = "source") -> int:
+        """The number of the node at ``coordinates``; refused, naming ``parameter``, if outside."""
+        sides = self._sides
+        inside = len(coordinates) == len(sides) and all(
+            0 <= c < side for c, side in zip(coordinates, sides, strict=True)
+        )
+        if not inside:
+            corner = ",".join(str(side - 1) for side in sides)
+            origin = ",".join("0" for _ in sides)
+            given = ",".join(str(c) for c in coordinates)
+            raise InvalidInput.of(
+                parameter, f"a node of the {self.label}, {origin} to {corner}", given
+            )
+        return int(np.ravel_multi_index(coordinates, sides, order="F"))
+
+    def ports_between(
+        self, sources: npt.NDArray[np.integer], targets: npt.NDArray[np.integer]
+    ) -> npt.NDArray[np.int32]:
+        """Port of the link from each source to each target, -1 where there is none.
+
+        Of parallel links it is the one with the lowest port: the way up a torus axis of length 2.
+        A path, which lists nodes alone, means these links.
+        """
+        found = np.full(sources.shape, NO_LINK, dtype=np.int32)
+        for port in range(self.ports - 1, 0, -1):
+            found[self.neighbor[sources, port] == targets] = port
+        return found
+
+    @property
+    def _sides(self) -> tuple[int, ...]:
+        return self.dims or (self.nodes,)
+
+
+def _longest_chain(following: list[int]) -> int:
+    """The most links from any node by ``following`` (-1: none) that lead to no node twice."""
+    links: list[int] = [NO_LINK] * len(following)
+    for start in range(len(following)):
+        places: dict[int, int] = {}
+        node = start
+        while node != NO_LINK and links[node] == NO_LINK and node not in places:
+            places[node] = len(places)
+            node = following[node]
+        begin = places.get(node, len(places))  # the chain's nodes from here on are a circle
+        walked = list(places)
+        for circling in walked[begin:]:
+            links[circling] = len(walked) - begin - 1
+        ahead = links[node] if node != NO_LINK else NO_LINK
+        for steps, before in enumerate(reversed(walked[:begin]), start=1):
+            links[before] = ahead + steps
+    return max(links)
+
+
+def mesh(dims: tuple[int, ...]) -> Topology:
+    """A mesh with the given side lengths, axis 0 first; each at least 1.
+
+    >>> mesh((3, 2)).neighbor[0].tolist()
+    [-1, 1, -1, 3, -1]
+    """
+    _require_sides("mesh", dims)
+    return Topology("mesh", tuple(dims), *_grid(dims, wrapped=()))
+
+
+def torus(dims: tuple[int, ...]) -> Topology:
+    """A torus with the given side lengths, axis 0 first; each at least 1 (see the drawing).
+
+    >>> torus((3, 2)).neighbor[0].tolist()
+    [-1, 1, 2, 3, 3]
+    """
+    _require_sides("torus", dims)
+    wrapped = tuple(axis for axis, side in enumerate(dims) if side > 1)
+    return Topology("torus", tuple(dims), *_grid(dims, wrapped), wrapped=wrapped)
+
+
+def line(nodes: int) -> Topology:
+    """Nodes in a line: a mesh with one axis."""
+    require_range("nodes of line", nodes, 1, LARGEST_NODE_COUNT)
+    return Topology("line", (nodes,), *_grid((nodes,), ()), name=f"line of {nodes}")
+
+
+def ring(nodes: int) -> Topology:
+    """Nodes in a ring: a torus with one axis."""
+    require_range("nodes of ring", nodes, 1, LARGEST_NODE_COUNT)
+    wrapped = (0,) if nodes > 1 else ()
+    tables = _grid((nodes,), wrapped)
+    return Topology("ring", (nodes,), *tables, wrapped=wrapped, name=f"ring of {nodes}")
+
+
+def hypercube(dimension: int) -> Topology:
+    """A hypercube of 2^dimension nodes; port i + 1 flips bit i of a node's number.
+
+    >>> hypercube(3).neighbor[5].tolist()
+    [-1, 4, 7, 1]
+    """
+    require_range("dimension of hypercube", dimension, 1, LARGEST_DIMENSION)
+    neighbor = np.full((1 << dimension, 1 + dimension), NO_LINK, dtype=np.int32)
+    peer = np.full_like(neighbor, NO_LINK)
+    numbers = np.arange(1 << dimension, dtype=np.int32)
+    for bit in range(dimension):
+        neighbor[:, bit + 1] = numbers ^ (1 << bit)
+        peer[:, bit + 1] = bit + 1
+    return Topology("hypercube", (2,) * dimension, neighbor, peer, name=f"{dimension}-cube")
+
+
+def _require_sides(kind: str, dims: tuple[int, ...]) -> None:
+    """Raise :class:`InvalidInput` unless a grid with sides ``dims`` can be built."""
+    if not dims:
+        raise InvalidInput.of(kind, "sides such as 8x8", "without sides")
+    if len(dims) > MOST_AXES:
+        raise InvalidInput.of(f"axes of {kind}", f"at most {MOST_AXES}", len(dims))
+    text = "x".join(str(side) for side in dims)
+    for side in dims:
+        require_range(f"side of {kind} {text}", side, 1)
+    nodes = prod(dims)
+    if nodes > LARGEST_NODE_COUNT:
+        raise InvalidInput.of(f"nodes of {kind} {text}", f"at most {LARGEST_NODE_COUNT}", nodes)
+    require_port_count(f"{kind} {text}", nodes, 1 + 2 * len(dims))
+
+
+def require_port_count(name: str, nodes: int, ports: int) -> None:
+    """Raise :class:`InvalidInput` if the tables of ``nodes`` x ``ports`` would be too large."""
+    if nodes * ports > LARGEST_PORT_COUNT:
+        allowed = f"at most {LARGEST_PORT_COUNT} in all nodes together"
+        raise InvalidInput.of(f"ports of {name}", allowed, nodes * ports)
+
+
+def _grid(
+    dims: tuple[int, ...], wrapped: tuple[int, ...]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """The tables ``neighbor`` and ``peer`` of a grid, the ends of axes ``wrapped`` linked."""
+    neighbor = np.full((prod(dims), 1 + 2 * len(dims)), NO_LINK, dtype=np.int32)
+    peer = np.full_like(neighbor, NO_LINK)
+    numbers = np.arange(prod(dims), dtype=np.int32)
+    for axis in range(len(dims)):
+        up, down = 1 + 2 * axis, 2 + 2 * axis
+        # Views of the tables with this axis first: whole layers of nodes are linked at once.
+        at, to, by = (
+            np.moveaxis(table.reshape(*dims[::-1], -1), -2 - axis, 0)
+            for table in (numbers, neighbor, peer)
+        )
+        to[:-1, ..., up], by[:-1, ..., up] = at[1:, ..., 0], down
+        to[1:, ..., down], by[1:, ..., down] = at[:-1, ..., 0], up
+        if axis in wrapped:
+            to[-1, ..., up], by[-1, ..., up] = at[0, ..., 0], down
+            to[0, ..., down], by[0, ..., down] = at[-1, ..., 0], up
+    return neighbor, peer

@@ -1,0 +1,1 @@
+"""The third noun: a program, which is the injection tables of all nodes."""

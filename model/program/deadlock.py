@@ -1,0 +1,170 @@
+"""The certificate that a program cannot deadlock, from its channel dependency graph.
+
+A *channel* is a VC of a directed link, and the buffer at its end. A packet that holds a channel may
+wait for the next channel of its route, so the graph has an edge from each channel of a route to the
+one after it. Four packets that each go two links around a ring of four nodes on one VC::
+
+    [0] --a--> [1]           holds a, waits for b           a -> b
+     ^          |            holds b, waits for c           ^    |
+     d          b            holds c, waits for d           |    v
+     |          v            holds d, waits for a           d <- c    a cycle: all wait forever
+    [3] <--c-- [2]
+
+**Theorem** (W. J. Dally and C. L. Seitz, "Deadlock-Free Message Routing in Multiprocessor
+Interconnection Networks", IEEE Trans. Computers C-36(5), 1987, Theorem 1). Wormhole routing by a
+routing function is free of deadlock if, and only if, its channel dependency graph has no cycle.
+
+What it assumes holds in the network of docs/router.md:
+
+* a route is fixed when its packet is sent, and so is the VC on each of its links;
+* every channel has a buffer of its own, is held by one packet from head flit to tail flit, and a
+  packet waits for nothing but the next channel of its route;
+* every packet that waits for a channel which becomes free again and again gets it in the end: it is
+  passed a bounded number of times (section 3);
+* ejection always drains: the interface takes a flit in every cycle, or where it refuses some (timed
+  rows), in at least one of 16, unless told to refuse all. So the channel out of port 0 waits for
+  nothing that waits; and nothing waits for the one into port 0 but packets not yet in the network.
+
+A program is a fixed set of routes instead of a function that routes any packet anywhere. For it
+"if" remains: without a cycle it cannot deadlock, whatever the timing. With a cycle it can if the
+packets of the cycle may be in flight at once; all rows of all steps are taken together here, as
+self-timed nodes may be steps apart.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput
+from ..network.topology import NO_LINK
+from .program import Program, Segment
+
+Channels = npt.NDArray[np.int64]
+"""Channels by number: ``(node * ports + port) * vcs + vc``."""
+
+
+class Channel(NamedTuple):
+    """VC ``vc`` of the link that leaves ``node`` by ``port``."""
+
+    node: int
+    port: int
+    vc: int
+
+
+class DeadlockError(InvalidInput):
+    """A program's routes may wait for each other in a circle.
+
+    ``cycle`` has the channels of the circle; a packet may hold each of them while it waits for the
+    next, and hold the last while it waits for the first. The message shows them with their nodes:
+    "0 -port 1, VC 0-> 1 -port 1, VC 0-> 0".
+    """
+
+    def __init__(self, cycle: list[Channel]) -> None:
+        around = "".join(f"{node} -port {port}, VC {vc}-> " for node, port, vc in cycle)
+        super().__init__(
+            f"routes must be free of deadlock, not wait in a circle: {around}{cycle[0].node}"
+        )
+        self.cycle = cycle
+
+
+def certify(program: Program) -> None:
+    """Raise :class:`DeadlockError` unless ``program`` is free of deadlock.
+
+    The theorem and what it assumes are at the top of this module. ``program`` must keep the limits
+    of its network (:func:`.program.check_limits`); :class:`InvalidInput` is raised for a route that
+    leaves it.
+    """
+    cycle = find_cycle(program)
+    if cycle:
+        raise DeadlockError(cycle)
+
+
+def find_cycle(program: Program) -> list[Channel]:
+    """A cycle of the channel dependency graph of ``program``, its lowest channel first.
+
+    Each channel depends on the next one, and the last on the first. Empty where there is no cycle.
+    Raises :class:`InvalidInput` as :func:`certify` does.
+    """
+    channels, edges = np.unique(_dependencies(program), return_inverse=True)
+    before, after = edges.reshape(-1, 2).T
+    keep = _left_after_peeling(before, after, channels.size)[before]
+    keep &= _left_after_peeling(after, before, channels.size)[after]
+    following = dict(zip(before[keep].tolist(), after[keep].tolist(), strict=True))
+    if not following:
+        return []
+    # What is left has a way on from every channel, so walking on must come back to some channel.
+    walk: dict[int, None] = {}
+    at = min(following)
+    while at not in walk:
+        walk[at] = None
+        at = following[at]
+    visited = list(walk)
+    circle = visited[visited.index(at) :]
+    lowest = circle.index(min(circle))
+    numbers = channels[circle[lowest:] + circle[:lowest]]
+    lines, vcs = np.divmod(numbers, program.config.vcs)
+    nodes, ports = np.divmod(lines, program.config.topology.ports)
+    return [Channel(*each) for each in np.stack((nodes, ports, vcs), axis=1).tolist()]
+
+
+def _dependencies(program: Program) -> Channels:
+    """The different pairs of consecutive channels on all routes: shape (pairs, 2), ascending."""
+    config, topology = program.config, program.config.topology
+    # A pair is one number meanwhile, as numbers are sorted much faster than rows.
+    most = topology.neighbor.size * config.vcs
+    places: dict[tuple[int, tuple[Segment, ...]], str] = {}
+    for node, rows in enumerate(program.rows):
+        for number, row in enumerate(rows):
+            places.setdefault((node, row.route), f"node {node}, row {number}")
+    # All routes are followed at once, hop by hop; ``place`` is the current segment of each.
+    counts = np.array([len(route) for _, route in places], dtype=np.int64)
+    segments = np.array(
+        [segment for _, route in places for segment in route], dtype=np.int64
+    ).reshape(-1, 3)
+    route = np.flatnonzero(counts)
+    end = np.cumsum(counts)[route]
+    place = end - counts[route]
+    at = np.array([node for node, _ in places], dtype=np.int64)[route]
+    hops = segments[place, 1]
+    held = np.full(route.size, NO_LINK)
+    pairs = [np.empty(0, dtype=np.int64)]
+    while route.size:
+        port, vc = segments[place, 0], segments[place, 2]
+        ahead = topology.neighbor[at, port]
+        for lost in np.flatnonzero(ahead == NO_LINK)[:1]:
+            raise InvalidInput.of(
+                f"{list(places.values())[route[lost]]}: route",
+                "along links",
+                f"out of node {at[lost]} by port {port[lost]}",
+            )
+        wanted = (at * topology.ports + port) * config.vcs + vc
+        pairs.append(np.unique((held * most + wanted)[held != NO_LINK]))
+        hops = hops - 1
+        place = place + (hops == 0)
+        on = place < end
+        route, place, end, at, held = route[on], place[on], end[on], ahead[on], wanted[on]
+        hops = np.where(hops[on] == 0, segments[place, 1], hops[on])
+    return np.stack(np.divmod(np.unique(np.concatenate(pairs)), most), axis=1)
+
+
+def _left_after_peeling(before: Channels, after: Channels, count: int) -> npt.NDArray[np.bool_]:
+    """Which of ``count`` channels are left when those that no other one leads to go, repeatedly.
+
+    ``before`` and ``after`` are the ends of the edges. What is left is in a cycle or leads on from
+    one. The work is proportional to the number of edges.
+    """
+    order = np.argsort(before, kind="stable")
+    after = after[order]
+    begin = np.searchsorted(before[order], np.arange(count + 1))
+    waiting = np.bincount(after, minlength=count)
+    peeled = np.flatnonzero(waiting == 0)
+    while peeled.size:
+        sizes = begin[peeled + 1] - begin[peeled]
+        skipped = np.repeat(begin[peeled] - np.cumsum(sizes) + sizes, sizes)
+        reached, times = np.unique(after[np.arange(sizes.sum()) + skipped], return_counts=True)
+        waiting[reached] -= times
+        peeled = reached[waiting[reached] == 0]
+    return waiting > 0

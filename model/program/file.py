@@ -1,0 +1,199 @@
+"""Programs as JSON files: the network's limits, and every node's rows and receives.
+
+::
+
+    {"format": "eyecast-program", "version": 1,
+     "network": {"topology": {"kind": "mesh", "dims": [2, 1],
+                              "faulty_nodes": [], "faulty_links": []},
+                 "vcs": 1, "depth": 2, "flit_width": 32, "message_words": 256,
+                 "table_words": 64, "steps": 15},
+     "port_model": "half-duplex",
+     "nodes": [{"rows": [{"step": 1, "route": [[1, 1, 0]], "source_address": 0, "target_address": 0,
+                          "length": 4}], "receives": []},
+               {"rows": [], "receives": [1]}]}
+
+A route is a list of segments [port, hops, vc]. Where they are not 0 or false, "network" also has
+"link_registers", "barrier_registers", "timed_rows", "signature", "contention_free" and "all_port";
+a timed row has "start", and a node that receives packets of timed rows says in "awaited" how many;
+a row whose message goes on in the next row is "continued". In an all-port network "receive_ports"
+are the ports of "receives", one for each.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from ..base.errors import InvalidInput
+from ..base.files import write_atomically
+from ..base.json_file import decode_versioned, read_json
+from ..network.config import NetworkConfig
+from ..network.topology_file import topology_from_json, topology_to_json
+from ..schedule.schedule import PORT_MODELS
+from .program import Program, Row, Segment, check_limits
+
+FORMAT = "eyecast-program"
+VERSION = 1
+
+LIMITS = ("vcs", "depth", "flit_width", "message_words", "table_words", "steps")
+"""Fields of :class:`NetworkConfig` that stand beside the topology in the file."""
+
+LATER_LIMITS = {
+    "link_registers": 0,
+    "barrier_registers": 0,
+    "timed_rows": False,
+    "signature": False,
+    "contention_free": False,
+    "all_port": False,
+}
+"""Fields of :class:`NetworkConfig` that a file leaves out where they have this value."""
+
+_Natural = Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)]
+_Positive = Annotated[int, msgspec.Meta(ge=1, le=(1 << 31) - 1)]
+
+
+class _Network(msgspec.Struct, forbid_unknown_fields=True):
+    topology: dict[str, object]
+    vcs: int
+    depth: int
+    flit_width: int
+    message_words: int
+    table_words: int
+    steps: int
+    link_registers: int = 0
+    barrier_registers: int = 0
+    timed_rows: bool = False
+    signature: bool = False
+    contention_free: bool = False
+    all_port: bool = False
+
+
+class _Row(msgspec.Struct, forbid_unknown_fields=True):
+    step: _Positive
+    route: list[tuple[_Positive, _Positive, _Natural]]
+    source_address: _Natural
+    target_address: _Natural
+    length: _Natural
+    start: _Natural | None = None
+    continued: bool = False
+
+
+class _Node(msgspec.Struct, forbid_unknown_fields=True):
+    rows: list[_Row]
+    receives: list[_Positive]
+    awaited: _Natural = 0
+    receive_ports: list[_Positive] = []
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    format: str
+    version: int
+    network: _Network
+    port_model: str
+    nodes: list[_Node]
+
+
+def network_to_json(config: NetworkConfig) -> dict[str, object]:
+    """``config`` as a program file describes it."""
+    return {
+        "topology": topology_to_json(config.topology),
+        **{name: getattr(config, name) for name in LIMITS},
+        **{
+            name: getattr(config, name)
+            for name, usual in LATER_LIMITS.items()
+            if getattr(config, name) != usual
+        },
+    }
+
+
+def program_json(program: Program) -> str:
+    """``program`` as JSON text, one node per line."""
+    nodes = [msgspec.json.encode(_node_to_json(program, node)) for node in range(len(program.rows))]
+    fields = {
+        "format": FORMAT,
+        "version": VERSION,
+        "network": network_to_json(program.config),
+        "port_model": program.port_model,
+        "nodes": msgspec.Raw(b"[\n" + b",\n".join(nodes) + b"\n]"),
+    }
+    return (msgspec.json.encode(fields) + b"\n").decode()
+
+
+def _node_to_json(program: Program, node: int) -> dict[str, object]:
+    """A node of a program as the file has it."""
+    fields: dict[str, object] = {
+        "rows": [_row_to_json(row) for row in program.rows[node]],
+        "receives": program.receives[node],
+    }
+    if program.awaited and program.awaited[node]:
+        fields["awaited"] = program.awaited[node]
+    if program.receive_ports:
+        fields["receive_ports"] = program.receive_ports[node]
+    return fields
+
+
+def _row_to_json(row: Row) -> dict[str, object]:
+    """A row of a program as the file has it."""
+    fields: dict[str, object] = {
+        "step": row.step,
+        "route": row.route,
+        "source_address": row.source_address,
+        "target_address": row.target_address,
+        "length": row.length,
+    }
+    if row.start is not None:
+        fields["start"] = row.start
+    if row.continued:
+        fields["continued"] = True
+    return fields
+
+
+def write_program(program: Program, path: str | Path) -> None:
+    """Write ``program`` to ``path`` as JSON, whole or not at all.
+
+    Raises :class:`InvalidInput` if the file cannot be written.
+    """
+    write_atomically(path, program_json(program))
+
+
+def read_program(path: str | Path) -> Program:
+    """Read the program in the JSON file ``path``, which its network must be able to hold.
+
+    Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
+    allowed there.
+    """
+    return read_json(path, lambda text: _program(decode_versioned(text, FORMAT, VERSION, _File)))
+
+
+def _program(file: _File) -> Program:
+    """The program of a file whose types are right; refused if its network cannot hold it."""
+    topology = topology_from_json(file.network.topology)
+    limits = {name: getattr(file.network, name) for name in (*LIMITS, *LATER_LIMITS)}
+    config = NetworkConfig(topology=topology, **limits)
+    if file.port_model not in PORT_MODELS:
+        raise InvalidInput.of("port_model", ", ".join(PORT_MODELS), file.port_model)
+    if len(file.nodes) != topology.nodes:
+        raise InvalidInput.of("nodes", f"{topology.nodes} entries", len(file.nodes))
+    for number, node in enumerate(file.nodes):
+        for name, steps in (("rows", [row.step for row in node.rows]), ("receives", node.receives)):
+            if steps != sorted(steps):
+                raise InvalidInput.of(f"nodes[{number}].{name}", "in order of step", steps)
+    program = Program(
+        config,
+        file.port_model,
+        tuple(tuple(_row(row) for row in node.rows) for node in file.nodes),
+        tuple(tuple(node.receives) for node in file.nodes),
+        tuple(node.awaited for node in file.nodes),
+        tuple(tuple(node.receive_ports) for node in file.nodes) if config.all_port else (),
+    )
+    check_limits(program)
+    return program
+
+
+def _row(row: _Row) -> Row:
+    """A row of the file as a row of a program."""
+    route = tuple(Segment(*segment) for segment in row.route)
+    addresses = row.source_address, row.target_address, row.length
+    return Row(row.step, route, *addresses, row.start, row.continued)

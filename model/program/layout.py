@@ -1,0 +1,106 @@
+"""Where blocks lie in the message memories of a network.
+
+Where all blocks of a collective fit in one node's memory, block b lies at the same address in every
+node: the blocks one after the other, in the order of the schedule's list. An all-to-all has as many
+blocks as there are pairs of nodes, and no node ever sees most of them. Where they do not fit, every
+node keeps what it has at the start from address 0 on, and what it receives after that, as it
+comes::
+
+    aligned     node 5   | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | ...
+    packed      node 5   | 40 | 41 | 42 | ... | 47 || 8 | 9 || 24 | 25 ||
+                           its own at the start      step 1    step 2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.pieces import offsets_of
+from ..schedule.schedule import Blocks, Schedule
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The address of every block that a node ever has.
+
+    ``starts`` has shape (blocks + 1,): where each block begins, and the last one ends, where all
+    lie one after the other. ``packed`` is None if they do, in every node; otherwise it has the
+    address of each ``node * blocks + block``. ``size`` is the most words used by any node.
+    """
+
+    starts: npt.NDArray[np.int64]
+    packed: dict[int, int] | None
+    size: int
+
+    @classmethod
+    def of(cls, schedule: Schedule, message_words: int) -> Layout:
+        """The layout for ``schedule`` in memories of ``message_words``, which may be too few."""
+        starts = block_starts(schedule.blocks)
+        if starts[-1] <= message_words:
+            return cls(starts, None, int(starts[-1]))
+        packed, size = _pack(schedule)
+        return cls(starts, packed, size)
+
+    def address(self, node: int, block: int) -> int:
+        """Where ``block`` begins in ``node``; KeyError if it never has it."""
+        if self.packed is None:
+            return int(self.starts[block])
+        return self.packed[node * (len(self.starts) - 1) + block]
+
+
+def held_words(schedule: Schedule, layout: Layout) -> npt.NDArray[np.bool_]:
+    """The words that are part of a block that a node has at the start or receives.
+
+    Shape (nodes, layout.size). What else lies in a memory is from before, and no part of the run.
+    """
+    held = np.zeros((schedule.topology.nodes, layout.size), dtype=np.bool_)
+    words = schedule.blocks.words.tolist()
+    has = list(enumerate(schedule.blocks.owner.tolist()))
+    for send, target in enumerate(schedule.target.tolist()):
+        has += [(block, target) for block in sent_blocks(schedule, send)]
+    for block, node in has:
+        address = layout.address(node, block)
+        held[node, address : address + words[block]] = True
+    return held
+
+
+def block_starts(blocks: Blocks) -> npt.NDArray[np.int64]:
+    """Where each of ``blocks``, one after the other, begins and the last one ends."""
+    return offsets_of(blocks.words)
+
+
+def sent_blocks(schedule: Schedule, send: int) -> list[int]:
+    """The blocks that ``send`` carries."""
+    begin, end = schedule.block_offsets[send], schedule.block_offsets[send + 1]
+    carried: list[int] = schedule.block_ids[begin:end].tolist()
+    return carried
+
+
+def _pack(schedule: Schedule) -> tuple[dict[int, int], int]:
+    """The address of each ``node * blocks + block``, and the most words used by a node.
+
+    Nothing is ever put where something else has been, so that no timing can make a node overwrite
+    what it has still to send.
+    """
+    count, words = len(schedule.blocks), schedule.blocks.words.tolist()
+    packed: dict[int, int] = {}
+    used = [0] * schedule.topology.nodes
+
+    def append(node: int, block: int) -> None:
+        key = node * count + block
+        if key not in packed:
+            packed[key] = used[node]
+            used[node] += words[block]
+
+    for block, owner in enumerate(schedule.blocks.owner.tolist()):
+        append(owner, block)
+    source, target = schedule.source.tolist(), schedule.target.tolist()
+    for send in np.argsort(schedule.step, kind="stable").tolist():
+        # In the order of the sender's memory, so that what lies together there stays together.
+        base = source[send] * count
+        for block in sorted(sent_blocks(schedule, send), key=lambda block: packed[base + block]):
+            append(target[send], block)
+    return packed, max(used)

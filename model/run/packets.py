@@ -1,0 +1,175 @@
+"""The flits of a trace put together into packets, and what their headers say.
+
+The checks of ``trace_checks`` and the matching of ``trace_matching`` both look at a run as packets:
+those that leave the routers, from the trace, and those that come in, over links and from the rows.
+A rule that they break is told as a :class:`TraceError`, which names the flit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput
+from ..network.config import NetworkConfig
+from ..program.program import Program, row_header
+from .trace import HEAD_MARK, TAIL_MARK, Trace
+
+Numbers = npt.NDArray[np.int64]
+
+
+class TraceError(InvalidInput):
+    """A trace breaks ``rule``; the message names it and the cycle, node, port and VC."""
+
+    def __init__(self, rule: str, place: tuple[int, int, int, int], what: str) -> None:
+        cycle, node, port, vc = place
+        super().__init__(f"{rule}: cycle {cycle}, node {node}, port {port}, VC {vc}: {what}")
+        self.rule = rule
+
+
+@dataclass(frozen=True, eq=False)
+class Packets:
+    """Flits in order of (node, port, VC, cycle), put together into packets.
+
+    Packet i is flits ``begin[i]`` to ``end[i]`` - 1, the header flits end before ``header_end[i]``;
+    ``whole[i]`` is whether its last flit is there. ``channel[i]`` numbers its (node, port, VC).
+    """
+
+    flits: Trace
+    channel: Numbers
+    begin: Numbers
+    header_end: Numbers
+    end: Numbers
+    whole: npt.NDArray[np.bool_]
+
+
+def packets_of(config: NetworkConfig, trace: Trace) -> Packets:
+    """Group flits: a packet begins with its channel's first flit and after each tail flit."""
+    order = np.lexsort((trace.cycle, trace.vc, trace.port, trace.node))
+    flits = Trace(*(column[order] for column in trace.columns))
+    channel = _channel(config, flits.node.astype(np.int64), flits.port, flits.vc)
+    tail = flits.kind & TAIL_MARK != 0
+    starts = np.ones(len(flits), dtype=bool)
+    starts[1:] = (channel[1:] != channel[:-1]) | tail[:-1]
+    begin = np.flatnonzero(starts)
+    end = np.append(begin, len(flits))[1:]
+    heads = np.concatenate(([0], np.cumsum(flits.kind & HEAD_MARK != 0)))
+    header_end = begin + heads[end] - heads[begin]
+    return Packets(flits, channel[begin], begin, header_end, end, tail[end - 1])
+
+
+def injected_flits(program: Program) -> Trace:
+    """The flits of all rows, as port 0, each in the first cycle in which it can be injected.
+
+    Payload words are not known and 0. Reading a row takes ``control_words`` cycles.
+    """
+    config = program.config
+    vc_place = config.port_bits + config.hop_bits
+    columns: tuple[list[int], ...] = ([], [], [], [])
+    for node, rows in enumerate(program.rows):
+        last = -1
+        for row in rows:
+            header = row_header(config, row)
+            length = len(header) + row.length
+            begin = max(last + 1 + config.control_words, row.start or 0)
+            last = begin + length - 1
+            kinds = [HEAD_MARK] * len(header) + [0] * row.length
+            kinds[-1] |= TAIL_MARK
+            vc = header[0] >> vc_place & ((1 << config.vc_bits) - 1)
+            columns[0].extend(range(begin, last + 1))
+            columns[1].extend([node << 8 | vc] * length)
+            columns[2].extend(kinds)
+            columns[3].extend(header + [0] * row.length)
+    trace = Trace.empty(len(columns[0]))
+    cycle, place, kind, data = (np.array(column, dtype=np.uint64) for column in columns)
+    trace.cycle[:], trace.kind[:], trace.data[:] = cycle, kind, data
+    trace.node[:], trace.vc[:] = place >> np.uint64(8), place & np.uint64(255)
+    return trace
+
+
+def routed(
+    config: NetworkConfig, arrivals: Packets
+) -> tuple[Numbers, Numbers, Numbers, npt.NDArray[np.uint64]]:
+    """Where arrivals come in, their first flit that is not dropped, their output VC, that flit.
+
+    The output VC is the number of its channel, -1 where there is none to leave by; the flit is as
+    it leaves.
+    """
+    flits, topology, ports = arrivals.flits, config.topology, config.topology.ports
+    node, port, vc = (column[arrivals.begin] for column in (flits.node, flits.port, flits.vc))
+    router = np.where(port != 0, topology.neighbor[node, port], node).astype(np.int64)
+    entry = np.where(port != 0, topology.peer[node, port], 0)
+    data = np.append(flits.data, np.uint64(0))
+    dropping = (data & _mask(config.port_bits) == 0)[:-1] & (flits.kind == HEAD_MARK)
+    dropping = np.append(dropping, False)
+    front = arrivals.begin.copy()
+    while (drop := dropping[front] & (front < arrivals.end)).any():
+        front += drop
+    first = data[front]
+    code = (first & _mask(config.port_bits)).astype(np.int64)
+    more = first >> np.uint64(config.port_bits) & _mask(config.hop_bits)
+    to_vc = first >> np.uint64(config.port_bits + config.hop_bits) & _mask(config.vc_bits)
+    deliver = code == ports
+    exit_port = np.where(deliver, 0, np.minimum(code, ports - 1))
+    exit_vc = np.where(deliver, vc, to_vc.astype(np.int64))
+    leaves = (front < arrivals.header_end) & (code > 0) & (code <= ports) & (exit_port != entry)
+    leaves &= deliver | (topology.neighbor[router, exit_port] >= 0)
+    leaves &= exit_vc < config.vcs
+    channel = np.where(leaves, _channel(config, router, exit_port, exit_vc), -1)
+    one_less = first - np.uint64(1 << config.port_bits)
+    moved = np.where(more == 0, first >> np.uint64(config.slot_bits), one_less)
+    return router, front, channel, np.where(deliver, first, moved)
+
+
+def looks_of(
+    numbers: dict[object, int],
+    packets: Packets,
+    channel: Numbers,
+    front: Numbers,
+    first: npt.NDArray[np.uint64],
+) -> Numbers:
+    """Two numbers per packet: equal where header and length are, and where all data are, too.
+
+    What counts is the output VC ``channel``, ``first`` in place of the flit ``front``, and the
+    flits after it. -1 for a packet that is not whole. Shape (packets, 2).
+    """
+    data = packets.flits.data.tobytes()
+    looks = []
+    columns = channel, front, first, packets.header_end, packets.end, packets.whole
+    for exit_, start, value, payload, end, whole in zip(
+        *(c.tolist() for c in columns), strict=True
+    ):
+        header = exit_, value, data[8 * start + 8 : 8 * payload], end - payload
+        content = header, data[8 * payload : 8 * end]
+        both = [numbers.setdefault(key, len(numbers)) for key in (header, content)] if whole else 0
+        looks.append(both or [-1, -1])
+    return np.array(looks, dtype=np.int64).reshape(-1, 2)
+
+
+def later(packets: Packets, flits: int, values: Numbers, default: int) -> Numbers:
+    """Move one value per flit to the flit so many later in its channel; default elsewhere."""
+    channel = np.repeat(packets.channel, packets.end - packets.begin)
+    origin = np.arange(len(channel)) - flits
+    inside = (origin >= 0) & (origin < len(channel))
+    origin[~inside] = 0
+    return np.where(inside & (channel[origin] == channel), values[origin], default)
+
+
+def flit_error(rule: str, flits: Trace, index: int, what: str) -> TraceError:
+    """Say what is wrong with a flit."""
+    flit = flits[index]
+    return TraceError(rule, (flit.cycle, flit.node, flit.port, flit.vc), what)
+
+
+def _channel(
+    config: NetworkConfig, node: Numbers, port: npt.NDArray[np.integer], vc: npt.NDArray[np.integer]
+) -> Numbers:
+    """One number for each node, port and VC."""
+    number: Numbers = (node * config.topology.ports + port) * config.vcs + vc
+    return number
+
+
+def _mask(bits: int) -> np.uint64:
+    return np.uint64((1 << bits) - 1)

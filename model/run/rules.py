@@ -1,0 +1,182 @@
+"""Checks of a trace that need no model: what docs/router.md promises of any run of a program.
+
+Packets are put together in ``trace_packets``. Order, routes and the time that each flit spends in a
+buffer come out of matching what left each router with what came in, in ``trace_matching``; whose
+turn it was comes out of these, in ``trace_grants``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput
+from ..network.config import NetworkConfig
+from ..program.program import Program, Row
+from .grants import check_grants, check_vcs
+from .matching import Buffered, Matching
+from .packets import Packets, TraceError, flit_error, later, packets_of
+from .trace import HEAD_MARK, TAIL_MARK, Trace
+
+__all__ = [
+    "Packets",
+    "TraceError",
+    "check_buffers",
+    "check_deliveries",
+    "check_grants",
+    "check_outputs",
+    "check_packets",
+    "check_routes",
+    "check_trace",
+    "check_vcs",
+]
+
+
+def check_trace(program: Program, trace: Trace, *, complete: bool = True) -> None:
+    """Raise :class:`TraceError` for the first rule that ``trace``, a run of ``program``, breaks.
+
+    1. outputs: :func:`check_outputs`
+    2. packets: :func:`check_packets`
+    3. routes: :func:`check_routes`
+    4. deliveries: :func:`check_deliveries`
+    5. buffers: :func:`check_buffers`
+    6. grants: :func:`.check_grants` and :func:`.check_vcs`
+
+    ``complete`` False allows packets to be under way, and rows not to have begun, at the end.
+    Raises :class:`InvalidInput` for an all-port network: a trace does not tell its ejection ports.
+    """
+    if program.config.all_port:
+        allowed = "of a network with one ejection port per node"
+        raise InvalidInput.of("trace to check", allowed, "all-port")
+    check_outputs(program, trace)
+    packets = check_packets(program, trace, complete=complete)
+    buffered = check_routes(program, packets, complete=complete)
+    check_deliveries(program, packets, complete=complete)
+    check_buffers(program, buffered)
+    check_grants(program, buffered)
+    check_vcs(program, packets, buffered)
+
+
+def check_outputs(program: Program, trace: Trace) -> None:
+    """Each output sends one flit a cycle at most; ports, VCs, kinds and data are in range."""
+    config = program.config
+    topology = config.topology
+    node, port = trace.node, trace.port
+    inside = (node >= 0) & (node < topology.nodes) & (port >= 0) & (port < topology.ports)
+    linked = topology.neighbor[np.where(inside, node, 0), np.where(inside, port, 0)] >= 0
+    order = np.lexsort((port, node, trace.cycle))
+    places = np.stack((trace.cycle, node, port))[:, order]
+    twice = np.zeros(len(trace), dtype=bool)
+    twice[order[1:]] = (places[:, 1:] == places[:, :-1]).all(axis=0)
+    for wrong, what in (
+        (trace.cycle < 0, "the cycle is negative"),
+        (~inside | (port != 0) & ~linked, "there is no such output"),
+        ((trace.vc < 0) | (trace.vc >= config.vcs), f"the VC is not 0 to {config.vcs - 1}"),
+        ((trace.kind < 0) | (trace.kind > HEAD_MARK + TAIL_MARK), "there is no such kind of flit"),
+        (
+            trace.data > np.uint64((1 << config.flit_width) - 1),
+            f"the data are wider than {config.flit_width} bits",
+        ),
+        (twice, "a second flit leaves in this cycle"),
+    ):
+        _refuse_first("outputs", trace, wrong, what)
+
+
+def check_packets(program: Program, trace: Trace, *, complete: bool = True) -> Packets:
+    """Each output VC sends whole packets one after the other; returns them.
+
+    With ``complete`` False the last packet of a VC need not be whole.
+    """
+    packets = packets_of(program.config, trace)
+    flits = packets.flits
+    head = flits.kind & HEAD_MARK != 0
+    first = np.zeros(len(flits), dtype=bool)
+    first[packets.begin] = True
+    payload_before = np.concatenate(([False], ~head[:-1])) if len(flits) else head
+    _refuse_first("packets", flits, first & ~head, "a packet begins without a header flit")
+    inside = head & ~first & payload_before
+    _refuse_first("packets", flits, inside, "a header flit stands within a packet's payload")
+    if complete:
+        ends_short = np.zeros(len(flits), dtype=bool)
+        ends_short[packets.end[~packets.whole] - 1] = True
+        _refuse_first("packets", flits, ends_short, "the packet has no tail flit")
+    return packets
+
+
+def check_routes(program: Program, packets: Packets, *, complete: bool = True) -> Buffered:
+    """What leaves a router came in, and leaves where, as and when its header says.
+
+    That is: by the output and VC of the header, rewritten, payload unchanged; each flit at least
+    one cycle after it came in, over a link's registers or by the rows of this node; the packets of
+    an input VC one after the other, in the order in which they came. Returns when flits left.
+    """
+    return Matching(program, packets, complete=complete).run()
+
+
+def check_deliveries(program: Program, packets: Packets, *, complete: bool = True) -> None:
+    """Each node gets the packets whose rows lead to it, exactly once each, and no others.
+
+    A packet is known by its delivery (step and address) and its length; that its words are those
+    that were sent is what :func:`check_routes` finds hop by hop. With ``complete`` False packets
+    may be missing.
+    """
+    flits = packets.flits
+    owed: Counter[tuple[int, int, int]] = Counter()
+    for node, rows in enumerate(program.rows):
+        for row in rows:
+            owed[
+                _target(program.config, node, row), _delivery(program.config, row), row.length
+            ] += 1
+    arrived = np.flatnonzero(packets.whole & (flits.port[packets.begin] == 0))
+    for packet in arrived[np.argsort(flits.cycle[packets.begin[arrived]], kind="stable")].tolist():
+        begin, end = int(packets.begin[packet]), int(packets.end[packet])
+        got = int(flits.node[begin]), int(flits.data[begin]), end - begin - 1
+        if not owed[got]:
+            what = f"no row or no further row sends this packet of {got[2]} words here"
+            raise flit_error("deliveries", flits, begin, what)
+        owed[got] -= 1
+    if complete and owed.total():
+        node, delivery, length = next(owed.elements())
+        what = f"a packet of {length} words with delivery {delivery:x} has not arrived by the end"
+        raise TraceError("deliveries", (int(flits.cycle.max(initial=0)), node, 0, 0), what)
+
+
+def check_buffers(program: Program, buffered: Buffered) -> None:
+    """No flit leaves over a link before its VC has a credit, so no buffer ever overflows.
+
+    A flit's place is free for the flit ``depth`` after it, one cycle and the link's registers after
+    it has left the buffer. The buffers of port 0 are not looked at: nothing in a trace says when a
+    flit was injected.
+    """
+    arrivals = buffered.arrivals
+    soonest = buffered.left + program.config.link_registers + 1
+    early = later(arrivals, program.config.depth, soonest, -1) > arrivals.flits.cycle
+    what = f"a flit leaves while the buffer that it goes to has all its {program.config.depth} full"
+    _refuse_first("buffers", arrivals.flits, early & (arrivals.flits.port != 0), what)
+
+
+def _target(config: NetworkConfig, node: int, row: Row) -> int:
+    """The node at the end of a row's route, or where the route leaves the network."""
+    for segment in row.route:
+        for _ in range(segment.hops):
+            following = int(config.topology.neighbor[node, segment.port])
+            if following < 0:
+                return node
+            node = following
+    return node
+
+
+def _delivery(config: NetworkConfig, row: Row) -> int:
+    """The header flit of a row's packet as its target gets it."""
+    step = row.step if row.start is None and not row.continued else 0
+    address = row.target_address << config.step_bits
+    return config.topology.ports | (step | address) << config.port_bits
+
+
+def _refuse_first(rule: str, flits: Trace, wrong: npt.NDArray[np.bool_], what: str) -> None:
+    """Raise :class:`TraceError` for the earliest flit that is ``wrong``."""
+    found = np.flatnonzero(wrong)
+    if len(found):
+        raise flit_error(rule, flits, int(found[np.argmin(flits.cycle[found])]), what)

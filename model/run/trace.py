@@ -1,0 +1,284 @@
+"""Traces: every flit that leaves a router, as columns; docs/router.md, section 7.
+
+The file is CSV, one row per flit, sorted by cycle, then node, then port, deliveries of one cycle
+and node by ejection port::
+
+    cycle,node,port,vc,kind,data
+    2,0,1,0,head,2c
+    3,1,0,0,single,1c
+
+Numbers are decimal; ``data`` is the flit's bits in lower-case hex, without ``0x`` and without
+leading zeros (0 is ``0``); every line, the last one too, ends with a line feed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput
+from ..base.files import write_pieces_atomically
+
+HEAD_MARK = 1
+TAIL_MARK = 2
+KINDS = ("body", "head", "tail", "single")
+"""Names of the kinds of flit: ``KINDS[HEAD_MARK * head + TAIL_MARK * tail]``."""
+
+COLUMNS = ("cycle", "node", "port", "vc", "kind", "data")
+_HEADER = ",".join(COLUMNS) + "\n"
+_ROWS_PER_PIECE = 1 << 18
+_COMMA, _LINE_FEED = b",\n"
+_DIGIT_VALUES = np.full(256, 16, dtype=np.uint64)
+_DIGIT_VALUES[np.frombuffer(b"0123456789abcdef", dtype=np.uint8)] = np.arange(16)
+
+
+class Flit(NamedTuple):
+    """One row of a trace."""
+
+    cycle: int
+    node: int
+    port: int
+    vc: int
+    kind: int
+    data: int
+
+    def __str__(self) -> str:
+        """Write the row as it stands in a file."""
+        return f"{self.cycle},{self.node},{self.port},{self.vc},{KINDS[self.kind]},{self.data:x}"
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One row per flit that leaves an output port; columns of equal length.
+
+    ``cycle`` counts from 0, the first cycle after reset; ``port`` and ``vc`` are the output's, port
+    0 is delivery to the node; ``kind`` is an index into :data:`KINDS`; ``data`` is the flit as it
+    leaves. Rows are in order of (cycle, node, port); :meth:`sort` makes them so. What leaves by
+    several ejection ports of a node in one cycle has port 0 and is in the order of those ports.
+    """
+
+    cycle: npt.NDArray[np.int64]
+    node: npt.NDArray[np.int32]
+    port: npt.NDArray[np.int16]
+    vc: npt.NDArray[np.int16]
+    kind: npt.NDArray[np.int8]
+    data: npt.NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.cycle)
+
+    def __getitem__(self, index: int) -> Flit:
+        return Flit(*(int(column[index]) for column in self.columns))
+
+    def __iter__(self) -> Iterator[Flit]:
+        return map(Flit, *(column.tolist() for column in self.columns))
+
+    @property
+    def columns(self) -> tuple[npt.NDArray[Any], ...]:
+        """The six columns, in the order of :data:`COLUMNS`."""
+        return tuple(getattr(self, field.name) for field in fields(self))
+
+    @classmethod
+    def empty(cls, rows: int = 0) -> Trace:
+        """Make a trace of ``rows`` rows of zeros."""
+        return cls(
+            cycle=np.zeros(rows, dtype=np.int64),
+            node=np.zeros(rows, dtype=np.int32),
+            port=np.zeros(rows, dtype=np.int16),
+            vc=np.zeros(rows, dtype=np.int16),
+            kind=np.zeros(rows, dtype=np.int8),
+            data=np.zeros(rows, dtype=np.uint64),
+        )
+
+    @classmethod
+    def from_flits(cls, flits: list[Flit]) -> Trace:
+        """Make the trace of ``flits``, which come in any order, but for the ejection ports'."""
+        trace = cls.empty(len(flits))
+        for column, values in zip(trace.columns, zip(*flits, strict=True), strict=False):
+            column[:] = np.array(values, dtype=column.dtype)
+        return trace.sort()
+
+    @classmethod
+    def join(cls, traces: list[Trace]) -> Trace:
+        """Put the rows of one or more traces one after another."""
+        columns = zip(*(trace.columns for trace in traces), strict=True)
+        return cls(*(np.concatenate(column) for column in columns))
+
+    def first_rows(self, rows: int) -> Trace:
+        """Return the first ``rows`` rows, not copied."""
+        return Trace(*(column[:rows] for column in self.columns))
+
+    def sort(self) -> Trace:
+        """Return the same rows in order of (cycle, node, port), rows of one place as they were."""
+        order = np.lexsort((self.port, self.node, self.cycle))
+        return Trace(*(column[order] for column in self.columns))
+
+    def write_csv(self, path: str | Path) -> None:
+        """Write the file of the module's docstring, whole or not at all.
+
+        Raises :class:`InvalidInput` if ``path`` cannot be written.
+        """
+        write_pieces_atomically(path, self._csv_pieces())
+
+    def _csv_pieces(self) -> Iterator[bytes]:
+        """The file a piece at a time: as text it takes many times the room of the columns."""
+        row = "%d,%d,%d,%d,%s,%x\n".__mod__
+        yield _HEADER.encode()
+        for begin in range(0, len(self), _ROWS_PER_PIECE):
+            piece = slice(begin, begin + _ROWS_PER_PIECE)
+            numbers = [column[piece].tolist() for column in self.columns]
+            numbers[4] = [KINDS[kind] for kind in numbers[4]]
+            yield "".join(map(row, zip(*numbers, strict=True))).encode()
+
+    @classmethod
+    def read_csv(cls, path: str | Path) -> Trace:
+        """Read a file written by :meth:`write_csv`, or by anything else that keeps to the format.
+
+        Raises :class:`InvalidInput` naming the file and its first bad line.
+        """
+        path = Path(path)
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise InvalidInput.of(f"trace {path}", "readable", f"{error.strerror}") from error
+        if not content.startswith(_HEADER.encode()):
+            found = content.split(b"\n", 1)[0][:80].decode("ascii", "replace")
+            raise InvalidInput.of(f"{path}, line 1", _HEADER.strip(), repr(found))
+        body = np.frombuffer(content, dtype=np.uint8, offset=len(_HEADER))
+        starts, widths = _fields(path, body)
+        trace = cls.empty(len(starts))
+        for place, column in enumerate(trace.columns):
+            name, start, width = COLUMNS[place], starts[:, place], widths[:, place]
+            if name == "kind":
+                column[:] = _kinds(body, start, width)
+                valid = column >= 0
+            else:
+                numbers, valid = _numbers(body, start, width, 16 if name == "data" else 10)
+                valid &= numbers <= np.uint64(np.iinfo(column.dtype).max)
+                column[:] = numbers.astype(column.dtype)
+            if not valid.all():
+                line = int(np.argmin(valid))
+                text = body[start[line] : start[line] + min(width[line], 40)].tobytes()
+                raise _bad_field(f"{path}, line {line + 2}", name, text)
+        _require_order(path, trace)
+        return trace
+
+
+def _fields(
+    path: Path, body: npt.NDArray[np.uint8]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """First byte and width of each field, both of shape (lines, columns)."""
+    separators = np.flatnonzero((body == _COMMA) | (body == _LINE_FEED))
+    lines = len(separators) // len(COLUMNS)
+    ends = separators[: lines * len(COLUMNS)].reshape(lines, len(COLUMNS))
+    expected = [_COMMA] * (len(COLUMNS) - 1) + [_LINE_FEED]
+    whole = (body[ends] == expected).all(axis=1)
+    good_bytes = int(ends[-1, -1]) + 1 if lines else 0
+    if not whole.all() or good_bytes != len(body):
+        line = int(np.argmin(whole)) if not whole.all() else lines
+        allowed = f"{len(COLUMNS)} fields and a line feed"
+        raise InvalidInput(f"{path}, line {line + 2}: a row must be {allowed}")
+    starts = np.concatenate(([0], separators + 1))[:-1].reshape(ends.shape)
+    return starts, ends - starts
+
+
+def _numbers(
+    body: npt.NDArray[np.uint8],
+    starts: npt.NDArray[np.int64],
+    widths: npt.NDArray[np.int64],
+    base: int,
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
+    """Values of fields of digits, and whether each is one."""
+    most_digits = 16 if base == 16 else 19
+    values = np.zeros(len(starts), dtype=np.uint64)
+    valid = (widths >= 1) & (widths <= most_digits)
+    for place in range(min(int(widths.max(initial=0)), most_digits)):
+        here = np.flatnonzero(place < widths)
+        digits = _DIGIT_VALUES[body[starts[here] + place]]
+        valid[here] &= digits < base
+        values[here] = values[here] * np.uint64(base) + digits
+    return values, valid
+
+
+def _kinds(
+    body: npt.NDArray[np.uint8],
+    starts: npt.NDArray[np.int64],
+    widths: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int8]:
+    """Kinds of flit that fields name, -1 where one names none."""
+    values = np.full(len(starts), -1, dtype=np.int8)
+    for kind, name in enumerate(KINDS):
+        same = np.flatnonzero(widths == len(name))
+        for place, letter in enumerate(name.encode()):
+            same = same[body[starts[same] + place] == letter]
+        values[same] = kind
+    return values
+
+
+def _bad_field(where: str, column: str, text: bytes) -> InvalidInput:
+    """Say what a field must be."""
+    allowed = {"kind": "head, body, tail or single", "data": "a hex number of at most 64 bits"}
+    default = "a whole number in its range"
+    found = repr(text.decode("ascii", "replace"))
+    return InvalidInput.of(f"{where}: {column}", allowed.get(column, default), found)
+
+
+def _require_order(path: Path, trace: Trace) -> None:
+    """Raise :class:`InvalidInput` for the first row that does not follow the one before it.
+
+    An output sends at most one flit per cycle, so no two rows have the same place in the order,
+    but for deliveries: a node may have several ejection ports.
+    """
+    follows = trace.port[:-1] == 0
+    for column in (trace.port, trace.node, trace.cycle):
+        follows = (column[:-1] < column[1:]) | ((column[:-1] == column[1:]) & follows)
+    if not follows.all():
+        line = int(np.argmin(follows)) + 3
+        raise InvalidInput(f"{path}, line {line}: rows must be sorted by cycle, node and port")
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """Where two traces first differ: row ``index``, and what each has there, None past its end."""
+
+    index: int
+    first: Flit | None
+    second: Flit | None
+    traces: tuple[Trace, Trace]
+
+    def describe(self, names: tuple[str, str] = ("model", "hardware"), around: int = 3) -> str:
+        """Show the rows of both traces, side by side, up to ``around`` before and after."""
+        rows = range(
+            max(self.index - around, 0),
+            min(self.index + around + 1, max(len(trace) for trace in self.traces)),
+        )
+        table = [["row", *names]]
+        for row in rows:
+            mark = ">" if row == self.index else ""
+            both = [str(trace[row]) if row < len(trace) else "-" for trace in self.traces]
+            table.append([f"{mark}{row}", *both])
+        widths = [max(len(line[place]) for line in table) for place in range(3)]
+        return "\n".join(
+            f"{row:>{widths[0]}}  {first:<{widths[1]}}  {second}" for row, first, second in table
+        )
+
+
+def first_difference(first: Trace, second: Trace) -> Difference | None:
+    """Find the first row in which two traces differ in any column; None where they are equal."""
+    rows = min(len(first), len(second))
+    same = np.ones(rows, dtype=bool)
+    for one, other in zip(first.columns, second.columns, strict=True):
+        same &= one[:rows] == other[:rows]
+    if same.all():
+        if len(first) == len(second):
+            return None
+        index = rows
+    else:
+        index = int(np.argmin(same))
+    here = [trace[index] if index < len(trace) else None for trace in (first, second)]
+    return Difference(index, here[0], here[1], (first, second))

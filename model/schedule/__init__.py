@@ -1,0 +1,1 @@
+"""The second noun: a schedule, which is the sends of each step, proved and measured."""

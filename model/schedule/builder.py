@@ -1,0 +1,109 @@
+"""Schedules from rows, which block crosses which link in which step; and from paths of one block.
+
+A generator writes one row for each block that a send carries; rows with the same step and the same
+link are one send::
+
+    step  source  target  block              send 0   step 1   0 -> 1   blocks 4 5
+    1     0       1       5            -->   send 1   step 2   1 -> 3   block 5
+    2     1       3       5
+    1     0       1       4
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..network.topology import Topology
+from .schedule import Blocks, Schedule
+
+Numbers = npt.NDArray[np.int64]
+
+
+def one_block_schedule(
+    algorithm: str,
+    topology: Topology,
+    blocks: Blocks,
+    step: npt.NDArray[np.int32],
+    path_offsets: Numbers,
+    path_nodes: npt.NDArray[np.int32],
+    *,
+    vcs: npt.NDArray[np.int32] | None = None,
+    collective: str = "broadcast",
+    port_model: str = "half-duplex",
+) -> Schedule:
+    """The schedule whose sends all carry the one block of ``blocks``, from its owner on.
+
+    A send leads from the first node of its path to the last, on VC 0 if ``vcs`` are not given.
+    Columns are those of :class:`.Schedule`. Nothing is checked but the shapes.
+    """
+    sends = step.size
+    return Schedule(
+        topology=topology,
+        collective=collective,
+        algorithm=algorithm,
+        port_model=port_model,
+        root=int(blocks.owner[0]),
+        blocks=blocks,
+        step=step,
+        source=path_nodes[path_offsets[:-1]],
+        target=path_nodes[path_offsets[1:] - 1],
+        path_offsets=path_offsets,
+        path_nodes=path_nodes,
+        vcs=np.zeros(path_nodes.size - sends, np.int32) if vcs is None else vcs,
+        block_offsets=np.arange(sends + 1),
+        block_ids=np.zeros(sends, np.int32),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Columns of equal length, int64: in ``step`` (from 1) ``block`` goes from source to target."""
+
+    step: Numbers
+    source: Numbers
+    target: Numbers
+    block: Numbers
+
+    def reversed(self) -> Rows:
+        """The way back: the last step first, every link the other way."""
+        return Rows(self.step.max(initial=0) + 1 - self.step, self.target, self.source, self.block)
+
+
+def build_schedule(
+    topology: Topology,
+    collective: str,
+    algorithm: str,
+    port_model: str,
+    root: int | None,
+    blocks: Blocks,
+    rows: Rows,
+) -> Schedule:
+    """The schedule of ``rows``, on VC 0, its sends by step, source and target.
+
+    Each send lists its blocks in ascending order. Nothing is checked but the shapes.
+    """
+    link = (rows.step * topology.nodes + rows.source) * topology.nodes + rows.target
+    order = np.lexsort((rows.block, link))
+    link = link[order]
+    begins = np.flatnonzero(np.concatenate(([True], link[1:] != link[:-1]))[: link.size])
+    first = order[begins]
+    source, target = rows.source[first], rows.target[first]
+    return Schedule(
+        topology=topology,
+        collective=collective,
+        algorithm=algorithm,
+        port_model=port_model,
+        root=root,
+        blocks=blocks,
+        step=rows.step[first].astype(np.int32),
+        source=source.astype(np.int32),
+        target=target.astype(np.int32),
+        path_offsets=2 * np.arange(first.size + 1),
+        path_nodes=np.stack((source, target), axis=1).ravel().astype(np.int32),
+        vcs=np.zeros(first.size, np.int32),
+        block_offsets=np.append(begins, link.size),
+        block_ids=rows.block[order].astype(np.int32),
+    )

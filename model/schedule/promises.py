@@ -1,0 +1,149 @@
+"""What the name of a collective promises: who has which blocks, and who must end up with them.
+
+=============  =====================================================================================
+broadcast      the root has every block, and every working node gets every one of them
+multicast      the root has every block, and the nodes that get one get all
+scatter        the root has a block, or more, for each other working node, and for one node each
+gather         each working node but the root has a block, or more, and all are for the root
+all-gather     each working node has a block, or more, and every working node gets all of them
+all-to-all     each working node has a block, or more, for each other one, and for one node each
+custom         what its blocks say, whatever that is
+=============  =====================================================================================
+
+A working node is one that is not faulty. Who owns a block need not be owed it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from ..base.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from ..network.topology import Topology
+    from .schedule import Blocks, Schedule
+
+CUSTOM = "custom"
+ROOTLESS = ("all-gather", "all-to-all")
+"""Collectives in which every node is a root."""
+
+NO_ROOT = -1
+
+Nodes = frozenset[int]
+
+
+def require_promise(schedule: Schedule) -> None:
+    """Raise :class:`InvalidInput` where the blocks are not those of the collective's name."""
+    name = schedule.collective
+    if name == CUSTOM:
+        return
+    if name not in _RULES:
+        raise InvalidInput.of("collective", " or ".join((*_RULES, CUSTOM)), repr(name))
+    if name in ROOTLESS and schedule.root is not None:
+        raise InvalidInput.of(f"root of {name}", "none, as every node is one", schedule.root)
+    if name not in ROOTLESS and schedule.root is None:
+        raise InvalidInput.of(f"root of {name}", "a node", "none")
+    working = frozenset(schedule.topology.working_nodes.tolist())
+    owed = [working if nodes is None else frozenset(nodes) for nodes in schedule.blocks.owed]
+    root = NO_ROOT if schedule.root is None else schedule.root
+    broken = _RULES[name](root, working, schedule.blocks.owner.tolist(), owed)
+    if broken is not None:
+        raise InvalidInput(f"collective must be {CUSTOM}, not {name}: {broken}")
+
+
+def broadcast_name(topology: Topology, blocks: Blocks) -> str:
+    """What a broadcast is called that may leave working nodes out: custom if it does."""
+    working = set(topology.working_nodes.tolist())
+    whole = all(owed is None or working <= {*owed} for owed in blocks.owed)
+    return "broadcast" if whole else CUSTOM
+
+
+Rule = Callable[[int, Nodes, list[int], list[Nodes]], str | None]
+"""What is wrong for a root, the working nodes, and for each block its owner and who is owed it."""
+
+
+def _broadcast(root: int, working: Nodes, owner: list[int], owed: list[Nodes]) -> str | None:
+    return _of_root(root, owner) or _to_all(working, owner, owed)
+
+
+def _multicast(root: int, _: Nodes, owner: list[int], owed: list[Nodes]) -> str | None:
+    return _of_root(root, owner) or _first(
+        f"block {block} is owed to others than block 0"
+        for block, nodes in enumerate(owed)
+        if nodes != owed[0]
+    )
+
+
+def _scatter(root: int, working: Nodes, owner: list[int], owed: list[Nodes]) -> str | None:
+    served: Nodes = frozenset().union(*owed)
+    return _of_root(root, owner) or _to_one(owed) or _nothing_for(working - served - {root})
+
+
+def _gather(root: int, working: Nodes, owner: list[int], owed: list[Nodes]) -> str | None:
+    away = (block for block, nodes in enumerate(owed) if nodes != {root})
+    return _first(f"block {block} is owed to others than the root {root}" for block in away) or (
+        _nothing_of(working - {*owner} - {root})
+    )
+
+
+def _all_gather(_: int, working: Nodes, owner: list[int], owed: list[Nodes]) -> str | None:
+    return _to_all(working, owner, owed) or _nothing_of(working - {*owner})
+
+
+def _all_to_all(_: int, working: Nodes, owner: list[int], owed: list[Nodes]) -> str | None:
+    if wrong := _to_one(owed):
+        return wrong
+    pairs = {(source, node) for source, nodes in zip(owner, owed, strict=True) for node in nodes}
+    return _first(
+        f"node {node} is owed nothing of node {source}"
+        for source in sorted(working)
+        for node in sorted(working)
+        if node != source and (source, node) not in pairs
+    )
+
+
+_RULES: dict[str, Rule] = {
+    "broadcast": _broadcast,
+    "multicast": _multicast,
+    "scatter": _scatter,
+    "gather": _gather,
+    "all-gather": _all_gather,
+    "all-to-all": _all_to_all,
+}
+
+COLLECTIVES = tuple(_RULES)
+"""All names that promise something."""
+
+
+def _first(complaints: Iterable[str]) -> str | None:
+    return next(iter(complaints), None)
+
+
+def _of_root(root: int, owner: list[int]) -> str | None:
+    others = ((block, node) for block, node in enumerate(owner) if node != root)
+    return _first(f"block {block} is owned by node {node}, not {root}" for block, node in others)
+
+
+def _to_all(working: Nodes, owner: list[int], owed: list[Nodes]) -> str | None:
+    return _first(
+        f"block {block} is not owed to node {min(working - nodes - {owner[block]})}"
+        for block, nodes in enumerate(owed)
+        if working - nodes - {owner[block]}
+    )
+
+
+def _to_one(owed: list[Nodes]) -> str | None:
+    return _first(
+        f"block {block} is owed to {len(nodes)} nodes"
+        for block, nodes in enumerate(owed)
+        if len(nodes) != 1
+    )
+
+
+def _nothing_for(nodes: Nodes) -> str | None:
+    return _first(f"node {node} is owed nothing" for node in sorted(nodes))
+
+
+def _nothing_of(nodes: Nodes) -> str | None:
+    return _first(f"node {node} has no block" for node in sorted(nodes))

@@ -1,0 +1,1 @@
+"""Traffic of many packets, drawn or read, as a program of timed rows."""

@@ -1,0 +1,323 @@
+"""Traffic as a program, and what a trace says of it.
+
+Every packet becomes a timed row of its source's table, on the route of :func:`.routes.route`. Its
+VC set is drawn: with ``sets`` VCs for each dateline class, class c of set s is VC
+``c * sets + s``. The packets of one source, target and VC set are a *stream*: all take one way on
+the same VCs, so that they stay in order, and have the same header. On the wrapped axes of a grid
+without faults each stream draws its classes (:func:`.routes.balanced_vcs`).
+
+There is a program for the hardware (:func:`traffic_program`), and the same as whole arrays for the
+cycle model alone (:func:`traffic_tables`), which takes millions of packets and knows no limit of
+the table memory::
+
+    Traffic --> streams --> routes --+--> segments --> rows     Program
+                                     +--> headers  --> columns  Tables
+
+A packet's payload goes to the address that is its source's number, so that a delivered header says
+where it came from; the n-th packet of a stream that arrives is the n-th that was sent, and a trace
+alone gives every packet's latency.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput, require_range
+from ..base.pieces import offsets_of, ranges
+from ..network.config import HEADER_COUNT_BITS, MOST_MEMORY_WORDS, NetworkConfig
+from ..network.routes import (
+    Numbers,
+    Offsets,
+    balanced_vcs,
+    route,
+    segment_columns,
+    segments_of_paths,
+)
+from ..network.topology import Topology
+from ..program.program import Program, Row, Segment, check_limits
+from ..program.tables import Tables
+from ..run.trace import HEAD_MARK, TAIL_MARK, Trace
+from .traffic import Traffic
+
+Numbers64 = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+
+def traffic_program(traffic: Traffic, config: NetworkConfig, seed: int) -> Program:
+    """The program that injects ``traffic`` into a network with timed rows.
+
+    ``seed`` draws the VCs. Raises :class:`InvalidInput` for a packet shorter than its header, and
+    for a network whose limits are too small, naming them.
+    """
+    streams = _Streams.of(traffic, config, seed)
+    header_flits = streams.header_flits()[streams.of_packet]
+    _require_room(traffic, config, header_flits)
+    _require_table_room(traffic, config, header_flits)
+    rows: list[list[Row]] = [[] for _ in range(config.topology.nodes)]
+    columns = (streams.of_packet, traffic.cycle, traffic.source, traffic.flits - header_flits)
+    segments = streams.segments()
+    for stream, cycle, source, length in zip(*(column.tolist() for column in columns), strict=True):
+        rows[source].append(Row(1, segments[stream], 0, source, length, cycle))
+    program = _timed_program(config, rows, _awaited(traffic, config))
+    check_limits(program)
+    return program
+
+
+def route_program(traffic: Traffic, config: NetworkConfig, seed: int) -> Program:
+    """A program with every route of ``traffic_program(traffic, config, seed)``, each once.
+
+    It is what :func:`.deadlock.certify` needs to know; it is not meant to run.
+    """
+    streams = _Streams.of(traffic, config, seed)
+    rows: list[list[Row]] = [[] for _ in range(config.topology.nodes)]
+    for source, segments in zip(streams.source.tolist(), streams.segments(), strict=True):
+        rows[source].append(Row(1, segments, 0, source, 0, 0))
+    return _timed_program(config, rows, np.zeros(config.topology.nodes, dtype=np.int64))
+
+
+def traffic_tables(traffic: Traffic, config: NetworkConfig, seed: int) -> Tables:
+    """What ``tables_of(traffic_program(traffic, config, seed))`` gives, made without its rows.
+
+    The table memory may be too small for it. Otherwise raises :class:`InvalidInput` as
+    :func:`traffic_program` does.
+    """
+    streams = _Streams.of(traffic, config, seed)
+    first, header = streams.headers()
+    header_flits = np.diff(first)[streams.of_packet]
+    _require_room(traffic, config, header_flits)
+    # A node's rows are in the order of its packets.
+    order = np.argsort(traffic.source, kind="stable")
+    of_row, flits = streams.of_packet[order], header_flits[order]
+    nodes = config.topology.nodes
+    rows = len(traffic)
+    return Tables(
+        config=config,
+        first_row=offsets_of(np.bincount(traffic.source, minlength=nodes)),
+        step=np.ones(rows, dtype=np.int64),
+        start=traffic.cycle[order],
+        source_address=np.zeros(rows, dtype=np.int64),
+        length=traffic.flits[order] - flits,
+        first_header=offsets_of(flits),
+        header=header[np.repeat(first[of_row], flits) + ranges(0, flits)],
+        expected=np.zeros((nodes, 1 << config.step_bits), dtype=np.bool_),
+        awaited=_awaited(traffic, config),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Streams:
+    """The streams of some traffic, in order of source, target and VC set, and their routes.
+
+    ``of_packet``: the stream of each packet, shape (packets,). ``source``: of each stream, shape
+    (streams,). ``path_offsets``, ``path_nodes`` and ``path_vcs`` are as of :func:`.routes.route`.
+    """
+
+    config: NetworkConfig
+    of_packet: Numbers64
+    source: Numbers64
+    path_offsets: Offsets
+    path_nodes: Numbers
+    path_vcs: Numbers
+
+    @classmethod
+    def of(cls, traffic: Traffic, config: NetworkConfig, seed: int) -> _Streams:
+        """Draw VC sets and classes, and find the routes."""
+        topology = config.topology
+        _require_nodes(traffic, topology)
+        packet_set, sets = packet_vc_sets(traffic, config, seed)
+        pair = traffic.source * topology.nodes + traffic.target
+        keys, of_packet = np.unique(pair * sets + packet_set, return_inverse=True)
+        pairs, vc_set = np.divmod(keys, sets)
+        source, target = np.divmod(pairs, topology.nodes)
+        offsets, nodes, vcs = route(topology, source, target, config.vcs)
+        if config.vcs > 1 and topology.wrapped and topology.without_faults is None:
+            # The sets were drawn from the seed alone; this is another sequence of draws.
+            vcs = balanced_vcs(topology, offsets, nodes, np.random.default_rng((seed, 1)))
+        vcs = vcs * np.int32(sets) + np.repeat(vc_set, np.diff(offsets) - 1).astype(np.int32)
+        return cls(config, of_packet, source, offsets, nodes, vcs)
+
+    def segments(self) -> list[tuple[Segment, ...]]:
+        """The route of each stream as the segments of a row."""
+        topology = self.config.topology
+        return segments_of_paths(topology, self.path_offsets, self.path_nodes, self.path_vcs)
+
+    def header_flits(self) -> Numbers64:
+        """How many header flits the packets of each stream have, shape (streams,)."""
+        return np.diff(self.headers()[0])
+
+    def headers(self) -> tuple[Offsets, Words]:
+        """Header flits of the packets of each stream, as whole arrays (docs/router.md, section 1).
+
+        Where those of each stream begin and the last ones end, shape (streams + 1,), and the flits.
+        They are what :func:`.program.encode_header` makes of the same route, step 0 and the source
+        as the address.
+        """
+        config = self.config
+        bounds, port, hops, vc = segment_columns(
+            config.topology, self.path_offsets, self.path_nodes, self.path_vcs
+        )
+        # A segment is one slot: no shortest route runs on for more hops than a slot can count,
+        # which are those of Topology.longest_run.
+        slots = port.astype(np.uint64) | (hops - 1).astype(np.uint64) << np.uint64(config.port_bits)
+        slots |= vc.astype(np.uint64) << np.uint64(config.port_bits + config.hop_bits)
+        counts = np.diff(bounds)
+        stream = np.repeat(np.arange(len(counts)), counts)
+        per_flit = config.flit_width // config.slot_bits
+        flit, place = np.divmod(ranges(0, counts), per_flit)
+        # The delivery follows the last slot in its flit, or begins the next one.
+        last, used = np.divmod(counts - 1, per_flit)
+        used = (used + 1) * config.slot_bits
+        address_place = config.port_bits + config.step_bits
+        alone = used + address_place + config.address_bits > config.flit_width
+        first = offsets_of(last + alone + 1)
+        header = np.zeros(int(first[-1]), dtype=np.uint64)
+        low = (place * config.slot_bits).astype(np.uint64)
+        np.bitwise_or.at(header, first[stream] + flit, slots << low)
+        delivery = (config.deliver_code | self.source << address_place).astype(np.uint64)
+        header[first[1:] - 1] |= delivery << np.where(alone, 0, used).astype(np.uint64)
+        return first, header
+
+
+def _timed_program(config: NetworkConfig, rows: list[list[Row]], awaited: Numbers64) -> Program:
+    """A program of timed rows alone."""
+    received = ((),) * config.topology.nodes
+    return Program(
+        config, "full-duplex", tuple(map(tuple, rows)), received, tuple(awaited.tolist())
+    )
+
+
+def _awaited(traffic: Traffic, config: NetworkConfig) -> Numbers64:
+    """How many packets each node receives."""
+    return np.bincount(traffic.target, minlength=config.topology.nodes)
+
+
+def _require_nodes(traffic: Traffic, topology: Topology) -> None:
+    """Refuse the first packet that does not go from one node of ``topology`` to another."""
+    for name, ends in (("source", traffic.source), ("target", traffic.target)):
+        for node in ends[(ends < 0) | (ends >= topology.nodes)][:1].tolist():
+            require_range(name, node, 0, topology.nodes - 1)
+    for node in traffic.source[traffic.source == traffic.target][:1].tolist():
+        raise InvalidInput.of("target", "another node than the source", node)
+
+
+def _require_room(traffic: Traffic, config: NetworkConfig, header_flits: Numbers64) -> None:
+    """Refuse the first packet that has no place in a row, or whose payload has none in a memory."""
+    if not config.timed_rows:
+        raise InvalidInput("the network must have timed rows to carry traffic")
+    # The payload is written from the address on that is its source's number.
+    longest = config.message_words - traffic.source + header_flits
+    for name, value, lowest, highest, allowed in (
+        ("cycle", traffic.cycle, 0, (1 << config.start_bits) - 2, "{} to {}"),
+        ("header flits", header_flits, 1, (1 << HEADER_COUNT_BITS) - 1, "{} to {}"),
+        ("flits", traffic.flits, header_flits, longest, "{} (its header) to {} (the memory)"),
+    ):
+        least, most = (np.broadcast_to(end, value.shape) for end in (lowest, highest))
+        for packet in np.flatnonzero((value < least) | (value > most))[:1]:
+            ends = f"{traffic.source[packet]} -> {traffic.target[packet]}"
+            raise InvalidInput.of(
+                f"{name} of the packet {ends} in cycle {traffic.cycle[packet]}",
+                allowed.format(least[packet], most[packet]),
+                value[packet],
+            )
+
+
+def _require_table_room(traffic: Traffic, config: NetworkConfig, header_flits: Numbers64) -> None:
+    """Refuse the first node whose rows and end mark are too long for the table memory.
+
+    Said before any row is made, which takes long where it matters.
+    """
+    lengths = header_flits + config.control_words
+    words = 1 + np.bincount(traffic.source, lengths, config.topology.nodes).astype(np.int64)
+    for node in np.flatnonzero(words > config.table_words)[:1]:
+        allowed = f"at most {config.table_words} words long (but on the model alone)"
+        raise InvalidInput.of(f"table of node {node}", allowed, words[node])
+
+
+def packet_vc_sets(traffic: Traffic, config: NetworkConfig, seed: int) -> tuple[Numbers64, int]:
+    """The VC set of each packet, drawn evenly, and the number of sets."""
+    classes = 2 if config.vcs > 1 and config.topology.wrapped else 1
+    sets = config.vcs // classes
+    return np.random.default_rng(seed).integers(0, sets, len(traffic)), sets
+
+
+def message_words_for(topology: Topology, longest: int) -> int:
+    """Message memory that gives every source an address of its own for ``longest`` flits.
+
+    Raises :class:`InvalidInput` for a longest packet for which no message memory has room.
+    """
+    require_range("flits of the longest packet", longest, 0, MOST_MEMORY_WORDS - topology.nodes)
+    return max(256, topology.nodes + longest)
+
+
+@dataclass(frozen=True, eq=False)
+class Delivery:
+    """Packets as they were delivered, in order of their last flit: columns of shape (packets,).
+
+    ``source``, ``target``; ``started`` and ``flits``: the cycle and the length in the traffic, -1
+    and 0 for a packet that was not sent; ``arrived``: the cycle in which its tail left port 0.
+    """
+
+    source: Numbers64
+    target: Numbers64
+    started: Numbers64
+    flits: Numbers64
+    arrived: Numbers64
+
+    @property
+    def latency(self) -> Numbers64:
+        """Cycles from the one in which it might be injected to that of its tail's delivery."""
+        return self.arrived - self.started
+
+
+def deliveries(traffic: Traffic, config: NetworkConfig, trace: Trace, seed: int) -> Delivery:
+    """When each packet of ``traffic_program(traffic, config, seed)`` arrived, from a trace."""
+    vc_set, sets = packet_vc_sets(traffic, config, seed)
+    heads, tails = _delivered_packets(trace)
+    shift = np.uint64(config.port_bits + config.step_bits)
+    mask = np.uint64((1 << config.address_bits) - 1)
+    source = (trace.data[heads] >> shift & mask).astype(np.int64)
+    target = trace.node[tails].astype(np.int64)
+    arrived = trace.cycle[tails]
+    streams = config.topology.nodes * config.vcs
+    delivered_stream = (source * streams + target * config.vcs) + trace.vc[tails] % sets
+    sent_stream = (traffic.source * streams + traffic.target * config.vcs) + vc_set
+    packet = _nth_of_stream(delivered_stream, arrived, sent_stream, traffic.cycle)
+    # Number -1, a packet that was not sent, finds what is put at the end here.
+    started, flits = np.append(traffic.cycle, -1)[packet], np.append(traffic.flits, 0)[packet]
+    order = np.argsort(arrived, kind="stable")
+    return Delivery(*(column[order] for column in (source, target, started, flits, arrived)))
+
+
+def _delivered_packets(trace: Trace) -> tuple[Numbers64, Numbers64]:
+    """Rows of the head and of the tail of each packet that was delivered to the end."""
+    rows = np.flatnonzero(trace.port == 0)
+    # On each node and VC whole packets follow each other.
+    rows = rows[np.lexsort((trace.cycle[rows], trace.vc[rows], trace.node[rows]))]
+    places = np.arange(len(rows))
+    is_head = trace.kind[rows] & HEAD_MARK != 0
+    last_head = np.maximum.accumulate(np.where(is_head, places, 0))
+    is_tail = trace.kind[rows] & TAIL_MARK != 0
+    return rows[last_head[is_tail]], rows[is_tail]
+
+
+def _nth_of_stream(
+    delivered: Numbers64,
+    arrived: Numbers64,
+    sent: Numbers64,
+    started: Numbers64,
+) -> Numbers64:
+    """The number of each delivered packet: the n-th of a stream is the n-th sent, else -1."""
+    sent_order = np.lexsort((started, sent))
+    in_stream = sent[sent_order]
+    order = np.lexsort((arrived, delivered))
+    streams, firsts, counts = np.unique(delivered[order], return_index=True, return_counts=True)
+    nth = np.arange(len(order)) - np.repeat(firsts, counts)
+    place = np.repeat(np.searchsorted(in_stream, streams), counts) + nth
+    there = np.minimum(place, len(in_stream) - 1)
+    found = (place < len(in_stream)) & (in_stream[there] == delivered[order])
+    result = np.full(len(order), -1, dtype=np.int64)
+    result[order[found]] = sent_order[there[found]]
+    return result

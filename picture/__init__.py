@@ -1,0 +1,1 @@
+"""Pictures of schedules, links, places, costs and latencies."""

@@ -1,0 +1,81 @@
+"""Algorithms side by side as bars: a panel for each measure, a row for each algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from .panel import EYE_LINE, INK, QUIET
+
+_PANEL_WIDTH, _ROW_HEIGHT, _AROUND = 2.6, 0.5, 1.5
+"""Inches: of a panel, of an algorithm's row, and of title and legend together."""
+
+_BARS = 0.76
+"""The part of a row that its bars take."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One measure: its values by the name of a series, None where there is none, in rows' order.
+
+    ``bound`` is a lower bound, None where none is known.
+    """
+
+    title: str
+    series: Mapping[str, Sequence[int | None]]
+    bound: int | None = None
+
+
+def draw_comparison(title: str, names: Sequence[str], panels: Sequence[Panel]) -> Figure:
+    """Draw ``panels`` side by side, with the algorithms ``names`` from top to bottom.
+
+    In an SVG of the figure the bar of row *r* and series *s* in panel *p* has the id ``bar-p-r-s``.
+    """
+    size = (_PANEL_WIDTH * len(panels) + 1, _ROW_HEIGHT * len(names) + _AROUND)
+    figure = Figure(figsize=size, layout="constrained", facecolor="white")
+    figure.suptitle(title, x=0.01, ha="left", weight="bold", color=INK)
+    handles: dict[str, Any] = {}
+    for number, panel in enumerate(panels):
+        axes = figure.add_subplot(1, len(panels), number + 1)
+        handles |= _draw_panel(axes, panel, number)
+        axes.set_yticks(range(len(names)), names if number == 0 else [])
+        axes.set_ylim(len(names) - 0.5, -0.5)
+    named = {name: handle for name, handle in handles.items() if name}
+    if named:
+        place: dict[str, Any] = {"loc": "outside lower center", "ncols": len(named)}
+        figure.legend(named.values(), named, frameon=False, **place)
+    return figure
+
+
+def _draw_panel(axes: Axes, panel: Panel, number: int) -> dict[str, Any]:
+    """Draw one panel; what a legend shows for each series and for the bound, by its name."""
+    axes.set_title(panel.title, size="medium", color=INK)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0, labelbottom=False, labelcolor=INK)
+    shades = mpl.colormaps["plasma"](np.linspace(0.02, 0.82, 3))
+    height = _BARS / len(panel.series)
+    handles: dict[str, Any] = {}
+    for place, (name, values) in enumerate(panel.series.items()):
+        rows = np.arange(len(values)) + (place + 0.5) * height - _BARS / 2
+        lengths = [value or 0 for value in values]
+        # The series of a panel without names is the first colour, so that names mean the others.
+        shade = shades[place + 1 if name else 0]
+        bars = axes.barh(rows, lengths, 0.92 * height, color=shade)
+        labels = ["-" if value is None else str(value) for value in values]
+        axes.bar_label(bars, labels, padding=3, color=INK, size="small")
+        for row, bar in enumerate(bars):
+            bar.set_gid(f"bar-{number}-{row}-{place}")
+        handles[name] = bars
+    if panel.bound is not None:
+        style: dict[str, Any] = {"color": EYE_LINE, "ls": "--", "lw": 1.5}
+        handles["lower bound"] = axes.axvline(panel.bound, **style)
+    axes.axvline(0, color=QUIET, lw=0.8)
+    # Room for the numbers behind the longest bars.
+    axes.set_xlim(0, 1.2 * max(1, axes.dataLim.x1))
+    return handles

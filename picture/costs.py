@@ -1,0 +1,129 @@
+"""What collectives on hypercubes take by the formulas, at the iPSC's times.
+
+S. L. Johnsson and C.-T. Ho, 1986, measured broadcasts, scatters and all-gathers on the Intel iPSC:
+Figs. 15 to 19. Their scan has kept the captions, not the curves. Those here are of the formulas,
+one-port, with the times of section 8.1: 8 ms for a start-up, and 0.8 µs for a byte on a channel of
+10 Mbit/s. A word is a byte; packets have up to 1024 of them, as the iPSC cuts larger ones. What the
+messages were is lost too: :data:`MESSAGE` and :data:`EACH` are ours. (The iPSC's overlap of about
+20 % between ports is not in the formulas.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ..model.collectives.cube.costs.tables import find_cost
+from .panel import INK, QUIET
+
+START_UP, BYTE = 8e-3, 0.8e-6
+"""τ and t_c of the iPSC (section 8.1), in seconds."""
+
+PACKET = 1024
+"""Bytes of the largest packet that the iPSC does not cut (section 8.1)."""
+
+MESSAGE, EACH = 1 << 14, 1 << 10
+"""Bytes of a broadcast, the most that one call sends; bytes for each node, or of each."""
+
+MESSAGES = tuple(PACKET << shift for shift in (0, 2, 4, 6, 8))
+"""Bytes of the broadcasts of which the speed-up is drawn: 1 to 256 packets."""
+
+DIMENSIONS = tuple(range(2, 7))
+"""The cubes of Fig. 16."""
+
+Lines = Mapping[str, Sequence[float]]
+
+
+def one_port_time(
+    collective: str, graph: str, n: int, words: int, packet: int, tau: float, tc: float
+) -> float:
+    """Return T of a row of the tables, with packets of at most ``packet`` words."""
+    cost = find_cost(collective, graph, "one-port")
+    return float(cost.time(n, words, min(packet, words) if cost.pipelined else packet, tau, tc))
+
+
+def speed_up(n: int, words: int, packet: int, tau: float, tc: float) -> float:
+    """Return how many times as long as nESBT the SBT takes for a one-port broadcast."""
+    sbt, nesbt = (
+        one_port_time("broadcast", graph, n, words, packet, tau, tc) for graph in ("sbt", "nesbt")
+    )
+    return sbt / nesbt
+
+
+def draw_speed_up(
+    dimensions: Sequence[int] = DIMENSIONS,
+    messages: Sequence[int] = MESSAGES,
+    packet: int = PACKET,
+    tau: float = START_UP,
+    tc: float = BYTE,
+) -> Figure:
+    """Draw the speed-up of nESBT over SBT by n, a line for each M in ``messages`` (Fig. 17).
+
+    ``dimensions`` are 2 or more, ``messages`` and ``packet`` in words, ``tau`` and ``tc`` in one
+    unit. In an SVG of the figure the line of message *i* has the id ``line-0-i``.
+    """
+    figure = Figure(figsize=(6.4, 4.6), layout="constrained", facecolor="white")
+    axes = figure.add_subplot()
+    lines = {
+        f"M = {words}": [speed_up(n, words, packet, tau, tc) for n in dimensions]
+        for words in messages
+    }
+    axes.plot(dimensions, dimensions, color=QUIET, ls="--", lw=1, label="n")
+    _draw_lines(axes, 0, "Speed-up of nESBT over SBT (Fig. 17)", dimensions, lines)
+    axes.set_xlabel("dimension n")
+    axes.set_ylabel("speed-up")
+    return figure
+
+
+def draw_times(
+    dimensions: Sequence[int] = DIMENSIONS, tau: float = START_UP, tc: float = BYTE
+) -> Figure:
+    """Draw the times of Figs. 15, 16, 18 and 19; ``tau`` and ``tc`` are in seconds.
+
+    In an SVG of the figure the line *i* of panel *p* has the id ``line-p-i``.
+    """
+    figure = Figure(figsize=(9.6, 7.4), layout="constrained", facecolor="white")
+    packets = [1 << shift for shift in range(5, PACKET.bit_length())]
+    by_packet = {
+        f"n = {n}": [one_port_time("broadcast", "sbt", n, MESSAGE, b, tau, tc) for b in packets]
+        for n in dimensions
+    }
+    axes = figure.add_subplot(2, 2, 1)
+    _draw_lines(axes, 0, f"Broadcast, SBT (Fig. 15), M = {MESSAGE}", packets, by_packet)
+    axes.set_xlabel("packet, bytes")
+    axes.set_ylabel("seconds")
+    axes.set_xscale("log", base=2)
+    for panel, title, collective, graphs, words in (
+        (1, "Broadcast (Fig. 16)", "broadcast", ("sbt", "nesbt"), MESSAGE),
+        (2, "Scatter (Fig. 18)", "scatter", ("sbt", "sbnt"), EACH),
+        (3, "All-gather (Fig. 19)", "all-gather", ("brg", "sbt", "sbnt"), EACH),
+    ):
+        lines = {
+            graph: [one_port_time(collective, graph, n, words, PACKET, tau, tc) for n in dimensions]
+            for graph in graphs
+        }
+        axes = figure.add_subplot(2, 2, panel + 1)
+        _draw_lines(axes, panel, f"{title}, M = {words}", dimensions, lines)
+        axes.set_xlabel("dimension n")
+        axes.set_ylabel("seconds")
+    return figure
+
+
+def _draw_lines(axes: Axes, panel: int, title: str, along: Sequence[int], lines: Lines) -> None:
+    """Draw ``lines`` by name over ``along``, with a legend; the id of each is its number."""
+    axes.set_title(title, loc="left", size="medium", weight="bold", color=INK)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color=QUIET, alpha=0.2)
+    shades = mpl.colormaps["plasma"](np.linspace(0.02, 0.82, len(lines)))
+    # Of lines that fall together both are seen: those drawn first are wider.
+    for number, (name, values) in enumerate(lines.items()):
+        width = 1.5 + max(0, 2 - number)
+        drawn = axes.plot(along, values, marker="o", ms=3 + width, lw=width, color=shades[number])
+        drawn[0].set(gid=f"line-{panel}-{number}", label=name)
+    axes.set_xticks(list(along), [str(each) for each in along])
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False)

@@ -1,0 +1,271 @@
+"""One panel of a picture: a network, its nodes, and the sends as arrows along their paths.
+
+Sends that share a link, in whatever steps, run side by side in *lanes*, as the lines of a metro map
+do. Where nodes lie is said in ``picture/places.py``, how links run in ``picture/links.py``. Lengths
+are in cells (a cell is the distance of two neighbouring nodes) or, where it says so, in points.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count, pairwise
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.patches import FancyArrowPatch, PathPatch
+from matplotlib.path import Path as Curve
+
+from ..model.base.errors import require_range
+from ..model.schedule.schedule import Schedule
+from .links import Lines, beside, is_straight_on, meet, shorten
+from .places import Places, Points
+
+LARGEST_NUMBERED_SIDE = 16
+"""Longest side of a mesh whose nodes bear a number."""
+
+LARGEST_NUMBERED_SPAN = 26.0
+"""The same for drawings of all other networks."""
+
+INK, QUIET, _HOLDER, _FAINT = "#1b1b2f", "#6f7183", "#9a9cae", "#d9dbe3"
+EYE_LINE, EYE_WHITE = "#0b7a75", "#e2f3f1"
+_NODE_RADIUS, _BEND_RADIUS, _OUTERMOST_LANE = 0.2, 0.42, 0.155
+_LINK_WIDTH, _LAST_WIDTH = 0.02, 0.026
+_AROUND, _LONGEST = 0.3, 1440.0
+EYE = Curve(
+    [(-0.46, 0), (0, -0.57), (0.46, 0), (0, 0.57), (-0.46, 0), (-0.46, 0)],
+    [Curve.MOVETO, *4 * [Curve.CURVE3], Curve.CLOSEPOLY],
+)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What all panels share; colours and widths are those of the steps, step 1 first.
+
+    ``reached`` is the first step in which a node receives, 0 for never, and where all nodes are
+    roots. ``low`` and ``high`` are the corners of the drawing.
+    """
+
+    schedule: Schedule
+    marked: Sequence[int]
+    colors: list[str]
+    widths: npt.NDArray[np.float64]
+    places: Places
+    lines: Lines
+    links: list[Points]
+    low: Points
+    high: Points
+    cell: float
+    reached: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, schedule: Schedule, marked: Sequence[int]) -> Drawing:
+        """What is the same in all panels of ``schedule``.
+
+        Raises :class:`InvalidInput` for a marked node outside, and for a network too large to see.
+        """
+        topology = schedule.topology
+        places = Places.of(topology)
+        for node in marked:
+            require_range("marked node", node, 0, topology.nodes - 1)
+        lines = Lines(topology, places)
+        links = lines.all()
+        low, high = _corners(places, links)
+        # The larger the network, the larger the page, within reason.
+        longest = max(high - low)
+        cell = float(min(96.0, 180 / np.sqrt(longest), _LONGEST / longest))
+        # From dark and bold to light and thin: the long first sends stand out of the many last
+        # ones. The lightest colours of the map would vanish on white.
+        shades = mpl.colormaps["plasma"](np.linspace(0.02, 0.82, schedule.steps))
+        bold = min(max(3.2 / cell, 0.045), 0.09)
+        return cls(
+            schedule=schedule,
+            marked=marked,
+            colors=[mpl.colors.to_hex(shade) for shade in shades],
+            widths=np.linspace(bold, _LAST_WIDTH, schedule.steps),
+            places=places,
+            lines=lines,
+            links=links,
+            low=low,
+            high=high,
+            cell=cell,
+            reached=_reached(schedule),
+        )
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether nodes bear the number of the step in which they are reached."""
+        span = max(self.high - self.low)
+        largest = LARGEST_NUMBERED_SIDE if self.places.is_plain else LARGEST_NUMBERED_SPAN
+        return bool(self.schedule.root is not None and span <= largest)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether so many sends share links that arrows must be thin enough for their lanes."""
+        return self.schedule.root is None or not self.places.is_plain
+
+
+def _corners(places: Places, links: list[Points]) -> tuple[Points, Points]:
+    """Return the lowest and highest coordinates of a drawing: a bow may leave its places."""
+    drawn = np.vstack((places.points, *links))
+    low = np.minimum(places.low, drawn.min(axis=0) - _AROUND)
+    return low, np.maximum(places.high, drawn.max(axis=0) + _AROUND)
+
+
+def _reached(schedule: Schedule) -> npt.NDArray[np.int32]:
+    """Return the first step in which each node receives; all 0 where all nodes are roots."""
+    reached = np.zeros(schedule.topology.nodes, dtype=np.int32)
+    if schedule.root is not None:
+        last_first = np.argsort(-schedule.step, kind="stable")
+        reached[schedule.target[last_first]] = schedule.step[last_first]
+    return reached
+
+
+def draw_panel(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> None:
+    """Draw the network and the sends of ``step``, None for all; a cell is ``cell`` points."""
+    schedule, (low, high) = drawing.schedule, (drawing.low, drawing.high)
+    axes.set(xlim=(low[0], high[0]), ylim=(high[1], low[1]), xticks=[], yticks=[])
+    axes.patch.set_visible(False)
+    axes.spines[:].set_visible(False)
+    axes.add_collection(
+        LineCollection(drawing.links, colors=_FAINT, lw=_LINK_WIDTH * cell, zorder=1)
+    )
+    for node in drawing.marked:
+        eye = PathPatch(Curve(EYE.vertices + drawing.places.points[node], EYE.codes), zorder=2)
+        eye.set(fc=EYE_WHITE, ec=EYE_LINE, lw=0.03 * cell)
+        eye.set_gid(f"eye-{node}" if step is None else None)
+        axes.add_patch(eye)
+    sends = np.arange(schedule.sends) if step is None else np.flatnonzero(schedule.step == step)
+    lanes, room = _lanes(schedule, sends)
+    for send, lane in lanes.items():
+        arrow = _arrow(drawing, cell, send, lane, room)
+        arrow.set_gid(f"send-{send}" if step is None else None)
+        axes.add_patch(arrow)
+    _draw_nodes(axes, drawing, cell, step)
+
+
+def _arrow(drawing: Drawing, cell: float, send: int, lane: float, room: float) -> FancyArrowPatch:
+    """Return the arrow of ``send``, which has so much ``room`` for its line."""
+    now = drawing.schedule.step[send] - 1
+    curve, share = _curve(drawing, send, lane)
+    line, head = max(drawing.widths[now] * cell, 0.8), 0.26 * cell
+    if drawing.is_crowded:
+        line = max(min(line, 0.7 * room * share * cell), 0.6)
+        head *= min(1.0, 5 * room * share / _OUTERMOST_LANE)
+    arrow = FancyArrowPatch(
+        path=curve,
+        arrowstyle="-|>,head_length=0.4,head_width=0.18",
+        mutation_scale=head + 2 * line,
+        zorder=3 + 1 / (2 + now),
+    )
+    arrow.set(color=drawing.colors[now], lw=line, capstyle="butt", joinstyle="miter")
+    return arrow
+
+
+def _lanes(schedule: Schedule, sends: npt.NDArray[np.int64]) -> tuple[dict[int, float], float]:
+    """Return how far beside the middle of its links each send runs, right or down.
+
+    And how much room it has there: to the next lane, or all that there is if all run in the middle.
+    The last steps come first and take the middle, the many short arrows that make up the pattern.
+    """
+    taken: dict[frozenset[int], set[int]] = defaultdict(set)
+    lanes = {}
+    for send in sends[np.argsort(-schedule.step[sends], kind="stable")].tolist():
+        first, last = schedule.path_offsets[send : send + 2]
+        links = [frozenset(ends) for ends in pairwise(schedule.path_nodes[first:last].tolist())]
+        occupied = {lane for link in links for lane in taken[link]}
+        lane = next(lane for lane in count() if lane not in occupied)
+        for link in links:
+            taken[link].add(lane)
+        # 0, 1, 2, 3, 4 are the middle and then -1, 1, -2, 2.
+        lanes[send] = (lane + 1) // 2 * (-1) ** lane
+    outermost = max(2, *map(abs, lanes.values()), 0)
+    away = {send: lane / outermost * _OUTERMOST_LANE for send, lane in lanes.items()}
+    return away, _OUTERMOST_LANE / outermost if any(lanes.values()) else 2 * _OUTERMOST_LANE
+
+
+def _curve(drawing: Drawing, send: int, lane: float) -> tuple[Curve, float]:
+    """Return the path of ``send`` from rim to rim of its end nodes, with rounded corners.
+
+    And the least share of the room for lanes that it has on its way.
+    """
+    first, last = drawing.schedule.path_offsets[send : send + 2]
+    nodes = drawing.schedule.path_nodes[first:last].tolist()
+    lines = [drawing.lines.between(*ends) for ends in pairwise(nodes)]
+    runs: list[Points] = []
+    corners: list[bool] = []
+    for line in lines:
+        for place, curve in enumerate(line.curves):
+            run = beside(curve, lane * line.share)
+            if not runs or place:
+                runs.append(run)
+                corners.append(False)
+            elif is_straight_on(runs[-1], run):
+                runs[-1] = np.vstack((runs[-1][:-1], run[1:]))
+            else:
+                runs[-1], run = meet(runs[-1], run)
+                runs.append(run)
+                corners.append(True)
+    rims = [np.sqrt(_NODE_RADIUS**2 - (lane * line.share) ** 2) for line in (lines[0], lines[-1])]
+    shorter = _pen(runs, corners, rims[0], rims[1] + _LINK_WIDTH)
+    return shorter, min(line.share for line in lines)
+
+
+def _pen(runs: list[Points], corners: list[bool], at_begin: float, at_end: float) -> Curve:
+    """Return what a pen draws along ``runs``, lifted between them where there is no corner."""
+    lengths = [float(np.hypot(*np.diff(run, axis=0).T).sum()) for run in runs]
+    vertices: list[Points] = []
+    codes: list[np.uint8] = []
+    cut = at_begin
+    for place, (run, corner) in enumerate(zip(runs, [*corners[1:], False], strict=True)):
+        after = at_end if place == len(runs) - 1 else 0.0
+        if corner:
+            after = min(_BEND_RADIUS, lengths[place] / 2, lengths[place + 1] / 2)
+        drawn = shorten(run, cut, after)
+        if not corners[place]:
+            vertices, codes = [*vertices, drawn[0]], [*codes, Curve.MOVETO]
+        vertices += list(drawn[1:])
+        codes += [Curve.LINETO] * (len(drawn) - 1)
+        if corner:
+            following = shorten(runs[place + 1], after, 0)[0]
+            vertices += [run[-1], following]
+            codes += [Curve.CURVE3, Curve.CURVE3]
+        cut = after if corner else 0.0
+    return Curve(vertices, codes)
+
+
+def _draw_nodes(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> None:
+    """Draw the nodes: in a panel for one step, those not yet reached are mere dots."""
+    points, reached, root = drawing.places.points, drawing.reached, drawing.schedule.root
+    colors = np.array([_HOLDER, *drawing.colors])[reached]
+    waiting = np.zeros(reached.size, dtype=bool)
+    if step is not None and root is not None:
+        colors[reached < step] = _HOLDER
+        waiting = (reached > step) | (reached == 0)
+    if root is not None:
+        colors[root], waiting[root] = INK, False
+
+    def discs(nodes: Any, radius: float, zorder: float, **style: Any) -> None:
+        x, y = points[nodes].T
+        axes.scatter(x, y, s=(2 * radius * cell) ** 2, zorder=zorder, **style)
+
+    discs([] if root is None else [root], 0.27, 2.5, c="white", ec=INK, lw=0.03 * cell)
+    discs(waiting, 0.08, 2, c=_FAINT, lw=0)
+    discs(~waiting, _NODE_RADIUS, 5, c=colors[~waiting], ec="white", lw=_LINK_WIDTH * cell)
+    if step is None and drawing.is_numbered:
+        font: dict[str, Any] = {"size": 0.17 * cell, "weight": "bold", "zorder": 6}
+        for node, (x, y) in enumerate(points):
+            label = "S" if node == root else str(reached[node] or "")
+            ink = text_color(colors[node])
+            axes.text(x, y, label, color=ink, ha="center", va="center_baseline", **font)
+
+
+def text_color(background: str) -> str:
+    """Return the dark or the light colour, whichever can be read on ``background``."""
+    luminance = np.dot(mpl.colors.to_rgb(background), (0.3, 0.59, 0.11))
+    return INK if luminance > 0.55 else "white"

@@ -1,0 +1,267 @@
+"""Schedules as pictures: the network, and who sends to whom in which step.
+
+::
+
+    title
+      0 1 2 3 4 5 6 7 x    step 1   step 2    Left, all steps at once: a node has the colour and
+    0 +-------------+      +----+   +----+    the number of the step that reaches it. Right, one
+    1 |             |      +----+   +----+    small panel for each step, which are the legend of
+    2 |  all steps  |      step 3   step 4    the colours. Where they would be too many or too
+    3 |             |      +----+   +----+    small, a plain legend is in their place. As in the
+    y +-------------+      +----+   +----+    papers, y grows downwards. The panels of a wide
+      source  eye                             network are below it.
+
+Here is the page: where the panels lie, and the words around them. What is in a panel is drawn in
+``picture/panel.py``. Where all nodes are roots, none is reached first: nodes have no numbers.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+
+from ..cli.console import place_name, schedule_title
+from ..model.base.errors import InvalidInput
+from ..model.base.files import write_bytes_atomically
+from ..model.schedule.schedule import Schedule
+from .panel import (
+    EYE,
+    EYE_LINE,
+    EYE_WHITE,
+    INK,
+    LARGEST_NUMBERED_SIDE,
+    LARGEST_NUMBERED_SPAN,
+    QUIET,
+    Drawing,
+    draw_panel,
+    text_color,
+)
+from .places import Points, Ruler
+
+_MOST_PANELS = 8
+_MOST_LEGEND_STEPS = 12
+_WIDE = 2
+_NAME = 0.34
+_SIDES, _ENDS = ("center", "left", "right"), ("center", "top", "bottom")
+
+
+def draw_schedule(schedule: Schedule, *, marked: Sequence[int] = ()) -> Figure:
+    """Draw ``schedule`` on its network, with an eye around each of the nodes ``marked``.
+
+    In an SVG of the figure the arrow of send *i* has the id ``send-i``, the eye around node *n*
+    ``eye-n``. Raises :class:`InvalidInput` for a network too large to be seen
+    (:func:`~.picture_places.require_drawable`), and a marked node outside.
+    """
+    drawing = Drawing.of(schedule, marked)
+    page = _Page.of(drawing)
+    font = page.font
+    figure = Figure(figsize=(page.size[0] / 72, page.size[1] / 72), facecolor="white")
+
+    def panel(corner: Points, cell: float, step: int | None) -> Axes:
+        sides = cell * (drawing.high - drawing.low)
+        place = (corner[0], page.size[1] - corner[1] - sides[1])
+        axes = figure.add_axes((*(place / page.size), *(sides / page.size)))
+        draw_panel(axes, drawing, cell, step)
+        return axes
+
+    where = (page.left / page.size[0], 1 - font / page.size[1])
+    figure.text(*where, _title(schedule), va="top", size=1.3 * font, weight="bold", color=INK)
+    _label_axes(panel(page.whole, drawing.cell, None), drawing, font)
+    for step, corner in enumerate(page.panels, start=1):
+        _label_step(panel(corner, page.small, step), drawing, step, font)
+    legend = _legend(drawing, steps=not page.panels)
+    loc, anchor = ("lower left", (page.left, 0)) if page.panels else ("upper left", page.beside)
+    style = {"ncols": 3 if page.panels else 1, "frameon": False, "fontsize": font}
+    figure.legend(handles=legend, loc=loc, bbox_to_anchor=anchor / page.size, **style)
+    return figure
+
+
+@dataclass(frozen=True)
+class _Page:
+    """Where all is on the page, in points from its upper left corner, y down.
+
+    ``whole`` and ``panels`` are the upper left corners of the drawings, ``small`` the cell of the
+    panels.
+    """
+
+    size: Points
+    font: float
+    left: float
+    whole: Points
+    panels: list[Points]
+    small: float
+    beside: Points
+
+    @classmethod
+    def of(cls, drawing: Drawing) -> _Page:
+        """The page for ``drawing``: the larger the network, the larger the page and its text."""
+        cell, (width, height) = drawing.cell, drawing.high - drawing.low
+        rows, columns = _panel_grid(drawing)
+        font = 6 + max(width, height) * cell / 100
+        gap = 2.5 * font
+        outer = [ruler.direction for ruler in drawing.places.rulers if ruler.level]
+        left, top = (3 + 1.7 * outer.count(1)) * font, (5.5 + 1.5 * outer.count(0)) * font
+        name = max((len(ruler.name) for ruler in drawing.places.rulers), default=1)
+        beside, bottom = left + cell * width + gap, top + cell * height
+        beside += 0.5 * font * (name - 1)
+        lines = len(_legend(drawing, steps=not rows))
+        below = 3 * font if rows else max(3 * font, 1.7 * font * (lines + 1) - cell * height)
+        title = 0.85 * font * len(_title(drawing.schedule)) + 2 * left
+        if rows and _is_wide(drawing):
+            small = (cell * width - (columns - 1) * gap) / (columns * width)
+            corner = np.array([left, bottom + 1.3 * gap])
+            pitch = np.array([small * width + gap, small * height + gap])
+            right, bottom = beside, corner[1] + rows * pitch[1] - gap
+        else:
+            small = (cell * height - (rows - 1) * gap) / (max(rows, 1) * height)
+            corner = np.array([beside, top])
+            across = max(small * width, 11 * font) + 0.7 * gap
+            pitch = np.array([across, small * height + gap])
+            right = beside + max(columns * across, 14 * font)
+        steps = range(drawing.schedule.steps if rows else 0)
+        panels = [corner + pitch * (step % columns, step // columns) for step in steps]
+        size = np.array([max(right, title), bottom + below])
+        legend = np.array([beside, size[1] - top])
+        return cls(size, font, left, np.array([left, top]), panels, small, legend)
+
+
+def _is_wide(drawing: Drawing) -> bool:
+    """Whether panels lie below the drawing; those of a line would tell no more than its legend."""
+    width, height = drawing.high - drawing.low
+    return bool(not drawing.places.is_plain and width > _WIDE * height)
+
+
+def _panel_grid(drawing: Drawing) -> tuple[int, int]:
+    """Return rows and columns of the panels for single steps, (0, 0) where they would not do."""
+    steps, (width, height) = drawing.schedule.steps, drawing.high - drawing.low
+    plain = drawing.places.is_plain
+    longest = LARGEST_NUMBERED_SPAN
+    if plain:
+        longest = min(LARGEST_NUMBERED_SIDE, 2 * min(width, height))
+    if max(width, height) > longest or not 2 <= steps <= _MOST_PANELS:
+        return 0, 0
+    if not plain and height > _WIDE * width:
+        return 2, -(-steps // 2)
+    columns = 1 if steps <= 3 and not _is_wide(drawing) else 2
+    return -(-steps // columns), columns
+
+
+def save_picture(figure: Figure, path: str | Path) -> None:
+    """Write ``figure`` to ``path`` as the suffix says, ``.svg`` or ``.png``, whole or not at all.
+
+    The same schedule gives the same bytes. Raises :class:`InvalidInput` for another suffix, and
+    where the file cannot be written.
+    """
+    path = require_picture_suffix(path)
+    picture = io.BytesIO()
+    if path.suffix.lower() == ".svg":
+        # Ids without a salt, and the date, would differ from run to run.
+        with mpl.rc_context({"svg.hashsalt": "eyecast"}):
+            figure.savefig(picture, format="svg", metadata={"Date": None})
+    else:
+        figure.savefig(picture, format="png", dpi=150)
+    write_bytes_atomically(path, picture.getvalue())
+
+
+def require_picture_suffix(path: str | Path) -> Path:
+    """Return ``path`` if its suffix is one that :func:`save_picture` can write; refuse others."""
+    path = Path(path)
+    if path.suffix.lower() not in (".svg", ".png"):
+        raise InvalidInput.of(f"suffix of picture {path}", ".svg or .png", path.suffix or "missing")
+    return path
+
+
+def _title(schedule: Schedule) -> str:
+    steps = _counted(schedule.steps, "step")
+    return f"{schedule_title(schedule)}: {steps}, TCD {schedule.tcd}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _label_axes(axes: Axes, drawing: Drawing, font: float) -> None:
+    """Write coordinates above and left of a grid, and the names of nodes that have none."""
+    style: dict[str, Any] = {"color": QUIET, "size": 0.9 * font}
+    for ruler in drawing.places.rulers:
+        _label_ruler(axes, ruler, font, style)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0, pad=2, colors=QUIET, labelsize=0.9 * font)
+    style |= {"size": 0.15 * drawing.cell, "zorder": 7}
+    style["path_effects"] = [withStroke(linewidth=2, foreground="white")]
+    if max(drawing.high - drawing.low) <= LARGEST_NUMBERED_SPAN:
+        for node, name in drawing.places.names.items():
+            way = drawing.lines.free_way(node)
+            x, y = drawing.places.points[node] + _NAME * way
+            side, end = np.sign(np.where(np.abs(way) > 0.4, way, 0)).astype(int)
+            axes.text(x, y, name, ha=_SIDES[side], va=_ENDS[end], **style)
+
+
+def _label_ruler(axes: Axes, ruler: Ruler, font: float, style: dict[str, Any]) -> None:
+    """Write the coordinates of one axis: the innermost as ticks, the others further outside."""
+    across = ruler.direction == 0
+    if ruler.level == 0:
+        (axes.xaxis if across else axes.yaxis).set_ticks(ruler.at, ruler.texts)
+        style = style | {"style": "italic", "xycoords": "axes fraction"}
+        style |= {"textcoords": "offset points"}
+        # A longer name than x or y would run into the coordinates.
+        long = len(ruler.name) > 1
+        if across:
+            ha = "left" if long else "center"
+            axes.annotate(ruler.name, (1, 1), xytext=(0, 2), ha=ha, va="bottom", **style)
+        else:
+            down, va = (-0.6 * font, "top") if long else (0, "center")
+            axes.annotate(ruler.name, (0, 0), xytext=(-2, down), ha="right", va=va, **style)
+        return
+    away = 1.5 * font * ruler.level + (0.3 if across else 0.6) * font
+    style = style | {"textcoords": "offset points", "ha": "center" if across else "right"}
+    style |= {"va": "bottom" if across else "center", "rotation": 0 if across else 90}
+    for at, text in zip(ruler.at, ruler.texts, strict=True):
+        place = (at, 1) if across else (0, at)
+        coords = ("data", "axes fraction") if across else ("axes fraction", "data")
+        offset = (0, away) if across else (-away, 0)
+        axes.annotate(text, place, xytext=offset, xycoords=coords, **style)
+
+
+def _label_step(axes: Axes, drawing: Drawing, step: int, font: float) -> None:
+    color = drawing.colors[step - 1]
+    sends = _counted(int(drawing.schedule.sends_per_step[step - 1]), "send")
+    pill = {"boxstyle": "round,pad=0.3,rounding_size=0.6", "fc": color, "ec": "none"}
+    bold: dict[str, Any] = {"color": text_color(color), "weight": "bold", "bbox": pill}
+    style: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    style["size"] = font
+    axes.annotate(f"step {step}", (0, 1), xytext=(0.6 * font, 0.4 * font), **bold, **style)
+    axes.annotate(sends, (0, 1), xytext=(5.2 * font, 0.4 * font), color=QUIET, **style)
+
+
+def _legend(drawing: Drawing, *, steps: bool) -> list[Line2D]:
+    """Return the entries for nodes and, if asked for, steps: some of them if they are many."""
+    schedule = drawing.schedule
+    entries = []
+
+    def entry(label: str, **style: Any) -> None:
+        entries.append(Line2D([], [], label=label, **style))
+
+    if schedule.root is not None:
+        source = f"source {place_name(schedule.topology, schedule.root)}"
+        entry(source, ls="", marker="o", ms=9, color=INK)
+    if drawing.marked:
+        entry("eye", ls="", marker=EYE, ms=18, mfc=EYE_WHITE, mec=EYE_LINE)
+    if schedule.sends and drawing.is_numbered:
+        entry("reached in step n", ls="", marker="$n$", ms=7, color=INK)
+    some = min(schedule.steps, _MOST_LEGEND_STEPS) if steps else 0
+    for i in np.linspace(0, schedule.steps - 1, some).round().astype(int):
+        sends = _counted(int(schedule.sends_per_step[i]), "send")
+        line = max(drawing.widths[i] * drawing.cell, 1.5)
+        entry(f"step {i + 1}: {sends}", color=drawing.colors[i], lw=line)
+    return entries

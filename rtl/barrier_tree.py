@@ -1,0 +1,75 @@
+"""Registers between all nodes and the middle of the network (docs/router.md, section 4, "Barrier").
+
+::
+
+    nodes ─► groups ─► groups of groups ─► all       combined on the way, a register at each level
+    all ─► ... ─► a copy for each group ─► nodes     a register at each level, copies at the last
+"""
+
+from collections.abc import Callable, Sequence
+
+from amaranth.hdl import Module, Signal, Value
+
+from ..model.network.config import NetworkConfig
+
+COPY = "_copy_"
+"""In the names of registers that hold the same, which nobody should make one."""
+
+LARGEST_GROUP = 4
+"""Nodes that share a copy: so few that a register can be near all of them."""
+
+
+def registered(m: Module, value: Value, name: str) -> Signal:
+    """A value, a cycle late, in reset too; what is in reset when power comes on stays so."""
+    init = value.init if isinstance(value, Signal) else 0
+    register = Signal(len(value), name=name, init=init, reset_less=True)
+    m.d.sync += register.eq(value)
+    return register
+
+
+class BroadcastTree:
+    """The way from all nodes and the way to them, with ``barrier_registers`` in both together.
+
+    Its registers are in the domain "sync" and have no reset.
+
+    Attributes
+    ----------
+    up, down : int
+        Registers on the way from the nodes, and on the way to them.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        self._nodes = config.topology.nodes
+        self.down = config.barrier_registers // 2
+        self.up = config.barrier_registers - self.down
+
+    def from_all(
+        self,
+        m: Module,
+        name: str,
+        values: Sequence[Value],
+        combine: Callable[[Sequence[Value]], Value],
+    ) -> Value:
+        """The values of all nodes in one, ``up`` cycles late."""
+        # The least with which one value is left after the last register.
+        fan_in = 1
+        while self.up and fan_in**self.up < self._nodes:
+            fan_in += 1
+        for level in range(self.up):
+            groups = [values[first : first + fan_in] for first in range(0, len(values), fan_in)]
+            values = [
+                registered(m, combine(group), f"{name}_{level}_{number}")
+                for number, group in enumerate(groups)
+            ]
+        return combine(values)
+
+    def to_all(self, m: Module, name: str, value: Signal) -> list[Signal]:
+        """A value of the middle at each node, ``down`` cycles late."""
+        if not self.down:
+            return [value] * self._nodes
+        for level in range(self.down - 1):
+            value = registered(m, value, f"{name}_{level}")
+        groups = range(-(-self._nodes // LARGEST_GROUP))
+        copies = [registered(m, value, f"{name}{COPY}{group}") for group in groups]
+        return [copies[node // LARGEST_GROUP] for node in range(self._nodes)]

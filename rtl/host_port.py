@@ -1,0 +1,116 @@
+"""The port by which a host loads and reads a network (docs/router.md, section 6)."""
+
+import enum
+
+from amaranth.lib.wiring import In, Out, Signature
+
+from ..model.network.config import NetworkConfig, bits_for
+
+
+class HostSpace(enum.IntEnum):
+    """What a host address means."""
+
+    MESSAGE = 0
+    TABLE = 1
+    EXPECTED = 2
+    STATUS = 3
+
+
+class StatusWord(enum.IntEnum):
+    """Addresses in the status space; the words of ``arrived`` follow from ARRIVED on.
+
+    After them come those of the signature, in a network with signatures. In an all-port network
+    they are of all ejection ports, and after them come the states of the senders but the first.
+    """
+
+    FLAGS = 0
+    STEP = 1
+    SENDER_STATE = 2
+    STALLED_FLITS = 3
+    ARRIVED = 4
+
+
+class Flag(enum.IntEnum):
+    """Bit numbers of a node's sticky flags; bit 1 is none, and reads 0."""
+
+    OVERFLOW = 0
+    CREDIT_OVERFLOW = 2
+    BAD_ROUTE = 3
+    UNEXPECTED_RECEIVE = 4
+    SEND_AND_RECEIVE = 5
+    BAD_ROW = 6
+    BAD_WRITE = 7
+
+
+def status_words(config: NetworkConfig) -> int:
+    """Words in the status space."""
+    further_senders = config.lanes - 1
+    return (
+        StatusWord.ARRIVED
+        + config.lanes * config.mask_words
+        + further_senders
+        + config.signature_words
+    )
+
+
+def expectation_words(config: NetworkConfig) -> int:
+    """Words in the space of expectations."""
+    of_timed_rows = 2 if config.timed_rows else 0
+    return config.lanes * config.mask_words + of_timed_rows
+
+
+def table_address_bits(config: NetworkConfig) -> int:
+    """Width of an address in a table; the tables of a node's senders lie 2 to that power apart."""
+    return bits_for(config.table_words - 1)
+
+
+def host_address_bits(config: NetworkConfig) -> int:
+    """Width of a host address: enough for every space."""
+    table_space = config.lanes << table_address_bits(config)
+    of_nodes = (status_words(config), expectation_words(config))
+    return bits_for(max(config.message_words, table_space, *of_nodes) - 1)
+
+
+def memory_attributes(platform: object) -> dict[str, str]:
+    """Of the memories that the host loads; a platform may have a ``memory_style`` for them."""
+    style = getattr(platform, "memory_style", None)
+    return {} if style is None else {"ram_style": style}
+
+
+def looks_ahead(platform: object) -> bool:
+    """Whether registers hold what a cycle needs of those memories, of the step and of the flags.
+
+    A platform with ``look_ahead`` set asks for it: its memories answer late and its wires are slow.
+    """
+    return bool(getattr(platform, "look_ahead", False))
+
+
+def node_bits(config: NetworkConfig) -> int:
+    """Width of a node number on a wire."""
+    return max(1, bits_for(config.topology.nodes - 1))
+
+
+ASKED = ("node", "space", "address", "write", "write_data")
+"""What a host says at a :class:`HostPort`; ``read_data`` is the answer."""
+
+
+class HostPort(Signature):
+    """One word at one address of one node per cycle, read or written.
+
+    Writes take effect at the end of the cycle, in reset only. ``read_data`` is the word (of the
+    message or the status space) whose address was shown in the last cycle, or as many cycles
+    before it as the network has barrier registers; messages are read in reset only, and come a
+    cycle later where they are fetched ahead (:func:`looks_ahead`).
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(
+            {
+                "node": Out(node_bits(config)),
+                "space": Out(2),
+                "address": Out(host_address_bits(config)),
+                "write": Out(1),
+                "write_data": Out(config.flit_width),
+                "read_data": In(config.flit_width),
+            }
+        )

@@ -1,0 +1,62 @@
+"""A node's signature: what its router sends, and when, in 32 bits (docs/router.md, section 6)."""
+
+from amaranth.hdl import C, Cat, Module, Mux, Value
+from amaranth.lib.wiring import Component, In, Out
+
+from ..model.network.config import SIGNATURE_BITS, NetworkConfig
+from .crossbar import rests_at_zero
+from .link import CYCLE_BITS, Ejection
+
+POLYNOMIAL = 0x04C11DB7
+"""Of the usual CRC of 32 bits (ITU-T V.42), without its highest term."""
+PLACES_PER_PORT = 3
+"""So far is what leaves by a port rotated against what leaves by the port before it."""
+
+
+class SignatureRegister(Component):
+    """Folds what leaves a router.
+
+    Attributes
+    ----------
+    sent : array of Ejection, In
+        What leaves each output port.
+    cycle : In(32)
+        The number of this cycle.
+    value : Out(32)
+        The signature of all cycles before this one.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        ports = config.topology.ports
+        super().__init__(
+            {
+                "sent": In(Ejection(config)).array(ports),
+                "cycle": In(CYCLE_BITS),
+                "value": Out(SIGNATURE_BITS),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """One step of the CRC in every cycle in which something leaves."""
+        m = Module()
+        zero = rests_at_zero(platform)
+        word = self.cycle
+        for port, sent in enumerate(self.sent):
+            places = PLACES_PER_PORT * port % SIGNATURE_BITS
+            # A port that no flit leaves by may be 0 by itself.
+            counts = C(1) if zero else sent.valid.any()
+            word ^= Mux(counts, _folded(sent).rotate_left(places), 0)
+        feedback = Mux(self.value[-1], POLYNOMIAL, 0)
+        with m.If(Cat(sent.valid for sent in self.sent).any()):
+            m.d.sync += self.value.eq((self.value << 1) ^ feedback ^ word)
+        return m
+
+
+def _folded(sent) -> Value:
+    """A flit and its VC in pieces of 32 bits, one over the other."""
+    bits = Cat(sent.flit.data, sent.flit.head, sent.flit.tail, sent.valid)
+    folded = C(0, SIGNATURE_BITS)
+    for low in range(0, len(bits), SIGNATURE_BITS):
+        folded ^= bits[low : low + SIGNATURE_BITS]
+    return folded
