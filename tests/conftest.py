@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from command import Answer, Command
 
-from eyecast.cli import main as cli_group
+from eyecast.cli import main as command_line
 from eyecast.model.schedule import checks as schedule_checks
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ def eyecast(
 ) -> Iterator[Command]:
     """The command, in this process."""
     # The process belongs to the test runner, who wants to be asked to end as ever.
-    monkeypatch.setattr(cli_group.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(command_line.signal, "signal", lambda *_: None)
 
     def run(*arguments: str | Path) -> Answer:
         monkeypatch.setattr(sys, "argv", ["eyecast", *map(str, arguments)])
         with pytest.raises(SystemExit) as end:
-            cli_group.main()
+            command_line.main()
         return Answer(int(end.value.code or 0), *capsys.readouterr())
 
     return run

@@ -21,7 +21,7 @@ from eyecast.boards.measured import measured_networks
 from eyecast.boards.registry import BAUD, BOARDS, find_board
 from eyecast.boards.resources import Resource, cells_used, placed_resources, require_fits
 from eyecast.boards.run import compare_with_board
-from eyecast.boards.serial import computer as serial_host
+from eyecast.boards.serial import computer as computer
 from eyecast.boards.synthesis.bitstream import synthesize
 from eyecast.boards.synthesis.technology import COPIES, THOROUGH, tile_technology
 from eyecast.boards.synthesis.top import synthesis_inputs
@@ -237,7 +237,7 @@ def test_a_board_at_a_serial_port_is_run_and_compared(
 ):
     near, name = port
     # The simulated board takes its time.
-    monkeypatch.setattr(serial_host, "LATENCY_SECONDS", 20.0)
+    monkeypatch.setattr(computer, "LATENCY_SECONDS", 20.0)
     stop = threading.Event()
 
     def serve(line):

@@ -13,7 +13,7 @@ import pytest
 from command import CORNER_4X4, CORNER_8X8, Answer, Command, refusal, result, shell
 
 from eyecast import __version__
-from eyecast.cli import main as cli_group
+from eyecast.cli import main as command_line
 from eyecast.model.collectives.halving.eye import source_tcd
 from eyecast.model.program.file import read_program
 from eyecast.model.run.trace import Trace, first_difference
@@ -41,8 +41,8 @@ def test_without_a_command_there_is_help() -> None:
 
 
 def test_every_option_has_a_help_text(eyecast: Command) -> None:
-    for name in cli_group.COMMANDS:
-        command = cli_group.cli.get_command(click.Context(cli_group.cli), name)
+    for name in command_line.COMMANDS:
+        command = command_line.cli.get_command(click.Context(command_line.cli), name)
         assert command is not None and command.name == name
         text = " ".join(eyecast(name, "--help").output.split())
         for option in command.params:
@@ -399,7 +399,7 @@ SLOW_TO_IMPORT = ("numpy", "numba", "matplotlib", "amaranth", "cocotb", "rich", 
 def test_what_takes_long_to_import_is_left_alone(arguments: str, loaded: tuple[str, ...]) -> None:
     code = f"""
 import sys
-from eyecast.cli_group import main
+from eyecast.cli.main import main
 sys.argv[1:] = {arguments.split()}
 try:
     main()

@@ -16,8 +16,8 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.compiler import compile_schedule
 from eyecast.model.program.program import Program, Row
-from eyecast.model.run import matching as trace_matching
-from eyecast.model.run import rules as trace_checks
+from eyecast.model.run import matching
+from eyecast.model.run import rules
 from eyecast.model.run.rules import TraceError, check_trace
 from eyecast.model.run.trace import KINDS, Flit, Trace
 
@@ -136,14 +136,14 @@ def test_traffic_passes_whole_and_cut_off(
     limits: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # None of these is so hard to tell apart that packets are only counted, or credits ignored.
-    monkeypatch.delattr(trace_matching._Walk, "count")
-    begin = trace_matching._Walk.__init__
+    monkeypatch.delattr(matching._Walk, "count")
+    begin = matching._Walk.__init__
 
     def begin_strict(*arguments: Any, strict: bool) -> None:
         assert strict
         begin(*arguments, strict=strict)
 
-    monkeypatch.setattr(trace_matching._Walk, "__init__", begin_strict)
+    monkeypatch.setattr(matching._Walk, "__init__", begin_strict)
     table, trace = traffic(**limits)
     check_trace(table, trace)
     for cycle in range(0, int(trace.cycle[-1]), max(int(trace.cycle[-1]) // 12, 1)):
@@ -159,8 +159,8 @@ def test_every_cut_of_a_packet_with_a_dropped_header_passes() -> None:
 
 def test_packets_that_are_only_counted_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     table, trace = traffic(alike=True, longest=0)
-    monkeypatch.setattr(trace_matching, "MOST_RETRIES", -1)
-    monkeypatch.setattr(trace_matching._Walk, "_fits", lambda *_: False)
+    monkeypatch.setattr(matching, "MOST_RETRIES", -1)
+    monkeypatch.setattr(matching._Walk, "_fits", lambda *_: False)
     check_trace(table, trace)
     last = trace[-1]
     again = Trace.from_flits([*trace, last._replace(cycle=last.cycle + 1)])
@@ -339,9 +339,9 @@ def test_a_packet_lost_at_its_target_and_one_delivered_twice() -> None:
     again = [flit._replace(cycle=flit.cycle + 50) for flit in arrived]
     twice = Trace.from_flits([*trace, *again])
     refused(table, twice, "routes", f"node {last}, port 0")
-    packets = trace_checks.check_packets(table, twice)
+    packets = rules.check_packets(table, twice)
     with pytest.raises(TraceError, match=f"deliveries: .*node {last}, port 0, .* no further row"):
-        trace_checks.check_deliveries(table, packets)
+        rules.check_deliveries(table, packets)
 
 
 def test_a_delivery_at_the_wrong_node() -> None:
@@ -349,9 +349,9 @@ def test_a_delivery_at_the_wrong_node() -> None:
     moved = edited(
         trace, (lambda f: f.node == 15 and f.port == 0, {"node": 14, "cycle": lambda c: c + 40})
     )
-    packets = trace_checks.check_packets(table, moved)
+    packets = rules.check_packets(table, moved)
     with pytest.raises(TraceError, match=r"deliveries: .* node 14, port 0"):
-        trace_checks.check_deliveries(table, packets)
+        rules.check_deliveries(table, packets)
 
 
 def test_a_packet_that_never_left_its_node() -> None:

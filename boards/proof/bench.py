@@ -1,7 +1,7 @@
 """The cocotb bench of a board: its five pins as a line that another process writes and reads.
 
 It runs inside the simulator's process and knows nothing of what goes over the line: the requests
-and replies are those of ``serial_host.py``, in the process that has started the simulator
+and replies are those of ``serial/computer.py``, in the process that has started the simulator
 (``simulated_board.py``). So what is simulated may be anything with the pins ``clk``, ``rst``,
 ``rx``, ``tx`` and ``led``.
 

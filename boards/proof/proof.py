@@ -6,7 +6,7 @@
                  │                 │ models of cells               │ icebox_vlog
                  └──────────► Verilog of the module "board" ◄──────┘
                                      │ Verilator
-       serial_host.py ◄─ rx, tx ─► simulator
+       computer.py    ◄─ rx, tx ─► simulator
 
 The same program runs on each, over the serial line, and all that it does is compared with the
 model as it is for a board.

@@ -1,7 +1,7 @@
 """Whose turn it was: of the heads that wait for an output VC, and of the VCs of an output.
 
 A trace tells when each flit of a link has come to the front of its buffer and when it left
-(``trace_matching``), and so which heads waited while another one was granted. The order of the page
+(``matching``), and so which heads waited while another one was granted. The order of the page
 (docs/router.md, section 3) is laid out here anew, as a list of buffers.
 """
 

@@ -1,6 +1,6 @@
 """The flits of a trace put together into packets, and what their headers say.
 
-The checks of ``trace_checks`` and the matching of ``trace_matching`` both look at a run as packets:
+The checks of ``rules`` and the matching of ``matching`` both look at a run as packets:
 those that leave the routers, from the trace, and those that come in, over links and from the rows.
 A rule that they break is told as a :class:`TraceError`, which names the flit.
 """

@@ -24,7 +24,7 @@ from .checks import check_schedule
 from .promises import CUSTOM
 
 PORT_MODELS = ("half-duplex", "exchange", "full-duplex", "all-port")
-"""What a node may do in one step; :func:`~.schedule_checks.check_ports` says what each allows."""
+"""What a node may do in one step; :func:`~.checks.check_ports` says what each allows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class Schedule:
         """Prove that the sends carry out the collective, or raise :class:`.ScheduleError`.
 
         The rules, in the order in which they are tried, are those of
-        :func:`.schedule_checks.check_schedule`.
+        :func:`~.checks.check_schedule`.
         """
         check_schedule(self)
 

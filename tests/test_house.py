@@ -1,0 +1,136 @@
+"""The floor plan: which folder may import which, and that all folders are installed.
+
+Read from the import statements alone. The floors are those of docs/house.md's table.
+"""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from eyecast.boards.proof import proof
+from eyecast.boards.synthesis import bitstream
+from eyecast.sim import build
+from eyecast.sim.cache import PACKAGE, source_digest
+
+COLLECTIVES = (
+    *("halving", "grid", "cube", "cube/costs", "tree", "fault_blocks", "transmit"),
+    "",
+)
+FLOORS: dict[str, set[str]] = {
+    "model/base": set(),
+    "model/network": {"model/base"},
+    "model/schedule": {"model/base", "model/network"},
+    "rtl": {"model/base", "model/network"},
+    "model/collectives": {"model/base", "model/network", "model/schedule"},
+    "model/program": {"model/base", "model/network", "model/schedule"},
+    "model/run": {"model/base", "model/network", "model/program"},
+    "model/cycle": {"model/base", "model/network", "model/program", "model/run"},
+    "model/traffic": {"model/base", "model/network", "model/program", "model/run"},
+    "model/compare": {
+        *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
+        *("model/cycle", "model/traffic"),
+    },
+    "picture": {"model/base", "model/network", "model/schedule", "model/collectives"},
+    "sim": {
+        *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
+        *("model/traffic", "model/compare", "rtl"),
+    },
+    "boards": {
+        *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
+        *("model/compare", "rtl", "sim"),
+    },
+    "cli": {
+        *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
+        *("model/run", "model/cycle", "model/traffic", "model/compare", "picture", "sim", "boards"),
+        "rtl",
+    },
+}
+"""For each floor the floors below it that it may import; itself always, and ``eyecast`` itself."""
+
+
+def sources() -> list[Path]:
+    """Every module of the package, as a path below its root."""
+    folders = {floor.split("/")[0] for floor in FLOORS}
+    return sorted(
+        path.relative_to(PACKAGE) for folder in folders for path in (PACKAGE / folder).rglob("*.py")
+    )
+
+
+def imported(path: Path) -> set[Path]:
+    """The modules of the package that a module imports, at its top or in its functions."""
+    package = ("eyecast", *path.parent.parts)
+    found = set()
+    for node in ast.walk(ast.parse((PACKAGE / path).read_text())):
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        base = package[: len(package) - node.level + 1] if node.level else ()
+        module = (*base, *(node.module.split(".") if node.module else ()))
+        if module[:1] != ("eyecast",):
+            continue
+        home = Path(*module[1:])
+        for alias in node.names:
+            inner = home / f"{alias.name}.py"
+            found.add(inner if (PACKAGE / inner).is_file() else home.with_suffix(".py"))
+    return {name for name in found if (PACKAGE / name).is_file() and name.parts}
+
+
+def floor_of(path: Path) -> str:
+    """The floor that a module lies on: the longest name that its path begins with."""
+    return max((floor for floor in FLOORS if path.is_relative_to(floor)), key=len, default="")
+
+
+MODULES = sources()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_a_module_imports_only_from_its_floor_and_those_below(path: Path) -> None:
+    allowed = FLOORS.get(floor_of(path), set()) | {floor_of(path)}
+    wrong = sorted(str(other) for other in imported(path) if floor_of(other) not in allowed)
+    assert not wrong, f"{path} must not import {', '.join(wrong)}"
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    TopologicalSorter({path: imported(path) for path in MODULES}).prepare()
+
+
+def test_no_folder_imports_itself_in_a_circle() -> None:
+    arrows: dict[Path, set[Path]] = {}
+    for path in MODULES:
+        arrows.setdefault(path.parent, set()).update(each.parent for each in imported(path))
+    TopologicalSorter({home: others - {home} for home, others in arrows.items()}).prepare()
+
+
+def test_every_folder_of_modules_is_a_package_that_is_installed() -> None:
+    installed = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["tool"]["setuptools"]
+    folders = {path.parent for path in MODULES}
+    names = {".".join(("eyecast", *folder.parts)) for folder in folders}
+    assert names == set(installed["packages"]) - {"eyecast"}
+    assert all((PACKAGE / folder / "__init__.py").is_file() for folder in folders)
+
+
+def test_what_is_installed_beside_modules_is_there() -> None:
+    installed = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["tool"]["setuptools"]
+    for package, patterns in installed["package-data"].items():
+        folder = PACKAGE / Path(*package.split(".")[1:])
+        assert all(list(folder.glob(pattern)) for pattern in patterns), package
+
+
+@pytest.mark.parametrize(
+    "patterns", [build.BUILT_FROM, proof.BUILT_FROM, bitstream.BUILT_FROM], ids=["sim", "proof", "board"]
+)
+def test_every_pattern_of_a_digest_finds_sources(patterns: tuple[str, ...]) -> None:
+    source_digest(*patterns)
+
+
+def test_a_pattern_that_finds_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="no source of eyecast matches rtl/nothing"):
+        source_digest("rtl/*.py", "rtl/nothing*.py")
+
+
+def test_the_root_holds_the_package_itself_alone() -> None:
+    assert {path.name for path in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
