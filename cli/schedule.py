@@ -15,11 +15,12 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name, is_special, write_atomically
 from ..model.collectives.least import least_measures, word_measures
 from ..model.collectives.notes import landmarks, upper_bounds
+from ..model.collectives.title import schedule_title
 from ..model.program.compiler import compile_schedule
 from ..model.program.file import network_to_json, read_program, write_program
 from ..model.program.program import Program, row_header, table_words
 from ..model.schedule.file import write_schedule
-from .console import busy, print_json, print_table, say, say_written, schedule_title, sharing
+from .console import busy, print_json, print_table, say, say_written, sharing
 from .options.collective import (
     PROGRAM_FILE_SAYS,
     chosen_schedule,
