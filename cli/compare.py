@@ -33,9 +33,9 @@ from .options.common import (
 from .side_by_side import Comparison, Entry
 
 if TYPE_CHECKING:
+    from ..model.compare.case import Case
     from ..model.network.config import NetworkConfig
     from ..model.schedule.schedule import Schedule
-    from ..sim.verify import Case
 
 
 @click.command("compare")
@@ -133,7 +133,7 @@ def _predict(chosen: Chosen, comparison: Comparison, *, keep: bool) -> list[Case
 
     What is refused here (routes that may deadlock, too few VCs, ...) has a schedule all the same.
     """
-    from ..sim.verify import Case
+    from ..model.compare.case import Case
 
     entries = comparison.entries
     config = _common_config(chosen, [entry.schedule for entry in entries])

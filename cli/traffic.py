@@ -42,9 +42,9 @@ from .options.common import (
 )
 
 if TYPE_CHECKING:
-    from ..model.cycle.model import Run
+    from ..model.compare.traffic_case import TrafficCase, TrafficResult
     from ..model.network.topology import Topology
-    from ..sim.traffic import TrafficCase, TrafficResult
+    from ..model.run.run import Run
 
 TABLE_SIZES = (1 << 12, 1 << 14, 1 << 16)
 """Table memories of networks for traffic, in words: few sizes, so that few networks are built."""
@@ -152,7 +152,7 @@ def _predicted(chosen: Chosen, setting: Setting) -> Run:
 
 def _case(chosen: Chosen, setting: Setting) -> TrafficCase:
     """The same as a program, which the hardware can be loaded with, and what the model says."""
-    from ..sim.traffic import TrafficCase
+    from ..model.compare.traffic_case import TrafficCase
 
     return TrafficCase.of(
         setting.traffic,
@@ -185,7 +185,7 @@ def _config(chosen: Chosen, topology: Topology, traffic: Traffic) -> NetworkConf
 
 def _run_on_hardware(case: TrafficCase) -> TrafficResult:
     """The same on the hardware."""
-    from ..sim.traffic import run_traffic
+    from ..sim.verify import run_traffic
 
     with progress("running", 1, shown=False) as (say, _):
         return next(run_traffic([case], on_build=lambda: say(BUILDING)))
