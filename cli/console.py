@@ -15,10 +15,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from ..model.base.errors import printable
-from ..model.collectives.notes import left_out
-from ..model.network.attached_host import HostedTopology
-from ..model.network.topology import Topology
-from ..model.schedule.promises import CUSTOM
 from ..model.schedule.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -26,38 +22,6 @@ if TYPE_CHECKING:
 
 BUILDING = "building the simulator (once per configuration)"
 """What is said while Verilator is at work."""
-
-
-def place_numbers(topology: Topology, node: int | None) -> list[int] | str | None:
-    """Where a node is, as JSON values: its coordinates, or "host"; None for none."""
-    if node is None:
-        return None
-    if isinstance(topology, HostedTopology) and node == topology.host:
-        return "host"
-    coordinates: list[int] = topology.coordinates(node).tolist()
-    return coordinates
-
-
-def place_name(topology: Topology, node: int) -> str:
-    """Where a node is: "(1,0)", or "host"."""
-    numbers = place_numbers(topology, node)
-    return numbers if isinstance(numbers, str) else f"({','.join(map(str, numbers or ()))})"
-
-
-def origin_name(topology: Topology, collective: str, root: int | None) -> str:
-    """Words on the root of a collective: " from (1,0)"; none where every node is one."""
-    if root is None:
-        return ""
-    return f" {'to' if collective == 'gather' else 'from'} {place_name(topology, root)}"
-
-
-def schedule_title(schedule: Schedule) -> str:
-    """One line on what is carried out where, and on those that it leaves out."""
-    origin = origin_name(schedule.topology, schedule.collective, schedule.root)
-    what = "custom collective" if schedule.collective == CUSTOM else schedule.collective
-    lack = left_out(schedule)
-    title = f"{schedule.topology.label}, {schedule.algorithm} {what}{origin}"
-    return f"{title} ({lack})" if lack else title
 
 
 def sharing(*schedules: Schedule) -> str:

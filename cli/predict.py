@@ -9,10 +9,11 @@ import click
 
 from .. import __version__
 from ..model.base.files import input_name
+from ..model.collectives.title import schedule_title
 from ..model.program.compiler import compile_schedule
 from ..model.program.file import read_program
 from ..model.program.program import Program
-from .console import busy, print_json, print_table, say, say_written, schedule_title
+from .console import busy, print_json, print_table, say, say_written
 from .options.collective import (
     REPLACED_BY_PROGRAM_FILE,
     chosen_schedule,

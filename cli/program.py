@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
+from ..model.collectives.title import schedule_title
 from ..model.program.compiler import compile_schedule
 from ..model.program.file import write_program
 from ..model.program.program import Program, row_header, table_words
-from .console import busy, print_json, print_table, say, say_written, schedule_title
+from .console import busy, print_json, print_table, say, say_written
 from .options.collective import (
     chosen_schedule,
     collective_options,

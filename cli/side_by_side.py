@@ -12,9 +12,9 @@ import numpy as np
 from ..model.collectives.cube.costs.tables import COLLECTIVES, find_costs
 from ..model.collectives.least import least_measures
 from ..model.collectives.registry import Request
+from ..model.collectives.title import origin_name
 from ..model.schedule.cost import ScheduleCost, count_cost, message_words
 from ..model.schedule.schedule import Schedule
-from .console import origin_name
 
 if TYPE_CHECKING:
     from ..sim.verify import Verification

@@ -75,7 +75,7 @@ def traffic_command(output: str | None, as_json: bool, place: str, **chosen: Any
 
     With --on both, exit status 0 only if model and hardware agree on every flit.
     """
-    from ..model.run.measures import measure_traffic
+    from ..model.traffic.measures import measure_traffic
 
     if place not in PLACES:
         raise InvalidInput.of("--on", "model, hardware or both", place)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..model.base.errors import InvalidInput
+from ..model.collectives.title import schedule_title
 from ..model.program.file import write_program
 from ..model.schedule.file import write_schedule
 from ..model.schedule.promises import ROOTLESS
@@ -21,7 +22,6 @@ from .console import (
     progress,
     say,
     say_written,
-    schedule_title,
     sharing,
 )
 from .options.collective import (

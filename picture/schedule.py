@@ -30,9 +30,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
-from ..cli.console import place_name, schedule_title
 from ..model.base.errors import InvalidInput
 from ..model.base.files import write_bytes_atomically
+from ..model.collectives.title import schedule_title
+from ..model.network.place import place_name
 from ..model.schedule.schedule import Schedule
 from .panel import (
     EYE,

@@ -7,8 +7,9 @@ import numpy.typing as npt
 
 from eyecast.model.cycle.model import FLAGS, Run, run
 from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, mesh
-from eyecast.model.program.program import Program, Row, Segment
+from eyecast.model.program.program import Program, Row
 
 BODY, HEAD, TAIL, SINGLE = range(4)
 UP, DOWN, NORTH = 1, 2, 3

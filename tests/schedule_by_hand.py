@@ -9,7 +9,8 @@ import numpy as np
 
 from eyecast.model.network.topology import mesh
 from eyecast.model.schedule.promises import ROOTLESS
-from eyecast.model.schedule.schedule import Blocks, Schedule
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import Blocks
 
 
 @dataclass

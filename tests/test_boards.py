@@ -21,7 +21,7 @@ from eyecast.boards.measured import measured_networks
 from eyecast.boards.registry import BAUD, BOARDS, find_board
 from eyecast.boards.resources import Resource, cells_used, placed_resources, require_fits
 from eyecast.boards.run import compare_with_board
-from eyecast.boards.serial import computer as computer
+from eyecast.boards.serial import computer
 from eyecast.boards.synthesis.bitstream import synthesize
 from eyecast.boards.synthesis.technology import COPIES, THOROUGH, tile_technology
 from eyecast.boards.synthesis.top import synthesis_inputs

@@ -10,20 +10,15 @@ import pytest
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, hypercube, torus
 from eyecast.model.program.compiler import compile_schedule, with_message_room, with_table_room
 from eyecast.model.program.file import read_program, write_program
 from eyecast.model.program.layout import Layout, held_words
 from eyecast.model.program.payload import Payload
-from eyecast.model.program.program import (
-    Program,
-    Row,
-    Segment,
-    check_limits,
-    encode_table,
-    row_header,
-)
-from eyecast.model.schedule.schedule import Blocks, Schedule
+from eyecast.model.program.program import Program, Row, check_limits, encode_table, row_header
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import Blocks
 
 Send = tuple[int, list[int], list[int]]
 """Step, path, blocks."""

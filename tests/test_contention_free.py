@@ -9,8 +9,9 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import mesh
-from eyecast.model.program.program import Program, Row, Segment
+from eyecast.model.program.program import Program, Row
 from eyecast.rtl.host_port import Flag
 from eyecast.sim import verify as verify_module
 from eyecast.sim.build import build_simulator

@@ -12,9 +12,10 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.routes import route, segments_of_paths
+from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.program.deadlock import Channel, DeadlockError, certify, find_cycle
-from eyecast.model.program.program import Program, Row, Segment
+from eyecast.model.program.program import Program, Row
 
 UP, DOWN, NORTH, SOUTH = 1, 2, 3, 4
 

@@ -22,7 +22,8 @@ from eyecast.model.network.topology import ring as ring_of
 from eyecast.model.program.compiler import compile_schedule
 from eyecast.model.program.deadlock import certify
 from eyecast.model.program.payload import Payload
-from eyecast.model.schedule.schedule import PORT_MODELS, Schedule
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import PORT_MODELS
 
 ROOTED = ("broadcast", "scatter", "gather")
 COLLECTIVES = (*ROOTED, "all-gather", "all-to-all")

@@ -9,8 +9,9 @@ from amaranth.hdl import ClockDomain, Fragment, Module, ResetSignal, Signal
 from amaranth_simulation import simulate
 
 from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import mesh
-from eyecast.model.program.program import Row, Segment, encode_expected, encode_table
+from eyecast.model.program.program import Row, encode_expected, encode_table
 from eyecast.rtl.host_port import ASKED, HostSpace
 from eyecast.rtl.interface import NetworkInterface
 

@@ -7,9 +7,10 @@ import pytest
 
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import line
 from eyecast.model.program.payload import empty_memory
-from eyecast.model.program.program import Program, Row, Segment
+from eyecast.model.program.program import Program, Row
 from eyecast.model.run.trace import first_difference
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import prepare, simulate

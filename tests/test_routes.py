@@ -22,8 +22,8 @@ from eyecast.model.network.routes import (
     segments_of_paths,
     shortest_paths,
 )
+from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
-from eyecast.model.program.program import Segment
 
 GRIDS = [
     *map(mesh, [(5,), (4, 4), (3, 5), (1, 6), (2, 3, 4), (2, 2, 2, 2)]),

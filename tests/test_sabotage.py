@@ -13,9 +13,10 @@ from amaranth.hdl import Module, Signal
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.cycle.model import FLAGS, run
 from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.payload import Payload
-from eyecast.model.program.program import Program, Row, Segment
+from eyecast.model.program.program import Program, Row
 from eyecast.model.run.trace import first_difference
 from eyecast.rtl.arbiter import Arbiter
 from eyecast.rtl.host_port import Flag

@@ -12,7 +12,8 @@ from schedule_judge import problems
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.schedule.checks import ScheduleError
-from eyecast.model.schedule.schedule import PORT_MODELS, Blocks, Schedule
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import PORT_MODELS, Blocks
 
 # A 3x3 mesh      0 1 2
 #                 3 4 5

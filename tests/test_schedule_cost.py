@@ -14,7 +14,8 @@ from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.network.topology import mesh
 from eyecast.model.schedule.cost import count_cost, send_words
-from eyecast.model.schedule.schedule import Blocks, Schedule
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import Blocks
 
 
 def blocks_of(words: list[int]) -> Blocks:

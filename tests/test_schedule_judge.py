@@ -16,7 +16,8 @@ from schedule_judge import problems
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.network.topology import mesh
 from eyecast.model.schedule.checks import ScheduleError
-from eyecast.model.schedule.schedule import PORT_MODELS, Blocks, Schedule
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import PORT_MODELS, Blocks
 
 KINDS = {
     "range": "must be",

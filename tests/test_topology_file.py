@@ -15,10 +15,11 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
 from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.network.topology_file import read_topology, topology_from_json, topology_to_json
 from eyecast.model.program.file import program_json, read_program
-from eyecast.model.program.program import Program, Row, Segment
+from eyecast.model.program.program import Program, Row
 
 PAIR = [[-1, 1, 1, -1], [-1, -1, 0, 0]]
 NO_FAULTS: dict[str, Any] = {"faulty_nodes": [], "faulty_links": []}

@@ -16,8 +16,7 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.compiler import compile_schedule
 from eyecast.model.program.program import Program, Row
-from eyecast.model.run import matching
-from eyecast.model.run import rules
+from eyecast.model.run import matching, rules
 from eyecast.model.run.rules import TraceError, check_trace
 from eyecast.model.run.trace import KINDS, Flit, Trace
 

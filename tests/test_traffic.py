@@ -18,7 +18,7 @@ from eyecast.model.program.deadlock import certify
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.program.program import encode_table
 from eyecast.model.program.tables import Tables, tables_of
-from eyecast.model.run.measures import measure_traffic
+from eyecast.model.traffic.measures import measure_traffic
 from eyecast.model.traffic.program import (
     deliveries,
     message_words_for,

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import hypercube, mesh, ring, torus
 from eyecast.model.program.deadlock import DeadlockError, certify
 from eyecast.model.program.payload import empty_memory
-from eyecast.model.program.program import Program, Row, Segment
+from eyecast.model.program.program import Program, Row
 from eyecast.model.run.trace import first_difference
 from eyecast.model.traffic.program import deliveries, message_words_for
 from eyecast.model.traffic.traffic import Traffic

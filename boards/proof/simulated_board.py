@@ -1,4 +1,4 @@
-"""A board that is simulated, as a line for ``serial/computer.py``: its pins, and a time of its own."""
+"""A board that is simulated, as a line for ``serial/computer.py``: its pins and its own time."""
 
 from __future__ import annotations
 

@@ -10,11 +10,11 @@ import click
 from ...model.base.errors import InvalidInput, require_range
 from ...model.base.files import input_name
 from ...model.collectives.registry import Request, algorithms_for, find_algorithm
+from ...model.network.place import place_numbers
 from ...model.network.topology import Topology, hypercube
 from ...model.schedule.file import read_schedule
 from ...model.schedule.promises import ROOTLESS
 from ...model.schedule.schedule import Schedule
-from ..console import place_numbers
 from .hardware import ports_option
 from .network import NETWORK_NAMES, SizeLimit, chosen_topology, network_facts
 from .values import OptionValues, integer_option, integers, option_group, refuse_beside

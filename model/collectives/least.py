@@ -6,8 +6,8 @@ from collections import defaultdict
 
 from ..schedule.broadcast_bounds import least_broadcast_steps, least_broadcast_tcd
 from ..schedule.cost import message_words
-from ..schedule.promises import CUSTOM
 from ..schedule.schedule import Schedule
+from ..schedule.table import CUSTOM
 from .lower_bounds import counted_costs, lower_bounds, most_links
 
 _OF_ANY_NETWORK = ("broadcast", "multicast", CUSTOM)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..schedule.promises import COLLECTIVES, CUSTOM
+from ..schedule.promises import COLLECTIVES
 from ..schedule.schedule import Schedule
+from ..schedule.table import CUSTOM
 from .registry import ALGORITHMS, Algorithm
 
 

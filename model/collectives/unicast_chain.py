@@ -56,7 +56,8 @@ from ..base.errors import InvalidInput, require_range, with_article
 from ..network.routes import Numbers, Offsets, dimension_order
 from ..network.topology import Topology, mesh
 from ..schedule.builder import one_block_schedule
-from ..schedule.schedule import Blocks, Schedule
+from ..schedule.schedule import Schedule
+from ..schedule.table import Blocks
 
 Nodes = npt.NDArray[np.int64]
 

@@ -47,7 +47,7 @@ import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
 from ..base.pieces import offsets_of
-from ..program.program import Segment
+from .segment import Segment
 from .topology import NO_LINK, Topology
 
 Nodes = npt.NDArray[np.integer]

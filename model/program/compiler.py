@@ -14,9 +14,10 @@ import numpy as np
 from ..base.errors import InvalidInput
 from ..network.config import MOST_MEMORY_WORDS, NetworkConfig
 from ..network.routes import segments_of_paths
+from ..network.segment import Segment
 from ..schedule.schedule import Schedule
 from .layout import Layout, sent_blocks
-from .program import Program, Row, Segment, check_limits, table_words
+from .program import Program, Row, check_limits, table_words
 
 
 def compile_schedule(schedule: Schedule, config: NetworkConfig) -> Program:

@@ -39,8 +39,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput
+from ..network.segment import Segment
 from ..network.topology import NO_LINK
-from .program import Program, Segment
+from .program import Program
 
 Channels = npt.NDArray[np.int64]
 """Channels by number: ``(node * ports + port) * vcs + vc``."""

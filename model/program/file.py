@@ -30,9 +30,10 @@ from ..base.errors import InvalidInput
 from ..base.files import write_atomically
 from ..base.json_file import decode_versioned, read_json
 from ..network.config import NetworkConfig
+from ..network.segment import Segment
 from ..network.topology_file import topology_from_json, topology_to_json
-from ..schedule.schedule import PORT_MODELS
-from .program import Program, Row, Segment, check_limits
+from ..schedule.table import PORT_MODELS
+from .program import Program, Row, check_limits
 
 FORMAT = "eyecast-program"
 VERSION = 1

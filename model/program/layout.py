@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.pieces import offsets_of
-from ..schedule.schedule import Blocks, Schedule
+from ..schedule.schedule import Schedule
+from ..schedule.table import Blocks
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..network.config import NetworkConfig
-from ..schedule.schedule import Blocks, Schedule
+from ..schedule.schedule import Schedule
+from ..schedule.table import Blocks
 from .layout import Layout
 
 Words = npt.NDArray[np.uint64]

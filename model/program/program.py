@@ -10,18 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import NamedTuple
 
 from ..base.errors import InvalidInput, require_range
 from ..network.config import HEADER_COUNT_BITS, NetworkConfig, pack_positions
-
-
-class Segment(NamedTuple):
-    """One straight part of a route: leave by ``port`` for ``hops`` hops, on VC ``vc``."""
-
-    port: int
-    hops: int
-    vc: int
+from ..network.segment import Segment
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..network.topology import Topology
-from .schedule import Blocks, Schedule
+from .schedule import Schedule
+from .table import Blocks
 
 Numbers = npt.NDArray[np.int64]
 

@@ -17,7 +17,7 @@ from ..base.errors import InvalidInput
 from .promises import require_promise
 
 if TYPE_CHECKING:
-    from .schedule import Schedule
+    from .table import SendTable
 
 LARGEST_STEP = 1 << 20
 LARGEST_VC = 255
@@ -38,7 +38,7 @@ class ScheduleError(InvalidInput):
         self.send = send
 
 
-def check_schedule(schedule: Schedule) -> None:
+def check_schedule(schedule: SendTable) -> None:
     """Raise :class:`ScheduleError` for the first rule that ``schedule`` breaks; in this order.
 
     1. steps, nodes, VCs and blocks exist (:func:`check_ranges`);
@@ -57,7 +57,7 @@ def check_schedule(schedule: Schedule) -> None:
     check_links(schedule)
 
 
-def check_ranges(schedule: Schedule) -> None:
+def check_ranges(schedule: SendTable) -> None:
     """Require steps, nodes, VCs and blocks that there are."""
     blocks, root = schedule.blocks, schedule.root
     last = schedule.topology.nodes - 1
@@ -88,7 +88,7 @@ def check_ranges(schedule: Schedule) -> None:
             raise ScheduleError(f"{name} must be 0 to {last}, not {outside[0]}")
 
 
-def check_promise(schedule: Schedule) -> None:
+def check_promise(schedule: SendTable) -> None:
     """Require blocks that are what the collective's name promises."""
     try:
         require_promise(schedule)
@@ -96,7 +96,7 @@ def check_promise(schedule: Schedule) -> None:
         raise ScheduleError(str(error)) from error
 
 
-def check_paths(schedule: Schedule) -> None:
+def check_paths(schedule: SendTable) -> None:
     """Require paths that follow links from their source to another node, their target."""
     source, target = schedule.source, schedule.target
     every = np.arange(schedule.sends)
@@ -119,7 +119,7 @@ def check_paths(schedule: Schedule) -> None:
         raise _broken(schedule, int(schedule.hop_sends[hop]), gap)
 
 
-def check_blocks(schedule: Schedule) -> None:
+def check_blocks(schedule: SendTable) -> None:
     """Require that blocks are had before they are sent, and reach all whom they are owed to.
 
     A node has its own blocks from step 0 and any other from the step in which it first receives
@@ -149,7 +149,7 @@ def check_blocks(schedule: Schedule) -> None:
         _check_reached_once(schedule, owned, arriving, sends)
 
 
-def _owed_pairs(schedule: Schedule) -> IntArray:
+def _owed_pairs(schedule: SendTable) -> IntArray:
     """Return the (node, block) pairs that the collective owes, as ``node * blocks + block``."""
     owed = schedule.blocks.owed
     count = len(owed)
@@ -184,7 +184,7 @@ class _PairSteps:
 
 
 def _sent_early(
-    schedule: Schedule, send: int, pair: np.int64, arriving: IntArray, sends: IntArray
+    schedule: SendTable, send: int, pair: np.int64, arriving: IntArray, sends: IntArray
 ) -> ScheduleError:
     """Describe a ``send`` whose source has not got the block of ``pair`` before its step."""
     node, block = divmod(int(pair), len(schedule.blocks))
@@ -196,7 +196,7 @@ def _sent_early(
 
 
 def _check_reached_once(
-    schedule: Schedule, owned: IntArray, arriving: IntArray, sends: IntArray
+    schedule: SendTable, owned: IntArray, arriving: IntArray, sends: IntArray
 ) -> None:
     at_home = _first(schedule, np.isin(arriving, owned), sends)
     if at_home is not None:
@@ -212,7 +212,7 @@ def _check_reached_once(
         raise _broken(schedule, int(sends[second]), complaint)
 
 
-def check_ports(schedule: Schedule) -> None:
+def check_ports(schedule: SendTable) -> None:
     """Require the port model, which says what a node may do in one step.
 
     half-duplex
@@ -249,7 +249,7 @@ def check_ports(schedule: Schedule) -> None:
 
 
 def _require_one(
-    schedule: Schedule,
+    schedule: SendTable,
     what: str,
     keys: IntArray,
     sends: IntArray,
@@ -262,7 +262,7 @@ def _require_one(
         raise _port_error(schedule, nodes[second], what, sends[first], sends[second])
 
 
-def _check_partners(schedule: Schedule, sending: IntArray, receiving: IntArray) -> None:
+def _check_partners(schedule: SendTable, sending: IntArray, receiving: IntArray) -> None:
     """Require that who is sent to sends back or not at all; no node is in two sends by now."""
     order = np.argsort(sending)
     places = np.searchsorted(sending[order], receiving)
@@ -274,7 +274,7 @@ def _check_partners(schedule: Schedule, sending: IntArray, receiving: IntArray) 
 
 
 def _port_error(
-    schedule: Schedule, node: np.int32, what: str, other: np.int64 | int, send: np.int64 | int
+    schedule: SendTable, node: np.int32, what: str, other: np.int64 | int, send: np.int64 | int
 ) -> ScheduleError:
     return _broken(
         schedule,
@@ -284,7 +284,7 @@ def _port_error(
     )
 
 
-def check_links(schedule: Schedule) -> None:
+def check_links(schedule: SendTable) -> None:
     """Require that no directed link and VC is crossed twice in one step."""
     sends = schedule.hop_sends
     links = schedule.topology.nodes * schedule.topology.ports
@@ -302,7 +302,7 @@ def check_links(schedule: Schedule) -> None:
     raise _broken(schedule, send, f"it shares {where} with {_named(schedule, other)}")
 
 
-def _first(schedule: Schedule, broken: npt.NDArray[np.bool_], sends: IntArray) -> int | None:
+def _first(schedule: SendTable, broken: npt.NDArray[np.bool_], sends: IntArray) -> int | None:
     """Find where ``broken`` first holds: in the lowest step, then in the first send."""
     places = np.flatnonzero(broken)
     if not places.size:
@@ -310,7 +310,7 @@ def _first(schedule: Schedule, broken: npt.NDArray[np.bool_], sends: IntArray) -
     return int(places[np.argmin(schedule.step[sends[places]])])
 
 
-def _first_clash(schedule: Schedule, keys: IntArray, sends: IntArray) -> tuple[int, int] | None:
+def _first_clash(schedule: SendTable, keys: IntArray, sends: IntArray) -> tuple[int, int] | None:
     """Find the first key that occurs again: its two places, None if all keys differ."""
     ordered = np.sort(keys)
     if not (ordered[1:] == ordered[:-1]).any():
@@ -324,11 +324,11 @@ def _first_clash(schedule: Schedule, keys: IntArray, sends: IntArray) -> tuple[i
     return int(order[first]), int(order[second])
 
 
-def _named(schedule: Schedule, send: int) -> str:
+def _named(schedule: SendTable, send: int) -> str:
     """Name a send as errors do: "send 3 (step 2, 0 -> 5)"."""
     ends = f"{schedule.source[send]} -> {schedule.target[send]}"
     return f"send {send} (step {schedule.step[send]}, {ends})"
 
 
-def _broken(schedule: Schedule, send: int, complaint: str) -> ScheduleError:
+def _broken(schedule: SendTable, send: int, complaint: str) -> ScheduleError:
     return ScheduleError(f"{_named(schedule, send)}: {complaint}", send)

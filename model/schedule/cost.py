@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
-from .promises import CUSTOM
 from .schedule import Schedule
+from .table import CUSTOM
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,8 @@ from ..base.json_file import decode_versioned, read_json
 from ..base.pieces import offsets_of
 from ..network.topology_file import topology_from_json, topology_to_json
 from .checks import LARGEST_STEP, LARGEST_VC
-from .schedule import Blocks, Schedule
+from .schedule import Schedule
+from .table import Blocks
 
 FORMAT = "eyecast-schedule"
 VERSION = 1

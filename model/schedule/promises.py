@@ -19,12 +19,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from ..base.errors import InvalidInput
+from .table import CUSTOM
 
 if TYPE_CHECKING:
     from ..network.topology import Topology
-    from .schedule import Blocks, Schedule
+    from .table import Blocks, SendTable
 
-CUSTOM = "custom"
 ROOTLESS = ("all-gather", "all-to-all")
 """Collectives in which every node is a root."""
 
@@ -33,7 +33,7 @@ NO_ROOT = -1
 Nodes = frozenset[int]
 
 
-def require_promise(schedule: Schedule) -> None:
+def require_promise(schedule: SendTable) -> None:
     """Raise :class:`InvalidInput` where the blocks are not those of the collective's name."""
     name = schedule.collective
     if name == CUSTOM:

@@ -36,8 +36,9 @@ from ..network.routes import (
     segment_columns,
     segments_of_paths,
 )
+from ..network.segment import Segment
 from ..network.topology import Topology
-from ..program.program import Program, Row, Segment, check_limits
+from ..program.program import Program, Row, check_limits
 from ..program.tables import Tables
 from ..run.trace import HEAD_MARK, TAIL_MARK, Trace
 from .traffic import Traffic

@@ -30,7 +30,8 @@ import numpy as np
 
 from ...network.topology import Topology
 from ...schedule.builder import build_schedule
-from ...schedule.schedule import Blocks, Schedule
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
 from .packing import from_all, pack, require_cube, require_no_source, require_served, to_all
 from .routing_cycles import ONE_DIMENSION_A_CYCLE, level_cycles, one_port_cycles
 from .spanning_graphs import spanning_graph

@@ -33,7 +33,8 @@ import numpy as np
 from ...base.errors import InvalidInput
 from ...network.topology import Topology
 from ...schedule.builder import build_schedule
-from ...schedule.schedule import Blocks, Schedule
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
 from .packing import (
     Crossings,
     from_all,

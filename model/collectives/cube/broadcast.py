@@ -30,7 +30,8 @@ import numpy as np
 
 from ...network.topology import Topology
 from ...schedule.builder import Rows, build_schedule
-from ...schedule.schedule import Blocks, Schedule
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
 from .bits import Numbers
 from .packing import (
     even_pieces,

@@ -20,7 +20,8 @@ from ...base.errors import InvalidInput, require_range, with_article
 from ...network.topology import Topology
 from ...schedule.builder import Rows, build_schedule
 from ...schedule.promises import broadcast_name
-from ...schedule.schedule import Blocks, Schedule
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
 from .bits import NO_PARENT
 from .spanning_graphs import SpanningTree, spanning_graph
 

@@ -64,7 +64,8 @@ from ...base.pieces import offsets_of
 from ...network.topology import Topology, mesh
 from ...schedule.builder import one_block_schedule
 from ...schedule.promises import broadcast_name
-from ...schedule.schedule import Blocks, Schedule
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
 from ..halving.rectangle import rectangle_broadcast, rectangle_steps, rectangle_tcd
 from .blocks import NO_BLOCK, Node
 from .regions import NO_REGION, FaultRegions

@@ -18,7 +18,8 @@ from ...base.errors import InvalidInput, require_range, with_article
 from ...base.pieces import offsets_of, ranges
 from ...network.routes import dimension_order
 from ...network.topology import Topology
-from ...schedule.schedule import Blocks, Schedule
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
 from ..halving.boxes import is_whole_grid
 
 Columns = npt.NDArray[np.int64]

@@ -21,7 +21,8 @@ from ...base.errors import require_range
 from ...network.routes import dimension_order
 from ...network.topology import Topology
 from ...schedule.builder import one_block_schedule
-from ...schedule.schedule import Blocks, Schedule
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
 
 SENDS_AT_ONCE = 1 << 20
 """Routes are made for this many sends at a time, which bounds the memory that it takes."""

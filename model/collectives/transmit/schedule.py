@@ -16,7 +16,8 @@ from ...base.errors import require_range
 from ...network.attached_host import with_host
 from ...network.topology import NO_LINK
 from ...schedule.builder import one_block_schedule
-from ...schedule.schedule import Blocks, Schedule
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
 from .plan import NOT_REACHED, Plan
 
 ALGORITHM = "transmit"

@@ -1,0 +1,25 @@
+"""Titles of tables and pictures: one line on a schedule."""
+
+from __future__ import annotations
+
+from ..network.place import place_name
+from ..network.topology import Topology
+from ..schedule.schedule import Schedule
+from ..schedule.table import CUSTOM
+from .notes import left_out
+
+
+def origin_name(topology: Topology, collective: str, root: int | None) -> str:
+    """Words on the root of a collective: " from (1,0)"; none where every node is one."""
+    if root is None:
+        return ""
+    return f" {'to' if collective == 'gather' else 'from'} {place_name(topology, root)}"
+
+
+def schedule_title(schedule: Schedule) -> str:
+    """One line on what is carried out where, and on those that it leaves out."""
+    origin = origin_name(schedule.topology, schedule.collective, schedule.root)
+    what = "custom collective" if schedule.collective == CUSTOM else schedule.collective
+    lack = left_out(schedule)
+    title = f"{schedule.topology.label}, {schedule.algorithm} {what}{origin}"
+    return f"{title} ({lack})" if lack else title

@@ -1,0 +1,228 @@
+"""Schedules: which node sends which blocks to which node, in which step and by which path.
+
+A schedule is a table of sends, kept as whole arrays so that one of millions of nodes is generated
+and checked in seconds. What varies in length is flat, with the offsets at which each send begins::
+
+    send            0        1            path_nodes[path_offsets[i]:path_offsets[i + 1]]
+    path_offsets    0        3        5   is the path of send i, both ends included: here
+    path_nodes      0  1  5  5  6         0 -> 1 -> 5 and 5 -> 6
+    vcs             0  0     0            one for each link, so send i begins at path_offsets[i] - i
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput, require_range
+from ..network.topology import Topology
+
+CUSTOM = "custom"
+
+PORT_MODELS = ("half-duplex", "exchange", "full-duplex", "all-port")
+"""What a node may do in one step; :func:`~.checks.check_ports` says what each allows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """What a collective moves: who has each block at the start, and who must end up with it.
+
+    ``owner`` and ``words`` have shape (blocks,), int32: the node that has the block before step 1,
+    and the block's length in words. ``owed[block]`` is the nodes that must end up with it, None for
+    every node that is not faulty.
+    """
+
+    owner: npt.NDArray[np.int32]
+    owed: tuple[tuple[int, ...] | None, ...]
+    words: npt.NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        _freeze(self, "owner", "words", dtype=np.int32)
+        if not len(self.owner) == len(self.owed) == len(self.words):
+            raise InvalidInput.of(
+                "owner, owed and words of the blocks",
+                "equally long",
+                f"{len(self.owner)}, {len(self.owed)} and {len(self.words)} long",
+            )
+
+    def __len__(self) -> int:
+        """Return the number of blocks."""
+        return len(self.owner)
+
+    def served(self, topology: Topology) -> set[int]:
+        """The nodes of ``topology`` that must end up with some block."""
+        if None in self.owed:
+            return set(topology.working_nodes.tolist())
+        return {node for owed in self.owed for node in owed or ()}
+
+    @classmethod
+    def of_broadcast(cls, root: int, words: int) -> Blocks:
+        """One block of ``words`` words that ``root`` owes to every node."""
+        require_range("flits", words, 1)
+        return cls(np.array([root], np.int32), (None,), np.array([words], np.int32))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SendTable:
+    """An immutable table of sends and the collective that they carry out.
+
+    ``step`` (from 1), ``source`` and ``target`` have shape (sends,), int32. ``path_offsets`` and
+    ``block_offsets`` have shape (sends + 1,), int64. ``path_nodes`` lists the nodes of all paths,
+    two or more for each send; ``vcs`` the virtual channel of each of their links, shape (TCD,);
+    ``block_ids`` the blocks that the sends carry, one or more each; int32. ``root`` is the node at
+    which the collective begins or ends, None where every node is one.
+
+    Raises :class:`InvalidInput` if the shapes do not fit together. Whether the sends carry out the
+    collective is what ``check()`` of a :class:`~.schedule.Schedule` proves; the measures of links
+    mean something only where all paths follow links, as it requires.
+    """
+
+    topology: Topology
+    collective: str
+    algorithm: str
+    port_model: str
+    root: int | None
+    blocks: Blocks
+    step: npt.NDArray[np.int32]
+    source: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
+    path_offsets: npt.NDArray[np.int64]
+    path_nodes: npt.NDArray[np.int32]
+    vcs: npt.NDArray[np.int32]
+    block_offsets: npt.NDArray[np.int64]
+    block_ids: npt.NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        columns = ("step", "source", "target", "path_nodes", "vcs", "block_ids")
+        _freeze(self, *columns, dtype=np.int32)
+        _freeze(self, "path_offsets", "block_offsets", dtype=np.int64)
+        if self.port_model not in PORT_MODELS:
+            raise InvalidInput.of("port model", ", ".join(PORT_MODELS), self.port_model)
+        for column in ("source", "target"):
+            _require_size(column, getattr(self, column), self.sends)
+        _require_offsets("path_offsets", self.path_offsets, self.path_nodes, self.sends, 2)
+        _require_offsets("block_offsets", self.block_offsets, self.block_ids, self.sends, 1)
+        _require_size("vcs", self.vcs, self.tcd)
+
+    @property
+    def sends(self) -> int:
+        """Number of sends."""
+        return int(self.step.size)
+
+    @cached_property
+    def steps(self) -> int:
+        """Number of steps: the last step in which there is a send, 0 without sends."""
+        return int(self.step.max(initial=0))
+
+    @property
+    def tcd(self) -> int:
+        """Total communication distance: the links that all sends cross, in hops."""
+        return int(self.path_nodes.size - self.sends)
+
+    @cached_property
+    def unserved(self) -> tuple[int, ...]:
+        """The working nodes that have nothing and get nothing, of a collective that is custom.
+
+        No other leaves out any, but for a multicast, whose targets are chosen.
+        """
+        if self.collective != CUSTOM:
+            return ()
+        concerned = self.blocks.served(self.topology) | {*self.blocks.owner.tolist()}
+        return tuple(sorted({*self.topology.working_nodes.tolist()} - concerned))
+
+    @property
+    def distances(self) -> npt.NDArray[np.int64]:
+        """Links that each send crosses, shape (sends,)."""
+        return np.diff(self.path_offsets) - 1
+
+    @property
+    def sends_per_step(self) -> npt.NDArray[np.int64]:
+        """Sends in each step, shape (steps,), step 1 first."""
+        return np.bincount(self.step, minlength=self.steps + 1)[1:]
+
+    @property
+    def longest_per_step(self) -> npt.NDArray[np.int64]:
+        """Links that the longest send of each step crosses, shape (steps,)."""
+        longest = np.zeros(self.steps + 1, dtype=np.int64)
+        np.maximum.at(longest, self.step, self.distances)
+        return longest[1:]
+
+    @property
+    def hop_sends(self) -> npt.NDArray[np.int64]:
+        """The send that each hop belongs to, shape (TCD,)."""
+        return np.repeat(np.arange(self.sends), self.distances)
+
+    @property
+    def hop_ends(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """The nodes at which each hop begins and ends, shapes (TCD,)."""
+        begins = np.ones(self.path_nodes.size, dtype=bool)
+        begins[self.path_offsets[1:] - 1] = False
+        ends = np.ones(self.path_nodes.size, dtype=bool)
+        ends[self.path_offsets[:-1]] = False
+        return self.path_nodes[begins], self.path_nodes[ends]
+
+    @cached_property
+    def links(self) -> npt.NDArray[np.int64]:
+        """The directed link of each hop as ``node * ports + port``, shape (TCD,)."""
+        begins, ends = self.hop_ends
+        ports = self.topology.ports_between(begins, ends)
+        return begins.astype(np.int64) * self.topology.ports + ports
+
+    @property
+    def links_used(self) -> int:
+        """Number of directed links that at least one send crosses."""
+        return int(np.unique(self.links).size)
+
+    @cached_property
+    def pairs_sharing_links(self) -> int:
+        """Pairs of sends of one step that share a directed link, on whatever VCs."""
+        sends = self.hop_sends
+        keys = self.step[sends] * np.int64(self.topology.nodes * self.topology.ports) + self.links
+        order = np.argsort(keys, kind="stable")
+        _, begins, counts = np.unique(keys[order], return_index=True, return_counts=True)
+        shared = np.stack((begins, begins + counts), axis=1)[counts > 1].tolist()
+        groups = (sorted({*sends[order[begin:end]].tolist()}) for begin, end in shared)
+        return len({pair for group in groups for pair in combinations(group, 2)})
+
+    @property
+    def largest_link_load(self) -> int:
+        """The largest number of sends that cross one directed link in one step, on any VC."""
+        step = self.step[self.hop_sends].astype(np.int64)
+        keys = step * (self.topology.nodes * self.topology.ports) + self.links
+        return int(np.unique(keys, return_counts=True)[1].max(initial=0))
+
+
+def _freeze(table: object, *columns: str, dtype: type[np.integer]) -> None:
+    """Make each of ``columns`` of a frozen dataclass a read-only array of ``dtype``."""
+    for column in columns:
+        array = np.ascontiguousarray(getattr(table, column), dtype=dtype)
+        if array.ndim != 1:
+            raise InvalidInput.of(column, "an array with one axis", f"with {array.ndim}")
+        array.setflags(write=False)
+        object.__setattr__(table, column, array)
+
+
+def _require_size(column: str, array: npt.NDArray[np.integer], size: int) -> None:
+    if array.size != size:
+        raise InvalidInput.of(column, f"{size} long", array.size)
+
+
+def _require_offsets(
+    column: str,
+    offsets: npt.NDArray[np.int64],
+    values: npt.NDArray[np.integer],
+    sends: int,
+    least: int,
+) -> None:
+    """Require that ``offsets`` cut ``values`` into ``sends`` pieces of at least ``least`` each."""
+    _require_size(column, offsets, sends + 1)
+    if offsets[0] != 0 or offsets[-1] != values.size or (np.diff(offsets) < least).any():
+        raise InvalidInput.of(
+            column,
+            f"ascending from 0 to {values.size} by at least {least}",
+            f"from {offsets[0]} to {offsets[-1]} by {np.diff(offsets).min(initial=least)} or more",
+        )

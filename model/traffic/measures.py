@@ -1,0 +1,53 @@
+"""Throughput, latency and use of links, as a trace of traffic tells them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..network.config import NetworkConfig
+from ..network.topology import NO_LINK
+from ..run.measures import link_flits
+from ..run.trace import Trace
+from .program import deliveries
+from .traffic import Traffic
+
+
+def measure_traffic(
+    traffic: Traffic, config: NetworkConfig, trace: Trace, seed: int
+) -> dict[str, float | int]:
+    """What a trace of ``traffic``, with VCs drawn from ``seed``, says: throughput, latency, use.
+
+    Throughput is in flits per node and cycle, headers included, also those of their flits that are
+    dropped on the way. A packet is accepted when its tail is delivered. What was accepted is
+    counted from a quarter of the cycles in which packets start to the last of them, when the
+    network is neither filling nor emptying. Latencies are in cycles, from a packet's start to its
+    tail's delivery; percentiles are interpolated between the nearest two. The use of a link is the
+    share of cycles in which a flit leaves for it, up to the last flit of the trace.
+    """
+    topology = config.topology
+    last = int(traffic.cycle.max(initial=0)) + 1
+    first = last // 4
+    delivery = deliveries(traffic, config, trace, seed)
+    in_time = (delivery.arrived >= first) & (delivery.arrived < last)
+    latency = delivery.latency
+    on_links = link_flits(topology, trace)[:, 1:][topology.neighbor[:, 1:] != NO_LINK]
+    cycles = int(trace.cycle.max(initial=0)) + 1
+    accepted = float(delivery.flits[in_time].sum())
+    measures: dict[str, float | int] = {
+        "packets_delivered": len(latency),
+        "offered_throughput": float(traffic.flits.sum()) / topology.nodes / last,
+        "accepted_throughput": accepted / topology.nodes / (last - first),
+    }
+    if latency.size:
+        measures |= {
+            "mean_latency": float(latency.mean()),
+            "median_latency": float(np.median(latency)),
+            "latency_99th_percentile": float(np.percentile(latency, 99)),
+            "longest_latency": int(latency.max()),
+        }
+    if on_links.size:
+        measures |= {
+            "mean_link_use": float(on_links.mean()) / cycles,
+            "busiest_link_use": float(on_links.max()) / cycles,
+        }
+    return measures
