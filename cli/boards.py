@@ -18,20 +18,16 @@ from .options.collective import (
     schedule_facts,
     schedule_file_option,
 )
-from .options.common import (
-    Chosen,
-    Use,
+from .options.hardware import (
     chosen_config,
-    chosen_topology,
     force_option,
     hardware_options,
-    json_option,
-    network_facts,
-    network_options,
-    output_paths,
     require_no_deadlock,
     timing_option,
 )
+from .options.network import SizeLimit, chosen_topology, network_facts, network_options
+from .options.output import json_option, output_paths
+from .options.values import OptionValues
 
 if TYPE_CHECKING:
     from ..boards.synthesis.bitstream import Bitstream
@@ -121,7 +117,7 @@ def bitstream_command(
     from ..sim.toolchain import environment
 
     board = find_board(board_name)
-    config = _board_config(chosen, chosen_topology(chosen, Use.HARDWARE))
+    config = _board_config(chosen, chosen_topology(chosen, SizeLimit.HARDWARE))
     if program:
         require_loader()
     if prove:
@@ -236,11 +232,11 @@ def board_run_command(port: str, as_json: bool, timing: str, **chosen: Any) -> N
         raise RuntimeError("board and prediction do not agree")
 
 
-def _case(chosen: Chosen, timing: str) -> Case:
+def _case(chosen: OptionValues, timing: str) -> Case:
     """What is run: the schedule that the options describe, with a payload."""
     from ..model.compare.case import Case
 
-    schedule = chosen_schedule(chosen, Use.HARDWARE)
+    schedule = chosen_schedule(chosen, SizeLimit.HARDWARE)
     return Case.of(
         schedule,
         _board_config(chosen, schedule.topology, schedule),
@@ -250,7 +246,7 @@ def _case(chosen: Chosen, timing: str) -> Case:
     )
 
 
-def _board_config(chosen: Chosen, topology: Topology, *schedules: Schedule) -> NetworkConfig:
+def _board_config(chosen: OptionValues, topology: Topology, *schedules: Schedule) -> NetworkConfig:
     """A network on a board tells by signatures what it has done, if it need not be smaller."""
     config = chosen_config(chosen, topology, *schedules)
     if config.all_port:
