@@ -27,6 +27,7 @@ from amaranth.back import verilog
 
 from ..model.config import NetworkConfig
 from ..model.errors import InvalidInput
+from ..sim.build import runtime_objects
 from ..sim.cache import cached_folder, digest, source_digest
 from ..sim.toolchain import environment, tool_versions
 from ..sim.verify import Case, Check
@@ -201,17 +202,17 @@ def build_design(design: Design, *, say: Say = lambda stage: None) -> Path:
 
     Raises :class:`.InvalidInput` if a tool is missing, :class:`.ToolError` if one fails.
     """
-    variables = environment()
-    key = digest("proof", design.text, source_digest(*BUILT_FROM), *tool_versions(variables))
+    key = digest("proof", design.text, source_digest(*BUILT_FROM), *tool_versions())
 
     def make(folder: Path) -> None:
         say(f"{design.level}: compiling (Verilator)")
         (folder / SOURCE).write_text(design.text)
-        worker = [sys.executable, "-P", "-m", "eyecast.boards.proof_worker", "build"]
+        worker = [sys.executable, "-P", "-m", "eyecast.boards.proof_worker"]
         work = folder / "build"
         work.mkdir()
         command = [*worker, str(work), str(folder / SOURCE)]
-        run_logged("verilator", command, folder, variables)
+        with runtime_objects(work):
+            run_logged("verilator", command, folder, environment())
         (work / MODULE).rename(folder / MODULE)
         shutil.rmtree(work)
 
