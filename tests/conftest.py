@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from command import Answer, Command
+from slow_tests import pytest_addoption, pytest_configure  # noqa: F401
 
 from eyecast import cli_group
 from eyecast.model import schedule_checks
