@@ -65,10 +65,8 @@ def schedule(
     if ports not in PORTS:
         raise InvalidInput.of("ports", ", ".join(PORTS), ports)
     if (source is None) != (collective in ROOTLESS):
-        asked = "left out: every node is one" if collective in ROOTLESS else "given"
-        raise InvalidInput.of(
-            f"source of a {collective}", asked, "not" if source is None else source
-        )
+        allowed = "None, as every node is one" if collective in ROOTLESS else "a node"
+        raise InvalidInput.of(f"source of {collective}", allowed, source)
     require_range("flits", flits, 1)
     request = Request(
         topology=network,
@@ -114,9 +112,7 @@ def schedule_of_sends(
             raise InvalidInput.of(f"path of a send in step {step}", "two nodes or more", len(path))
     listed.sort(key=lambda send: send[0])
     root = listed[0][1][0]
-    owed = (
-        None if targets is None else tuple(node_number(network, each, "target") for each in targets)
-    )
+    owed = _numbers(network, targets)
     require_range("flits", flits, 1)
     made = one_block_schedule(
         name,

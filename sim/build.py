@@ -123,7 +123,8 @@ def _verilate(
     """Run Verilator and the compiler, with their output in a log that is kept if they fail."""
     # -P: no module of the folder that the user is in takes the place of one of Python's own.
     builder = [sys.executable, "-P", "-m", "eyecast.sim.build_worker", TOP_MODULE, str(folder)]
-    command = [*builder, json.dumps(options), "waves" if waves else "no-waves"]
+    how = "waves" if waves else "quick" if TILE_APART_OPTIONS[0] in options else "thorough"
+    command = [*builder, json.dumps(options), how]
     log = folder.with_suffix(".log")
     status = process.run([*command, *map(str, sources)], log, variables=variables)
     if status:

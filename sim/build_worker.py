@@ -18,17 +18,17 @@ from cocotb_tools import config
 MOST_COMPILERS = 4
 """At once: one alone takes up to a gigabyte of memory."""
 MAKEFILE, WHOLE_MAKEFILE = "Vtop.mk", "whole.mk"
-WHOLE_MAKE = [WHOLE_MAKEFILE, "whole", "OPT_FAST=-O1"]
-"""Words for make. Above -O1 a small network takes half again as long to compile, and is a tenth
+QUICK = "OPT_FAST=-O1"
+"""A word for make. Above -O1 a small network takes half again as long to compile, and is a tenth
 faster."""
 WHOLE = """\
 include {makefile}
 .PHONY: whole
 ifeq ($(VM_PARALLEL_BUILDS),1)
-# Of a large network there are files enough for all processors.
-whole: hier_build
+# Of a large design there are files enough for all processors.
+whole: {everything}
 else
-# All in one file: what a small network takes to compile is above all Verilator's headers.
+# All in one file: what a small design takes to compile is above all Verilator's headers.
 PARTS := $(wildcard $(addsuffix *.cpp,$(dir $(VM_HIER_LIBS))) $(VM_PREFIX)*.cpp) {main}
 whole: whole.o $(VK_GLOBAL_OBJS)
 	$(LINK) $(LDFLAGS) $^ $(LOADLIBES) $(LDLIBS) $(LIBS) -o {program}
@@ -38,7 +38,7 @@ whole.cpp:
 	printf '#undef VL_PCH_INCLUDED\\n#include "%s"\\n' $(PARTS) > $@
 endif
 """
-"""How a network is compiled whose tiles Verilator has gone through apart."""
+"""How a simulator is compiled, for make."""
 
 
 class Build:
@@ -56,12 +56,12 @@ class Build:
         links: Path,
         *,
         waves: bool = False,
+        quick: bool = False,
     ) -> None:
         self._links = links
         self.environment = dict(os.environ)
         self._folder = self._plain(folder.parent) / folder.name
-        self._main = self._plain(config.share_dir) / "lib" / "verilator" / "verilator.cpp"
-        self._top = top
+        main = self._plain(config.share_dir) / "lib" / "verilator" / "verilator.cpp"
         places = [Path(source) for source in sources]
         named = [str(self._plain(place.parent) / place.name) for place in places]
         libraries = self._plain(config.libs_dir)
@@ -69,17 +69,15 @@ class Build:
         verilate = [self._verilator(), "-cc", "--exe", "--vpi", *("-Mdir", str(self._folder))]
         verilate += [*("--top-module", top), *("--prefix", "Vtop"), *("-o", top)]
         verilate += [*("-LDFLAGS", linked), *(["--trace"] if waves else []), *options]
-        verilate += [*("--timescale", "1ns/1ns"), str(self._main), *named]
-        whole = "--hierarchical" in options
-        if whole:
-            self._write_makefile(folder)
-        make = [
-            "make",
-            *("-j", str(min(MOST_COMPILERS, os.cpu_count() or 1))),
-            *("-C", str(self._folder)),
-            "-f",
-        ]
-        make += [*(WHOLE_MAKE if whole else [MAKEFILE]), f"VM_TRACE={int(waves)}"]
+        verilate += [*("--timescale", "1ns/1ns"), str(main), *named]
+        # What makes the tile too has a makefile of its own.
+        hierarchical = "--hierarchical" in options
+        everything = "hier_build" if hierarchical else top
+        text = WHOLE.format(makefile=MAKEFILE, everything=everything, main=main, program=top)
+        (folder / WHOLE_MAKEFILE).write_text(text)
+        compilers = min(MOST_COMPILERS, os.cpu_count() or 1)
+        make = ["make", "whole", *("-j", str(compilers)), *("-C", str(self._folder))]
+        make += [*("-f", WHOLE_MAKEFILE), f"VM_TRACE={int(waves)}", *([QUICK] if quick else [])]
         # Verilator's makefile refuses by this name, which make itself finds out behind the link.
         make.append(f"CURDIR={self._folder}")
         self.commands = [verilate, make]
@@ -103,10 +101,6 @@ class Build:
         resource.setrlimit(resource.RLIMIT_STACK, (most, most))
         return f"{self.environment['VERILATOR_ROOT']}/bin/verilator_bin"
 
-    def _write_makefile(self, folder: Path) -> None:
-        text = WHOLE.format(makefile=MAKEFILE, main=self._main, program=self._top)
-        (folder / WHOLE_MAKEFILE).write_text(text)
-
     def _plain(self, folder: Path) -> Path:
         """The folder itself, or a link to it where its name has a space or the like."""
         if is_plain(folder):
@@ -125,20 +119,30 @@ def is_plain(folder: str | Path) -> bool:
 
 
 def build(
-    top: str, sources: Sequence[str], folder: Path, options: Sequence[str], *, waves: bool = False
+    top: str,
+    sources: Sequence[str],
+    folder: Path,
+    options: Sequence[str],
+    *,
+    waves: bool = False,
+    quick: bool = False,
 ) -> None:
-    """Compile the simulator of the module ``top``; exit if that fails."""
+    """Compile the simulator of the module ``top``; exit if that fails.
+
+    Compiled ``quick``, it is a little slower.
+    """
     with tempfile.TemporaryDirectory(prefix="eyecast-") as links:
-        Build(top, sources, folder, options, Path(links), waves=waves).run()
+        Build(top, sources, folder, options, Path(links), waves=waves, quick=quick).run()
 
 
 def main() -> None:
-    """``builder TOP BUILD_FOLDER OPTIONS WAVES SOURCE...``; status 0 if the simulator is built.
+    """``builder TOP BUILD_FOLDER OPTIONS HOW SOURCE...``; status 0 if the simulator is built.
 
-    ``OPTIONS`` are Verilator's, as a list in JSON.
+    ``OPTIONS`` are Verilator's, as a list in JSON; ``HOW`` has the word waves, quick, or neither.
     """
-    top, folder, options, waves, *sources = sys.argv[1:]
-    build(top, sources, Path(folder), json.loads(options), waves=waves == "waves")
+    top, folder, listed, how, *sources = sys.argv[1:]
+    options = json.loads(listed)
+    build(top, sources, Path(folder), options, waves=how == "waves", quick=how == "quick")
 
 
 if __name__ == "__main__":

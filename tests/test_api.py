@@ -46,11 +46,9 @@ def test_it_says_what_the_command_says(request, here):
 
 def test_nodes_are_numbers_or_coordinates():
     assert eyecast.schedule(eyecast.mesh((4, 4)), "eye", source=5).root == EYE.root
-    with pytest.raises(
-        eyecast.InvalidInput, match="^source must be a node of the 4x4 mesh, 0,0 to"
-    ):
+    with pytest.raises(eyecast.InvalidInput, match="source must be a node of the 4x4 mesh"):
         eyecast.schedule(eyecast.mesh((4, 4)), "eye", source=(4, 0))
-    with pytest.raises(eyecast.InvalidInput, match="^source must be 0 to 15, not 16$"):
+    with pytest.raises(eyecast.InvalidInput, match="source must be 0 to 15, not 16"):
         eyecast.schedule(eyecast.mesh((4, 4)), "eye", source=16)
 
 

@@ -16,12 +16,14 @@ VERILATOR_OPTIONS = [
     "-O3",
     *("--x-assign", "fast", "--x-initial", "fast"),
     *("-Wno-fatal", "-Wno-lint", "-Wno-style"),
+    # In files of so many bytes, of which each has all headers before it.
+    *("--output-split", "1000000"),
 ]
 
 
 def main() -> None:
     """``proof_worker BUILD_FOLDER SOURCE``; exit status 0 if the simulator is built."""
-    build(MODULE, [sys.argv[2]], Path(sys.argv[1]), VERILATOR_OPTIONS)
+    build(MODULE, [sys.argv[2]], Path(sys.argv[1]), VERILATOR_OPTIONS, quick=True)
 
 
 if __name__ == "__main__":
