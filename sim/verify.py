@@ -5,8 +5,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..model.base.errors import InvalidInput
 from ..model.cycle.model import Run, run
 from ..model.network.config import NetworkConfig
@@ -242,9 +240,7 @@ def count_distance(trace: Trace) -> int:
 def count_steps(trace: Trace, config: NetworkConfig) -> int:
     """The last step as the headers that were delivered say it."""
     headers = trace.data[(trace.port == 0) & (trace.kind & HEAD_MARK != 0)]
-    mask = np.uint64((1 << config.step_bits) - 1)
-    steps = headers >> np.uint64(config.port_bits) & mask
-    return int(steps.max(initial=0))
+    return int(config.header.step(headers).max(initial=0))
 
 
 def waiting(program: Program, measured: HardwareRun) -> list[str]:
