@@ -13,7 +13,8 @@ from eyecast.model.program.payload import empty_memory
 from eyecast.model.program.program import Program, Row
 from eyecast.model.run.trace import first_difference
 from eyecast.sim.build import build_simulator
-from eyecast.sim.simulator import prepare, simulate
+from eyecast.sim.loading import prepare
+from eyecast.sim.simulator import simulate
 
 PAGE = Path(__file__).parents[1] / "docs" / "router.md"
 PAYLOAD = 3
