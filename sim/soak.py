@@ -112,6 +112,6 @@ def written_words(config: NetworkConfig, trace: Trace) -> npt.NDArray[np.bool_]:
     written = np.zeros((config.topology.nodes, config.message_words), dtype=np.bool_)
     for begin, end in zip(packets.begin.tolist(), packets.end.tolist(), strict=True):
         if packets.flits.port[begin] == 0:
-            address = int(packets.flits.data[begin]) >> config.port_bits + config.step_bits
+            address = int(config.header.address(packets.flits.data[begin]))
             written[packets.flits.node[begin], address : address + end - begin - 1] = True
     return written

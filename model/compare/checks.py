@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from ..network.config import NetworkConfig
 from ..program.layout import held_words
 from ..program.program import Program
@@ -159,6 +157,4 @@ def count_distance(trace: Trace) -> int:
 def count_steps(trace: Trace, config: NetworkConfig) -> int:
     """The last step as the headers that were delivered say it."""
     headers = trace.data[(trace.port == 0) & (trace.kind & HEAD_MARK != 0)]
-    mask = np.uint64((1 << config.step_bits) - 1)
-    steps = headers >> np.uint64(config.port_bits) & mask
-    return int(steps.max(initial=0))
+    return int(config.header.step(headers).max(initial=0))
