@@ -18,27 +18,23 @@ from .options.collective import (
     schedule_facts,
     schedule_file_option,
 )
-from .options.common import (
-    Chosen,
-    Use,
+from .options.hardware import (
     chosen_config,
-    chosen_topology,
     force_option,
     hardware_options,
-    json_option,
-    network_facts,
-    network_options,
-    output_paths,
     require_no_deadlock,
     timing_option,
 )
+from .options.network import SizeLimit, chosen_topology, network_facts, network_options
+from .options.output import json_option, output_paths
+from .options.values import OptionValues
 
 if TYPE_CHECKING:
-    from ..boards.run import BoardComparison
     from ..boards.synthesis.bitstream import Bitstream
+    from ..model.compare.case import Case
+    from ..model.compare.checks import Verification
     from ..model.network.topology import Topology
     from ..model.schedule.schedule import Schedule
-    from ..sim.verify import Case
 
 PROOF_FLITS = 4
 """Length of the message that ``--prove`` sends."""
@@ -121,7 +117,7 @@ def bitstream_command(
     from ..sim.toolchain import environment
 
     board = find_board(board_name)
-    config = _board_config(chosen, chosen_topology(chosen, Use.HARDWARE))
+    config = _board_config(chosen, chosen_topology(chosen, SizeLimit.HARDWARE))
     if program:
         require_loader()
     if prove:
@@ -174,7 +170,7 @@ def _build(board: Board, config: NetworkConfig) -> Bitstream:
         return build_bitstream(board, config, say=begin)
 
 
-def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, BoardComparison]:
+def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, Verification]:
     """Run a broadcast on what was built, in simulation, at every level that can be had."""
     from ..boards.proof.proof import bitstream_design, netlist_design, prove, why_not_read_back
 
@@ -190,7 +186,7 @@ def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, B
 def _proof_case(config: NetworkConfig) -> Case:
     """A broadcast of a few flits from the first node, as any connected network can do it."""
     from ..model.collectives.registry import Request, find_algorithm
-    from ..sim.verify import Case
+    from ..model.compare.case import Case
 
     topology = config.topology
     source = min(set(range(topology.nodes)) - set(topology.faulty_nodes), default=0)
@@ -236,11 +232,11 @@ def board_run_command(port: str, as_json: bool, timing: str, **chosen: Any) -> N
         raise RuntimeError("board and prediction do not agree")
 
 
-def _case(chosen: Chosen, timing: str) -> Case:
+def _case(chosen: OptionValues, timing: str) -> Case:
     """What is run: the schedule that the options describe, with a payload."""
-    from ..sim.verify import Case
+    from ..model.compare.case import Case
 
-    schedule = chosen_schedule(chosen, Use.HARDWARE)
+    schedule = chosen_schedule(chosen, SizeLimit.HARDWARE)
     return Case.of(
         schedule,
         _board_config(chosen, schedule.topology, schedule),
@@ -250,7 +246,7 @@ def _case(chosen: Chosen, timing: str) -> Case:
     )
 
 
-def _board_config(chosen: Chosen, topology: Topology, *schedules: Schedule) -> NetworkConfig:
+def _board_config(chosen: OptionValues, topology: Topology, *schedules: Schedule) -> NetworkConfig:
     """A network on a board tells by signatures what it has done, if it need not be smaller."""
     config = chosen_config(chosen, topology, *schedules)
     if config.all_port:
@@ -259,7 +255,7 @@ def _board_config(chosen: Chosen, topology: Topology, *schedules: Schedule) -> N
 
 
 def _bitstream_json(
-    board: Board, built: Bitstream, proofs: dict[str, BoardComparison]
+    board: Board, built: Bitstream, proofs: dict[str, Verification]
 ) -> dict[str, object]:
     """What was built, as JSON values."""
     return {
@@ -283,7 +279,7 @@ def _print_bitstream(board: Board, config: NetworkConfig, built: Bitstream) -> N
     )
 
 
-def _print_proofs(board: Board, proofs: dict[str, BoardComparison]) -> None:
+def _print_proofs(board: Board, proofs: dict[str, Verification]) -> None:
     """Predicted beside what was simulated, level by level, and which level is missing and why."""
     from ..boards.proof.proof import why_not_read_back
 
@@ -294,7 +290,7 @@ def _print_proofs(board: Board, proofs: dict[str, BoardComparison]) -> None:
         say(f"bitstream not simulated: {reason}")
 
 
-def _print_comparison(result: BoardComparison, measured: str = "board") -> None:
+def _print_comparison(result: Verification, measured: str = "board") -> None:
     """Predicted beside measured, and what still waits."""
     label = result.case.schedule.topology.label
     title = f"{label}, {result.case.schedule.algorithm}, {result.case.timing} timing"

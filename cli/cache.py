@@ -9,7 +9,8 @@ import click
 
 from ..model.base.errors import InvalidInput, require_range
 from .console import print_json, print_table, say
-from .options.common import integer_option, json_option
+from .options.output import json_option
+from .options.values import integer_option
 
 if TYPE_CHECKING:
     from ..sim.cache_list import Kept

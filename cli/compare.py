@@ -14,28 +14,22 @@ from ..model.collectives.registry import algorithms_for
 from ..model.network.config import TIMINGS
 from .console import BUILDING, print_json, print_table, progress, say, say_written
 from .options.collective import all_port_served, chosen_request, chosen_root, request_options
-from .options.common import (
+from .options.hardware import chosen_config, force_option, hardware_options, require_no_deadlock
+from .options.network import (
     NETWORK_NAMES,
-    Chosen,
-    Use,
-    chosen_config,
+    SizeLimit,
     chosen_topology,
-    force_option,
-    hardware_options,
-    json_option,
     network_facts,
     network_options,
-    output_option,
-    refuse_beside,
-    require_no_deadlock,
-    require_output_files,
 )
+from .options.output import json_option, output_option, require_output_files
+from .options.values import OptionValues, refuse_beside
 from .side_by_side import Comparison, Entry
 
 if TYPE_CHECKING:
+    from ..model.compare.case import Case
     from ..model.network.config import NetworkConfig
     from ..model.schedule.schedule import Schedule
-    from ..sim.verify import Case
 
 
 @click.command("compare")
@@ -69,7 +63,7 @@ def compare_command(
         names = [option.opts[0] for option in click.get_current_context().command.params]
         others = [name for name in names if name not in kept]
         refuse_beside("--all-sources", others, "it is about the TCD from every node")
-        topology = chosen_topology(chosen, Use.SCHEDULE)
+        topology = chosen_topology(chosen, SizeLimit.SCHEDULE)
         compare_sources(topology, output, network_facts(chosen, topology) if as_json else None)
     else:
         comparison = _compare_algorithms(chosen, rtl, output)
@@ -83,9 +77,9 @@ def compare_command(
             raise RuntimeError("hardware and prediction do not agree")
 
 
-def _compare_algorithms(chosen: Chosen, rtl: bool, output: str | None) -> Comparison:
+def _compare_algorithms(chosen: OptionValues, rtl: bool, output: str | None) -> Comparison:
     """All that is known of all algorithms; the picture of it, where ``output`` is given."""
-    comparison = _generate(chosen, Use.HARDWARE if rtl else Use.PROGRAM)
+    comparison = _generate(chosen, SizeLimit.HARDWARE if rtl else SizeLimit.PROGRAM)
     cases = _predict(chosen, comparison, keep=rtl)
     if rtl:
         _verify(comparison, cases)
@@ -94,9 +88,9 @@ def _compare_algorithms(chosen: Chosen, rtl: bool, output: str | None) -> Compar
     return comparison
 
 
-def _generate(chosen: Chosen, use: Use) -> Comparison:
+def _generate(chosen: OptionValues, limit: SizeLimit) -> Comparison:
     """Make and prove the schedules of all algorithms; refused where none serves the network."""
-    topology = chosen_topology(chosen, use)
+    topology = chosen_topology(chosen, limit)
     request = chosen_request(chosen, topology, chosen_root(chosen, topology))
     if request.source in topology.faulty_nodes:
         raise InvalidInput.of("--source", "a node that is not faulty", chosen["source"])
@@ -128,12 +122,12 @@ def _generate(chosen: Chosen, use: Use) -> Comparison:
     return Comparison(chosen["collective"], request, entries, refusals)
 
 
-def _predict(chosen: Chosen, comparison: Comparison, *, keep: bool) -> list[Case]:
+def _predict(chosen: OptionValues, comparison: Comparison, *, keep: bool) -> list[Case]:
     """Ask the cycle model, and fill in what it says; the cases, if they are to be kept.
 
     What is refused here (routes that may deadlock, too few VCs, ...) has a schedule all the same.
     """
-    from ..sim.verify import Case
+    from ..model.compare.case import Case
 
     entries = comparison.entries
     config = _common_config(chosen, [entry.schedule for entry in entries])
@@ -160,7 +154,7 @@ def _predict(chosen: Chosen, comparison: Comparison, *, keep: bool) -> list[Case
     return cases
 
 
-def _common_config(chosen: Chosen, schedules: Sequence[Schedule]) -> NetworkConfig:
+def _common_config(chosen: OptionValues, schedules: Sequence[Schedule]) -> NetworkConfig:
     """One network for all, or their cycles could not be compared: what they need is in it."""
     topology = schedules[0].topology
     try:
@@ -175,7 +169,7 @@ def _common_config(chosen: Chosen, schedules: Sequence[Schedule]) -> NetworkConf
         return chosen_config(chosen, topology, *fitting)
 
 
-def _fits(chosen: Chosen, schedule: Schedule) -> bool:
+def _fits(chosen: OptionValues, schedule: Schedule) -> bool:
     """Whether there is a network as chosen that carries out ``schedule``."""
     try:
         chosen_config(chosen, schedule.topology, schedule)

@@ -12,15 +12,8 @@ from ..model.collectives.cube.costs.rows import PORTS, Number
 from ..model.collectives.cube.costs.tables import find_costs, lower_bound
 from .console import print_json, print_table, say, say_written
 from .costs_tables import COST_TABLES, CostTable, cost_table
-from .options.common import (
-    float_option,
-    integer_option,
-    integers,
-    json_option,
-    output_option,
-    output_paths,
-    refuse_beside,
-)
+from .options.output import json_option, output_option, output_paths
+from .options.values import float_option, integer_option, integers, refuse_beside
 
 _LARGEST_DIMENSION = 20
 _SHORTEST_TIME, _LONGEST_TIME = 1e-100, 1e9

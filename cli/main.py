@@ -37,14 +37,14 @@ COMMANDS = {
     "cache": _Entry("cache", "List what was built and is kept, or remove it."),
     "compare": _Entry("compare", "Compare all algorithms for a collective."),
     "costs": _Entry("costs", "Print the papers' formulas for hypercubes."),
-    "predict": _Entry("schedule", "Predict the cycles of every step with the cycle model."),
-    "program": _Entry("schedule", "Compile a schedule to the injection tables of a network."),
+    "predict": _Entry("predict", "Predict the cycles of every step with the cycle model."),
+    "program": _Entry("program", "Compile a schedule to the injection tables of a network."),
     "schedule": _Entry("schedule", "Make and prove a schedule, beside its lower bounds."),
-    "show": _Entry("schedule", "Draw a schedule."),
+    "show": _Entry("show", "Draw a schedule."),
     "traffic": _Entry("traffic", "Run drawn or given traffic: throughput and latency."),
     "transmit": _Entry("transmit", "Find when and where a host should send."),
     "verify": _Entry("verify", "Run a schedule on the hardware, compared with the model."),
-    "verilog": _Entry("schedule", "Write the network as Verilog."),
+    "verilog": _Entry("verilog", "Write the network as Verilog."),
 }
 
 
@@ -90,7 +90,7 @@ def _fail(message: str, status: int) -> NoReturn:
 
 
 class _Commands(click.Group):
-    """The commands, which an unknown one is told."""
+    """The command group; an unknown command is answered with the list of known ones."""
 
     def list_commands(self, _context: click.Context) -> list[str]:
         return list(COMMANDS)

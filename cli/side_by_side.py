@@ -17,7 +17,7 @@ from ..model.schedule.cost import ScheduleCost, count_cost, message_words
 from ..model.schedule.schedule import Schedule
 
 if TYPE_CHECKING:
-    from ..sim.verify import Verification
+    from ..model.compare.checks import Verification
 
 
 @dataclass(frozen=True)

@@ -24,27 +24,15 @@ from .console import (
     say,
     say_written,
 )
-from .options.common import (
-    Chosen,
-    Use,
-    buffered_hardware_options,
-    chosen_topology,
-    float_option,
-    force_option,
-    integer_option,
-    json_option,
-    network_facts,
-    network_options,
-    output_option,
-    output_paths,
-    refuse_beside,
-    require_no_deadlock,
-)
+from .options.hardware import buffered_hardware_options, force_option, require_no_deadlock
+from .options.network import SizeLimit, chosen_topology, network_facts, network_options
+from .options.output import json_option, output_option, output_paths
+from .options.values import OptionValues, float_option, integer_option, refuse_beside
 
 if TYPE_CHECKING:
-    from ..model.cycle.model import Run
+    from ..model.compare.traffic_case import TrafficCase, TrafficResult
     from ..model.network.topology import Topology
-    from ..sim.traffic import TrafficCase, TrafficResult
+    from ..model.run.run import Run
 
 TABLE_SIZES = (1 << 12, 1 << 14, 1 << 16)
 """Table memories of networks for traffic, in words: few sizes, so that few networks are built."""
@@ -115,10 +103,10 @@ def traffic_command(output: str | None, as_json: bool, place: str, **chosen: Any
         raise RuntimeError(f"the traffic does not end: stopped after {predicted.cycles} cycles")
 
 
-def _setting(chosen: Chosen) -> Setting:
+def _setting(chosen: OptionValues) -> Setting:
     """Draw or read the traffic, and make room for it in the network."""
     require_range("--seed", chosen["seed"], 0)
-    topology = chosen_topology(chosen, Use.HARDWARE)
+    topology = chosen_topology(chosen, SizeLimit.HARDWARE)
     if chosen["traffic_file"] is not None:
         refuse_beside("--traffic-file", ("--pattern", "--rate", "--packet-flits", "--cycles"))
         traffic = read_traffic(chosen["traffic_file"], topology)
@@ -135,7 +123,7 @@ def _setting(chosen: Chosen) -> Setting:
     return Setting(traffic, _config(chosen, topology, traffic), refusal, chosen["seed"])
 
 
-def _predicted(chosen: Chosen, setting: Setting) -> Run:
+def _predicted(chosen: OptionValues, setting: Setting) -> Run:
     """What the cycle model says of traffic that no hardware carries: of any number of packets."""
     from ..model.cycle.model import run
     from ..model.program.payload import empty_memory, random_words
@@ -150,9 +138,9 @@ def _predicted(chosen: Chosen, setting: Setting) -> Run:
     return run(tables, memory, timing="self-timed", refusal=refusal)
 
 
-def _case(chosen: Chosen, setting: Setting) -> TrafficCase:
+def _case(chosen: OptionValues, setting: Setting) -> TrafficCase:
     """The same as a program, which the hardware can be loaded with, and what the model says."""
-    from ..sim.traffic import TrafficCase
+    from ..model.compare.traffic_case import TrafficCase
 
     return TrafficCase.of(
         setting.traffic,
@@ -163,7 +151,7 @@ def _case(chosen: Chosen, setting: Setting) -> TrafficCase:
     )
 
 
-def _config(chosen: Chosen, topology: Topology, traffic: Traffic) -> NetworkConfig:
+def _config(chosen: OptionValues, topology: Topology, traffic: Traffic) -> NetworkConfig:
     """The network, with memories large enough for the traffic."""
     from ..model.traffic.program import message_words_for
 
@@ -185,7 +173,7 @@ def _config(chosen: Chosen, topology: Topology, traffic: Traffic) -> NetworkConf
 
 def _run_on_hardware(case: TrafficCase) -> TrafficResult:
     """The same on the hardware."""
-    from ..sim.traffic import run_traffic
+    from ..sim.verify import run_traffic
 
     with progress("running", 1, shown=False) as (say, _):
         return next(run_traffic([case], on_build=lambda: say(BUILDING)))

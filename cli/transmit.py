@@ -9,17 +9,9 @@ import click
 from ..model.base.errors import InvalidInput
 from .console import busy, print_json, print_table, say, say_written
 from .options.collective import chosen_flits, flits_option, schedule_facts
-from .options.common import (
-    Use,
-    chosen_kind,
-    chosen_topology,
-    float_option,
-    json_option,
-    network_options,
-    output_option,
-    refuse_beside,
-    require_output_files,
-)
+from .options.network import SizeLimit, chosen_kind, chosen_topology, network_options
+from .options.output import json_option, output_option, require_output_files
+from .options.values import float_option, refuse_beside
 
 if TYPE_CHECKING:
     from ..model.collectives.transmit.plan import Plan
@@ -84,7 +76,7 @@ def transmit_command(
     flits = chosen_flits(chosen)
     # What a file holds is known when it is read.
     known = chosen_kind(chosen) in (*SCHEMES, "graph")
-    topology = chosen_topology(chosen, Use.SCHEDULE if known else Use.SEARCH)
+    topology = chosen_topology(chosen, SizeLimit.SCHEDULE if known else SizeLimit.SEARCH)
     if picture is not None:
         require_drawable(topology)
     with busy("searching"):

@@ -31,23 +31,20 @@ from .options.collective import (
     schedule_facts,
     schedule_file_option,
 )
-from .options.common import (
-    Chosen,
-    Use,
+from .options.hardware import (
     chosen_config,
-    chosen_topology,
     force_option,
     hardware_options,
-    json_option,
-    network_options,
-    output_option,
-    output_paths,
     require_no_deadlock,
     timing_option,
 )
+from .options.network import SizeLimit, chosen_topology, network_options
+from .options.output import json_option, output_option, output_paths
+from .options.values import OptionValues
 
 if TYPE_CHECKING:
-    from ..sim.verify import Case, Verification
+    from ..model.compare.case import Case
+    from ..model.compare.checks import Verification
 
 FILES = ("program.json", "schedule.json", "trace-hardware.csv", "trace-model.csv")
 WAVES = "waves.vcd"
@@ -105,18 +102,18 @@ def verify_command(
         raise RuntimeError("hardware and prediction do not agree")
 
 
-def _cases(chosen: Chosen, timing: str, all_sources: bool) -> Iterator[Case]:
+def _cases(chosen: OptionValues, timing: str, all_sources: bool) -> Iterator[Case]:
     """What is to be verified: one schedule, or every source's; each with a payload of its own."""
-    from ..sim.verify import Case
+    from ..model.compare.case import Case
 
     if not all_sources:
-        schedules = [chosen_schedule(chosen, Use.HARDWARE)]
+        schedules = [chosen_schedule(chosen, SizeLimit.HARDWARE)]
     else:
         if chosen["source"] is not None or chosen["schedule_file"] is not None:
             raise InvalidInput("--all-sources must be without --source and --schedule")
         if chosen["collective"] in ROOTLESS:
             raise InvalidInput(f"--all-sources must be left out with {chosen['collective']}")
-        topology = chosen_topology(chosen, Use.HARDWARE)
+        topology = chosen_topology(chosen, SizeLimit.HARDWARE)
         schedules = [make_schedule(chosen, topology, node) for node in range(topology.nodes)]
     # One network for all of them, which is built once.
     config = chosen_config(chosen, schedules[0].topology, *schedules)
@@ -141,7 +138,7 @@ def _write_verification(result: Verification, paths: Sequence[Path]) -> None:
 
 def _print_verification(result: Verification) -> None:
     """Predicted beside measured, what still waits, and the first difference."""
-    from ..sim.verify import waiting
+    from ..model.compare.waiting import waiting
 
     title = f"{schedule_title(result.case.schedule)}, {result.case.timing} timing"
     print_checks(title, result.checks)

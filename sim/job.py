@@ -47,8 +47,8 @@ class Job(_Stored):
     ``writes`` has shape (writes, 4), uint64: node, space, address, word of each write through the
     host port before the start. ``read_words`` words of every node's message memory are read
     afterwards, and ``status_words`` words of its status, of which ``mask_words`` for each of the
-    node's ``lanes`` tell the steps in which a packet has arrived. ``cycle_limit`` is when the
-    watchdog stops the run. What all nodes say, the answers to the host too, is
+    node's ``lanes`` tell in which of ``step_numbers`` steps a packet has arrived. ``cycle_limit``
+    is when the watchdog stops the run. What all nodes say, the answers to the host too, is
     ``barrier_registers`` cycles later than it would be without such registers.
     """
 
@@ -57,6 +57,7 @@ class Job(_Stored):
     writes: npt.NDArray[np.uint64]
     nodes: int
     flit_width: int
+    step_numbers: int
     mask_words: int
     lanes: int
     read_words: int

@@ -27,12 +27,12 @@ from program_by_hand import put, words
 
 from eyecast.boards.serial.frame import require_boardable
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.compare.waiting import waiting
 from eyecast.model.run.trace import HEAD_MARK, TAIL_MARK
 from eyecast.rtl.host_port import HostSpace, table_address_bits
 from eyecast.rtl.sender import SenderState
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import simulate
-from eyecast.sim.verify import waiting
 
 SOME_SLOW = [
     pytest.param(network, marks=() if network == "cube" else pytest.mark.slow)
@@ -230,7 +230,7 @@ def test_packets_of_rows_that_go_on_are_awaited_where_rows_are_timed():
     carried_out("timed", AWAITED[1])
     assert flagged("timed", AWAITED[0])[0] == {2: ["unexpected_receive"]}
     _, runs = on_both("timed", AWAITED[2])
-    assert not any(measured.done or measured.flags.any() for measured in runs)
+    assert not any(measured.finished or measured.flags.any() for measured in runs)
 
 
 def test_rows_in_the_table_of_another_link():
@@ -324,7 +324,7 @@ def test_words_beyond_the_message_memory():
     assert names == {1: ["bad_write"]}
     for measured in runs:
         assert (
-            measured.messages[1, 62:].tolist()
+            measured.memory[1, 62:].tolist()
             == words(PROGRAMS["cube"][words_beyond])[0, :2].tolist()
         )
 

@@ -22,9 +22,9 @@ from eyecast.boards.synthesis.bitstream import build_bitstream, synthesize
 from eyecast.boards.tools import run_tool
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
+from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
-from eyecast.sim.verify import Case
 
 SMALL = NetworkConfig(topology=mesh((2, 1)), flit_width=16, signature=True)
 SQUARE = replace(SMALL, topology=mesh((2, 2)))

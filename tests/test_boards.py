@@ -28,13 +28,13 @@ from eyecast.boards.synthesis.top import synthesis_inputs
 from eyecast.boards.tools import ToolError, run_tool
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
+from eyecast.model.run.run import HardwareRun
 from eyecast.model.run.signature import signatures
 from eyecast.rtl.barrier_tree import BroadcastTree
 from eyecast.rtl.flit_buffer import BufferStyle
-from eyecast.sim.simulator import HardwareRun
-from eyecast.sim.verify import Case
 
 NAMES = "icebreaker, ice40-hx8k, ulx3s-85f, icepi-zero"
 SMALL = NetworkConfig(topology=mesh((2, 2)), flit_width=16, signature=True)
@@ -101,16 +101,16 @@ def as_predicted(tried, **changes):
     """What a board would do that does what was predicted, but for some changes."""
     predicted = tried.predicted
     measured = HardwareRun(
-        done=True,
+        finished=True,
         cycles=predicted.cycles,
         seconds=0.0,
         flags=predicted.flags,
         step=predicted.step,
-        sender_state=np.zeros(4, np.int64),
+        sender_state=np.zeros((4, 1), np.int64),
         stalled_flits=predicted.stalled_flits,
         arrived=predicted.arrived,
         signature=signatures(predicted.trace, tried.program.config),
-        messages=predicted.memory[:, :4],
+        memory=predicted.memory[:, :4],
         trace=predicted.trace,
     )
     return replace(measured, **changes)

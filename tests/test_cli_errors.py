@@ -13,7 +13,7 @@ import pytest
 from command import CORNER_4X4, INSTALLED, Command, refusal, shell
 
 from eyecast.cli.options import collective as options_collective
-from eyecast.cli.options import common as options
+from eyecast.cli.options import network as options_network
 from eyecast.model.base.errors import with_article
 from eyecast.model.collectives.transmit import schemes
 from eyecast.sim.toolchain import environment
@@ -357,7 +357,9 @@ def test_a_link_to_itself(eyecast: Command, here: Path) -> None:
 def test_what_is_refused_is_refused_before_the_network_is_made(
     eyecast: Command, monkeypatch: pytest.MonkeyPatch, arguments: str, line: str
 ) -> None:
-    monkeypatch.setattr(options, "_KINDS", {**options._KINDS, "mesh": ("", 0, prod, None)})
+    monkeypatch.setattr(
+        options_network, "_KINDS", {**options_network._KINDS, "mesh": ("", 0, prod, None)}
+    )
     assert eyecast(*arguments.split()) == refusal(line)
 
 

@@ -56,7 +56,7 @@ def test_single_packet_flit_by_flit() -> None:
     assert (result.memory != words(program({}, {}, mesh((4, 3))))).sum() == 3
     assert not result.flags.any()
     assert not result.stalled_flits.any()
-    assert np.argwhere(result.arrived).tolist() == [[6, 1]]
+    assert np.argwhere(result.arrived).tolist() == [[6, 0, 1]]
 
 
 @pytest.mark.parametrize("timing", ["barrier", "self-timed"])

@@ -38,7 +38,7 @@ def test_unexpected_receive() -> None:
     rows = {0: [put(1, (UP, 1), target=7)], 1: [put(2, (UP, 1))]}
     result = simulated(program(rows, {2: [2]}))
     assert flags(result) == {1: {"unexpected_receive"}}
-    assert result.arrived[1, 1]
+    assert result.arrived[1, 0, 1]
     assert result.memory[1, 7] == 1
     assert not result.finished
     # Node 1 began step 2 in C + 1, before the flag; a row of step 9 it would not begin.
@@ -140,7 +140,7 @@ def test_bad_write() -> None:
     expected = words(program({}, {}, message_words=64))
     expected[1, 62:] = expected[0, :2]
     assert (result.memory == expected).all()
-    assert result.arrived[1, 1]
+    assert result.arrived[1, 0, 1]
 
 
 @pytest.mark.parametrize(

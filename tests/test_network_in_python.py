@@ -15,15 +15,15 @@ from program_by_hand import NORTH, UP, program, put, simulated
 
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.registry import Request, find_algorithm
+from eyecast.model.compare.case import Case
+from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube, mesh
 from eyecast.model.program.compiler import with_room
 from eyecast.model.run.signature import signatures
 from eyecast.model.traffic.traffic import draw_refusal, draw_traffic
 from eyecast.rtl.host_port import HostSpace, StatusWord, status_words
-from eyecast.sim.simulator import prepare
-from eyecast.sim.traffic import TrafficCase
-from eyecast.sim.verify import Case
+from eyecast.sim.loading import job_of, prepare
 
 SLACK = 20
 """Cycles after which a run is taken to hang, beyond those that it should take."""
@@ -142,7 +142,7 @@ def require_case(clock: ClockDomain, case: Case, *, look_ahead: bool) -> None:
     bench = Bench(clock, case.program.config, look_ahead=look_ahead)
 
     async def testbench(ctx) -> None:
-        await bench.load(ctx, case.job())
+        await bench.load(ctx, job_of(case))
         await bench.require(ctx, case.predicted)
         await bench.require_messages(ctx, case)
 

@@ -7,16 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eyecast.model.cycle.model import Run, run
+from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import line, mesh
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.program.program import Program, Row, encode_table
+from eyecast.model.run.run import FLAGS, SENDER_STATES, Run
 from eyecast.model.run.trace import Trace, first_difference
 from eyecast.rtl.host_port import host_address_bits, node_bits
 from eyecast.sim.build import build_simulator
-from eyecast.sim.simulator import prepare, simulate
+from eyecast.sim.loading import prepare
+from eyecast.sim.simulator import simulate
 
 PAGE = Path(__file__).parents[1] / "docs" / "router.md"
 PAYLOAD = 3
@@ -131,6 +133,13 @@ def test_the_widths_of_the_example_are_those_of_its_network() -> None:
     assert len(lines) == 13
     for name, *_, shown in lines:
         assert int(shown) == others.get(name, getattr(config, name, None)), name
+
+
+def test_the_flags_and_the_states_of_a_sender() -> None:
+    flags = {row[0]: row[1] for row in cells(section("### Flags")) if row[0].isdecimal()}
+    assert flags == {str(bit): name for bit, name in FLAGS.items()}
+    states = {row[1]: row[0].strip("*") for row in cells(section("### Sender")) if row[0][0] == "*"}
+    assert states == {str(number): name for number, name in enumerate(SENDER_STATES)}
 
 
 def header_words(text: str, column: int) -> dict[int, str]:

@@ -3,9 +3,10 @@
 import pytest
 
 from eyecast.model.collectives.halving.eye import eye_broadcast, source_tcd
+from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
-from eyecast.sim.verify import Case, verify
+from eyecast.sim.verify import verify
 
 MESSAGE_LENGTHS = (1, 4, 64)
 

@@ -26,7 +26,8 @@ from eyecast.model.run.trace import Trace
 from eyecast.model.traffic.program import message_words_for, traffic_program
 from eyecast.model.traffic.traffic import draw_traffic
 from eyecast.sim.build import build_simulator
-from eyecast.sim.simulator import prepare, simulate
+from eyecast.sim.loading import prepare
+from eyecast.sim.simulator import simulate
 
 FLITS = 5
 

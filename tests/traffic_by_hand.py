@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from program_by_hand import LINE, C, departures, program, put
 
-from eyecast.model.cycle.model import Run
 from eyecast.model.network.topology import Topology
 from eyecast.model.program.program import Program, Row
+from eyecast.model.run.run import Run
 
 
 def timed(start: int, *route: tuple[int, ...], **options: int) -> Row:

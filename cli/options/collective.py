@@ -15,29 +15,20 @@ from ...model.network.topology import Topology, hypercube
 from ...model.schedule.file import read_schedule
 from ...model.schedule.promises import ROOTLESS
 from ...model.schedule.schedule import Schedule
-from .common import (
-    NETWORK_NAMES,
-    Chosen,
-    Use,
-    chosen_topology,
-    integer_option,
-    integers,
-    network_facts,
-    ports_option,
-    refuse_beside,
-    together,
-)
+from .hardware import ports_option
+from .network import NETWORK_NAMES, SizeLimit, chosen_topology, network_facts
+from .values import OptionValues, integer_option, integers, option_group, refuse_beside
 
 _MOST_FLITS = (1 << 31) - 1
 
 DEFAULT_ALGORITHMS = {"broadcast": "eye", "multicast": "u-mesh"}
-"""What does a collective if nothing is said."""
+"""The algorithm for each collective when ``--algorithm`` is not given."""
 
 source_option = click.option(
     "--source", metavar="X,Y", help="The root: has the message at the start, or gathers."
 )
 flits_option = integer_option("--flits", 16, "Length of the message, or of each block.")
-request_options = together(
+request_options = option_group(
     source_option,
     click.option(
         "--collective",
@@ -50,7 +41,7 @@ request_options = together(
     ports_option,
     flits_option,
 )
-collective_options = together(
+collective_options = option_group(
     request_options,
     click.option(
         "--algorithm",
@@ -71,14 +62,14 @@ schedule_file_option = click.option(
     help="A schedule file (- is standard input), not --mesh, --source, --algorithm and --flits.",
 )
 
-SCHEDULE_FILE_SAYS = (
+REPLACED_BY_SCHEDULE_FILE = (
     *(*NETWORK_NAMES, "--source", "--collective", "--algorithm", "--flits"),
     *("--target", "--partial", "--packet", "--ports", "--order"),
 )
 """What must not be said beside ``--schedule``."""
 
-PROGRAM_FILE_SAYS = (
-    *("--schedule", *SCHEDULE_FILE_SAYS),
+REPLACED_BY_PROGRAM_FILE = (
+    *("--schedule", *REPLACED_BY_SCHEDULE_FILE),
     *("--vcs", "--depth", "--flit-width", "--message-words", "--table-words"),
     *("--link-registers", "--barrier-registers", "--contention-free", "--steps"),
 )
@@ -90,14 +81,14 @@ def chosen_node(topology: Topology, text: str, option: str) -> int:
     return topology.node_at(integers(option, "coordinates such as 0,0", text, ","), option)
 
 
-def chosen_source(chosen: Chosen, topology: Topology) -> int:
+def chosen_source(chosen: OptionValues, topology: Topology) -> int:
     """The number of the source node."""
     if chosen["source"] is None:
         raise InvalidInput("a source must be given, such as --source 0,0")
     return _working_node(chosen, topology, chosen["source"], "--source")
 
 
-def _working_node(chosen: Chosen, topology: Topology, text: str, option: str) -> int:
+def _working_node(chosen: OptionValues, topology: Topology, text: str, option: str) -> int:
     """The number of a node that takes part; refused if ``--random-faults`` alone draws it faulty.
 
     What else is faulty is refused by the algorithm.
@@ -113,7 +104,7 @@ def _working_node(chosen: Chosen, topology: Topology, text: str, option: str) ->
     return node
 
 
-def chosen_root(chosen: Chosen, topology: Topology) -> int | None:
+def chosen_root(chosen: OptionValues, topology: Topology) -> int | None:
     """The number of the source node; None in a collective where every node is one."""
     if chosen["collective"] not in ROOTLESS:
         return chosen_source(chosen, topology)
@@ -122,14 +113,14 @@ def chosen_root(chosen: Chosen, topology: Topology) -> int | None:
     return None
 
 
-def chosen_flits(chosen: Chosen) -> int:
+def chosen_flits(chosen: OptionValues) -> int:
     """The length of the message."""
     flits: int = chosen["flits"]
     require_range("--flits", flits, 1, _MOST_FLITS)
     return flits
 
 
-def chosen_request(chosen: Chosen, topology: Topology, source: int | None) -> Request:
+def chosen_request(chosen: OptionValues, topology: Topology, source: int | None) -> Request:
     """What the options ask for, of whatever algorithm."""
     return Request(
         topology=topology,
@@ -144,7 +135,7 @@ def chosen_request(chosen: Chosen, topology: Topology, source: int | None) -> Re
     )
 
 
-def make_schedule(chosen: Chosen, topology: Topology, source: int | None) -> Schedule:
+def make_schedule(chosen: OptionValues, topology: Topology, source: int | None) -> Schedule:
     """The schedule of the chosen algorithm, checked."""
     collective = chosen["collective"]
     name = chosen["algorithm"] or _default_algorithm(collective, topology)
@@ -176,7 +167,9 @@ def all_port_served(collective: str) -> str:
 
 
 def chosen_schedule(
-    chosen: Chosen, use: Use, require: Callable[[Topology], None] = lambda _topology: None
+    chosen: OptionValues,
+    limit: SizeLimit,
+    require: Callable[[Topology], None] = lambda _topology: None,
 ) -> Schedule:
     """The schedule that the options describe, or that of the file that they name; checked.
 
@@ -184,21 +177,21 @@ def chosen_schedule(
     """
     file = chosen.get("schedule_file")
     if file is not None:
-        refuse_beside("--schedule", SCHEDULE_FILE_SAYS)
+        refuse_beside("--schedule", REPLACED_BY_SCHEDULE_FILE)
         schedule = read_schedule(file)
-        use.require(schedule.topology.label, schedule.topology.nodes)
+        limit.require(schedule.topology.label, schedule.topology.nodes)
         require(schedule.topology)
         try:
             schedule.check()
         except InvalidInput as error:
             raise InvalidInput(f"{input_name(file)}: {error}") from error
         return schedule
-    topology = chosen_topology(chosen, use)
+    topology = chosen_topology(chosen, limit)
     require(topology)
     return make_schedule(chosen, topology, chosen_root(chosen, topology))
 
 
-def schedule_facts(chosen: Chosen, schedule: Schedule) -> dict[str, object]:
+def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object]:
     """What a result is about, as :func:`.network_facts`; a schedule file has no seed."""
     facts = network_facts(chosen, schedule.topology)
     if chosen.get("schedule_file") is not None:
@@ -218,7 +211,7 @@ def _default_algorithm(collective: str, topology: Topology) -> str:
     return DEFAULT_ALGORITHMS.get(collective, usual)
 
 
-def _chosen_targets(chosen: Chosen, topology: Topology) -> tuple[int, ...] | None:
+def _chosen_targets(chosen: OptionValues, topology: Topology) -> tuple[int, ...] | None:
     """The nodes that get a multicast; None for any other collective."""
     texts = chosen["targets"]
     if chosen["collective"] != "multicast":
@@ -230,7 +223,7 @@ def _chosen_targets(chosen: Chosen, topology: Topology) -> tuple[int, ...] | Non
     return tuple(_working_node(chosen, topology, text, "--target") for text in texts)
 
 
-def _chosen_packet(chosen: Chosen) -> int | None:
+def _chosen_packet(chosen: OptionValues) -> int | None:
     """The most words of a send; None for any number."""
     if chosen["packet"] is None:
         return None

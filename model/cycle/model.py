@@ -3,7 +3,7 @@
 It is the hardware's specification in a form that runs::
 
     Program ──► Tables: rows, headers ─┐
-    Topology ─► lines up and down ─────┼─► cycle_loop.simulate ──► Run: cycles, memory, trace, flags
+    Topology ─► lines up and down ─────┼─► loop.simulate ──► Prediction: cycles, memory, trace
     memory, refusal ───────────────────┘
 
 Traffic comes as whole arrays, as :class:`~eyecast.model.program.tables.Tables`, and a program is
@@ -13,7 +13,6 @@ turned into them. What happens in a cycle is in ``cycle_loop``, with ``cycle_rou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from ..network.config import REFUSAL_CYCLES, TIMINGS, NetworkConfig
 from ..network.topology import NO_LINK
 from ..program.program import Program
 from ..program.tables import Tables, tables_of
+from ..run.run import Prediction
 from ..run.trace import Trace
 from .loop import FINISHED, TRACE_FULL, simulate
 from .state import (
@@ -39,59 +39,7 @@ from .state import (
     reset_registers,
 )
 
-FLAGS = {
-    0: "overflow",
-    2: "credit_overflow",
-    3: "bad_route",
-    4: "unexpected_receive",
-    5: "send_and_receive",
-    6: "bad_row",
-    7: "bad_write",
-}
-"""Names of the bits of ``Run.flags`` (docs/router.md, section 6)."""
-
 _TRACE_CHUNK_ROWS = 1 << 16
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """What a network did with a program.
-
-    finished
-        Whether all nodes were finished in or before the cycle limit.
-    cycles
-        Cycles before the first one in which all nodes were finished (docs/router.md, section 5);
-        the cycle limit where there was none.
-    memory
-        The message memories after the run: shape (nodes, message words).
-    trace
-        Every flit that left a router, in order; empty where none was to be recorded.
-    flags
-        Sticky flags of each node, bit i being ``FLAGS[i]``.
-    stalled_flits
-        Stalls of each node, its router's and its sender's (sections 3 and 4).
-    step
-        The step register of each node.
-    arrived
-        Whether a packet of a step has arrived: shape (nodes, 2 ** step_bits); in an all-port
-        network (nodes * lanes, 2 ** step_bits), link port l of a node being its lane l - 1.
-    received
-        How many packets of timed rows each node has received.
-    step_ends
-        Entry s - 1 is for step s of 1 to ``program.steps``: the cycle after the one in which the
-        last tail with that step left port 0 of a router; 0 where none did.
-    """
-
-    finished: bool
-    cycles: int
-    memory: npt.NDArray[np.uint64]
-    trace: Trace
-    flags: npt.NDArray[np.uint8]
-    stalled_flits: npt.NDArray[np.int64]
-    step: npt.NDArray[np.int64]
-    arrived: npt.NDArray[np.bool_]
-    received: npt.NDArray[np.int64]
-    step_ends: npt.NDArray[np.int64]
 
 
 def run(
@@ -102,7 +50,7 @@ def run(
     cycle_limit: int | None = None,
     record_trace: bool = True,
     refusal: npt.NDArray[np.uint16] | None = None,
-) -> Run:
+) -> Prediction:
     """Run ``program`` from reset until all nodes are finished.
 
     ``memory`` is what the message memories hold before the run, shape (nodes, message words); it
@@ -118,7 +66,8 @@ def run(
     if timing not in TIMINGS:
         raise InvalidInput.of("timing", " or ".join(TIMINGS), timing)
     tables = program if isinstance(program, Tables) else tables_of(program)
-    _require_memory(tables.config, memory)
+    config = tables.config
+    _require_memory(config, memory)
     limit = _limit(tables, refusal, cycle_limit)
     barrier = timing == "barrier"
     network = _network(tables, barrier=barrier, record_trace=record_trace, refusal=refusal)
@@ -133,7 +82,7 @@ def run(
         registers.total[ROWS] = 0
         ended = simulate(network, registers, lists, _rows(chunk), limit)
         chunks.append(chunk.first_rows(int(registers.total[ROWS])))
-    return Run(
+    return Prediction(
         finished=ended == FINISHED,
         cycles=int(registers.total[CYCLE]),
         memory=registers.memory,
@@ -141,7 +90,7 @@ def run(
         flags=registers.flags,
         stalled_flits=registers.stalled_flits,
         step=registers.step,
-        arrived=registers.arrived,
+        arrived=registers.arrived.reshape(config.topology.nodes, config.lanes, -1),
         received=registers.received,
         step_ends=registers.step_end[1 : tables.steps + 1],
     )

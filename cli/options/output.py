@@ -1,0 +1,77 @@
+"""The options that say where results go, and the files that they name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout, suppress
+from pathlib import Path
+
+import click
+
+from ...model.base.errors import InvalidInput
+from ...model.base.files import is_standard_output, require_writable
+from .values import Decorator
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+def output_option(what: str, metavar: str = "FILE") -> Decorator:
+    """``-o``: where to write what the command makes."""
+    return click.option("-o", "--output", metavar=metavar, help=f"Write {what} here.")
+
+
+def output_paths(output: str | None, *names: str) -> list[Path]:
+    """The files of these names in a folder, which is made; none if no folder was asked for.
+
+    What cannot be written is refused now rather than after the run.
+    """
+    if output is None:
+        return []
+    folder = Path(output)
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput.of(f"output folder {folder}", "a folder", "a file")
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        refusal = f"refused ({error.strerror})"
+        raise InvalidInput.of(f"output folder {folder}", "writable", refusal) from error
+    click.get_current_context().call_on_close(lambda: _remove_empty(made))
+    paths = [folder / name for name in names]
+    require_output_files(*paths)
+    return paths
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    """Remove folders, the innermost first, in which nothing was written after all."""
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
+
+
+_INPUT_FILES = ("--graph", "--schedule", "--program", "--traffic-file")
+
+
+def require_output_files(*outputs: str | Path | None) -> None:
+    """Refuse, before there is any work, output files that cannot be written or are also read.
+
+    None is a file that was not asked for. Where one is standard output, what is printed goes to
+    standard error, so that the file is alone.
+    """
+    context = click.get_current_context()
+    if any(output is not None and is_standard_output(output) for output in outputs):
+        context.with_resource(redirect_stdout(sys.stderr))
+    taken = {
+        os.path.realpath(context.params[str(option.name)]): option.opts[0]
+        for option in context.command.params
+        if option.opts[0] in _INPUT_FILES and isinstance(context.params[str(option.name)], str)
+    }
+    for output in outputs:
+        if output is not None:
+            require_writable(output)
+            path = os.path.realpath(output)
+            if path in taken:
+                raise InvalidInput(f"output file {output} must be another file than {taken[path]}")
+            taken[path] = "the first output"

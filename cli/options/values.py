@@ -1,0 +1,112 @@
+"""Building blocks of options: numbers, groups of options, and which of them were typed.
+
+An option's text becomes a value in this folder, and is refused here: with one line that names the
+option, says what is allowed, and what was given.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from ...model.base.errors import InvalidInput
+
+OptionValues = Mapping[str, Any]
+"""Option values by parameter name, as click hands them over."""
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""What click makes of an option: it stands above the function of a command."""
+
+
+def option_group(*options: Decorator) -> Decorator:
+    """Several options as one decorator, in the order in which the help shows them."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def integer_option(
+    name: str, default: int | None, text: str, metavar: str = "INTEGER"
+) -> Decorator:
+    """An option that is an integer; None, as default, where it is not given."""
+    return _number_option(name, default, text, _integer, "an integer", metavar)
+
+
+def float_option(name: str, default: float, text: str) -> Decorator:
+    """An option that is a number."""
+    return _number_option(name, default, text, _float, "a number", "NUMBER")
+
+
+def _integer(value: Any) -> int:
+    """An integer in digits alone: Python reads underscores, spaces and digits of all scripts."""
+    if not re.fullmatch("[+-]?[0-9]+", str(value)):
+        raise ValueError
+    return int(value)
+
+
+def _float(value: Any) -> float:
+    if not re.fullmatch("[-+.0-9A-Za-z]+", str(value)):
+        raise ValueError
+    return float(value)
+
+
+def _number_option(
+    name: str,
+    default: float | None,
+    text: str,
+    convert: Callable[[Any], float],
+    allowed: str,
+    metavar: str,
+) -> Decorator:
+    """An option that ``convert`` makes a number of; what is none is refused in our own words."""
+
+    def number(_context: click.Context, parameter: click.Parameter, value: Any) -> float | None:
+        if value is None:
+            return None
+        try:
+            given = convert(value)
+        except ValueError:
+            given = math.nan
+        if not abs(given) < math.inf:
+            raise InvalidInput.of(parameter.opts[0], allowed, repr(value))
+        return given
+
+    return click.option(
+        name,
+        type=click.UNPROCESSED,
+        callback=number,
+        metavar=metavar,
+        default=default,
+        show_default=True,
+        help=text,
+    )
+
+
+def integers(parameter: str, allowed: str, text: str, separator: str) -> tuple[int, ...]:
+    """The numbers in "8x8" or "0,7"; anything else is refused, naming ``parameter``."""
+    parts = text.split(separator)
+    if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
+        raise InvalidInput.of(parameter, allowed, repr(text))
+    return tuple(int(part) for part in parts)
+
+
+def refuse_beside(option: str, others: Sequence[str], why: str = "the file says it") -> None:
+    """Refuse those of ``others`` that were typed beside ``option``, such as a file's name."""
+    for parameter in click.get_current_context().command.params:
+        if parameter.opts[0] in others and was_typed(str(parameter.name)):
+            raise InvalidInput(f"{parameter.opts[0]} must be left out with {option}: {why}")
+
+
+def was_typed(parameter: str) -> bool:
+    """Whether an option stands on the command line."""
+    source = click.get_current_context().get_parameter_source(parameter)
+    return source is ParameterSource.COMMANDLINE

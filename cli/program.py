@@ -1,0 +1,74 @@
+"""``eyecast program``: a schedule as the injection tables of a network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..model.collectives.title import schedule_title
+from ..model.program.compiler import compile_schedule
+from ..model.program.file import write_program
+from ..model.program.program import Program, row_header, table_words
+from .console import busy, print_json, print_table, say, say_written
+from .options.collective import (
+    chosen_schedule,
+    collective_options,
+    schedule_facts,
+    schedule_file_option,
+)
+from .options.hardware import (
+    chosen_config,
+    force_option,
+    hardware_options,
+    made_room,
+    require_no_deadlock,
+)
+from .options.network import SizeLimit, network_options
+from .options.output import json_option, output_option, require_output_files
+
+
+@click.command("program")
+@network_options
+@collective_options
+@schedule_file_option
+@hardware_options
+@force_option
+@output_option("the program (JSON)")
+@json_option
+def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
+    """Compile a schedule to the injection tables of a network."""
+    require_output_files(output)
+    with busy("generating, checking, compiling"):
+        schedule = chosen_schedule(chosen, SizeLimit.PROGRAM)
+        config = chosen_config(chosen, schedule.topology, schedule)
+        program = compile_schedule(schedule, config)
+        require_no_deadlock(chosen, program)
+    measures = _program_measures(program)
+    if output is not None:
+        write_program(program, output)
+    if as_json:
+        print_json({**schedule_facts(chosen, schedule), **measures})
+        return
+    limits = {"rows": None, "table_words": config.table_words, "steps": config.steps}
+    print_table(
+        schedule_title(schedule),
+        ("most of any node", "program", "network's limit"),
+        [(name.replace("_", " "), value, limits.get(name)) for name, value in measures.items()],
+    )
+    if room := made_room(chosen, config):
+        say(f"for a network with {room}")
+    say_written(output)
+
+
+def _program_measures(program: Program) -> dict[str, int]:
+    """How much of the network's tables a program takes, at the node that takes most."""
+    config = program.config
+    rows = [row for node_rows in program.rows for row in node_rows]
+    headers = [len(row_header(config, row)) for row in rows]
+    return {
+        "rows": max(map(len, program.rows)),
+        "table_words": table_words(program),
+        "header_flits": max(headers, default=0),
+        "steps": program.steps,
+    }

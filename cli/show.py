@@ -1,0 +1,43 @@
+"""``eyecast show``: a schedule as a picture."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import click
+
+from ..model.collectives.notes import landmarks
+from .console import busy, say_written
+from .options.collective import chosen_schedule, collective_options, schedule_file_option
+from .options.network import SizeLimit, network_options
+from .options.output import require_output_files
+
+
+@click.command("show")
+@network_options
+@collective_options
+@schedule_file_option
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write the picture here, .svg or .png; without it both are written here.",
+)
+def show_command(output: str | None, **chosen: Any) -> None:
+    """Draw a schedule: who sends to whom, the steps by colour, the eyes marked."""
+    from ..picture.places import require_drawable
+    from ..picture.schedule import draw_schedule, require_picture_suffix, save_picture
+
+    if output is not None:
+        require_picture_suffix(output)
+    require_output_files(output)
+    schedule = chosen_schedule(chosen, SizeLimit.PICTURE, require_drawable)
+    # A file may call its algorithm anything.
+    stem = re.sub(r"\W+", "-", f"{schedule.algorithm} {schedule.topology.label}")
+    paths = [output] if output is not None else [f"{stem}.svg", f"{stem}.png"]
+    with busy("drawing"):
+        figure = draw_schedule(schedule, marked=landmarks(schedule))
+        for path in paths:
+            save_picture(figure, path)
+    say_written(*paths)

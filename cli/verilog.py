@@ -1,0 +1,51 @@
+"""``eyecast verilog``: the network as Verilog, for the user's own flow."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..model.base.errors import InvalidInput
+from ..model.base.files import is_special, write_atomically
+from ..model.program.file import network_to_json
+from .console import busy, say_written
+from .options.hardware import chosen_config, hardware_options, ports_option
+from .options.network import SizeLimit, chosen_topology, network_options
+from .options.output import require_output_files
+
+
+@click.command("verilog")
+@network_options
+@hardware_options
+@ports_option
+@click.option("-o", "--output", metavar="FILE", required=True, help="Write the Verilog here.")
+def verilog_command(output: str, **chosen: Any) -> None:
+    """Write the network as Verilog, and beside it (.json) its ports and parameters.
+
+    The top module is eyecast_network. docs/router.md says how to load and start it. A faulty node
+    is a whole tile in it, memories too; only its links are missing. To a pipe or a device the
+    Verilog is written alone.
+    """
+    from ..sim.verilog import TOP_MODULE, describe_ports, network_verilog
+
+    path = Path(output)
+    if path.suffix.lower() == ".json":
+        raise InvalidInput.of("output", "a file that does not end in .json", output)
+    require_output_files(output)
+    beside = None if is_special(path) else str(path.with_suffix(".json"))
+    require_output_files(beside)
+    config = chosen_config(chosen, chosen_topology(chosen, SizeLimit.HARDWARE))
+    with busy("converting to Verilog"):
+        text = network_verilog(config, trace=False)
+    description = {
+        "top": TOP_MODULE,
+        "ports": describe_ports(config),
+        "parameters": network_to_json(config),
+    }
+    write_atomically(output, text)
+    if beside is not None:
+        write_atomically(beside, json.dumps(description, indent=1) + "\n")
+        say_written(output, beside)
