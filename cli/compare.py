@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..model.base.errors import InvalidInput, with_article
+from ..model.base.errors import InvalidInput, one_of, with_article
 from ..model.collectives.least import least_measures
 from ..model.collectives.notes import left_out
 from ..model.collectives.registry import algorithms_for
@@ -114,8 +114,7 @@ def _generate(chosen: OptionValues, limit: SizeLimit) -> Comparison:
             raise InvalidInput(
                 f"--ports all must be left out on {with_article(topology.label)}: {served}"
             )
-        *others, last = refusals
-        served = f"{', '.join(others)} or {last}" if others else last
+        served = one_of(refusals)
         raise InvalidInput.of(
             "network to compare on", f"one that {served} serves", with_article(topology.label)
         )

@@ -51,7 +51,7 @@ def prepare(
     ``loads`` are (node, address, words) of the message memories before the start; ``timing`` is
     "barrier" or "self-timed"; ``read_words`` is how much of each message memory to read afterwards.
     ``cycle_limit`` is when the watchdog ends the run; ``refusal`` a pattern for each node
-    (docs/router.md, section 4).
+    (docs/router.md, section 11).
     """
     config = program.config
     writes = _lane_writes(program)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.errors import InvalidInput, require_range
+from ..base.errors import InvalidInput, one_of, require_range
 from ..network.config import REFUSAL_CYCLES, TIMINGS, NetworkConfig
 from ..network.topology import NO_LINK
 from ..program.program import Program
@@ -64,7 +64,7 @@ def run(
     :class:`InvalidInput` for what no table or memory of the network can hold.
     """
     if timing not in TIMINGS:
-        raise InvalidInput.of("timing", " or ".join(TIMINGS), timing)
+        raise InvalidInput.of("timing", one_of(TIMINGS), timing)
     tables = program if isinstance(program, Tables) else tables_of(program)
     config = tables.config
     _require_memory(config, memory)
