@@ -7,6 +7,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,13 +45,14 @@ endif
 class Build:
     """The commands that compile the simulator of the module ``top``, and their environment.
 
-    They name links in ``links`` instead of folders whose names make cannot read.
+    They name links in ``links`` instead of folders whose names make cannot read. That of ``folder``
+    and those of the sources it must be able to read: Verilator follows links to them.
     """
 
     def __init__(
         self,
         top: str,
-        sources: Sequence[str],
+        sources: Sequence[Path],
         folder: Path,
         options: Sequence[str],
         links: Path,
@@ -58,28 +60,22 @@ class Build:
         waves: bool = False,
         quick: bool = False,
     ) -> None:
-        self._links = links
+        self._links, self._folder = links, folder
         self.environment = dict(os.environ)
-        self._folder = self._plain(folder.parent) / folder.name
         main = self._plain(config.share_dir) / "lib" / "verilator" / "verilator.cpp"
-        places = [Path(source) for source in sources]
-        named = [str(self._plain(place.parent) / place.name) for place in places]
         libraries = self._plain(config.libs_dir)
         linked = f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"
-        verilate = [self._verilator(), "-cc", "--exe", "--vpi", *("-Mdir", str(self._folder))]
+        verilate = [self._verilator(), "-cc", "--exe", "--vpi", *("-Mdir", str(folder))]
         verilate += [*("--top-module", top), *("--prefix", "Vtop"), *("-o", top)]
         verilate += [*("-LDFLAGS", linked), *(["--trace"] if waves else []), *options]
-        verilate += [*("--timescale", "1ns/1ns"), str(main), *named]
+        verilate += [*("--timescale", "1ns/1ns"), str(main), *map(str, sources)]
         # What makes the tile too has a makefile of its own.
-        hierarchical = "--hierarchical" in options
-        everything = "hier_build" if hierarchical else top
+        everything = "hier_build" if "--hierarchical" in options else top
         text = WHOLE.format(makefile=MAKEFILE, everything=everything, main=main, program=top)
         (folder / WHOLE_MAKEFILE).write_text(text)
         compilers = min(MOST_COMPILERS, os.cpu_count() or 1)
-        make = ["make", "whole", *("-j", str(compilers)), *("-C", str(self._folder))]
+        make = ["make", "whole", *("-j", str(compilers)), *("-C", str(folder))]
         make += [*("-f", WHOLE_MAKEFILE), f"VM_TRACE={int(waves)}", *([QUICK] if quick else [])]
-        # Verilator's makefile refuses by this name, which make itself finds out behind the link.
-        make.append(f"CURDIR={self._folder}")
         self.commands = [verilate, make]
 
     def run(self) -> None:
@@ -105,9 +101,6 @@ class Build:
         """The folder itself, or a link to it where its name has a space or the like."""
         if is_plain(folder):
             return folder
-        for link in self._links.iterdir():
-            if link.readlink() == folder:
-                return link
         link = self._links / str(len(list(self._links.iterdir())))
         link.symlink_to(folder, target_is_directory=True)
         return link
@@ -129,10 +122,18 @@ def build(
 ) -> None:
     """Compile the simulator of the module ``top``; exit if that fails.
 
-    Compiled ``quick``, it is a little slower.
+    Compiled ``quick``, it is a little slower. Sources lie beside ``folder``.
     """
-    with tempfile.TemporaryDirectory(prefix="eyecast-") as links:
-        Build(top, sources, folder, options, Path(links), waves=waves, quick=quick).run()
+    with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
+        links, work = Path(name) / "links", folder
+        links.mkdir()
+        if not is_plain(folder):
+            work = Path(name) / "beside" / folder.name
+            shutil.copytree(folder.parent, work.parent)
+        named = [work.parent / Path(source).name for source in sources]
+        Build(top, named, work, options, links, waves=waves, quick=quick).run()
+        if work != folder:
+            shutil.copy(work / top, folder)
 
 
 def main() -> None:
