@@ -6,7 +6,6 @@ They are called as cocotb's own runner calls them, which brings all of cocotb an
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -65,7 +64,8 @@ class Build:
         main = self._plain(config.share_dir) / "lib" / "verilator" / "verilator.cpp"
         libraries = self._plain(config.libs_dir)
         linked = f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"
-        verilate = [self._verilator(), "-cc", "--exe", "--vpi", *("-Mdir", str(folder))]
+        self._make_verilator_plain()
+        verilate = ["verilator", "-cc", "--exe", "--vpi", *("-Mdir", str(folder))]
         verilate += [*("--top-module", top), *("--prefix", "Vtop"), *("-o", top)]
         verilate += [*("-LDFLAGS", linked), *(["--trace"] if waves else []), *options]
         verilate += [*("--timescale", "1ns/1ns"), str(main), *map(str, sources)]
@@ -85,17 +85,14 @@ class Build:
             if status:
                 sys.exit(status)
 
-    def _verilator(self) -> str:
-        """The program, to be called by a name that it can read itself."""
+    def _make_verilator_plain(self) -> None:
+        """Give Verilator a name that it can read itself: a copy, as it follows links to itself."""
         root = self.environment.get("VERILATOR_ROOT")
-        if root is None or is_plain(root):
-            return "verilator"
-        self.environment["VERILATOR_ROOT"] = str(self._plain(Path(root)))
-        # The script around the program finds out where it is, and cannot read that. It would also
-        # give it all the stack that there is.
-        _, most = resource.getrlimit(resource.RLIMIT_STACK)
-        resource.setrlimit(resource.RLIMIT_STACK, (most, most))
-        return f"{self.environment['VERILATOR_ROOT']}/bin/verilator_bin"
+        if root is not None and not is_plain(root):
+            copy = shutil.copytree(root, self._links / "verilator")
+            self.environment["VERILATOR_ROOT"] = str(copy)
+            places = (str(copy / "bin"), self.environment["PATH"])
+            self.environment["PATH"] = os.pathsep.join(places)
 
     def _plain(self, folder: Path) -> Path:
         """The folder itself, or a link to it where its name has a space or the like."""

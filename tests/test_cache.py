@@ -222,7 +222,6 @@ def test_make_is_shown_no_name_that_it_cannot_read(
         file.write_text(file.name)
     monkeypatch.setenv("PATH", toolchain.environment()["PATH"])
     monkeypatch.setenv("VERILATOR_ROOT", str(folder / "verilator"))
-    monkeypatch.setattr("resource.setrlimit", lambda *_: None)
     words: list[str] = []
 
     def call(command: list[str], cwd: Path, env: dict[str, str]) -> int:
