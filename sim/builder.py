@@ -18,9 +18,6 @@ from cocotb_tools import config
 MOST_COMPILERS = 4
 """At once: one alone takes up to a gigabyte of memory."""
 MAKEFILE, WHOLE_MAKEFILE = "Vtop.mk", "whole.mk"
-QUICK = "OPT_FAST=-O1"
-"""A word for make. Above -O1 a small network takes half again as long to compile, and is a tenth
-faster."""
 WHOLE = """\
 include {makefile}
 .PHONY: whole
@@ -57,7 +54,7 @@ class Build:
         links: Path,
         *,
         waves: bool = False,
-        quick: bool = False,
+        level: str = "-O2",
     ) -> None:
         self._links, self._folder = links, folder
         self.environment = dict(os.environ)
@@ -75,7 +72,7 @@ class Build:
         (folder / WHOLE_MAKEFILE).write_text(text)
         compilers = min(MOST_COMPILERS, os.cpu_count() or 1)
         make = ["make", "whole", *("-j", str(compilers)), *("-C", str(folder))]
-        make += [*("-f", WHOLE_MAKEFILE), f"VM_TRACE={int(waves)}", *([QUICK] if quick else [])]
+        make += [*("-f", WHOLE_MAKEFILE), f"VM_TRACE={int(waves)}", f"OPT_FAST={level}"]
         self.commands = [verilate, make]
 
     def run(self) -> None:
@@ -115,11 +112,11 @@ def build(
     options: Sequence[str],
     *,
     waves: bool = False,
-    quick: bool = False,
+    level: str = "-O2",
 ) -> None:
     """Compile the simulator of the module ``top``; exit if that fails.
 
-    Compiled ``quick``, it is a little slower. Sources lie beside ``folder``.
+    ``level`` is the compiler's of optimization. Sources lie beside ``folder``.
     """
     with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
         links, work = Path(name) / "links", folder
@@ -128,19 +125,19 @@ def build(
             work = Path(name) / "beside" / folder.name
             shutil.copytree(folder.parent, work.parent)
         named = [work.parent / Path(source).name for source in sources]
-        Build(top, named, work, options, links, waves=waves, quick=quick).run()
+        Build(top, named, work, options, links, waves=waves, level=level).run()
         if work != folder:
             shutil.copy(work / top, folder)
 
 
 def main() -> None:
-    """``builder TOP BUILD_FOLDER OPTIONS HOW SOURCE...``; status 0 if the simulator is built.
+    """``builder TOP BUILD_FOLDER OPTIONS LEVEL WAVES SOURCE...``; status 0 if it is built.
 
-    ``OPTIONS`` are Verilator's, as a list in JSON; ``HOW`` has the word waves, quick, or neither.
+    ``OPTIONS`` are Verilator's, as a list in JSON.
     """
-    top, folder, listed, how, *sources = sys.argv[1:]
+    top, folder, listed, level, waves, *sources = sys.argv[1:]
     options = json.loads(listed)
-    build(top, sources, Path(folder), options, waves=how == "waves", quick=how == "quick")
+    build(top, sources, Path(folder), options, waves=waves == "waves", level=level)
 
 
 if __name__ == "__main__":
