@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from .. import __version__
 from ..model.base.files import input_name
@@ -97,14 +98,14 @@ def _prediction_json(program: Program, predicted: Prediction, timing: str) -> di
     """The result of ``predict`` as JSON values."""
     from ..model.run.measures import link_flits, measure_steps
 
-    nodes = range(len(program.rows))
+    flagged = np.flatnonzero(predicted.flags).tolist()
     flits = link_flits(program.config.topology, predicted.trace)
     return {
         "timing": timing,
         "finished": predicted.finished,
         "cycles": predicted.cycles,
         "stalled_flits": int(predicted.stalled_flits.sum()),
-        "flags": {str(node): names for node in nodes if (names := predicted.flag_names(node))},
+        "flags": {str(node): predicted.flag_names(node) for node in flagged},
         "steps": [
             {**asdict(measure), "interface": measure.interface}
             for measure in measure_steps(program, predicted)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import click
+import numpy as np
 
 from ..model.collectives.title import schedule_title
 from ..model.program.compiler import compile_schedule
 from ..model.program.file import write_program
-from ..model.program.program import Program, row_header, table_words
+from ..model.program.program import Program
 from .console import busy, print_json, print_table, say, say_written
 from .options.collective import (
     chosen_schedule,
@@ -63,12 +64,9 @@ def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
 
 def _program_measures(program: Program) -> dict[str, int]:
     """How much of the network's tables a program takes, at the node that takes most."""
-    config = program.config
-    rows = [row for node_rows in program.rows for row in node_rows]
-    headers = [len(row_header(config, row)) for row in rows]
     return {
-        "rows": max(map(len, program.rows)),
-        "table_words": table_words(program),
-        "header_flits": max(headers, default=0),
+        "rows": int(np.diff(program.first_row).max()),
+        "table_words": int(program.table_sizes.max()),
+        "header_flits": int(program.header_flits.max(initial=0)),
         "steps": program.steps,
     }

@@ -16,7 +16,8 @@ from eyecast.model.program.compiler import compile_schedule, with_message_room, 
 from eyecast.model.program.file import read_program, write_program
 from eyecast.model.program.layout import Layout, held_words
 from eyecast.model.program.payload import Payload
-from eyecast.model.program.program import Program, Row, check_limits, encode_table, row_header
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.schedule.table import Blocks
 
@@ -123,14 +124,13 @@ def test_rows_of_one_send_are_continued_but_for_the_last() -> None:
     schedule = exchange(3, 1)
     config = NetworkConfig(topology=schedule.topology, table_words=128)
     program = compile_schedule(schedule, config)
+    delivered = config.header.step(program.deliveries)
+    assert (delivered == np.where(program.continued, 0, program.step)).all()
     for rows in program.rows:
         for row, following in pairwise([*rows, None]):
             assert row is not None
             goes_on = following is not None and following.step == row.step
             assert row.continued == goes_on
-            shift, mask = config.header.port_bits, (1 << config.step_bits) - 1
-            (header,) = row_header(config, Row(row.step, (), 0, 0, 0, continued=row.continued))
-            assert header >> shift & mask == (0 if goes_on else row.step)
 
 
 @pytest.mark.parametrize(("words", "room"), [(15, 16), (16, 16), (17, 32)])
@@ -157,7 +157,7 @@ def test_a_continued_row_needs_another_like_it() -> None:
     config = NetworkConfig(topology=hypercube(1))
     row = Row(1, (Segment(1, 1, 0),), 0, 0, 1, continued=True)
     with pytest.raises(InvalidInput, match="continued row of node 0, step 1"):
-        check_limits(Program(config, "exchange", ((row,), ()), ((), (1,))))
+        Program.from_rows(config, "exchange", ((row,), ()), ((), (1,))).check()
 
 
 # ---- All ports ----------------------------------------------------------------------------------
@@ -192,11 +192,12 @@ def test_each_injection_port_has_its_rows() -> None:
     schedule = exchange(3, 1)
     config = NetworkConfig(topology=schedule.topology, all_port=True, table_words=128)
     program = compile_schedule(schedule, config)
-    lanes = program.lane_rows(5)
-    assert [sorted({row.step for row in lane}) for lane in lanes] == [[3], [2], [1]]
-    assert sum(map(len, lanes)) == len(program.rows[5])
-    assert program.lane_receives(5) == [[3], [2], [1]]
-    assert all(len(encode_table(config, lane)) < 128 for lane in lanes)
+    senders = [program.sender == 5 * 3 + lane for lane in range(3)]
+    assert [{*program.step[rows].tolist()} for rows in senders] == [{3}, {2}, {1}]
+    assert sum(int(rows.sum()) for rows in senders) == len(program.rows[5])
+    receivers = [program.receiver == 5 * 3 + lane for lane in range(3)]
+    assert [program.receive_step[those].tolist() for those in receivers] == [[3], [2], [1]]
+    assert (program.table_sizes < 128).all()
 
 
 def two_to_one(links: int) -> Schedule:

@@ -13,7 +13,8 @@ from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import mesh
-from eyecast.model.program.program import Program, Row
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.rtl.host_port import Flag
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
@@ -44,7 +45,7 @@ def test_two_flits_that_meet_set_a_flag():
     rows[2] = (Row(1, (Segment(2, 1, 0),), 0, 0, 1),)
     receives = [()] * TOPOLOGY.nodes
     receives[1] = (1,)
-    program = Program(CONFIG, "full-duplex", tuple(rows), tuple(receives))
+    program = Program.from_rows(CONFIG, "full-duplex", tuple(rows), tuple(receives))
     job = prepare(program, [], timing="barrier", read_words=0, cycle_limit=100)
     (measured,) = simulate(build_simulator(CONFIG), [job])
     assert measured.flags[1] >> Flag.OVERFLOW & 1

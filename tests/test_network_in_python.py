@@ -21,6 +21,7 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube, mesh
 from eyecast.model.program.compiler import with_room
 from eyecast.model.run.signature import signatures
+from eyecast.model.traffic.program import traffic_program
 from eyecast.model.traffic.traffic import draw_refusal, draw_traffic
 from eyecast.rtl.host_port import HostSpace, StatusWord, status_words
 from eyecast.sim.loading import job_of, prepare
@@ -165,7 +166,8 @@ def test_timed_rows(clock: ClockDomain, registers: int) -> None:
     )
     traffic = draw_traffic(topology, "uniform", rate=0.6, flits=5, cycles=60, seed=3)
     refusal = draw_refusal(topology, 0.3, 3)
-    case = TrafficCase.of(traffic, config, seed=3, refusal=refusal)
+    program = traffic_program(traffic, config, 3)
+    case = TrafficCase.of(traffic, program, seed=3, refusal=refusal)
     bench = Bench(clock, config, look_ahead=False)
     job = prepare(
         case.program,

@@ -10,7 +10,8 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import line
 from eyecast.model.program.payload import empty_memory
-from eyecast.model.program.program import Program, Row
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.model.run.trace import first_difference
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
@@ -46,7 +47,7 @@ DIAGRAMS = {
 def program_of(limits, packets):
     config = NetworkConfig(topology=line(3), timed_rows=True, steps=1, **limits)
     rows = tuple((packets[node],) if node in packets else () for node in range(3))
-    return Program(config, "full-duplex", rows, ((),) * 3, (0, 0, len(packets)))
+    return Program.from_rows(config, "full-duplex", rows, ((),) * 3, awaited=(0, 0, len(packets)))
 
 
 def packet_names(trace):

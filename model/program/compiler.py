@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ..base.errors import InvalidInput
+from ..base.pieces import offsets_of
 from ..network.config import MOST_MEMORY_WORDS, NetworkConfig
 from ..network.routes import segments_of_paths
-from ..network.segment import Segment
 from ..schedule.schedule import Schedule
-from .layout import Layout, sent_blocks
-from .program import Program, Row, check_limits, table_words
+from .layout import Layout
+from .program import Program
+from .table import NO_START, Numbers
 
 
 def compile_schedule(schedule: Schedule, config: NetworkConfig) -> Program:
@@ -34,21 +36,31 @@ def compile_schedule(schedule: Schedule, config: NetworkConfig) -> Program:
         raise InvalidInput.of("steps of the network", f"at least {schedule.steps}", config.steps)
     if schedule.port_model == "all-port" and not config.all_port:
         raise InvalidInput.of("ports", "all, which an all-port schedule needs", "one")
-    rows: list[list[Row]] = [[] for _ in range(config.topology.nodes)]
-    routes = segments_of_paths(
-        schedule.topology, schedule.path_offsets, schedule.path_nodes, schedule.vcs
-    )
-    for send in np.argsort(schedule.step, kind="stable").tolist():
-        rows[schedule.source[send]] += _rows(schedule, send, routes[send], layout)
-    receives, ports = _receives(schedule, config)
+    nodes = config.topology.nodes
+    puts, receives = _puts(schedule, layout), _receives(schedule, config)
+    # A node's rows are in order of step, and in a step in the order of the sends.
+    order = np.lexsort((schedule.step[puts.send], schedule.source[puts.send]))
+    send = puts.send[order]
     program = Program(
-        config,
-        schedule.port_model,
-        tuple(tuple(node_rows) for node_rows in rows),
-        receives,
-        receive_ports=ports if config.all_port else (),
+        config=config,
+        port_model=schedule.port_model,
+        first_row=offsets_of(np.bincount(schedule.source[send], minlength=nodes)),
+        step=schedule.step[send].astype(np.int64),
+        start=np.full(len(send), NO_START),
+        source_address=puts.source_address[order],
+        target_address=puts.target_address[order],
+        length=puts.length[order],
+        continued=np.append(send[1:] == send[:-1], np.zeros(min(len(send), 1), dtype=np.bool_)),
+        route=send,
+        routes=segments_of_paths(
+            schedule.topology, schedule.path_offsets, schedule.path_nodes, schedule.vcs
+        ),
+        first_receive=offsets_of(np.bincount(receives.node, minlength=nodes)),
+        receive_step=receives.step,
+        receive_port=receives.port,
+        awaited=np.zeros(nodes, dtype=np.int64),
     )
-    check_limits(program)
+    program.check()
     return program
 
 
@@ -61,7 +73,9 @@ def with_message_room(config: NetworkConfig, schedule: Schedule) -> NetworkConfi
 def with_table_room(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
     """``config`` with table memories large enough for ``schedule``, if they may be."""
     program = compile_schedule(schedule, replace(config, table_words=MOST_MEMORY_WORDS))
-    return replace(config, table_words=max(config.table_words, _room(table_words(program))))
+    return replace(
+        config, table_words=max(config.table_words, _room(int(program.table_sizes.max())))
+    )
 
 
 def with_room(config: NetworkConfig, schedules: Iterable[Schedule]) -> NetworkConfig:
@@ -77,40 +91,52 @@ def _room(words: int) -> int:
     return min(MOST_MEMORY_WORDS, 1 << (words - 1).bit_length())
 
 
-def _rows(schedule: Schedule, send: int, route: tuple[Segment, ...], layout: Layout) -> list[Row]:
-    """The puts of one send: a row for each run of blocks that lie side by side at both ends."""
-    source, target = int(schedule.source[send]), int(schedule.target[send])
-    runs: list[list[int]] = []
-    for block in sorted(sent_blocks(schedule, send), key=lambda it: layout.address(source, it)):
-        begin, goal = layout.address(source, block), layout.address(target, block)
-        words = int(schedule.blocks.words[block])
-        if runs and (begin, goal) == (runs[-1][0] + runs[-1][2], runs[-1][1] + runs[-1][2]):
-            runs[-1][2] += words
-        else:
-            runs.append([begin, goal, words])
-    step, last = int(schedule.step[send]), len(runs) - 1
-    return [
-        Row(step, route, begin, goal, words, continued=place < last)
-        for place, (begin, goal, words) in enumerate(runs)
-    ]
+class _Puts(NamedTuple):
+    """The puts of all sends, those of a send one after the other: columns of one length."""
+
+    send: Numbers
+    source_address: Numbers
+    target_address: Numbers
+    length: Numbers
 
 
-_Lists = tuple[tuple[int, ...], ...]
+def _puts(schedule: Schedule, layout: Layout) -> _Puts:
+    """A put for each run of a send's blocks that lie side by side at both ends."""
+    send = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
+    block = schedule.block_ids
+    begin = layout.addresses(schedule.source[send], block)
+    order = np.lexsort((begin, send))
+    send, block, begin = send[order], block[order], begin[order]
+    goal = layout.addresses(schedule.target[send], block)
+    words = schedule.blocks.words[block].astype(np.int64)
+    new = np.ones(len(send), dtype=np.bool_)
+    new[1:] = (send[1:] != send[:-1]) | (begin[1:] != (begin + words)[:-1])
+    new[1:] |= goal[1:] != (goal + words)[:-1]
+    first = np.flatnonzero(new)
+    sums = offsets_of(words)
+    length = np.diff(sums[np.append(first, len(send))])
+    return _Puts(send[first], begin[first], goal[first], length)
 
 
-def _receives(schedule: Schedule, config: NetworkConfig) -> tuple[_Lists, _Lists]:
+class _Receives(NamedTuple):
+    """What is received: node, step and, in an all-port network, port, in this order."""
+
+    node: Numbers
+    step: Numbers
+    port: Numbers
+
+
+def _receives(schedule: Schedule, config: NetworkConfig) -> _Receives:
     """The steps in which each node receives, ascending, and the ports by which it does."""
     before, target = schedule.path_nodes[schedule.path_offsets[1:] - 2], schedule.target
     ports = schedule.topology.peer[before, schedule.topology.ports_between(before, target)]
     order = np.lexsort((ports, schedule.step, target))
-    steps: list[list[int]] = [[] for _ in range(config.topology.nodes)]
-    by: list[list[int]] = [[] for _ in range(config.topology.nodes)]
-    columns = (column[order].tolist() for column in (target, schedule.step, ports))
-    for node, step, port in zip(*columns, strict=True):
-        again = steps[node] and steps[node][-1] == step
-        if again and (by[node][-1] == port or not config.all_port):
-            where = f" by port {port}" if config.all_port else ""
-            raise InvalidInput.of(f"receives of node {node} in step {step}{where}", "at most 1", 2)
-        steps[node].append(step)
-        by[node].append(port)
-    return tuple(map(tuple, steps)), tuple(map(tuple, by))
+    node, step, port = (column[order].astype(np.int64) for column in (target, schedule.step, ports))
+    if not config.all_port:
+        port = np.zeros_like(port)
+    again = (node[1:] == node[:-1]) & (step[1:] == step[:-1]) & (port[1:] == port[:-1])
+    for place in np.flatnonzero(again)[:1].tolist():
+        where = f" by port {port[place]}" if config.all_port else ""
+        where = f"receives of node {node[place]} in step {step[place]}{where}"
+        raise InvalidInput.of(where, "at most 1", 2)
+    return _Receives(node, step, port)

@@ -51,6 +51,17 @@ class Layout:
             return int(self.starts[block])
         return self.packed[node * (len(self.starts) - 1) + block]
 
+    def addresses(
+        self, nodes: npt.NDArray[np.integer], blocks: npt.NDArray[np.integer]
+    ) -> npt.NDArray[np.int64]:
+        """Where each of ``blocks`` begins in the node beside it; KeyError if one never has it."""
+        if self.packed is None:
+            starts: npt.NDArray[np.int64] = self.starts[blocks]
+            return starts
+        keys = nodes.astype(np.int64) * (len(self.starts) - 1) + blocks
+        places = map(self.packed.__getitem__, keys.tolist())
+        return np.fromiter(places, np.int64, len(keys))
+
 
 def held_words(schedule: Schedule, layout: Layout) -> npt.NDArray[np.bool_]:
     """The words that are part of a block that a node has at the start or receives.
