@@ -170,8 +170,8 @@ def _write(
     """Keep the traffic, the traces and the picture of what the hardware did, or else the model."""
     from ..model.traffic.program import deliveries
     from ..model.traffic.traffic import write_traffic
+    from ..picture.file import save_picture
     from ..picture.latency import draw_latencies
-    from ..picture.schedule import save_picture
 
     latencies, model_trace, traffic, *hardware_trace = paths
     trace = predicted.trace

@@ -54,7 +54,7 @@ def prepare(
     ``loads`` are (node, address, words) of the message memories before the start; ``timing`` is
     "barrier" or "self-timed"; ``read_words`` is how much of each message memory to read afterwards.
     ``cycle_limit`` is when the watchdog ends the run; ``refusal`` a pattern for each node
-    (docs/router.md, section 4).
+    (docs/router.md, section 11).
     """
     require_held(program)
     require_table_room(program)
@@ -69,7 +69,9 @@ def prepare(
         step_numbers=1 << config.step_bits,
         mask_words=config.mask_words,
         lanes=config.lanes,
+        message_space=HostSpace.MESSAGE,
         read_words=read_words,
+        status_space=HostSpace.STATUS,
         status_words=status_words(config),
         barrier=timing == "barrier",
         half_duplex=program.half_duplex,

@@ -54,7 +54,7 @@ def meshes_and_lengths():
 
 
 @pytest.mark.parametrize("timing", ["barrier", "self-timed"])
-@pytest.mark.parametrize(("side", "vcs", "flits"), meshes_and_lengths())
+@pytest.mark.parametrize(("side", "vcs", "flits"), list(meshes_and_lengths()))
 def test_every_source(side, vcs, flits, timing):
     every = cases(side, flits, vcs, timing, range(side * side))
     for result in verify(every):

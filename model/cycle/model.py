@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.errors import InvalidInput, require_range
+from ..base.errors import InvalidInput, one_of, require_range
 from ..base.pieces import offsets_of
 from ..network.config import REFUSAL_CYCLES, TIMINGS, NetworkConfig
 from ..network.topology import NO_LINK
@@ -63,7 +63,7 @@ def run(
     :class:`InvalidInput` for what no table or memory of the network can hold.
     """
     if timing not in TIMINGS:
-        raise InvalidInput.of("timing", " or ".join(TIMINGS), timing)
+        raise InvalidInput.of("timing", one_of(TIMINGS), timing)
     require_held(program)
     config = program.config
     _require_memory(config, memory)
