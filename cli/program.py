@@ -8,7 +8,6 @@ import click
 import numpy as np
 
 from ..model.collectives.title import schedule_title
-from ..model.program.compiler import compile_schedule
 from ..model.program.file import write_program
 from ..model.program.program import Program
 from .console import busy, print_json, print_table, say, say_written
@@ -19,7 +18,7 @@ from .options.collective import (
     schedule_file_option,
 )
 from .options.hardware import (
-    chosen_config,
+    fitted,
     force_option,
     hardware_options,
     made_room,
@@ -42,8 +41,8 @@ def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     require_output_files(output)
     with busy("generating, checking, compiling"):
         schedule = chosen_schedule(chosen, SizeLimit.PROGRAM)
-        config = chosen_config(chosen, schedule.topology, schedule)
-        program = compile_schedule(schedule, config)
+        (compiled,) = fitted(chosen, [schedule])
+        program, config = compiled.program, compiled.program.config
         require_no_deadlock(chosen, program)
     measures = _program_measures(program)
     if output is not None:

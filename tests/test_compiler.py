@@ -12,7 +12,7 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, hypercube, torus
-from eyecast.model.program.compiler import compile_schedule, with_message_room, with_table_room
+from eyecast.model.program.compiler import Compiled, compile_schedule, fit, make_room
 from eyecast.model.program.file import read_program, write_program
 from eyecast.model.program.layout import Layout, held_words
 from eyecast.model.program.payload import Payload
@@ -96,7 +96,7 @@ def test_every_word_lands_in_its_place(message_words: int) -> None:
     aligned = message_words > 256
     assert (layout.packed is None, layout.size) == (aligned, 256 if aligned else 80)
     program = compile_schedule(schedule, config)
-    payload = Payload.random(schedule, config, seed=3)
+    payload = Payload.random(Compiled.of(schedule, config), seed=3)
     assert not payload.delivered(payload.memory(config)).any()
     after = carried_out(program, payload.memory(config))
     assert payload.delivered(after).all()
@@ -139,7 +139,7 @@ def test_room_for_a_message_is_the_least_power_of_two(words: int, room: int) -> 
     schedule = schedule_of(hypercube(1), [(1, [0, 1], [0])], blocks, "exchange")
     for there, given in ((2, room), (room, room), (64, 64)):
         config = NetworkConfig(topology=schedule.topology, message_words=there)
-        assert with_message_room(config, schedule).message_words == given
+        assert make_room(config, [schedule])[0].message_words == given
 
 
 @pytest.mark.parametrize(("sends", "room"), [(7, 16), (8, 32)])
@@ -148,9 +148,9 @@ def test_room_for_a_table_is_the_least_power_of_two(sends: int, room: int) -> No
     blocks = Blocks(np.zeros(sends, int), ((1,),) * sends, np.ones(sends, int))
     ones = [(step + 1, [0, 1], [step]) for step in range(sends)]
     schedule = schedule_of(hypercube(1), ones, blocks, "exchange")
-    made = with_table_room(NetworkConfig(topology=schedule.topology, table_words=2), schedule)
-    assert made.table_words == room
-    compile_schedule(schedule, made)
+    config, (one,) = fit(NetworkConfig(topology=schedule.topology, table_words=2), [schedule])
+    assert (config.table_words, one.program.config) == (room, config)
+    one.program.check()
 
 
 def test_a_continued_row_needs_another_like_it() -> None:

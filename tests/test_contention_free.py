@@ -13,6 +13,7 @@ from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import mesh
+from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 from eyecast.rtl.host_port import Flag
@@ -27,7 +28,7 @@ CONFIG = NetworkConfig(topology=TOPOLOGY, contention_free=True)
 
 def cases(config, timing):
     return [
-        Case.of(eye_broadcast(TOPOLOGY, source, 5), config, timing=timing, seed=source)
+        Case.of(Compiled.of(eye_broadcast(TOPOLOGY, source, 5), config), timing=timing, seed=source)
         for source in range(TOPOLOGY.nodes)
     ]
 
@@ -60,7 +61,7 @@ def test_a_program_that_waits_is_refused(monkeypatch):
 
     monkeypatch.setattr(case_module, "run", waiting)
     with pytest.raises(InvalidInput, match="flits that wait must be none in a contention-free"):
-        Case.of(eye_broadcast(TOPOLOGY, 0, 5), CONFIG, timing="barrier", seed=0)
+        Case.of(Compiled.of(eye_broadcast(TOPOLOGY, 0, 5), CONFIG), timing="barrier", seed=0)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import mesh
+from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.payload import Payload
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
@@ -37,7 +38,9 @@ CONFIG = NetworkConfig(topology=mesh((4, 4)))
 
 
 def broadcast_case(timing="barrier", flits=4):
-    return Case.of(eye_broadcast(CONFIG.topology, 0, flits), CONFIG, timing=timing, seed=1)
+    return Case.of(
+        Compiled.of(eye_broadcast(CONFIG.topology, 0, flits), CONFIG), timing=timing, seed=1
+    )
 
 
 def run_on_hardware(program, payload, *, timing="barrier", read_words=4, verilog=None):

@@ -57,7 +57,7 @@ def traffic(
             row = put(1, *route, length=length, target=0 if alike else int(draw.integers(32)))
             rows[node].append(dataclasses.replace(row, start=int(draw.integers(packets))))
             awaited[target] += 1
-    table = dataclasses.replace(program(rows, {}, GRID, **limits), awaited=tuple(awaited))
+    table = changed(program(rows, {}, GRID, **limits), awaited=awaited)
     memory = np.zeros_like(words(table)) if alike else words(table) & np.uint64(0xFFFF)
     result = run(table, memory, timing="self-timed", cycle_limit=20_000)
     assert result.finished
@@ -318,7 +318,7 @@ def test_a_packet_under_way_that_is_wrong(
 def test_a_timed_row_leaves_before_its_start() -> None:
     row = dataclasses.replace(put(1, (UP, 1)), start=20)
     table = program({0: [row]}, {}, timed_rows=True)
-    timed = dataclasses.replace(table, awaited=(0, 1, 0, 0))
+    timed = changed(table, awaited=(0, 1, 0, 0))
     trace = simulated(timed).trace
     check_trace(timed, trace)
     assert trace.cycle[0] == 21

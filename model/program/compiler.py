@@ -6,7 +6,7 @@ A send becomes one put, or several where its blocks do not lie side by side
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.errors import InvalidInput
 from ..base.pieces import offsets_of
-from ..network.config import MOST_MEMORY_WORDS, NetworkConfig
+from ..network.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
 from ..network.routes import segments_of_paths
 from ..schedule.schedule import Schedule
 from .layout import Layout
@@ -22,13 +22,15 @@ from .program import Program
 from .table import NO_START, Numbers
 
 
-def compile_schedule(schedule: Schedule, config: NetworkConfig) -> Program:
+def compile_schedule(
+    schedule: Schedule, config: NetworkConfig, layout: Layout | None = None
+) -> Program:
     """The program that carries out ``schedule`` on a network of ``config``.
 
-    Raises :class:`InvalidInput` if the network's limits are too small for it, naming the limit, or
-    if its nodes have too few ports.
+    ``layout`` says where the blocks lie, if that is known. Raises :class:`InvalidInput` if the
+    network's limits are too small, naming the limit, or if its nodes have too few ports.
     """
-    layout = Layout.of(schedule, config.message_words)
+    layout = layout or Layout.of(schedule, config.message_words)
     if layout.size > config.message_words:
         allowed = f"at most {config.message_words}, the message memory"
         raise InvalidInput.of("flits", allowed, layout.size)
@@ -64,31 +66,95 @@ def compile_schedule(schedule: Schedule, config: NetworkConfig) -> Program:
     return program
 
 
-def with_message_room(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
-    """``config`` with message memories large enough for ``schedule``, if they may be."""
-    size = Layout.of(schedule, config.message_words).size
-    return replace(config, message_words=max(config.message_words, _room(size)))
+class Compiled(NamedTuple):
+    """A schedule, where its blocks lie, and the program that carries it out."""
+
+    schedule: Schedule
+    layout: Layout
+    program: Program
+
+    @classmethod
+    def of(
+        cls, schedule: Schedule, config: NetworkConfig, layout: Layout | None = None
+    ) -> Compiled:
+        """Compile ``schedule`` for a network that has room for it."""
+        layout = layout or Layout.of(schedule, config.message_words)
+        return cls(schedule, layout, compile_schedule(schedule, config, layout))
 
 
-def with_table_room(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
-    """``config`` with table memories large enough for ``schedule``, if they may be."""
-    program = compile_schedule(schedule, replace(config, table_words=MOST_MEMORY_WORDS))
-    return replace(
-        config, table_words=max(config.table_words, _room(int(program.table_sizes.max())))
-    )
+def fit(
+    config: NetworkConfig, schedules: Sequence[Schedule], *, fixed: Collection[str] = ()
+) -> tuple[NetworkConfig, list[Compiled]]:
+    """Give ``config`` room for all of ``schedules``, and compile each for it, once.
+
+    Step numbers, VCs and memories grow as far as they must and may, but for the fields of
+    :class:`.NetworkConfig` that are named in ``fixed``.
+    Raises :class:`InvalidInput` for the first schedule that does not fit all the same.
+    """
+    config, layouts = make_room(config, schedules, fixed=fixed)
+    return compile_all(config, schedules, layouts, fixed=fixed)
 
 
-def with_room(config: NetworkConfig, schedules: Iterable[Schedule]) -> NetworkConfig:
-    """``config`` with steps and memories enough for all of ``schedules``, if they may be."""
+def compile_all(
+    config: NetworkConfig,
+    schedules: Sequence[Schedule],
+    layouts: Sequence[Layout],
+    *,
+    fixed: Collection[str] = (),
+) -> tuple[NetworkConfig, list[Compiled]]:
+    """Compile ``schedules`` for ``config`` with the table memories needed, as :func:`fit` does."""
+    wide = with_largest_tables(config, fixed=fixed)
+    pairs = zip(schedules, layouts, strict=True)
+    compiled = [Compiled.of(schedule, wide, layout) for schedule, layout in pairs]
+    return make_table_room(config, compiled, fixed=fixed)
+
+
+def make_room(
+    config: NetworkConfig, schedules: Sequence[Schedule], *, fixed: Collection[str] = ()
+) -> tuple[NetworkConfig, list[Layout]]:
+    """Give ``config`` the step numbers, VCs and message memories that ``schedules`` need.
+
+    As :func:`fit` does, which also compiles them. Returns where the blocks of each lie, in message
+    memories that may still be too small.
+    """
+    steps, vcs = config.steps, config.vcs
+    if "steps" not in fixed:
+        steps = max([steps, *(schedule.steps for schedule in schedules)])
+    if "vcs" not in fixed:
+        needed = [int(schedule.vcs.max(initial=0)) + 1 for schedule in schedules]
+        vcs = min(max([vcs, *needed]), MOST_VCS)
+    words = config.message_words
+    layouts = []
     for schedule in schedules:
-        config = replace(config, steps=max(config.steps, schedule.steps))
-        config = with_table_room(with_message_room(config, schedule), schedule)
-    return config
+        layouts.append(Layout.of(schedule, words))
+        if "message_words" not in fixed:
+            words = max(words, _room(layouts[-1].size))
+    config = replace(config, steps=steps, vcs=vcs, message_words=words)
+    return config, [layout.aligned_if_within(words) for layout in layouts]
+
+
+def with_largest_tables(config: NetworkConfig, *, fixed: Collection[str] = ()) -> NetworkConfig:
+    """``config`` with table memories as large as they may be: to compile for, and see what fits."""
+    if "table_words" in fixed:
+        return config
+    return replace(config, table_words=MOST_MEMORY_WORDS)
+
+
+def make_table_room(
+    config: NetworkConfig, compiled: Sequence[Compiled], *, fixed: Collection[str] = ()
+) -> tuple[NetworkConfig, list[Compiled]]:
+    """Give ``config`` the table memories that all of ``compiled`` need, and each this network."""
+    if "table_words" not in fixed:
+        words = max((int(each.program.table_sizes.max()) for each in compiled), default=0)
+        config = replace(config, table_words=max(config.table_words, _room(words)))
+    return config, [
+        each._replace(program=replace(each.program, config=config)) for each in compiled
+    ]
 
 
 def _room(words: int) -> int:
     """The power of two that holds ``words``, or the most that there may be."""
-    return min(MOST_MEMORY_WORDS, 1 << (words - 1).bit_length())
+    return min(MOST_MEMORY_WORDS, 1 << max(words - 1, 0).bit_length())
 
 
 class _Puts(NamedTuple):

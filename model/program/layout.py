@@ -45,6 +45,12 @@ class Layout:
         packed, size = _pack(schedule)
         return cls(starts, packed, size)
 
+    def aligned_if_within(self, message_words: int) -> Layout:
+        """The layout for memories of ``message_words``, given that it was one for smaller ones."""
+        if self.packed is None or self.starts[-1] > message_words:
+            return self
+        return Layout(self.starts, None, int(self.starts[-1]))
+
     def address(self, node: int, block: int) -> int:
         """Where ``block`` begins in ``node``; KeyError if it never has it."""
         if self.packed is None:
