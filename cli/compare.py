@@ -11,6 +11,7 @@ from ..model.base.errors import InvalidInput, one_of, with_article
 from ..model.collectives.least import least_measures
 from ..model.collectives.notes import left_out
 from ..model.collectives.registry import algorithms_for
+from ..model.compare.side_by_side import Comparison, Entry
 from ..model.network.config import TIMINGS
 from .console import BUILDING, print_json, print_table, progress, say, say_written
 from .options.collective import all_port_served, chosen_request, chosen_root, request_options
@@ -24,7 +25,6 @@ from .options.network import (
 )
 from .options.output import json_option, output_option, require_output_files
 from .options.values import OptionValues, refuse_beside
-from .side_by_side import Comparison, Entry
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case
@@ -51,7 +51,7 @@ def compare_command(
     and the picture is a map of both. With --rtl, exit status 0 only if model and hardware agree.
     """
     if output is not None:
-        from ..picture.schedule import require_picture_suffix
+        from ..picture.file import require_picture_suffix
 
         # Asked now rather than after minutes on the hardware.
         require_picture_suffix(output)
@@ -169,7 +169,7 @@ def _common_config(chosen: OptionValues, schedules: Sequence[Schedule]) -> Netwo
 
 
 def _fits(chosen: OptionValues, schedule: Schedule) -> bool:
-    """Whether there is a network as chosen that carries out ``schedule``."""
+    """Tell whether there is a network as chosen that carries out ``schedule``."""
     try:
         chosen_config(chosen, schedule.topology, schedule)
     except InvalidInput:
@@ -247,7 +247,7 @@ def _costs(entry: Entry) -> tuple[object, ...]:
 
 
 def _verdict(entry: Entry) -> str | None:
-    """How the hardware compares, None where it was not asked."""
+    """Verdict on the hardware; None where it was not asked."""
     if not entry.verified:
         return None
     return "ok" if entry.agrees else "DIFFERS"
@@ -255,7 +255,7 @@ def _verdict(entry: Entry) -> str | None:
 
 def _draw(comparison: Comparison, output: str) -> None:
     from ..picture.compare import Panel, draw_comparison
-    from ..picture.schedule import save_picture
+    from ..picture.file import save_picture
 
     entries, least = comparison.entries, comparison.least
     schedules = [entry.schedule for entry in entries]

@@ -57,7 +57,7 @@ def transmit_command(
     from ..model.schedule.file import write_schedule
 
     if picture is not None:
-        from ..picture.schedule import require_picture_suffix, save_picture
+        from ..picture.file import require_picture_suffix, save_picture
         from ..picture.transmit import draw_transmit, require_drawable
 
     if table_1:

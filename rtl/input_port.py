@@ -29,12 +29,14 @@ def vcs_layout(config: NetworkConfig) -> data.ArrayLayout:
 
 
 def route_layout(config: NetworkConfig) -> data.StructLayout:
-    """Where a flit is to go: output port, among those an input port leads to, one-hot, and VC.
+    """Route of a flit: its output port, one-hot among those an input port leads to, and its VC.
 
     Without a port and with a VC of 1: the flit is used up, and is dropped. With a VC of 0: it may
     go nowhere.
     """
-    return data.StructLayout({"port": config.topology.ports - 1, "vc": max(1, config.vc_bits)})
+    return data.StructLayout(
+        {"port": config.topology.ports - 1, "vc": max(1, config.header.vc_bits)}
+    )
 
 
 def vc_lines(config: NetworkConfig, route: data.View) -> Value:
@@ -53,7 +55,7 @@ def is_used_up(config: NetworkConfig, route: data.View) -> Value:
 
 
 def routed_layout(config: NetworkConfig) -> data.StructLayout:
-    """What a buffer holds: a flit as it leaves, and its route."""
+    """Entry of a buffer: a flit as it leaves, and its route."""
     return data.StructLayout({"flit": flit_layout(config), "route": route_layout(config)})
 
 
@@ -100,7 +102,7 @@ class Arrival(Component):
         m.d.comb += [slot.eq(flit.data[: slot.shape().size]), self.item.flit.eq(flit)]
         # What comes from the interface never goes back to it.
         if self._port != 0:
-            m.d.comb += delivered.eq(slot.port == self._config.deliver_code)
+            m.d.comb += delivered.eq(slot.port == self._config.header.deliver_code)
         self._elaborate_route(m, slot, delivered, leads)
         # What may go nowhere stays, and what is behind it too: it may count as a packet, unless
         # routers lose it.
@@ -111,7 +113,7 @@ class Arrival(Component):
         return m
 
     def _elaborate_route(self, m: Module, slot, delivered, leads) -> None:
-        """Where a header flit asks to go ("Request")."""
+        """Decode where a header flit asks to go ("Request")."""
         config, flit, route = self._config, self.link.flit, self.item.route
         asked_port, asked_vc = Signal.like(route.port), Signal.like(route.vc)
         # Signals of their own: a simulator sees a loop where part of one depends on another part.
@@ -122,7 +124,7 @@ class Arrival(Component):
         # What is delivered keeps its VC.
         arrived_vc = Cat(
             Cat(self.link.valid[vc] for vc in vcs if vc >> bit & 1).any()
-            for bit in range(config.vc_bits)
+            for bit in range(config.header.vc_bits)
         )
         open_ports = Mux(delivered | (slot.vc < config.vcs), self.linked, 0)
         used_up = (slot.port == 0) & ~flit.tail
@@ -150,13 +152,13 @@ class Arrival(Component):
 
     def _rewritten(self, slot: data.View) -> Value:
         """Count the hop, or after the last one of a slot shift it out."""
-        low = self._config.port_bits
-        high = low + self._config.hop_bits
+        low = self._config.header.port_bits
+        high = low + self._config.header.hop_bits
         old = self.link.flit.data
         # One less, bit by bit: a carry chain would be large for so few bits.
         less = Cat(bit ^ ~slot.more[:place].any() for place, bit in enumerate(slot.more))
         counted = Cat(old[:low], less, old[high:])
-        return Mux(slot.more == 0, old >> self._config.slot_bits, counted)
+        return Mux(slot.more == 0, old >> self._config.header.slot_bits, counted)
 
 
 class InputChannel(Component):
@@ -291,7 +293,7 @@ class InputPort(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """What all VCs share, and a channel for each."""
+        """Build what all VCs share, and a channel for each."""
         m = Module()
         m.submodules.arrival = arrival = Arrival(self._config, port=self._port)
         channels = [self._add_channel(m, arrival, vc) for vc in range(self._config.vcs)]

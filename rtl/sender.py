@@ -6,14 +6,14 @@ from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
-from ..model.network.config import NetworkConfig, pack_positions
+from ..model.network.config import NetworkConfig
 from .host_port import looks_ahead
 from .link import CYCLE_BITS, Link, slot_layout
 from .output_port import CreditCounter
 
 
 class SenderState(enum.Enum):
-    """What the sender is doing; the host reads the value."""
+    """State of a sender; the host reads the value."""
 
     CONTROL = 0
     READY = 1
@@ -28,7 +28,7 @@ def _row_layout(config: NetworkConfig) -> data.StructLayout:
 
     ``too_long``: its end is beyond the message memory. ``no_header``: it has no header flit.
     """
-    widths = dict(config.control_fields)
+    widths = dict(config.table.fields)
     return data.StructLayout(
         {
             "step": widths["step"],
@@ -43,7 +43,7 @@ def _row_layout(config: NetworkConfig) -> data.StructLayout:
 
 
 def _is_less(first: Value, second: Value) -> Value:
-    """Whether the first number is less than the second.
+    """Tell whether the first number is less than the second.
 
     Bit by bit: a carry chain would be slow and large for so few bits.
     """
@@ -239,10 +239,10 @@ class Sender(Component):
         message memory of the place of the row's first word.
         """
         config = self._config
-        word = Signal(range(config.control_words))
-        positions = pack_positions(config.control_fields, config.flit_width)
+        word = Signal(range(config.table.control_words))
+        positions = config.table.positions
         fields, words = {}, {}
-        for (name, width), (index, low) in zip(config.control_fields, positions, strict=True):
+        for (name, width), (index, low) in zip(config.table.fields, positions, strict=True):
             fields[name], words[name] = self.table_word[low : low + width], index
         # The place is known when the length is, or has been read before it.
         known = words["source_address"] == words["length"]
@@ -271,13 +271,13 @@ class Sender(Component):
             m.next = SenderState.ENDED.name
         with m.Else():
             m.d.sync += word.eq(word + 1)
-            with m.If(word == config.control_words - 1):
+            with m.If(word == config.table.control_words - 1):
                 m.d.sync += word.eq(0)
                 m.next = SenderState.READY.name
 
     def _first_slot(self, word: Value) -> data.View:
         """The first hop of a row's route, in its first header flit."""
-        return slot_layout(self._config)(word[: self._config.slot_bits])
+        return slot_layout(self._config)(word[: self._config.header.slot_bits])
 
     def _first_vc(self, word: Value) -> Value:
         """The VC of the first hop, a bit for each."""
@@ -285,7 +285,7 @@ class Sender(Component):
         return Cat(slot.vc == number for number in range(self._config.vcs))
 
     def _is_sound(self, word: Value) -> Value:
-        """Whether the first hop is by a port and a VC that there are."""
+        """Tell whether the first hop is by a port and a VC that there are."""
         slot = self._first_slot(word)
         by_port = (slot.port >= self._ports.start) & (slot.port < self._ports.stop)
         return by_port & self._first_vc(word).any()

@@ -1,4 +1,4 @@
-"""What is loaded into a network before a run, as writes through its host port."""
+"""Loading of a network before a run, as writes through its host port."""
 
 from __future__ import annotations
 
@@ -67,7 +67,9 @@ def prepare(
         step_numbers=1 << config.step_bits,
         mask_words=config.mask_words,
         lanes=config.lanes,
+        message_space=HostSpace.MESSAGE,
         read_words=read_words,
+        status_space=HostSpace.STATUS,
         status_words=status_words(config),
         barrier=timing == "barrier",
         half_duplex=program.port_model == "half-duplex",

@@ -1,9 +1,7 @@
 """Runs programs on the compiled simulator and brings back what the hardware did."""
 
-import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -16,9 +14,12 @@ from ..model.run.trace import Trace
 from ..rtl.host_port import StatusWord
 from ..rtl.tile import EJECTION_PORT
 from .build import BUILD_FOLDER
-from .job import JOBS_VARIABLE, TRACE_FILE, Job, JobResult
-from .process import last_words, start, stop
+from .job import JOBS_FOLDER, TRACE_FILE, Job, JobResult
+from .process import last_words, stop
+from .run_worker import LOG, start_bench
+from .verilog import TOP_MODULE
 
+BENCH = "eyecast.sim.bench"
 POLL_SECONDS = 0.02
 
 
@@ -37,12 +38,12 @@ def simulate(
     """
     with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
         run_folder = Path(name)
-        jobs_folder = run_folder / "jobs"
-        folders = [jobs_folder / f"{number:06d}" for number in range(len(jobs))]
+        folders = [run_folder / JOBS_FOLDER / f"{number:06d}" for number in range(len(jobs))]
         for folder, job in zip(folders, jobs, strict=True):
             folder.mkdir(parents=True)
             job.save(folder / Job.FILE)
-        process = _start(simulator, run_folder, jobs_folder, waves=waves_file is not None)
+        program = simulator / BUILD_FOLDER / TOP_MODULE
+        process = start_bench(program, BENCH, run_folder, waves=waves_file is not None)
         try:
             for folder, job in zip(folders, jobs, strict=True):
                 _await_result(process, folder, run_folder)
@@ -61,21 +62,8 @@ def simulate(
 
 
 def ended_early(run_folder: Path) -> SimulatorError:
-    """That the simulator of that folder has ended before it should, with the ends of its logs."""
-    words = last_words([run_folder / f"{name}.log" for name in ("worker", "simulator")])
-    return SimulatorError(f"the simulator ended early:\n{words}")
-
-
-def _start(
-    simulator: Path, run_folder: Path, jobs_folder: Path, *, waves: bool
-) -> subprocess.Popen[bytes]:
-    """Start the worker."""
-    command = [sys.executable, "-P", "-m", "eyecast.sim.run_worker", str(simulator / BUILD_FOLDER)]
-    return start(
-        [*command, str(run_folder), "waves" if waves else "no-waves"],
-        run_folder / "worker.log",
-        variables={**os.environ, JOBS_VARIABLE: str(jobs_folder), "COCOTB_LOG_LEVEL": "WARNING"},
-    )
+    """Describe a simulator that has ended before it should, with the end of its log."""
+    return SimulatorError(f"the simulator ended early:\n{last_words([run_folder / LOG])}")
 
 
 def _await_result(process: subprocess.Popen[bytes], folder: Path, run_folder: Path) -> None:
@@ -91,7 +79,7 @@ def _await_result(process: subprocess.Popen[bytes], folder: Path, run_folder: Pa
 
 def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
     """Read the words of the status, of a simulated network or one on a board."""
-    status = result.status
+    status = np.array(result.status, dtype=np.uint64)
     end_of_arrived = StatusWord.ARRIVED + job.lanes * job.mask_words
     end_of_states = end_of_arrived + job.lanes - 1
     masks = status[:, StatusWord.ARRIVED : end_of_arrived]
@@ -112,7 +100,7 @@ def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
         sender_state=states.astype(np.int64),
         arrived=arrived.reshape(len(status), job.lanes, -1)[:, :, : job.step_numbers],
         signature=signature.astype(np.uint32),
-        memory=result.messages,
+        memory=np.array(result.messages, dtype=np.uint64),
         trace=trace,
     )
 

@@ -77,7 +77,7 @@ def test_every_node_sends_on_every_link_in_one_step(network):
     neighbor, peer = config.topology.neighbor, config.topology.peer
     sent = words(PROGRAMS[network][all_links])
     for measured in carried_out(network, all_links):
-        assert measured.cycles == config.control_words + config.link_registers + 1 + 5 + 2
+        assert measured.cycles == config.table.control_words + config.link_registers + 1 + 5 + 2
         trace = measured.trace
         for node in range(config.topology.nodes):
             tails = (trace.port == 0) & (trace.node == node) & (trace.kind == TAIL_MARK)
@@ -99,7 +99,7 @@ def test_what_came_on_every_link_goes_back_on_every_link(network):
     config = NETWORKS[network]
     barrier, self_timed = carried_out(network, all_links_and_back)
     step = config.link_registers + 1 + 3 + 4
-    assert barrier.cycles == config.control_words + 2 * step - 2
+    assert barrier.cycles == config.table.control_words + 2 * step - 2
     assert self_timed.cycles == barrier.cycles - 1
 
 
@@ -115,7 +115,7 @@ def passing(config):
 
 def test_a_packet_waits_for_a_node_that_sends_by_the_same_link():
     """Node 1's packet has its link first; that from node 0 begins to pass when it has gone."""
-    begins = MESH.control_words
+    begins = MESH.table.control_words
     for measured in carried_out("mesh", passing):
         assert measured.cycles == begins + 2 * 6 + 4
         trace = measured.trace
@@ -207,7 +207,7 @@ PARTED = {lengths: parted(lengths) for lengths in ((4, 2, 3), (0, 0, 1), (2, 0))
 def test_rows_of_one_message_arrive_once(network, lengths):
     """Of many rows that go on, only the last one's packet is waited for."""
     config = NETWORKS[network]
-    control, *earlier, last = config.control_words, *lengths
+    control, *earlier, last = config.table.control_words, *lengths
     begins = control + sum(1 + length + control for length in earlier)
     for measured in carried_out(network, PARTED[lengths]):
         assert measured.cycles == begins + config.link_registers + 1 + last + 2

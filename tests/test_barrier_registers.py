@@ -44,7 +44,7 @@ def test_a_broadcast_takes_so_many_cycles_more_for_each_step(registers: int) -> 
         if found.case.timing == "barrier":
             longest = found.case.schedule.longest_per_step
             steps = sum(h + 5 + 4 + registers for h in longest)
-            assert found.measured.cycles == config.control_words + steps - 2 - registers
+            assert found.measured.cycles == config.table.control_words + steps - 2 - registers
 
 
 @pytest.mark.parametrize("topology", [ring(7), mesh((5, 3))], ids=lambda each: each.label)

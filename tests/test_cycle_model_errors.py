@@ -64,7 +64,7 @@ def test_receive_of_another_step_is_unexpected_with_a_barrier(timing: str) -> No
     network = cycle_model._network(
         tables_of(early), barrier=timing == "barrier", record_trace=False, refusal=None
     )
-    network.header[1] += 1 << early.config.slot_bits + early.config.port_bits
+    network.header[1] += 1 << early.config.header.slot_bits + early.config.header.port_bits
     registers = cycle_model.reset_registers(network, words(early))
     rows = cycle_model._rows(simulated(early).trace.first_rows(0))
     simulate(network, registers, cycle_model.empty_lists(network), rows, 50)

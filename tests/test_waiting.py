@@ -184,7 +184,7 @@ def test_a_packet_leaves_whatever_number_of_rivals_there_is(on: Any, start: int)
     config = programs[0].config
     arrived = set()
     for program, trace in zip(programs, on(programs), strict=True):
-        address = trace.data >> np.uint64(config.port_bits + config.step_bits)
+        address = trace.data >> np.uint64(config.header.port_bits + config.step_bits)
         (place,) = np.flatnonzero((trace.node == 4) & (trace.kind == HEAD) & (address == MARK))
         arrived.add(int(trace.cycle[place]))
         most_passes(program, trace)

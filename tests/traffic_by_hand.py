@@ -25,7 +25,7 @@ def traffic(
     """A program with timed rows; with 64-bit words a row has one control word."""
     limits = {"flit_width": 64, "timed_rows": True} | limits
     made = program(rows, receives or {}, topology, **limits)
-    assert made.config.control_words == C
+    assert made.config.table.control_words == C
     return replace(made, awaited=tuple(awaited.get(node, 0) for node in range(topology.nodes)))
 
 

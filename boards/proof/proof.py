@@ -1,4 +1,4 @@
-"""What would be on a board, run without one: RTL, netlist or bitstream behind simulated pins.
+"""Designs for a board, run without one: RTL, netlist or bitstream behind simulated pins.
 
 ::
 
@@ -29,6 +29,7 @@ from ...model.base.errors import InvalidInput
 from ...model.compare.case import Case
 from ...model.compare.checks import Check, Verification
 from ...model.network.config import NetworkConfig
+from ...sim.build import runtime_objects
 from ...sim.cache import cached_folder, digest, source_digest
 from ...sim.loading import job_of
 from ...sim.toolchain import environment, tool_versions
@@ -56,7 +57,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Design:
-    """What is simulated.
+    """A design to simulate.
 
     level
         What it was made from, in words.
@@ -130,7 +131,7 @@ def bitstream_design(board: Board, built: Path) -> Design:
 
 
 def why_not_read_back(board: Board) -> str | None:
-    """Why a bitstream cannot be turned back into Verilog here; None where it can."""
+    """Say why a bitstream cannot be turned back into Verilog here; None where it can."""
     if board.family != "ice40":
         return f"board whose bitstream is read back must be one with an iCE40, not {board.name}"
     try:
@@ -203,17 +204,17 @@ def build_design(design: Design, *, say: Say = lambda stage: None) -> Path:
 
     Raises :class:`.InvalidInput` if a tool is missing, :class:`.ToolError` if one fails.
     """
-    variables = environment()
-    key = digest("proof", design.text, source_digest(*BUILT_FROM), *tool_versions(variables))
+    key = digest("proof", design.text, source_digest(*BUILT_FROM), *tool_versions())
 
     def make(folder: Path) -> None:
         say(f"{design.level}: compiling (Verilator)")
         (folder / SOURCE).write_text(design.text)
-        worker = [sys.executable, "-P", "-m", "eyecast.boards.proof.worker", "build"]
+        worker = [sys.executable, "-P", "-m", "eyecast.boards.proof.worker"]
         work = folder / "build"
         work.mkdir()
         command = [*worker, str(work), str(folder / SOURCE)]
-        run_logged("verilator", command, folder, variables)
+        with runtime_objects(work):
+            run_logged("verilator", command, folder, environment())
         (work / MODULE).rename(folder / MODULE)
         shutil.rmtree(work)
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.loops import Int, field, index, inlined, lanes_of
+from ..base.loops import Int, index, inlined, lanes_of
 from ..network.config import REFUSAL_CYCLES
 from ..run.trace import HEAD_MARK, TAIL_MARK
+from .header import address_of, step_of
 from .links import launch
 from .state import (
     BAD,
@@ -57,9 +58,8 @@ def receiver(
     """Take a flit that leaves the router by the ejection port of a lane in this cycle."""
     packet = index(lane * net.vcs + vc)
     if kind & HEAD_MARK:
-        now.receive_step[packet] = field(word, net.port_bits, net.step_bits)
-        address_place = net.port_bits + net.step_bits
-        now.receive_address[packet] = field(word, address_place, net.address_bits)
+        now.receive_step[packet] = step_of(net, word)
+        now.receive_address[packet] = address_of(net, word)
     else:
         address = index(now.receive_address[packet])
         now.receive_address[packet] = address + 1
@@ -110,7 +110,7 @@ def fetched(net: Network, now: Registers, node: Int, address: Int) -> np.uint64:
 
 @inlined
 def receives(net: Network, node: Int, step: Int) -> bool:
-    """Whether a node expects anything in a step."""
+    """Tell whether a node expects anything in a step."""
     result = False
     for place in range(lanes_of(net)):
         lane = index(node * lanes_of(net) + place)
@@ -229,7 +229,7 @@ def next_alarm(now: Registers) -> np.int64:
 
 @inlined
 def accepts(net: Network, now: Registers, node: Int) -> bool:
-    """Whether the interface accepts a flit from port 0 of its router in this cycle."""
+    """Tell whether the interface accepts a flit from port 0 of its router in this cycle."""
     return bool((net.refusal[node] >> now.total[CYCLE] % REFUSAL_CYCLES) & 1 == 0)
 
 

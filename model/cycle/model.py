@@ -113,7 +113,7 @@ def cycle_limit(program: Program | Tables, refusal: npt.NDArray[np.uint16] | Non
     flits = len(tables.header) + int(tables.length.sum())
     # A control word is read, the last one by each sender; a flit is injected, crosses the links,
     # and is delivered.
-    events = config.control_words * packets + flits + tables.flit_hops
+    events = config.table.control_words * packets + flits + tables.flit_hops
     steps = tables.steps + 1
     events += config.topology.nodes * (tables.steps + config.lanes)
     events += (2 + config.barrier_registers) * steps
@@ -201,7 +201,7 @@ def _exits(config: NetworkConfig) -> Words:
     bits = np.uint64(1) << np.arange(topology.ports, dtype=np.uint64)[1:]
     linked = np.where(topology.neighbor[:, 1:] == NO_LINK, np.uint64(0), bits)
     all_linked = linked.sum(axis=1, dtype=np.uint64)[:, None]
-    deliver = np.uint64(1 << config.deliver_code)
+    deliver = np.uint64(1 << config.header.deliver_code)
     injected = linked if config.all_port else all_linked
     return np.concatenate((injected, (all_linked & ~bits) | deliver), axis=1).ravel()
 
@@ -211,10 +211,8 @@ def _row_channel(tables: Tables) -> Links:
     config = tables.config
     buffers = _lines(config) * config.vcs
     # One more header flit, for rows at the end that have none.
-    slot = np.append(tables.header, np.uint64(0))[tables.first_header[:-1]]
-    port = slot & np.uint64((1 << config.port_bits) - 1)
-    vc = slot >> np.uint64(config.port_bits + config.hop_bits)
-    vc &= np.uint64((1 << config.vc_bits) - 1)
+    flit = np.append(tables.header, np.uint64(0))[tables.first_header[:-1]]
+    port, vc = config.header.port(flit), config.header.vc(flit)
     bad = np.diff(tables.first_header) == 0
     bad |= tables.source_address + tables.length > config.message_words
     bad |= (port < 1) | (port >= config.topology.ports) | (vc >= config.vcs)
@@ -222,7 +220,7 @@ def _row_channel(tables: Tables) -> Links:
     node, place = np.divmod(lane, config.lanes)
     if config.all_port:
         bad |= port != place + 1
-    channel = node * buffers + place * config.vcs + vc.astype(np.int64)
+    channel = node * buffers + place * config.vcs + vc
     return np.where(bad, BAD, channel).astype(np.int32)
 
 
@@ -242,12 +240,12 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
         "places": buffers + link_buffers if config.vcs > 1 else buffers,
         "blocks": -(-buffers // BLOCK),
         "depth": config.depth,
-        "port_bits": config.port_bits,
-        "hop_bits": config.hop_bits,
-        "vc_bits": config.vc_bits,
-        "step_bits": config.step_bits,
-        "address_bits": config.address_bits,
-        "control_words": config.control_words,
+        "port_bits": config.header.port_bits,
+        "hop_bits": config.header.hop_bits,
+        "vc_bits": config.header.vc_bits,
+        "step_bits": config.header.step_bits,
+        "address_bits": config.header.address_bits,
+        "control_words": config.table.control_words,
         "message_words": config.message_words,
         "link_registers": config.link_registers,
         "barrier_registers": config.barrier_registers,
@@ -257,7 +255,7 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
 
 
 def _wiring(config: NetworkConfig) -> dict[str, Any]:
-    """What of a :class:`Network` tells where its lines and channels are, and lead."""
+    """Columns of a :class:`Network` that tell where its lines and channels are, and lead."""
     nodes, lines = config.topology.nodes, _lines(config)
     line_node, place = np.divmod(np.arange(nodes * lines, dtype=np.uint32), np.uint32(lines))
     routers, interfaces = (

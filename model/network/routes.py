@@ -40,14 +40,13 @@ is the one with the lowest port (:meth:`.Topology.ports_between`).
 from __future__ import annotations
 
 from collections import deque
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
 from ..base.pieces import offsets_of
-from .segment import Segment
+from .segment import Routes
 from .topology import NO_LINK, Topology
 
 Nodes = npt.NDArray[np.integer]
@@ -157,7 +156,7 @@ def shortest_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[
 
 
 def _next_nodes(topology: Topology, before: list[list[int]], target: int) -> list[int]:
-    """Where the lowest port that leads closer to ``target`` leads, for each node; -1 for none.
+    """Next node by the lowest port that leads closer to ``target``, for each node; -1 for none.
 
     ``before[node]`` are the nodes from which a link leads to ``node``.
     """
@@ -240,32 +239,12 @@ def _dateline(
     return np.cumsum(turns) - 1, wraps
 
 
-def segments_of_path(topology: Topology, nodes: Nodes, vcs: Nodes) -> tuple[Segment, ...]:
-    """One path as route segments: as long as port and VC stay the same it is one segment.
-
-    ``nodes`` has shape (hops + 1,), ``vcs`` shape (hops,). Raises :class:`InvalidInput` where the
-    path does not follow links.
-    """
-    return segments_of_paths(topology, np.array([0, len(nodes)]), nodes, vcs)[0]
-
-
 def segments_of_paths(
     topology: Topology, path_offsets: Offsets, path_nodes: Nodes, path_vcs: Nodes
-) -> list[tuple[Segment, ...]]:
-    """All paths of :func:`route` as route segments, path by path; see :func:`segments_of_path`."""
-    bounds, *columns = segment_columns(topology, path_offsets, path_nodes, path_vcs)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    segments = [Segment(*row) for row in rows]
-    return [tuple(segments[begin:end]) for begin, end in pairwise(bounds.tolist())]
+) -> Routes:
+    """All paths of :func:`route` as segments: as long as port and VC stay the same it is one.
 
-
-def segment_columns(
-    topology: Topology, path_offsets: Offsets, path_nodes: Nodes, path_vcs: Nodes
-) -> tuple[Offsets, Nodes, Offsets, Nodes]:
-    """All paths of :func:`route` as route segments in columns ``(bounds, port, hops, vc)``.
-
-    Path *i* has the segments ``bounds[i]`` up to ``bounds[i + 1]``; shapes (paths + 1,) and, of the
-    others, (segments,).
+    Raises :class:`InvalidInput` where a path does not follow links.
     """
     begins, ports, first = _links(topology, path_offsets, path_nodes)
     turns = first.copy()
@@ -273,13 +252,13 @@ def segment_columns(
     at = np.flatnonzero(turns)
     hops = np.diff(at, append=begins.size)
     bounds = np.searchsorted(at, path_offsets - np.arange(path_offsets.size))
-    return bounds, ports[at], hops, path_vcs[at]
+    return Routes(bounds, ports[at].astype(np.int64), hops, path_vcs[at].astype(np.int64))
 
 
 def _links(
     topology: Topology, path_offsets: Offsets, path_nodes: Nodes
 ) -> tuple[Nodes, Numbers, npt.NDArray[np.bool_]]:
-    """Where each link of all paths begins, by which port, and whether it is the first of a path."""
+    """List the links of all paths: node, port, and whether it is the first of its path."""
     inner = np.ones(path_nodes.size, dtype=bool)
     inner[path_offsets[1:] - 1] = False
     begins, ends = path_nodes[inner], path_nodes[np.flatnonzero(inner) + 1]
