@@ -123,18 +123,23 @@ def blocks(text: str) -> list[str]:
 
 
 def test_the_widths_of_the_example_are_those_of_its_network() -> None:
-    config = EXAMPLE
-    delivery_bits = config.port_bits + config.step_bits + config.address_bits
-    others = {
-        "longest_run": config.topology.longest_run,
-        "delivery_bits": delivery_bits,
-        "node_bits": node_bits(config),
-        "host_address_bits": host_address_bits(config),
-    }
+    header, table = EXAMPLE.header, EXAMPLE.table
     _, *lines = cells(section("### Widths"))
-    assert len(lines) == 13
-    for name, *_, shown in lines:
-        assert int(shown) == others.get(name, getattr(config, name, None)), name
+    assert {name: int(shown) for name, *_, shown in lines} == {
+        "port_bits": header.port_bits,
+        "longest_run": EXAMPLE.topology.longest_run,
+        "hop_bits": header.hop_bits,
+        "vc_bits": header.vc_bits,
+        "slot_bits": header.slot_bits,
+        "step_bits": header.step_bits,
+        "address_bits": header.address_bits,
+        "delivery_bits": header.delivery_bits,
+        "length_bits": EXAMPLE.length_bits,
+        "control_words": table.control_words,
+        "mask_words": EXAMPLE.mask_words,
+        "node_bits": node_bits(EXAMPLE),
+        "host_address_bits": host_address_bits(EXAMPLE),
+    }
 
 
 def test_the_flags_and_the_states_of_a_sender() -> None:
@@ -168,10 +173,8 @@ def test_a_header_on_its_way(flit_width: int, columns: tuple[int, ...]) -> None:
         wanted = [words_of[node] for words_of in shown]
         assert words == [word for word in wanted if word != "(dropped)"], node
     injected = next(row for row in cells(page) if row[0] == "injected at 0")
-    table = encoded(config, [row])[0]
-    assert [int(injected[column], 16) for column in columns] == table[
-        config.table.control_words : -1
-    ]
+    header = encoded(config, [row])[0][config.table.control_words : -1]
+    assert [int(injected[column], 16) for column in columns] == header
 
 
 def test_the_table_of_the_row_that_sends_it() -> None:
