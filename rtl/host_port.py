@@ -71,20 +71,6 @@ def host_address_bits(config: NetworkConfig) -> int:
     return bits_for(max(config.message_words, table_space, *of_nodes) - 1)
 
 
-def memory_attributes(platform: object) -> dict[str, str]:
-    """Attributes of the memories that the host loads; a platform may have a ``memory_style``."""
-    style = getattr(platform, "memory_style", None)
-    return {} if style is None else {"ram_style": style}
-
-
-def looks_ahead(platform: object) -> bool:
-    """Tell whether the interface fetches table and message words, step and flags a cycle early.
-
-    A platform with ``look_ahead`` set asks for it: its memories answer late and its wires are slow.
-    """
-    return bool(getattr(platform, "look_ahead", False))
-
-
 def node_bits(config: NetworkConfig) -> int:
     """Width of a node number on a wire."""
     return max(1, bits_for(config.topology.nodes - 1))
@@ -100,7 +86,7 @@ class HostPort(Signature):
     Writes take effect at the end of the cycle, in reset only. ``read_data`` is the word (of the
     message or the status space) whose address was shown in the last cycle, or as many cycles
     before it as the network has barrier registers; messages are read in reset only, and come a
-    cycle later where they are fetched ahead (:func:`looks_ahead`).
+    cycle later where they are fetched ahead (:attr:`.Technology.look_ahead`).
     """
 
     def __init__(self, config: NetworkConfig) -> None:

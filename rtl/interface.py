@@ -26,14 +26,13 @@ from .host_port import (
     HostSpace,
     StatusWord,
     expectation_words,
-    looks_ahead,
-    memory_attributes,
     node_bits,
     table_address_bits,
 )
 from .lane import Lane
 from .link import CYCLE_BITS, Ejection, Link, connect_ejection, connect_link, router_ports
 from .steps import StepKeeper
+from .technology import PLAIN, Technology
 
 
 class NetworkInterface(Component):
@@ -62,9 +61,12 @@ class NetworkInterface(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig, *, trace: bool = False) -> None:
+    def __init__(
+        self, config: NetworkConfig, *, trace: bool = False, technology: Technology = PLAIN
+    ) -> None:
         self._config = config
         self._trace = trace
+        self._technology = technology
         super().__init__(
             {
                 "node": In(node_bits(config)),
@@ -86,7 +88,7 @@ class NetworkInterface(Component):
             }
         )
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, _platform: object) -> Module:
         """The parts of the drawing above, flags, and what the host reads."""
         m = Module()
         m.submodules.steps = steps = StepKeeper(self._config)
@@ -95,11 +97,11 @@ class NetworkInterface(Component):
         lanes = [self._add_lane(m, number, steps, selected) for number in range(self._config.lanes)]
         m.d.comb += selected.eq(self.host.node == self.node)
         self._elaborate_steps(m, steps, lanes)
-        self._elaborate_flags(m, platform, flags, steps, lanes)
+        self._elaborate_flags(m, flags, steps, lanes)
         if self._trace:
             stalls = Cat(self.router_stalls, *(lane.stalled for lane in lanes))
             m.d.sync += stalled_flits.eq(stalled_flits + sum(stalls))
-        message_word = self._elaborate_message(m, platform, lanes, selected)
+        message_word = self._elaborate_message(m, lanes, selected)
         if self._config.timed_rows:
             self._elaborate_timing(m, lanes[0], selected)
         else:
@@ -117,7 +119,9 @@ class NetworkInterface(Component):
 
     def _add_lane(self, m: Module, number: int, steps: StepKeeper, selected: Signal) -> Lane:
         """A lane, and its wires to the router and from the host; it shares the node's step."""
-        m.submodules[f"lane_{number}"] = lane = Lane(self._config, number=number)
+        m.submodules[f"lane_{number}"] = lane = Lane(
+            self._config, number=number, technology=self._technology
+        )
         connect_link(m, lane.injection, self.injections[number])
         connect_ejection(m, self.ejections[number], lane.ejection)
         first = number * self._config.mask_words
@@ -166,9 +170,7 @@ class NetworkInterface(Component):
             self.finished.eq(steps.finished),
         ]
 
-    def _elaborate_flags(
-        self, m: Module, platform: object, flags, steps, lanes: Sequence[Lane]
-    ) -> None:
+    def _elaborate_flags(self, m: Module, flags, steps, lanes: Sequence[Lane]) -> None:
         """Set at the end of the cycle in which the cause is seen, and kept until reset."""
 
         def of_lanes(name: str) -> Value:
@@ -187,7 +189,7 @@ class NetworkInterface(Component):
         for flag, cause in causes.items():
             with m.If(cause):
                 m.d.sync += kept[flag].eq(1)
-        if not looks_ahead(platform):
+        if not self._technology.look_ahead:
             m.d.comb += [flags.eq(kept), self.flagged.eq(flags.any())]
             return
         # This cause is told a cycle late. Of a bad write it is known too late in the cycle for
@@ -201,16 +203,14 @@ class NetworkInterface(Component):
             self.flagged.eq(others | unexpected | kept[Flag.BAD_WRITE]),
         ]
 
-    def _elaborate_message(
-        self, m: Module, platform: object, lanes: Sequence[Lane], selected: Signal
-    ) -> Value:
+    def _elaborate_message(self, m: Module, lanes: Sequence[Lane], selected: Signal) -> Value:
         """The message memory, the host's in reset and else the network's. Gives the word read."""
         config = self._config
         m.submodules.message = message = Memory(
             shape=config.flit_width,
             depth=config.message_words,
             init=[],
-            attrs=memory_attributes(platform),
+            attrs=self._technology.memory_attributes,
         )
         ports = [(message.write_port(), message.read_port()) for _ in lanes]
         host_write, host_read = ports[0]
@@ -231,7 +231,7 @@ class NetworkInterface(Component):
                 ]
         for lane, (_, read_port) in zip(lanes, ports, strict=True):
             m.d.comb += lane.message_word.eq(read_port.data)
-        if not looks_ahead(platform):
+        if not self._technology.look_ahead:
             return host_read.data
         # The host of a board looks at it many cycles later.
         late_word = Signal(config.flit_width, reset_less=True)

@@ -21,6 +21,7 @@ from .receiver import Receiver
 from .sender import Sender
 from .steps import ArrivalRecord
 from .table import Table
+from .technology import PLAIN, Technology
 
 
 class Lane(Component):
@@ -60,8 +61,11 @@ class Lane(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig, *, number: int) -> None:
+    def __init__(
+        self, config: NetworkConfig, *, number: int, technology: Technology = PLAIN
+    ) -> None:
         self._config = config
+        self._technology = technology
         links = range(1, config.topology.ports)
         self._ports = links[number : number + 1] if config.all_port else links
         super().__init__(
@@ -101,10 +105,13 @@ class Lane(Component):
     def elaborate(self, _platform: object) -> Module:
         """The parts of the drawing above."""
         m = Module()
-        m.submodules.table = table = Table(self._config)
-        m.submodules.sender = sender = Sender(self._config, ports=self._ports)
+        technology = self._technology
+        m.submodules.table = table = Table(self._config, technology=technology)
+        m.submodules.sender = sender = Sender(
+            self._config, ports=self._ports, technology=technology
+        )
         m.submodules.receiver = receiver = Receiver(self._config)
-        m.submodules.record = record = ArrivalRecord(self._config)
+        m.submodules.record = record = ArrivalRecord(self._config, technology=technology)
         connect_link(m, sender.link, self.injection)
         connect_ejection(m, self.ejection, receiver.ejection)
         self._take(m, sender, "step", "rises", "next_step", "now", "hold", "message_word")

@@ -24,6 +24,7 @@ from ..model.network.config import NetworkConfig
 from .input_port import InputPort
 from .link import Link, connect_link, router_ports
 from .output_port import OutputPort
+from .technology import PLAIN, Technology
 
 
 def router_members(config: NetworkConfig) -> dict:
@@ -60,8 +61,9 @@ class Router(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
         self._config = config
+        self._technology = technology
         # The port number of each input and output, by its place.
         self._ports = [0] * config.lanes + list(range(1, config.topology.ports))
         super().__init__(router_members(config))
@@ -69,8 +71,10 @@ class Router(Component):
     def elaborate(self, _platform: object) -> Module:
         """Ports, and the wires between them."""
         m = Module()
-        inputs = [InputPort(self._config, port=port) for port in self._ports]
-        outputs = [OutputPort(self._config, port=port) for port in self._ports]
+        inputs, outputs = (
+            [kind(self._config, port=port, technology=self._technology) for port in self._ports]
+            for kind in (InputPort, OutputPort)
+        )
         for number in range(len(self._ports)):
             m.submodules[f"input_{number}"] = inputs[number]
             m.submodules[f"output_{number}"] = outputs[number]

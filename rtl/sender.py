@@ -7,9 +7,9 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
-from .host_port import looks_ahead
+from .credits import CreditCounter
 from .link import CYCLE_BITS, Link, slot_layout
-from .output_port import CreditCounter
+from .technology import PLAIN, Technology
 
 
 class SenderState(enum.Enum):
@@ -62,6 +62,8 @@ class Sender(Component):
         Of the network.
     ports
         The ports by which the first hop of a row's route may lead.
+    technology
+        What it is made of: whether it looks ahead.
 
     Attributes
     ----------
@@ -94,8 +96,11 @@ class Sender(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig, *, ports: range) -> None:
+    def __init__(
+        self, config: NetworkConfig, *, ports: range, technology: Technology = PLAIN
+    ) -> None:
         self._config = config
+        self._look_ahead = technology.look_ahead
         self._ports = ports
         super().__init__(
             {
@@ -120,27 +125,26 @@ class Sender(Component):
             }
         )
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, _platform: object) -> Module:
         """The state machine, and what it steps through: the table, the row, the message."""
         m = Module()
-        ahead = looks_ahead(platform)
         row = Signal(_row_layout(self._config), reset_less=True)
         vc = Signal(self._config.vcs)
         in_step, sound_slot, due = Signal(), Signal(), Signal()
         wanted, injected, in_payload, last_word = Signal(), Signal(), Signal(), Signal()
         word_leaves = injected & in_payload
         place = self._elaborate_message_place(m, row, in_payload, word_leaves, last_word)
-        if ahead:
+        if self._look_ahead:
             word = self._elaborate_word_ahead(m, due, due | wanted, word_leaves)
         else:
             word = self.message_word
             m.d.comb += self.message_address.eq(place)
-        self._elaborate_checks(m, row, in_step, sound_slot, ahead)
+        self._elaborate_checks(m, row, in_step, sound_slot)
         self._elaborate_flit(m, row, word, in_payload, last_word)
         self._elaborate_injection(m, vc, wanted, injected)
         with m.FSM():
             with m.State(SenderState.CONTROL.name):
-                self._elaborate_control(m, row, in_step if ahead else None)
+                self._elaborate_control(m, row, in_step)
             with m.State(SenderState.READY.name):
                 self._elaborate_ready(m, row, in_step, sound_slot, due, wanted)
                 m.d.comb += vc.eq(self._first_vc(self.table_word))
@@ -169,9 +173,9 @@ class Sender(Component):
                 m.d.comb += self.state.eq(SenderState.FAILED.value)
         return m
 
-    def _elaborate_checks(self, m: Module, row, in_step: Signal, sound_slot: Signal, ahead: bool):
+    def _elaborate_checks(self, m: Module, row, in_step: Signal, sound_slot: Signal) -> None:
         """Is the row of this step, and its first hop sound? In registers, if words are ahead."""
-        if ahead:
+        if self._look_ahead:
             self._compare_step(m, in_step, row.step)
             with m.If(self.table_advance):
                 m.d.sync += sound_slot.eq(self._is_sound(self.table_next_word))
@@ -232,11 +236,11 @@ class Sender(Component):
             self.link.flit.tail.eq(is_last),
         ]
 
-    def _elaborate_control(self, m: Module, row, in_step: Signal | None) -> None:
+    def _elaborate_control(self, m: Module, row, in_step: Signal) -> None:
         """Read the control words into the row's fields; a first word of step 0 ends the table.
 
-        Where there is a register ``in_step``, it is told of the row's step as that is read, and the
-        message memory of the place of the row's first word.
+        Where the sender looks ahead, the register ``in_step`` is told of the row's step as that is
+        read, and the message memory of the place of the row's first word.
         """
         config = self._config
         word = Signal(range(config.table.control_words))
@@ -261,7 +265,7 @@ class Sender(Component):
         for name, load in loads.items():
             with m.If(word == words[name]):
                 m.d.sync += load
-        if in_step is not None:
+        if self._look_ahead:
             with m.If(word == words["step"]):
                 self._compare_step(m, in_step, fields["step"])
             is_read = word == words["source_address"]

@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
-from .host_port import looks_ahead
+from .technology import PLAIN, Technology
 
 
 class ArrivalRecord(Component):
@@ -29,12 +29,13 @@ class ArrivalRecord(Component):
     step_received, all_received : Out(1)
         What arrives in the node's step is here, or nothing does; all that is expected is here.
     unexpected_receive : Out(1)
-        What must never happen; told a cycle late on a platform with ``look_ahead`` set.
+        What must never happen; told a cycle late in a technology with ``look_ahead`` set.
 
     """
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
         self._timed_rows = config.timed_rows
+        self._look_ahead = technology.look_ahead
         steps = 1 << config.step_bits
         super().__init__(
             {
@@ -52,7 +53,7 @@ class ArrivalRecord(Component):
             }
         )
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, _platform: object) -> Module:
         """Bit masks over the step numbers, and a count of what has none."""
         m = Module()
         missing, enough = Signal.like(self.expected), Signal(init=1)
@@ -69,7 +70,7 @@ class ArrivalRecord(Component):
             with m.If(arrives):
                 m.d.sync += received.eq(received + 1)
             unexpected.append(Cat(arrives, received == self.awaited))
-        if looks_ahead(platform):
+        if self._look_ahead:
             # What arrives is seen late in the cycle: what follows from it is left to the next one.
             unexpected = [self._registered(m, parts) for parts in unexpected]
         m.d.comb += self.unexpected_receive.eq(Cat(parts.all() for parts in unexpected).any())

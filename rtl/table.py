@@ -13,13 +13,14 @@ from amaranth.lib.memory import Memory, ReadPort
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
-from .host_port import looks_ahead, memory_attributes, table_address_bits
+from .host_port import table_address_bits
+from .technology import PLAIN, Technology
 
 
 class Table(Component):
     """Shows the table's words one after the other; word 0 after a cycle of reset.
 
-    On a platform with ``look_ahead`` set the word is in a register, and so are those behind it: a
+    In a technology with ``look_ahead`` set the word is in a register, and so are those behind it: a
     block RAM answers late, and may be so far away that what it is asked and what it answers have a
     cycle each to get there. So that one cycle of reset is enough for both, words 0 and 1 are kept
     beside the memory.
@@ -33,12 +34,13 @@ class Table(Component):
     word : Out(flit_width)
         The word shown.
     next_word : Out(flit_width)
-        What an ``advance`` in this cycle makes the word; on a platform with ``look_ahead`` only.
+        What an ``advance`` in this cycle makes the word; with ``look_ahead`` only.
 
     """
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
         self._config = config
+        self._technology = technology
         super().__init__(
             {
                 "write": In(1),
@@ -50,14 +52,14 @@ class Table(Component):
             }
         )
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, _platform: object) -> Module:
         """The memory, the place in it that is read, and what is shown."""
         m = Module()
         m.submodules.memory = memory = Memory(
             shape=self._config.flit_width,
             depth=self._config.table_words,
             init=[],
-            attrs=memory_attributes(platform),
+            attrs=self._technology.memory_attributes,
         )
         write_port, read_port = memory.write_port(), memory.read_port()
         m.d.comb += [
@@ -65,7 +67,7 @@ class Table(Component):
             write_port.data.eq(self.write_word),
             write_port.en.eq(self.write),
         ]
-        if looks_ahead(platform):
+        if self._technology.look_ahead:
             self._elaborate_place(m, read_port, first=2)
             self._elaborate_queue(m, read_port)
         else:

@@ -2,10 +2,9 @@
 
 import random
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
-from amaranth.hdl import ClockDomain, Fragment, Module, ResetSignal, Signal
+from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
 from amaranth_simulation import simulate
 from program_by_hand import encoded
 
@@ -15,6 +14,7 @@ from eyecast.model.network.topology import mesh
 from eyecast.model.program.row import Row
 from eyecast.rtl.host_port import ASKED, HostSpace
 from eyecast.rtl.interface import NetworkInterface
+from eyecast.rtl.technology import Technology
 
 STEPS = 6
 REGION = 16
@@ -74,10 +74,11 @@ class Pair:
     def __init__(self, config):
         self.config, self.module, self.reset = config, Module(), Signal()
         self.module.domains.sync = ClockDomain()
-        self.plain, self.ahead = NetworkInterface(config), NetworkInterface(config)
+        self.plain = NetworkInterface(config)
+        self.ahead = NetworkInterface(config, technology=Technology(look_ahead=True))
         m = self.module
         m.submodules.plain = self.plain
-        m.submodules.ahead = Fragment.get(self.ahead, SimpleNamespace(look_ahead=True))
+        m.submodules.ahead = self.ahead
         m.d.comb += ResetSignal().eq(self.reset)
         m.d.comb += [
             getattr(self.ahead, name).eq(getattr(self.plain, name)) for name in self.INPUTS

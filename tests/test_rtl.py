@@ -2,23 +2,23 @@
 
 import itertools
 import random
-from types import SimpleNamespace
 
 import pytest
-from amaranth.hdl import ClockDomain, Fragment, Module, ResetInserter, ResetSignal, Signal
+from amaranth.hdl import ClockDomain, Module, ResetInserter, ResetSignal, Signal
 from amaranth_simulation import PERIOD, simulate
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.model.run.run import FLAGS, SENDER_STATES
 from eyecast.rtl.arbiter import Arbiter
-from eyecast.rtl.flit_buffer import BufferStyle, FlitBuffer
+from eyecast.rtl.credits import CreditCounter
+from eyecast.rtl.flit_buffer import FlitBuffer
 from eyecast.rtl.host_port import Flag
 from eyecast.rtl.input_port import routed_layout
-from eyecast.rtl.output_port import CreditCounter
 from eyecast.rtl.router import Router
 from eyecast.rtl.sender import Sender, SenderState
 from eyecast.rtl.table import Table
+from eyecast.rtl.technology import BufferStyle, Technology
 
 TOPOLOGY = mesh((2, 2))
 
@@ -89,18 +89,12 @@ def test_arbiter_grants_the_first_request_from_the_turn_of_the_next_ready_vc(
     simulate(arbiter, testbench)
 
 
-class OfBuffers:
-    """A platform whose buffers are of one style."""
-
-    def __init__(self, style):
-        self.buffer_style = style
-
-
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 16])
 @pytest.mark.parametrize("style", BufferStyle)
 def test_buffer_keeps_order_and_flags_a_flit_too_many(style, depth):
     config = NetworkConfig(topology=TOPOLOGY)
-    buffer = FlitBuffer(routed_layout(config), depth=depth)
+    technology = Technology(buffer_style=style)
+    buffer = FlitBuffer(routed_layout(config), depth=depth, technology=technology)
     draw = random.Random(depth)
 
     async def testbench(ctx):
@@ -136,7 +130,7 @@ def test_buffer_keeps_order_and_flags_a_flit_too_many(style, depth):
                 route = held[0] & 31
         assert lost > 0
 
-    simulate(Fragment.get(buffer, OfBuffers(style)), testbench)
+    simulate(buffer, testbench)
 
 
 def test_credits_count_down_to_none_and_flag_one_too_many():
@@ -194,8 +188,7 @@ def test_one_cycle_of_reset_begins_the_table_anew_whatever_the_sender_does(ahead
     m, reset = Module(), Signal()
     m.domains.sync = ClockDomain()
     config = NetworkConfig(topology=TOPOLOGY, table_words=8)
-    table = Table(config)
-    m.submodules.table = Fragment.get(table, SimpleNamespace(look_ahead=ahead))
+    m.submodules.table = table = Table(config, technology=Technology(look_ahead=ahead))
     m.submodules.sender = sender = Sender(config, ports=range(1, 5))
     m.d.comb += [
         ResetSignal().eq(reset),
