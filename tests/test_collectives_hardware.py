@@ -16,7 +16,7 @@ from eyecast.model.compare.checks import Verification
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
-from eyecast.model.program.compiler import with_room
+from eyecast.model.program.compiler import fit
 from eyecast.model.schedule.promises import COLLECTIVES, ROOTLESS
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.sim.verify import verify
@@ -63,10 +63,10 @@ def schedules(
 
 def on_hardware(made: Sequence[Schedule], config: NetworkConfig) -> list[Verification]:
     """Carry out everything with both timings, and require that nothing differs."""
-    config = with_room(config, made)
+    _, compiled = fit(config, made)
     cases = [
-        Case.of(schedule, config, timing=timing, seed=number)
-        for number, schedule in enumerate(made)
+        Case.of(each, timing=timing, seed=number)
+        for number, each in enumerate(compiled)
         for timing in TIMINGS
     ]
     results = list(verify(cases))
@@ -80,6 +80,11 @@ def on_hardware(made: Sequence[Schedule], config: NetworkConfig) -> list[Verific
 def one_of_each(made: Sequence[Schedule]) -> list[Schedule]:
     """The last of what an algorithm made for a collective: with packets, where it takes them."""
     return [*{(each.collective, each.algorithm): each for each in made}.values()]
+
+
+def all_port(cube: Topology) -> NetworkConfig:
+    """With room for the steps of everything on 3-cubes: both tests of these share a simulator."""
+    return NetworkConfig(topology=cube, all_port=True, steps=28)
 
 
 def multicasts(topology: Topology, draw: np.random.Generator) -> list[Schedule]:
@@ -133,7 +138,7 @@ def test_all_ports_at_once(dimension: int) -> None:
     others = OTHER_GRAPHS if dimension == 3 else ()
     made += one_of_each(schedules(topology, others, draw, all_port=True))
     assert {each.algorithm for each in made} == {*GRAPHS, *others}
-    on_hardware(made, NetworkConfig(topology=topology, all_port=True))
+    on_hardware(made, all_port(topology))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +170,7 @@ def test_copies_down_edge_disjoint_trees(dimension: int) -> None:
         broken = draw.choice(links, dimension - 1, replace=False).tolist()
         faulty = with_faults(whole, (), [(begin, end) for begin, end in broken])
         made.append(nesbt_copies(faulty, int(draw.integers(whole.nodes)), 5))
-    for result in on_hardware(made, NetworkConfig(topology=whole, all_port=True)):
+    for result in on_hardware(made, all_port(whole)):
         owed = result.case.schedule.blocks.owed
         got = {node for nodes in owed for node in (range(whole.nodes) if nodes is None else nodes)}
         assert got | {result.case.schedule.root} == set(range(whole.nodes))

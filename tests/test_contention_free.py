@@ -13,7 +13,9 @@ from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import mesh
-from eyecast.model.program.program import Program, Row
+from eyecast.model.program.compiler import Compiled
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.rtl.host_port import Flag
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
@@ -25,15 +27,19 @@ CONFIG = NetworkConfig(topology=TOPOLOGY, contention_free=True)
 
 
 def cases(config, timing):
+    topology = config.topology
     return [
-        Case.of(eye_broadcast(TOPOLOGY, source, 5), config, timing=timing, seed=source)
-        for source in range(TOPOLOGY.nodes)
+        Case.of(Compiled.of(eye_broadcast(topology, source, 5), config), timing=timing, seed=source)
+        for source in range(topology.nodes)
     ]
 
 
-@pytest.mark.parametrize("registers", [0, 2])
-def test_every_source_as_on_buffered_routers(registers):
-    config = dataclasses.replace(CONFIG, link_registers=registers, depth=2 * registers + 2)
+@pytest.mark.parametrize(
+    ("registers", "side"), [(0, 4), (2, 2), pytest.param(2, 4, marks=pytest.mark.slow)]
+)
+def test_every_source_as_on_buffered_routers(registers, side):
+    changes = {"topology": mesh((side, side)), "link_registers": registers}
+    config = dataclasses.replace(CONFIG, depth=2 * registers + 2, **changes)
     for result in verify([*cases(config, "barrier"), *cases(config, "self-timed")]):
         assert result.agrees, (result.checks, result.difference)
 
@@ -44,7 +50,7 @@ def test_two_flits_that_meet_set_a_flag():
     rows[2] = (Row(1, (Segment(2, 1, 0),), 0, 0, 1),)
     receives = [()] * TOPOLOGY.nodes
     receives[1] = (1,)
-    program = Program(CONFIG, "full-duplex", tuple(rows), tuple(receives))
+    program = Program.from_rows(CONFIG, "full-duplex", tuple(rows), tuple(receives))
     job = prepare(program, [], timing="barrier", read_words=0, cycle_limit=100)
     (measured,) = simulate(build_simulator(CONFIG), [job])
     assert measured.flags[1] >> Flag.OVERFLOW & 1
@@ -59,7 +65,7 @@ def test_a_program_that_waits_is_refused(monkeypatch):
 
     monkeypatch.setattr(case_module, "run", waiting)
     with pytest.raises(InvalidInput, match="flits that wait must be none in a contention-free"):
-        Case.of(eye_broadcast(TOPOLOGY, 0, 5), CONFIG, timing="barrier", seed=0)
+        Case.of(Compiled.of(eye_broadcast(TOPOLOGY, 0, 5), CONFIG), timing="barrier", seed=0)
 
 
 @pytest.mark.parametrize(
