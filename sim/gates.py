@@ -75,7 +75,7 @@ class Gates:
         return self._gate("?", select, a, b)
 
     def any(self, bits: Iterable[int]) -> int:
-        """Tell whether one of ``bits`` is set: of halves, which a processor works out side by side."""
+        """Tell whether one of ``bits`` is set: in halves, which are worked out side by side."""
         left = list(bits)
         while len(left) > 1:
             pairs = zip(left[::2], left[1::2], strict=False)
