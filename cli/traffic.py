@@ -187,7 +187,7 @@ def _write(
 def _print(
     setting: Setting, measured: dict[str, float | int], compared: TrafficResult | None
 ) -> None:
-    """What was measured, and the comparison if there was one."""
+    """Print what was measured, and the comparison if there was one."""
     label = setting.config.topology.label
     rows = [
         (name.replace("_", " "), f"{value:.4g}" if isinstance(value, float) else value)

@@ -1,4 +1,4 @@
-"""What an unfinished run of the hardware still waits for."""
+"""Reasons why a run of the hardware has not finished."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ class Delivery:
 
 
 def deliveries(traffic: Traffic, config: NetworkConfig, trace: Trace, seed: int) -> Delivery:
-    """When each packet of ``traffic_program(traffic, config, seed)`` arrived, from a trace."""
+    """Find in a trace when each packet of ``traffic_program(traffic, config, seed)`` arrived."""
     vc_set, sets = packet_vc_sets(traffic, config, seed)
     heads, tails = _delivered_packets(trace)
     source = config.header.address(trace.data[heads])
