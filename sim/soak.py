@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..model.base.errors import InvalidInput
-from ..model.network.config import NetworkConfig
+from ..model.network.config import PARAMETERS, NetworkConfig
 from ..model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from ..model.traffic.program import message_words_for
 from ..model.traffic.traffic import PATTERNS, draw_refusal, draw_traffic
@@ -66,17 +66,19 @@ class DrawnNetwork:
 
 def draw_config(draw: np.random.Generator, topology: Topology, **given: Any) -> NetworkConfig:
     """Draw what is not ``given``, until it makes a network."""
+    numbers = {
+        name: parameter.limits
+        for name, parameter in PARAMETERS.items()
+        if parameter.limits is not None and name not in given
+    }
     while True:
         try:
-            return NetworkConfig(
-                topology=topology,
-                vcs=int(draw.integers(1, 9)),
-                depth=int(draw.integers(1, 17)),
-                flit_width=int(draw.integers(8, 65)),
-                link_registers=int(draw.integers(0, 4)),
-                barrier_registers=int(draw.integers(0, 8)),
-                **given,
-            )
+            # Numbers alone: flags decide what is run.
+            drawn: dict[str, Any] = {
+                name: int(draw.integers(limits[0], limits[1] + 1))
+                for name, limits in numbers.items()
+            }
+            return NetworkConfig(topology=topology, **drawn, **given)
         except InvalidInput:
             # Too narrow for a field, or too shallow for a network without arbitration.
             continue
@@ -126,10 +128,14 @@ class DrawnCase:
     def command(self) -> str:
         """The command that repeats it."""
         config = self.network.config
+        parameters = " ".join(
+            f"--{name.replace('_', '-')} {getattr(config, name)}"
+            for name, parameter in PARAMETERS.items()
+            if parameter.for_traffic and parameter.limits is not None
+        )
         return (
-            f"eyecast traffic {self.network.option} --vcs {config.vcs} --depth {config.depth} "
-            f"--flit-width {config.flit_width} --link-registers {config.link_registers} "
+            f"eyecast traffic {self.network.option} {parameters} "
             f"--pattern {self.pattern} --rate {self.rate} --packet-flits {self.packet_flits} "
             f"--cycles {self.cycles} --back-pressure {self.back_pressure} --seed {self.seed} "
-            f"--message-words {config.message_words} --table-words {config.table_words} --on both"
+            "--on both"
         )

@@ -15,7 +15,7 @@ from ...model.network.topology import Topology, hypercube
 from ...model.schedule.file import read_schedule
 from ...model.schedule.promises import ROOTLESS
 from ...model.schedule.schedule import Schedule
-from .hardware import ports_option
+from .hardware import HARDWARE_NAMES, ports_option
 from .network import NETWORK_NAMES, SizeLimit, chosen_topology, network_facts
 from .values import OptionValues, integer_option, integers, option_group, refuse_beside
 
@@ -69,9 +69,9 @@ REPLACED_BY_SCHEDULE_FILE = (
 """What must not be said beside ``--schedule``."""
 
 REPLACED_BY_PROGRAM_FILE = (
-    *("--schedule", *REPLACED_BY_SCHEDULE_FILE),
-    *("--vcs", "--depth", "--flit-width", "--message-words", "--table-words"),
-    *("--link-registers", "--barrier-registers", "--contention-free", "--steps"),
+    "--schedule",
+    *REPLACED_BY_SCHEDULE_FILE,
+    *HARDWARE_NAMES,
 )
 """What must not be said beside ``--program``."""
 
