@@ -9,11 +9,12 @@ DEMO := build/demo
 BOARDS_READY := $(VENV)/.boards-ready
 COMPILED := $(VENV)/.compiled
 
-.PHONY: demo test test-all soak bench boards bitstream bench-boards bench-collectives bench-fpga lint format clean help
+.PHONY: demo test test-all test-slow soak bench boards bitstream bench-boards bench-collectives bench-fpga lint format clean help
 
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
 	@echo "make test      the tests;  make test-all  the slow ones too;  make lint  ruff and mypy"
+	@echo "make test-slow SLOW_MINUTES=45    as many of the slow tests as fit, the proofs first"
 	@echo "make soak      drawn networks, traffic and schedules, model against hardware, ten minutes"
 	@echo "make bench     how fast the model and the simulated hardware are, as a table"
 	@echo "make bitstream BOARD=icebreaker NETWORK='--mesh 2x2 --flit-width 16'"
@@ -53,6 +54,13 @@ test: $(COMPILED)
 
 test-all: $(BOARDS_READY) $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m ''
+
+# The slow tests that are begun within SLOW_MINUTES, the proofs of boards first; the others are
+# skipped, and said to be. Dealt one by one, so that the order is kept.
+SLOW_MINUTES ?= 45
+test-slow: $(BOARDS_READY) $(COMPILED)
+	$(BIN)/python -m pytest -n auto --dist load --maxschedchunk 1 \
+	  -m slow --slow-minutes $(SLOW_MINUTES)
 
 # Drawn networks, traffic and schedules for SOAK_MINUTES; goes on where the last one stopped.
 SOAK_MINUTES ?= 10

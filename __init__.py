@@ -1,13 +1,34 @@
 """Eyecast: collective communication compiled to injection tables and proved on router hardware.
 
-The repository root is this package. Each folder is a floor that imports only those below it:
+For users of Python, ``import eyecast`` gives the names of :mod:`eyecast.api`, each loaded when it
+is first asked for.
 
-    model    everything that can be known without hardware
+The repository root is this package. A folder imports only those above it in this list:
+
+    model    everything that can be known without hardware: networks, schedules, programs, runs
     rtl      Amaranth descriptions of the router, the network interface and the network
-    sim      Verilog, Verilator builds, cocotb benches, trace comparison
-    boards   FPGA tops and bitstreams
     picture  pictures of schedules, links, places and costs
-    cli      the ``eyecast`` command; cli/main.py lists its parts
+    sim      Verilog, Verilator builds, cocotb benches
+    boards   FPGA tops, bitstreams, proofs of them, and the serial line to a board
+    api      the Python face
+    cli      the ``eyecast`` command
 """
 
+from importlib import import_module
+from typing import Any
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name of the Python face, so that the command's help need not wait for it."""
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    face = import_module(".api", __name__)
+    if name not in face.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(face, name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *import_module(".api", __name__).__all__])

@@ -20,12 +20,14 @@ from rich.table import Table
 
 from eyecast.cli.console import progress
 from eyecast.model.collectives.cube.collectives import COLLECTIVES_ON
+from eyecast.model.compare.case import Case
+from eyecast.model.compare.checks import Verification
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube
 from eyecast.model.program.compiler import with_room
 from eyecast.model.schedule.cost import ScheduleCost, count_cost
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.sim.verify import Case, Verification, verify
+from eyecast.sim.verify import verify
 
 LENGTHS = (4, 16, 64)
 FITTED = ("broadcast", "sbt", False)

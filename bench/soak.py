@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from eyecast.model.base.files import write_atomically
-from eyecast.sim.soak_run import run_draw
+from eyecast.sim.soak import run_draw
 
 
 @click.command()

@@ -33,7 +33,8 @@ from eyecast.model.traffic.program import message_words_for, traffic_program
 from eyecast.model.traffic.traffic import draw_traffic
 from eyecast.sim.build import build_simulator
 from eyecast.sim.cache import CACHE_VARIABLE
-from eyecast.sim.simulator import prepare, simulate
+from eyecast.sim.loading import prepare
+from eyecast.sim.simulator import simulate
 
 MODEL_CASES = ((8, 0.2, 20_000), (8, 0.35, 10_000), (32, 0.1, 2_000), (32, 0.0005, 20_000))
 HARDWARE_SIDES = (4, 8, 16)

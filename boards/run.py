@@ -3,58 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput
-from ..model.network.config import NetworkConfig
-from ..model.run.trace import Trace
-from ..rtl.host_port import HostSpace
-from ..sim.job import Job, JobResult
-from ..sim.simulator import HardwareRun, hardware_run
-from ..sim.verify import (
-    Case,
+from ..model.compare.case import Case
+from ..model.compare.checks import (
     Check,
-    Comparison,
+    Verification,
     cycles_check,
     delivery_check,
     equality_check,
     flags_check,
-    waiting,
 )
+from ..model.network.config import NetworkConfig
+from ..model.run.run import HardwareRun
+from ..model.run.trace import Trace
+from ..rtl.host_port import HostSpace
+from ..sim.job import Job, JobResult
+from ..sim.loading import job_of
+from ..sim.simulator import hardware_run
 from .serial.computer import SerialHost
 from .serial.frame import Control, Outcome, Status, identity
 
 POLLS = 1000
 """Statuses that are read while a run lasts, at the most: many times as long as any run."""
-
-
-@dataclass(frozen=True)
-class BoardComparison(Comparison):
-    """The comparison of a case that a board carried out.
-
-    ``measured`` is without a trace, so there is no ``difference`` to show, and its stalled flits
-    are counted as none.
-    """
-
-    case: Case
-
-    @property
-    def waiting(self) -> list[str]:
-        """One line for each node that has not finished."""
-        return waiting(self.case.program, self.measured)
-
-    def to_json(self) -> dict[str, Any]:
-        """The table as JSON values."""
-        return {
-            "agrees": self.agrees,
-            "timing": self.case.timing,
-            "checks": [check.to_json() for check in self.checks],
-            "waiting": self.waiting,
-        }
 
 
 def require_network(host: SerialHost, config: NetworkConfig) -> None:
@@ -67,14 +41,14 @@ def require_network(host: SerialHost, config: NetworkConfig) -> None:
 
 def run_on_board(
     host: SerialHost, case: Case, *, say: Callable[[str], None] = lambda stage: None
-) -> BoardComparison:
+) -> Verification:
     """Load ``case`` onto a board, run it, read everything back and compare.
 
     ``say`` is told what is under way.
     Raises :class:`.InvalidInput` if the board is silent or holds another network.
     """
     require_network(host, case.program.config)
-    job = case.job()
+    job = job_of(case)
     mode = Control.BARRIER if job.barrier else Control(0)
     mode |= Control.HALF_DUPLEX if job.half_duplex else Control(0)
     host.control(mode | Control.RESET)
@@ -114,8 +88,11 @@ def _read(
     return values
 
 
-def compare_with_board(case: Case, measured: HardwareRun) -> BoardComparison:
-    """Hold what a board did against what was predicted."""
+def compare_with_board(case: Case, measured: HardwareRun) -> Verification:
+    """Hold what a board did against what was predicted.
+
+    A board tells of no trace, so there is no first difference to show, and no stalled flits.
+    """
     last_step = int(np.nonzero(measured.arrived)[-1].max(initial=0))
     checks = [
         delivery_check(case, measured),
@@ -125,7 +102,7 @@ def compare_with_board(case: Case, measured: HardwareRun) -> BoardComparison:
     ]
     if case.program.config.signature:
         checks.append(_signatures_check(case, measured))
-    return BoardComparison(measured, tuple(checks), None, case)
+    return Verification(measured, tuple(checks), None, case)
 
 
 def _signatures_check(case: Case, measured: HardwareRun) -> Check:

@@ -30,11 +30,11 @@ from .options.output import json_option, output_paths
 from .options.values import OptionValues
 
 if TYPE_CHECKING:
-    from ..boards.run import BoardComparison
     from ..boards.synthesis.bitstream import Bitstream
+    from ..model.compare.case import Case
+    from ..model.compare.checks import Verification
     from ..model.network.topology import Topology
     from ..model.schedule.schedule import Schedule
-    from ..sim.verify import Case
 
 PROOF_FLITS = 4
 """Length of the message that ``--prove`` sends."""
@@ -170,7 +170,7 @@ def _build(board: Board, config: NetworkConfig) -> Bitstream:
         return build_bitstream(board, config, say=begin)
 
 
-def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, BoardComparison]:
+def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, Verification]:
     """Run a broadcast on what was built, in simulation, at every level that can be had."""
     from ..boards.proof.proof import bitstream_design, netlist_design, prove, why_not_read_back
 
@@ -186,7 +186,7 @@ def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, B
 def _proof_case(config: NetworkConfig) -> Case:
     """A broadcast of a few flits from the first node, as any connected network can do it."""
     from ..model.collectives.registry import Request, find_algorithm
-    from ..sim.verify import Case
+    from ..model.compare.case import Case
 
     topology = config.topology
     source = min(set(range(topology.nodes)) - set(topology.faulty_nodes), default=0)
@@ -234,7 +234,7 @@ def board_run_command(port: str, as_json: bool, timing: str, **chosen: Any) -> N
 
 def _case(chosen: OptionValues, timing: str) -> Case:
     """What is run: the schedule that the options describe, with a payload."""
-    from ..sim.verify import Case
+    from ..model.compare.case import Case
 
     schedule = chosen_schedule(chosen, SizeLimit.HARDWARE)
     return Case.of(
@@ -255,7 +255,7 @@ def _board_config(chosen: OptionValues, topology: Topology, *schedules: Schedule
 
 
 def _bitstream_json(
-    board: Board, built: Bitstream, proofs: dict[str, BoardComparison]
+    board: Board, built: Bitstream, proofs: dict[str, Verification]
 ) -> dict[str, object]:
     """What was built, as JSON values."""
     return {
@@ -279,7 +279,7 @@ def _print_bitstream(board: Board, config: NetworkConfig, built: Bitstream) -> N
     )
 
 
-def _print_proofs(board: Board, proofs: dict[str, BoardComparison]) -> None:
+def _print_proofs(board: Board, proofs: dict[str, Verification]) -> None:
     """Predicted beside what was simulated, level by level, and which level is missing and why."""
     from ..boards.proof.proof import why_not_read_back
 
@@ -290,7 +290,7 @@ def _print_proofs(board: Board, proofs: dict[str, BoardComparison]) -> None:
         say(f"bitstream not simulated: {reason}")
 
 
-def _print_comparison(result: BoardComparison, measured: str = "board") -> None:
+def _print_comparison(result: Verification, measured: str = "board") -> None:
     """Predicted beside measured, and what still waits."""
     label = result.case.schedule.topology.label
     title = f"{label}, {result.case.schedule.algorithm}, {result.case.timing} timing"

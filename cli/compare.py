@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..model.base.errors import InvalidInput, with_article
+from ..model.base.errors import InvalidInput, one_of, with_article
 from ..model.collectives.least import least_measures
 from ..model.collectives.notes import left_out
 from ..model.collectives.registry import algorithms_for
+from ..model.compare.side_by_side import Comparison, Entry
 from ..model.network.config import TIMINGS
 from .console import BUILDING, print_json, print_table, progress, say, say_written
 from .options.collective import all_port_served, chosen_request, chosen_root, request_options
@@ -24,12 +25,11 @@ from .options.network import (
 )
 from .options.output import json_option, output_option, require_output_files
 from .options.values import OptionValues, refuse_beside
-from .side_by_side import Comparison, Entry
 
 if TYPE_CHECKING:
+    from ..model.compare.case import Case
     from ..model.network.config import NetworkConfig
     from ..model.schedule.schedule import Schedule
-    from ..sim.verify import Case
 
 
 @click.command("compare")
@@ -51,7 +51,7 @@ def compare_command(
     and the picture is a map of both. With --rtl, exit status 0 only if model and hardware agree.
     """
     if output is not None:
-        from ..picture.schedule import require_picture_suffix
+        from ..picture.file import require_picture_suffix
 
         # Asked now rather than after minutes on the hardware.
         require_picture_suffix(output)
@@ -114,8 +114,7 @@ def _generate(chosen: OptionValues, limit: SizeLimit) -> Comparison:
             raise InvalidInput(
                 f"--ports all must be left out on {with_article(topology.label)}: {served}"
             )
-        *others, last = refusals
-        served = f"{', '.join(others)} or {last}" if others else last
+        served = one_of(refusals)
         raise InvalidInput.of(
             "network to compare on", f"one that {served} serves", with_article(topology.label)
         )
@@ -127,7 +126,7 @@ def _predict(chosen: OptionValues, comparison: Comparison, *, keep: bool) -> lis
 
     What is refused here (routes that may deadlock, too few VCs, ...) has a schedule all the same.
     """
-    from ..sim.verify import Case
+    from ..model.compare.case import Case
 
     entries = comparison.entries
     config = _common_config(chosen, [entry.schedule for entry in entries])
@@ -256,7 +255,7 @@ def _verdict(entry: Entry) -> str | None:
 
 def _draw(comparison: Comparison, output: str) -> None:
     from ..picture.compare import Panel, draw_comparison
-    from ..picture.schedule import save_picture
+    from ..picture.file import save_picture
 
     entries, least = comparison.entries, comparison.least
     schedules = [entry.schedule for entry in entries]

@@ -69,7 +69,7 @@ def _print(topology: Topology, costs: dict[str, Costs], gain: Gain) -> None:
 
 
 def _draw(topology: Topology, costs: dict[str, Costs], gain: Gain, output: str) -> None:
-    from ..picture.schedule import save_picture
+    from ..picture.file import save_picture
     from ..picture.sources import draw_sources
 
     marked = {name: find_algorithm("broadcast", name).landmarks(topology) for name in costs}

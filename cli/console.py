@@ -18,7 +18,7 @@ from ..model.base.errors import printable
 from ..model.schedule.schedule import Schedule
 
 if TYPE_CHECKING:
-    from ..sim.verify import Check
+    from ..model.compare.checks import Check
 
 BUILDING = "building the simulator (once per configuration)"
 """What is said while Verilator is at work."""

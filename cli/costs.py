@@ -73,7 +73,7 @@ def costs_command(
             say(_BELOW)
     if paths:
         from ..picture.costs import draw_speed_up, draw_times
-        from ..picture.schedule import save_picture
+        from ..picture.file import save_picture
 
         times = {"tau": chosen["tau"], "tc": chosen["tc"]}
         save_picture(draw_speed_up(packet=packet, **times), paths[0])

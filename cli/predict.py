@@ -33,7 +33,7 @@ from .options.output import json_option, output_option, require_output_files
 from .options.values import refuse_beside
 
 if TYPE_CHECKING:
-    from ..model.cycle.model import Run
+    from ..model.run.run import Prediction
 
 
 @click.command("predict")
@@ -93,9 +93,9 @@ def _program_facts(program: Program) -> dict[str, object]:
     return {"version": __version__, "network": network, **unknown, "ports": program.port_model}
 
 
-def _prediction_json(program: Program, predicted: Run, timing: str) -> dict[str, object]:
+def _prediction_json(program: Program, predicted: Prediction, timing: str) -> dict[str, object]:
     """The result of ``predict`` as JSON values."""
-    from ..model.run.measures import flag_names, link_flits, measure_steps
+    from ..model.run.measures import link_flits, measure_steps
 
     nodes = range(len(program.rows))
     flits = link_flits(program.config.topology, predicted.trace)
@@ -104,7 +104,7 @@ def _prediction_json(program: Program, predicted: Run, timing: str) -> dict[str,
         "finished": predicted.finished,
         "cycles": predicted.cycles,
         "stalled_flits": int(predicted.stalled_flits.sum()),
-        "flags": {str(node): names for node in nodes if (names := flag_names(predicted, node))},
+        "flags": {str(node): names for node in nodes if (names := predicted.flag_names(node))},
         "steps": [
             {**asdict(measure), "interface": measure.interface}
             for measure in measure_steps(program, predicted)
@@ -122,7 +122,7 @@ _MOST_TROUBLES = 8
 """Nodes of which is said what they wait for: the others mostly wait for these."""
 
 
-def _print_prediction(title: str, program: Program, predicted: Run, timing: str) -> None:
+def _print_prediction(title: str, program: Program, predicted: Prediction, timing: str) -> None:
     """The result of ``predict`` as two tables."""
     from ..model.run.measures import link_flits, measure_steps, troubles
 
@@ -155,7 +155,7 @@ def _print_prediction(title: str, program: Program, predicted: Run, timing: str)
         say(f"and {len(lines) - _MOST_TROUBLES} nodes more")
 
 
-def _share(busiest: int, predicted: Run) -> str | None:
+def _share(busiest: int, predicted: Prediction) -> str | None:
     """How much of the time so many flits take on a link; None where there is no end to it."""
     if not predicted.finished:
         return None

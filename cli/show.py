@@ -26,8 +26,9 @@ from .options.output import require_output_files
 )
 def show_command(output: str | None, **chosen: Any) -> None:
     """Draw a schedule: who sends to whom, the steps by colour, the eyes marked."""
+    from ..picture.file import require_picture_suffix, save_picture
     from ..picture.places import require_drawable
-    from ..picture.schedule import draw_schedule, require_picture_suffix, save_picture
+    from ..picture.schedule import draw_schedule
 
     if output is not None:
         require_picture_suffix(output)

@@ -35,9 +35,9 @@ from .options.output import json_option, output_option, output_paths
 from .options.values import OptionValues, float_option, integer_option, refuse_beside
 
 if TYPE_CHECKING:
-    from ..model.cycle.model import Run
+    from ..model.compare.traffic_case import TrafficCase, TrafficResult
     from ..model.network.topology import Topology
-    from ..sim.traffic import TrafficCase, TrafficResult
+    from ..model.run.run import Run
 
 TABLE_SIZES = (1 << 12, 1 << 14, 1 << 16)
 """Table memories of networks for traffic, in words: few sizes, so that few networks are built."""
@@ -145,7 +145,7 @@ def _predicted(chosen: OptionValues, setting: Setting) -> Run:
 
 def _case(chosen: OptionValues, setting: Setting) -> TrafficCase:
     """The same as a program, which the hardware can be loaded with, and what the model says."""
-    from ..sim.traffic import TrafficCase
+    from ..model.compare.traffic_case import TrafficCase
 
     return TrafficCase.of(
         setting.traffic,
@@ -175,7 +175,7 @@ def _config(chosen: OptionValues, topology: Topology, traffic: Traffic) -> Netwo
 
 def _run_on_hardware(case: TrafficCase) -> TrafficResult:
     """The same on the hardware."""
-    from ..sim.traffic import run_traffic
+    from ..sim.verify import run_traffic
 
     with progress("running", 1, shown=False) as (say, _):
         return next(run_traffic([case], on_build=lambda: say(BUILDING)))
@@ -187,8 +187,8 @@ def _write(
     """Keep the traffic, the traces and the picture of what the hardware did, or else the model."""
     from ..model.traffic.program import deliveries
     from ..model.traffic.traffic import write_traffic
+    from ..picture.file import save_picture
     from ..picture.latency import draw_latencies
-    from ..picture.schedule import save_picture
 
     latencies, model_trace, traffic, *hardware_trace = paths
     trace = predicted.trace

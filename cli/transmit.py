@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..model.base.errors import InvalidInput
+from ..model.base.errors import InvalidInput, one_of
 from .console import busy, print_json, print_table, say, say_written
 from .options.collective import chosen_flits, flits_option, schedule_facts
 from .options.network import SizeLimit, chosen_kind, chosen_topology, network_options
@@ -57,7 +57,7 @@ def transmit_command(
     from ..model.schedule.file import write_schedule
 
     if picture is not None:
-        from ..picture.schedule import require_picture_suffix, save_picture
+        from ..picture.file import require_picture_suffix, save_picture
         from ..picture.transmit import draw_transmit, require_drawable
 
     if table_1:
@@ -67,7 +67,7 @@ def transmit_command(
         _print_table_1(as_json)
         return
     if which not in PLANS:
-        raise InvalidInput.of("--plan", " or ".join(PLANS), which)
+        raise InvalidInput.of("--plan", one_of(PLANS), which)
     if not 0 <= seconds <= _MOST_SECONDS:
         raise InvalidInput.of("--seconds", f"0 to {_MOST_SECONDS}", seconds)
     if picture is not None:

@@ -43,7 +43,8 @@ from .options.output import json_option, output_option, output_paths
 from .options.values import OptionValues
 
 if TYPE_CHECKING:
-    from ..sim.verify import Case, Verification
+    from ..model.compare.case import Case
+    from ..model.compare.checks import Verification
 
 FILES = ("program.json", "schedule.json", "trace-hardware.csv", "trace-model.csv")
 WAVES = "waves.vcd"
@@ -103,7 +104,7 @@ def verify_command(
 
 def _cases(chosen: OptionValues, timing: str, all_sources: bool) -> Iterator[Case]:
     """What is to be verified: one schedule, or every source's; each with a payload of its own."""
-    from ..sim.verify import Case
+    from ..model.compare.case import Case
 
     if not all_sources:
         schedules = [chosen_schedule(chosen, SizeLimit.HARDWARE)]
@@ -137,7 +138,7 @@ def _write_verification(result: Verification, paths: Sequence[Path]) -> None:
 
 def _print_verification(result: Verification) -> None:
     """Predicted beside measured, what still waits, and the first difference."""
-    from ..sim.verify import waiting
+    from ..model.compare.waiting import waiting
 
     title = f"{schedule_title(result.case.schedule)}, {result.case.timing} timing"
     print_checks(title, result.checks)

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .panel import EYE_LINE, INK, QUIET
+from .style import EYE_LINE, INK, QUIET
 
 _PANEL_WIDTH, _ROW_HEIGHT, _AROUND = 2.6, 0.5, 1.5
 """Inches: of a panel, of an algorithm's row, and of title and legend together."""

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..model.collectives.cube.costs.tables import find_cost
-from .panel import INK, QUIET
+from .style import INK, QUIET
 
 START_UP, BYTE = 8e-3, 0.8e-6
 """τ and t_c of the iPSC (section 8.1), in seconds."""

@@ -25,22 +25,21 @@ from ..model.base.errors import require_range
 from ..model.schedule.schedule import Schedule
 from .links import Lines, beside, is_straight_on, meet, shorten
 from .places import Places, Points
+from .style import (
+    EYE,
+    EYE_LINE,
+    EYE_WHITE,
+    FAINT,
+    HOLDER,
+    INK,
+    LARGEST_NUMBERED_SIDE,
+    LARGEST_NUMBERED_SPAN,
+    text_color,
+)
 
-LARGEST_NUMBERED_SIDE = 16
-"""Longest side of a mesh whose nodes bear a number."""
-
-LARGEST_NUMBERED_SPAN = 26.0
-"""The same for drawings of all other networks."""
-
-INK, QUIET, _HOLDER, _FAINT = "#1b1b2f", "#6f7183", "#9a9cae", "#d9dbe3"
-EYE_LINE, EYE_WHITE = "#0b7a75", "#e2f3f1"
 _NODE_RADIUS, _BEND_RADIUS, _OUTERMOST_LANE = 0.2, 0.42, 0.155
 _LINK_WIDTH, _LAST_WIDTH = 0.02, 0.026
 _AROUND, _LONGEST = 0.3, 1440.0
-EYE = Curve(
-    [(-0.46, 0), (0, -0.57), (0.46, 0), (0, 0.57), (-0.46, 0), (-0.46, 0)],
-    [Curve.MOVETO, *4 * [Curve.CURVE3], Curve.CLOSEPOLY],
-)
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ def draw_panel(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> N
     axes.patch.set_visible(False)
     axes.spines[:].set_visible(False)
     axes.add_collection(
-        LineCollection(drawing.links, colors=_FAINT, lw=_LINK_WIDTH * cell, zorder=1)
+        LineCollection(drawing.links, colors=FAINT, lw=_LINK_WIDTH * cell, zorder=1)
     )
     for node in drawing.marked:
         eye = PathPatch(Curve(EYE.vertices + drawing.places.points[node], EYE.codes), zorder=2)
@@ -242,10 +241,10 @@ def _pen(runs: list[Points], corners: list[bool], at_begin: float, at_end: float
 def _draw_nodes(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> None:
     """Draw the nodes: in a panel for one step, those not yet reached are mere dots."""
     points, reached, root = drawing.places.points, drawing.reached, drawing.schedule.root
-    colors = np.array([_HOLDER, *drawing.colors])[reached]
+    colors = np.array([HOLDER, *drawing.colors])[reached]
     waiting = np.zeros(reached.size, dtype=bool)
     if step is not None and root is not None:
-        colors[reached < step] = _HOLDER
+        colors[reached < step] = HOLDER
         waiting = (reached > step) | (reached == 0)
     if root is not None:
         colors[root], waiting[root] = INK, False
@@ -255,7 +254,7 @@ def _draw_nodes(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> 
         axes.scatter(x, y, s=(2 * radius * cell) ** 2, zorder=zorder, **style)
 
     discs([] if root is None else [root], 0.27, 2.5, c="white", ec=INK, lw=0.03 * cell)
-    discs(waiting, 0.08, 2, c=_FAINT, lw=0)
+    discs(waiting, 0.08, 2, c=FAINT, lw=0)
     discs(~waiting, _NODE_RADIUS, 5, c=colors[~waiting], ec="white", lw=_LINK_WIDTH * cell)
     if step is None and drawing.is_numbered:
         font: dict[str, Any] = {"size": 0.17 * cell, "weight": "bold", "zorder": 6}
@@ -263,9 +262,3 @@ def _draw_nodes(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> 
             label = "S" if node == root else str(reached[node] or "")
             ink = text_color(colors[node])
             axes.text(x, y, label, color=ink, ha="center", va="center_baseline", **font)
-
-
-def text_color(background: str) -> str:
-    """Return the dark or the light colour, whichever can be read on ``background``."""
-    luminance = np.dot(mpl.colors.to_rgb(background), (0.3, 0.59, 0.11))
-    return INK if luminance > 0.55 else "white"

@@ -17,25 +17,22 @@ Here is the page: where the panels lie, and the words around them. What is in a 
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
-from ..model.base.errors import InvalidInput
-from ..model.base.files import write_bytes_atomically
 from ..model.collectives.title import schedule_title
 from ..model.network.place import place_name
 from ..model.schedule.schedule import Schedule
-from .panel import (
+from .panel import Drawing, draw_panel
+from .places import Points, Ruler
+from .style import (
     EYE,
     EYE_LINE,
     EYE_WHITE,
@@ -43,11 +40,8 @@ from .panel import (
     LARGEST_NUMBERED_SIDE,
     LARGEST_NUMBERED_SPAN,
     QUIET,
-    Drawing,
-    draw_panel,
     text_color,
 )
-from .places import Points, Ruler
 
 _MOST_PANELS = 8
 _MOST_LEGEND_STEPS = 12
@@ -155,31 +149,6 @@ def _panel_grid(drawing: Drawing) -> tuple[int, int]:
         return 2, -(-steps // 2)
     columns = 1 if steps <= 3 and not _is_wide(drawing) else 2
     return -(-steps // columns), columns
-
-
-def save_picture(figure: Figure, path: str | Path) -> None:
-    """Write ``figure`` to ``path`` as the suffix says, ``.svg`` or ``.png``, whole or not at all.
-
-    The same schedule gives the same bytes. Raises :class:`InvalidInput` for another suffix, and
-    where the file cannot be written.
-    """
-    path = require_picture_suffix(path)
-    picture = io.BytesIO()
-    if path.suffix.lower() == ".svg":
-        # Ids without a salt, and the date, would differ from run to run.
-        with mpl.rc_context({"svg.hashsalt": "eyecast"}):
-            figure.savefig(picture, format="svg", metadata={"Date": None})
-    else:
-        figure.savefig(picture, format="png", dpi=150)
-    write_bytes_atomically(path, picture.getvalue())
-
-
-def require_picture_suffix(path: str | Path) -> Path:
-    """Return ``path`` if its suffix is one that :func:`save_picture` can write; refuse others."""
-    path = Path(path)
-    if path.suffix.lower() not in (".svg", ".png"):
-        raise InvalidInput.of(f"suffix of picture {path}", ".svg or .png", path.suffix or "missing")
-    return path
 
 
 def _title(schedule: Schedule) -> str:

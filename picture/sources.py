@@ -25,7 +25,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ..model.base.errors import InvalidInput, with_article
 from ..model.network.topology import Topology
-from .panel import EYE, EYE_LINE, EYE_WHITE, INK, LARGEST_NUMBERED_SIDE, QUIET, text_color
+from .style import EYE, EYE_LINE, EYE_WHITE, INK, LARGEST_NUMBERED_SIDE, QUIET, text_color
 
 MOST_SLICES = 8
 """The most slices of a 3-D mesh that fit beside each other."""

@@ -28,8 +28,8 @@ from ..model.base.errors import InvalidInput
 from ..model.collectives.transmit.plan import NOT_REACHED, Plan
 from ..model.network.named_graphs import star_tree_size
 from ..model.network.topology import Topology
-from .panel import INK, QUIET, text_color
 from .places import link_pairs
+from .style import INK, QUIET, text_color
 
 LARGEST_DRAWN = 4096
 """Nodes of a network that are drawn one by one."""

@@ -1,4 +1,4 @@
-"""Registers between all nodes and the middle of the network (docs/router.md, section 4, "Barrier").
+"""Registers between all nodes and the middle of the network (docs/router.md, section 10).
 
 ::
 

@@ -1,4 +1,4 @@
-"""The router of a network without arbitration (docs/router.md, section 3, "Without arbitration").
+"""The router of a network without arbitration (docs/router.md, section 13).
 
 ::
 

@@ -34,7 +34,9 @@ def route_layout(config: NetworkConfig) -> data.StructLayout:
     Without a port and with a VC of 1: the flit is used up, and is dropped. With a VC of 0: it may
     go nowhere.
     """
-    return data.StructLayout({"port": config.topology.ports - 1, "vc": max(1, config.vc_bits)})
+    return data.StructLayout(
+        {"port": config.topology.ports - 1, "vc": max(1, config.header.vc_bits)}
+    )
 
 
 def vc_lines(config: NetworkConfig, route: data.View) -> Value:
@@ -100,7 +102,7 @@ class Arrival(Component):
         m.d.comb += [slot.eq(flit.data[: slot.shape().size]), self.item.flit.eq(flit)]
         # What comes from the interface never goes back to it.
         if self._port != 0:
-            m.d.comb += delivered.eq(slot.port == self._config.deliver_code)
+            m.d.comb += delivered.eq(slot.port == self._config.header.deliver_code)
         self._elaborate_route(m, slot, delivered, leads)
         # What may go nowhere stays, and what is behind it too: it may count as a packet, unless
         # routers lose it.
@@ -122,7 +124,7 @@ class Arrival(Component):
         # What is delivered keeps its VC.
         arrived_vc = Cat(
             Cat(self.link.valid[vc] for vc in vcs if vc >> bit & 1).any()
-            for bit in range(config.vc_bits)
+            for bit in range(config.header.vc_bits)
         )
         open_ports = Mux(delivered | (slot.vc < config.vcs), self.linked, 0)
         used_up = (slot.port == 0) & ~flit.tail
@@ -150,13 +152,13 @@ class Arrival(Component):
 
     def _rewritten(self, slot: data.View) -> Value:
         """Count the hop, or after the last one of a slot shift it out."""
-        low = self._config.port_bits
-        high = low + self._config.hop_bits
+        low = self._config.header.port_bits
+        high = low + self._config.header.hop_bits
         old = self.link.flit.data
         # One less, bit by bit: a carry chain would be large for so few bits.
         less = Cat(bit ^ ~slot.more[:place].any() for place, bit in enumerate(slot.more))
         counted = Cat(old[:low], less, old[high:])
-        return Mux(slot.more == 0, old >> self._config.slot_bits, counted)
+        return Mux(slot.more == 0, old >> self._config.header.slot_bits, counted)
 
 
 class InputChannel(Component):

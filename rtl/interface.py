@@ -8,7 +8,7 @@
         │    advance (barrier) ──► steps◄ │ words
         └──◄─────────────────────► message memory
 
-In an all-port network ("A port for every link") it has a lane for every link, each with an
+In an all-port network (docs/router.md, section 14) it has a lane for every link, each with an
 injection and an ejection port of its own, and the message memory has as many read and write ports.
 """
 

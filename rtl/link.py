@@ -22,15 +22,17 @@ def flit_layout(config: NetworkConfig) -> data.StructLayout:
 
 def slot_layout(config: NetworkConfig) -> data.StructLayout:
     """The lowest slot of a header flit: one route segment."""
+    header = config.header
     return data.StructLayout(
-        {"port": config.port_bits, "more": config.hop_bits, "vc": config.vc_bits}
+        {"port": header.port_bits, "more": header.hop_bits, "vc": header.vc_bits}
     )
 
 
 def delivery_layout(config: NetworkConfig) -> data.StructLayout:
     """The delivery in the header flit that leaves by port 0, or by an ejection port."""
+    header = config.header
     return data.StructLayout(
-        {"port": config.port_bits, "step": config.step_bits, "address": config.address_bits}
+        {"port": header.port_bits, "step": header.step_bits, "address": header.address_bits}
     )
 
 

@@ -9,7 +9,7 @@
 
 A flit that arrives in one cycle leaves in the next, if nothing is in its way.
 
-In an all-port network ("A port for every link") there is an injection and an ejection port for
+In an all-port network (docs/router.md, section 14) there is an injection and an ejection port for
 each link, in place of port 0::
 
     injection port l ──────────────────► output l ─► link out

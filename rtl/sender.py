@@ -6,7 +6,7 @@ from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
-from ..model.network.config import NetworkConfig, pack_positions
+from ..model.network.config import NetworkConfig
 from .host_port import looks_ahead
 from .link import CYCLE_BITS, Link, slot_layout
 from .output_port import CreditCounter
@@ -28,7 +28,7 @@ def _row_layout(config: NetworkConfig) -> data.StructLayout:
 
     ``too_long``: its end is beyond the message memory. ``no_header``: it has no header flit.
     """
-    widths = dict(config.control_fields)
+    widths = dict(config.table.fields)
     return data.StructLayout(
         {
             "step": widths["step"],
@@ -239,10 +239,10 @@ class Sender(Component):
         message memory of the place of the row's first word.
         """
         config = self._config
-        word = Signal(range(config.control_words))
-        positions = pack_positions(config.control_fields, config.flit_width)
+        word = Signal(range(config.table.control_words))
+        positions = config.table.positions
         fields, words = {}, {}
-        for (name, width), (index, low) in zip(config.control_fields, positions, strict=True):
+        for (name, width), (index, low) in zip(config.table.fields, positions, strict=True):
             fields[name], words[name] = self.table_word[low : low + width], index
         # The place is known when the length is, or has been read before it.
         known = words["source_address"] == words["length"]
@@ -271,13 +271,13 @@ class Sender(Component):
             m.next = SenderState.ENDED.name
         with m.Else():
             m.d.sync += word.eq(word + 1)
-            with m.If(word == config.control_words - 1):
+            with m.If(word == config.table.control_words - 1):
                 m.d.sync += word.eq(0)
                 m.next = SenderState.READY.name
 
     def _first_slot(self, word: Value) -> data.View:
         """The first hop of a row's route, in its first header flit."""
-        return slot_layout(self._config)(word[: self._config.slot_bits])
+        return slot_layout(self._config)(word[: self._config.header.slot_bits])
 
     def _first_vc(self, word: Value) -> Value:
         """The VC of the first hop, a bit for each."""

@@ -1,4 +1,4 @@
-"""A node's signature: what its router sends, and when, in 32 bits (docs/router.md, section 6)."""
+"""A node's signature: what its router sends, and when, in 32 bits (docs/router.md, section 12)."""
 
 from amaranth.hdl import C, Cat, Module, Mux, Value
 from amaranth.lib.wiring import Component, In, Out

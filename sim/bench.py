@@ -18,13 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
-import numpy as np
-import numpy.typing as npt
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, First, RisingEdge, Timer
 
-from eyecast.rtl.host_port import HostSpace
-from eyecast.sim.job import JOBS_VARIABLE, TRACE_FILE, Job, JobResult
+from eyecast.sim.job import JOBS_FOLDER, TRACE_FILE, Job, JobResult
 
 CLOCK_PERIOD = 2
 """In time units of the simulator."""
@@ -35,8 +32,7 @@ async def run_jobs(dut: Any) -> None:
     """Carry out every job in the folder, in order of name."""
     # The clock of the simulator itself: Python is not woken at its edges.
     Clock(dut.clk, CLOCK_PERIOD, unit="step", impl="gpi").start()
-    folder = Path(os.environ[JOBS_VARIABLE])
-    for job_folder in sorted(path for path in folder.iterdir() if path.is_dir()):
+    for job_folder in sorted(path for path in Path(JOBS_FOLDER).iterdir() if path.is_dir()):
         job = Job.load(job_folder / Job.FILE)
         await _load(dut, job)
         with _standard_output_to(job_folder / TRACE_FILE):
@@ -47,7 +43,7 @@ async def run_jobs(dut: Any) -> None:
             done=done,
             cycles=int(dut.cycle.value),
             seconds=seconds,
-            status=await _read(dut, job, HostSpace.STATUS, job.status_words),
+            status=await _read(dut, job, job.status_space, job.status_words),
             messages=await _read_messages(dut, job),
         )
         result.save(job_folder / JobResult.FILE)
@@ -60,7 +56,7 @@ async def _load(dut: Any, job: Job) -> None:
     dut.barrier.value = int(job.barrier)
     dut.half_duplex.value = int(job.half_duplex)
     host = _host(dut)
-    for node, space, address, word in job.writes.tolist():
+    for node, space, address, word in job.writes:
         host["node"].value = node
         host["space"].value = space
         host["address"].value = address
@@ -85,28 +81,30 @@ async def _run(dut: Any, job: Job) -> bool:
     return bool(dut.done.value)
 
 
-async def _read_messages(dut: Any, job: Job) -> npt.NDArray[np.uint64]:
+async def _read_messages(dut: Any, job: Job) -> list[list[int]]:
     """Hold the network in reset again and read every node's message memory."""
     dut.rst.value = 1
-    return await _read(dut, job, HostSpace.MESSAGE, job.read_words)
+    return await _read(dut, job, job.message_space, job.read_words)
 
 
-async def _read(dut: Any, job: Job, space: HostSpace, words: int) -> npt.NDArray[np.uint64]:
+async def _read(dut: Any, job: Job, space: int, words: int) -> list[list[int]]:
     """The first ``words`` words of a space of every node: shape (nodes, words)."""
     host = _host(dut)
     address, read_data = host["address"], host["read_data"]
     falling_edge = FallingEdge(dut.clk)
     host["space"].value = space
-    values = np.zeros((job.nodes, words), dtype=np.uint64)
+    values = [[0] * words for _ in range(job.nodes)]
     places = list(itertools.product(range(job.nodes), range(words)))
     # Without such registers an answer comes two cycles after its address: one is under way.
     under_way = 1 + job.barrier_registers
-    after, before = [(0, 0)] * under_way, [None] * under_way
+    after: list[tuple[int, int]] = [(0, 0)] * under_way
+    before: list[None] = [None] * under_way
     for asked, answered in zip([*places, *after], [*before, *places], strict=True):
         host["node"].value, address.value = asked
         await falling_edge
         if answered is not None:
-            values[answered] = read_data.value.to_unsigned()
+            node, word = answered
+            values[node][word] = read_data.value.to_unsigned()
     return values
 
 

@@ -37,9 +37,8 @@ BUILT_FROM = (
 """Sources of this package that decide what is built."""
 
 VERILATOR_OPTIONS = [
-    # cocotb asks for every signal to be public. Only some ports need to be (the control file says
-    # which); making the rest public costs minutes of compilation and most of the speed.
-    "--no-public-flat-rw",
+    # No --public-flat-rw: only some ports need to be public (the control file says which), and to
+    # make the rest public costs minutes of compilation and most of the speed.
     "-O3",
     "--x-assign",
     "fast",
@@ -89,8 +88,7 @@ def build_simulator(
     # Waves show the inside of the tiles, which lies hidden where they are compiled apart.
     tile_apart = trace and not waves
     options = [*VERILATOR_OPTIONS, *(TILE_APART_OPTIONS if tile_apart else WHOLE_OPTIONS)]
-    versions = tool_versions(variables)
-    tools = [*versions, json.dumps([*options, waves])]
+    tools = [*tool_versions(), json.dumps([*options, waves])]
     description = json.dumps(network_to_json(config), sort_keys=True)
     parts = [description, f"trace {trace}", source_digest(*BUILT_FROM), version("amaranth"), *tools]
     text = None
@@ -105,7 +103,7 @@ def build_simulator(
         control.write_text(verilator_control(config, trace=trace, tile_apart=tile_apart))
         build_folder = folder / BUILD_FOLDER
         build_folder.mkdir()
-        with _runtime_objects(digest("runtime", *versions, f"waves {waves}"), build_folder):
+        with runtime_objects(build_folder, waves=waves):
             _verilate([control, source], build_folder, variables, options, waves=waves)
         _keep_only(build_folder, TOP_MODULE)
 
@@ -124,18 +122,11 @@ def _verilate(
 ) -> None:
     """Run Verilator and the compiler, with their output in a log that is kept if they fail."""
     # -P: no module of the folder that the user is in takes the place of one of Python's own.
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "eyecast.sim.build_worker",
-        str(folder),
-        json.dumps(options),
-    ]
+    builder = [sys.executable, "-P", "-m", "eyecast.sim.build_worker", TOP_MODULE, str(folder)]
+    how = "waves" if waves else "quick" if TILE_APART_OPTIONS[0] in options else "thorough"
+    command = [*builder, json.dumps(options), how]
     log = folder.with_suffix(".log")
-    status = process.run(
-        [*command, "waves" if waves else "no-waves", *map(str, sources)], log, variables=variables
-    )
+    status = process.run([*command, *map(str, sources)], log, variables=variables)
     if status:
         process.require_room(log)
         raise BuildError(
@@ -145,13 +136,14 @@ def _verilate(
 
 
 @contextmanager
-def _runtime_objects(key: str, folder: Path) -> Iterator[None]:
-    """Compile Verilator's own library, half the work of a small build, once for all builds.
+def runtime_objects(folder: Path, *, waves: bool = False) -> Iterator[None]:
+    """Compile Verilator's own library, most of the work of a small build, once for all builds.
 
     Its objects are the same for every design. Found in ``folder``, newer than the makefile that
     Verilator is going to write, they are not made again.
     """
     later = time.time() + 3600
+    key = digest("runtime", *tool_versions(), f"waves {waves}")
 
     def keep(kept: Path) -> None:
         for path in folder.glob(RUNTIME_OBJECTS):

@@ -31,6 +31,8 @@ NETWORK_SOURCES = (
     *(
         "rtl/*.py",
         "model/network/config.py",
+        "model/network/header.py",
+        "model/network/table_format.py",
         "model/network/topology.py",
         "model/network/neighbor_table.py",
     ),

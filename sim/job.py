@@ -1,42 +1,45 @@
 """What the simulation of one program takes and gives, in files between two processes.
 
 The bench runs inside the simulator's process (``bench.py``); the driver (``simulator.py``) prepares
-jobs and reads results. Each job is a folder with ``job.npz``, and afterwards ``trace.txt`` and
-``result.npz``; the last is written when the others are whole.
+jobs and reads results. Each job is a folder with ``job.json``, and afterwards ``trace.txt`` and
+``result.json``; the last is written when the others are whole.
+
+Nothing here needs NumPy: the bench would be longer in importing it than in a short run.
 """
 
-from dataclasses import asdict, dataclass, fields
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-JOBS_VARIABLE = "EYECAST_JOBS"
-"""Environment variable that tells the bench the folder of the job folders."""
+JOBS_FOLDER = "jobs"
+"""The folder of the job folders, in the one in which the simulator is started."""
 
 TRACE_FILE = "trace.txt"
 
 
 @dataclass(frozen=True)
 class _Stored:
-    """A dataclass of arrays and numbers that is stored as one NumPy archive."""
+    """A dataclass of numbers and tables, stored as JSON; a table is a list of rows when read."""
 
     def save(self, path: Path) -> None:
         """Write to ``path``, beside it first."""
         beside = path.with_suffix(".tmp")
-        with beside.open("wb") as file:
-            np.savez(file, **asdict(self))
+        with beside.open("w") as file:
+            # A table of numbers may be an array.
+            json.dump(vars(self), file, default=lambda table: table.tolist())
         beside.replace(path)
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read from ``path``; scalars come back as Python's own."""
-        values: dict[str, Any] = {}
-        with np.load(path) as archive:
-            for field in fields(cls):
-                value = archive[field.name]
-                values[field.name] = value if value.ndim else value.item()
+        """Read from ``path``."""
+        values: dict[str, Any] = json.loads(path.read_text())
         return cls(**values)
 
 
@@ -44,22 +47,26 @@ class _Stored:
 class Job(_Stored):
     """One program to simulate.
 
-    ``writes`` has shape (writes, 4), uint64: node, space, address, word of each write through the
-    host port before the start. ``read_words`` words of every node's message memory are read
-    afterwards, and ``status_words`` words of its status, of which ``mask_words`` for each of the
-    node's ``lanes`` tell the steps in which a packet has arrived. ``cycle_limit`` is when the
-    watchdog stops the run. What all nodes say, the answers to the host too, is
+    ``writes`` has shape (writes, 4): node, space, address, word of each write through the host port
+    before the start. ``read_words`` words of every node's space ``message_space`` are read
+    afterwards, and ``status_words`` words of its ``status_space``, of which ``mask_words`` for each
+    of the node's ``lanes`` tell in which of ``step_numbers`` steps a packet has arrived.
+    ``cycle_limit`` is when the watchdog stops the run. What all nodes say, the answers to the host
+    too, is
     ``barrier_registers`` cycles later than it would be without such registers.
     """
 
-    FILE = "job.npz"
+    FILE = "job.json"
 
     writes: npt.NDArray[np.uint64]
     nodes: int
     flit_width: int
+    step_numbers: int
     mask_words: int
     lanes: int
+    message_space: int
     read_words: int
+    status_space: int
     status_words: int
     barrier: bool
     half_duplex: bool
@@ -78,15 +85,15 @@ class JobResult(_Stored):
     seconds
         CPU time from the release of reset to the end of the run.
     status
-        Shape (nodes, status words), uint64.
+        Shape (nodes, status words).
     messages
-        Shape (nodes, read words), uint64.
+        Shape (nodes, read words).
     """
 
-    FILE = "result.npz"
+    FILE = "result.json"
 
     done: bool
     cycles: int
     seconds: float
-    status: npt.NDArray[np.uint64]
-    messages: npt.NDArray[np.uint64]
+    status: npt.ArrayLike
+    messages: npt.ArrayLike

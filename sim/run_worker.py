@@ -1,40 +1,59 @@
-"""A process of its own that runs the simulator under cocotb's runner and can be stopped whole."""
+"""The start of a simulator with a cocotb bench inside.
+
+cocotb's own runner would do it in a Python process of its own, which takes as long as a short run.
+"""
 
 import os
+import subprocess
 import sys
+from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from cocotb_tools.config import libs_dir
-from cocotb_tools.runner import get_results, get_runner
+from find_libpython import find_libpython
 
-from eyecast.sim.verilog import TOP_MODULE
+from .process import start
+
+LOG = "simulator.log"
 
 
-def run(top: str, bench: str, build_folder: Path, run_folder: Path, *, waves: bool = False) -> int:
-    """Run the simulator of the module ``top`` with a bench; 0 if the bench passed."""
+def start_bench(
+    simulator: Path, bench: str, run_folder: Path, *, waves: bool = False
+) -> subprocess.Popen[bytes]:
+    """Start the program ``simulator`` in a folder, with a module as its bench.
+
+    The simulated module has the name of the program.
+    """
     # A simulator knows where these were when it was built, and they may have been links then.
     searched = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
     others = filter(None, [os.environ.get(searched)])
-    os.environ[searched] = os.pathsep.join([str(libs_dir), *others])
-    results = get_runner("verilator").test(
-        test_module=bench,
-        hdl_toplevel=top,
-        hdl_toplevel_lang="verilog",
-        build_dir=build_folder,
-        test_dir=run_folder,
-        results_xml=str(run_folder / "results.xml"),
-        waves=waves,
-        log_file=run_folder / "simulator.log",
+    variables = {
+        searched: os.pathsep.join([str(libs_dir), *others]),
+        "PYGPI_PYTHON_BIN": sys.executable,
+        "GPI_USERS": _users(),
+        "COCOTB_TOPLEVEL": simulator.name,
+        "TOPLEVEL_LANG": "verilog",
+        "COCOTB_TEST_MODULES": bench,
+        "COCOTB_RESULTS_FILE": str(run_folder / "results.xml"),
+        "COCOTB_TRUST_INERTIAL_WRITES": "1",
+        "COCOTB_LOG_LEVEL": "WARNING",
+        # A bench asserts nothing, and pytest with all of its plugins is long in coming.
+        "COCOTB_REWRITE_ASSERTION_FILES": "",
+    }
+    return start(
+        [str(simulator), *(["--trace"] if waves else [])],
+        run_folder / LOG,
+        folder=run_folder,
+        variables={**os.environ, **variables},
     )
-    _, failed = get_results(results)
-    return 1 if failed else 0
 
 
-def main() -> int:
-    """``worker BUILD_FOLDER RUN_FOLDER WAVES``; exit status 0 if the bench passed."""
-    build_folder, run_folder, waves = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3] == "waves"
-    return run(TOP_MODULE, "eyecast.sim.bench", build_folder, run_folder, waves=waves)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+@cache
+def _users() -> str:
+    """The libraries that cocotb loads: Python, and the one by which it calls a bench."""
+    # Without importing cocotb, of which the bench alone makes use.
+    found = PathFinder.find_spec("simulator", [str(libs_dir.parent)])
+    if found is None or found.origin is None:
+        raise FileNotFoundError(f"{libs_dir.parent} has no library named simulator")
+    return f"{find_libpython()};{found.origin},initialize"

@@ -1,148 +1,30 @@
 """Runs programs on the compiled simulator and brings back what the hardware did."""
 
-import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from ..model.program.program import Program, encode_expected, encode_table
+from ..model.run.run import HardwareRun
 from ..model.run.trace import Trace
-from ..rtl.host_port import Flag, HostSpace, StatusWord, status_words, table_address_bits
-from ..rtl.sender import SenderState
+from ..rtl.host_port import StatusWord
 from ..rtl.tile import EJECTION_PORT
 from .build import BUILD_FOLDER
-from .job import JOBS_VARIABLE, TRACE_FILE, Job, JobResult
-from .process import last_words, start, stop
+from .job import JOBS_FOLDER, TRACE_FILE, Job, JobResult
+from .process import last_words, stop
+from .run_worker import LOG, start_bench
+from .verilog import TOP_MODULE
 
+BENCH = "eyecast.sim.bench"
 POLL_SECONDS = 0.02
 
 
 class SimulatorError(RuntimeError):
     """The simulator itself failed (not the design in it)."""
-
-
-@dataclass(frozen=True)
-class HardwareRun:
-    """What the hardware did with one program.
-
-    done
-        Every node finished before the watchdog.
-    cycles
-        The design's own count (docs/router.md, section 5).
-    seconds
-        CPU time that the run took in the simulator.
-    flags, step, stalled_flits
-        Status words of each node, shape (nodes,).
-    sender_state
-        Of each of a node's senders, shape (nodes, lanes).
-    arrived
-        Whether a packet of a step has arrived: shape (nodes, lanes, step numbers).
-    signature
-        Of each node, shape (nodes,); 0 in a network without signatures.
-    messages
-        The first words of every message memory: shape (nodes, words).
-    trace
-        Every flit that left a router; of a finished run in its cycles only.
-    """
-
-    done: bool
-    cycles: int
-    seconds: float
-    flags: npt.NDArray[np.uint8]
-    step: npt.NDArray[np.int64]
-    sender_state: npt.NDArray[np.int64]
-    stalled_flits: npt.NDArray[np.int64]
-    arrived: npt.NDArray[np.bool_]
-    signature: npt.NDArray[np.uint32]
-    messages: npt.NDArray[np.uint64]
-    trace: Trace
-
-    def flag_names(self, node: int) -> list[str]:
-        """Names of the flags that ``node`` has set."""
-        return [flag.name.lower() for flag in Flag if self.flags[node] >> flag & 1]
-
-    def sender_state_name(self, node: int, lane: int) -> str:
-        """What a sender of ``node`` was doing when the run ended."""
-        state = int(self.sender_state[node, lane])
-        known = {each.value: each.name.lower() for each in SenderState}
-        return known.get(state, f"unknown state {state}")
-
-
-def prepare(
-    program: Program,
-    loads: Sequence[tuple[int, int, npt.NDArray[np.uint64]]],
-    *,
-    timing: str,
-    read_words: int,
-    cycle_limit: int,
-    refusal: npt.NDArray[np.uint16] | None = None,
-) -> Job:
-    """The job that loads and runs ``program``.
-
-    ``loads`` are (node, address, words) of the message memories before the start; ``timing`` is
-    "barrier" or "self-timed"; ``read_words`` is how much of each message memory to read afterwards.
-    ``cycle_limit`` is when the watchdog ends the run; ``refusal`` a pattern for each node
-    (docs/router.md, section 4).
-    """
-    config = program.config
-    writes = _lane_writes(program)
-    for node, first, block in loads:
-        message = enumerate(block.tolist(), first)
-        writes += [(node, HostSpace.MESSAGE, address, word) for address, word in message]
-    if config.timed_rows:
-        writes += _timing_writes(program, refusal)
-    return Job(
-        writes=np.array(writes, dtype=np.uint64).reshape(-1, 4),
-        nodes=config.topology.nodes,
-        flit_width=config.flit_width,
-        mask_words=config.mask_words,
-        lanes=config.lanes,
-        read_words=read_words,
-        status_words=status_words(config),
-        barrier=timing == "barrier",
-        half_duplex=program.port_model == "half-duplex",
-        cycle_limit=cycle_limit,
-        barrier_registers=config.barrier_registers,
-    )
-
-
-def _lane_writes(program: Program) -> list[tuple[int, int, int, int]]:
-    """The writes of every lane's table, and of the steps in which it receives."""
-    config = program.config
-    writes: list[tuple[int, int, int, int]] = []
-    for node in range(config.topology.nodes):
-        lanes = zip(program.lane_rows(node), program.lane_receives(node), strict=True)
-        for lane, (rows, receives) in enumerate(lanes):
-            for space, first, words in (
-                (HostSpace.TABLE, lane << table_address_bits(config), encode_table(config, rows)),
-                (HostSpace.EXPECTED, lane * config.mask_words, encode_expected(config, receives)),
-            ):
-                writes += [(node, space, place, word) for place, word in enumerate(words, first)]
-    return writes
-
-
-def _timing_writes(
-    program: Program, refusal: npt.NDArray[np.uint16] | None
-) -> list[tuple[int, int, int, int]]:
-    """The writes that say how many packets every node awaits, and when it refuses flits."""
-    nodes = program.config.topology.nodes
-    first = program.config.mask_words
-    awaited = program.awaited or (0,) * nodes
-    patterns = [0] * nodes if refusal is None else refusal.tolist()
-    columns = enumerate(zip(awaited, patterns, strict=True))
-    return [
-        (node, HostSpace.EXPECTED, first + place, word)
-        for node, words in columns
-        for place, word in enumerate(words)
-    ]
 
 
 def simulate(
@@ -156,12 +38,12 @@ def simulate(
     """
     with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
         run_folder = Path(name)
-        jobs_folder = run_folder / "jobs"
-        folders = [jobs_folder / f"{number:06d}" for number in range(len(jobs))]
+        folders = [run_folder / JOBS_FOLDER / f"{number:06d}" for number in range(len(jobs))]
         for folder, job in zip(folders, jobs, strict=True):
             folder.mkdir(parents=True)
             job.save(folder / Job.FILE)
-        process = _start(simulator, run_folder, jobs_folder, waves=waves_file is not None)
+        program = simulator / BUILD_FOLDER / TOP_MODULE
+        process = start_bench(program, BENCH, run_folder, waves=waves_file is not None)
         try:
             for folder, job in zip(folders, jobs, strict=True):
                 _await_result(process, folder, run_folder)
@@ -180,21 +62,8 @@ def simulate(
 
 
 def ended_early(run_folder: Path) -> SimulatorError:
-    """That the simulator of that folder has ended before it should, with the ends of its logs."""
-    words = last_words([run_folder / f"{name}.log" for name in ("worker", "simulator")])
-    return SimulatorError(f"the simulator ended early:\n{words}")
-
-
-def _start(
-    simulator: Path, run_folder: Path, jobs_folder: Path, *, waves: bool
-) -> subprocess.Popen[bytes]:
-    """Start the worker."""
-    command = [sys.executable, "-P", "-m", "eyecast.sim.run_worker", str(simulator / BUILD_FOLDER)]
-    return start(
-        [*command, str(run_folder), "waves" if waves else "no-waves"],
-        run_folder / "worker.log",
-        variables={**os.environ, JOBS_VARIABLE: str(jobs_folder), "COCOTB_LOG_LEVEL": "WARNING"},
-    )
+    """That the simulator of that folder has ended before it should, with the end of its log."""
+    return SimulatorError(f"the simulator ended early:\n{last_words([run_folder / LOG])}")
 
 
 def _await_result(process: subprocess.Popen[bytes], folder: Path, run_folder: Path) -> None:
@@ -209,28 +78,29 @@ def _await_result(process: subprocess.Popen[bytes], folder: Path, run_folder: Pa
 
 
 def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
-    """What the words of the status mean, of a simulated network or one on a board."""
-    status = result.status
+    """Read the words of the status, of a simulated network or one on a board."""
+    status = np.array(result.status, dtype=np.uint64)
     end_of_arrived = StatusWord.ARRIVED + job.lanes * job.mask_words
     end_of_states = end_of_arrived + job.lanes - 1
     masks = status[:, StatusWord.ARRIVED : end_of_arrived]
     bits = np.unpackbits(masks.astype("<u8")[..., None].view(np.uint8), axis=2, bitorder="little")
+    arrived = bits[:, :, : job.flit_width].astype(bool)
     first_state = status[:, [StatusWord.SENDER_STATE]]
     states = np.concatenate([first_state, status[:, end_of_arrived:end_of_states]], axis=1)
     signature = np.zeros(len(status), dtype=np.uint64)
     for place, words in enumerate(status[:, end_of_states:].T):
         signature |= words << np.uint64(place * job.flit_width)
     return HardwareRun(
-        done=result.done,
+        finished=result.done,
         cycles=result.cycles,
         seconds=result.seconds,
         flags=status[:, StatusWord.FLAGS].astype(np.uint8),
         step=status[:, StatusWord.STEP].astype(np.int64),
         stalled_flits=status[:, StatusWord.STALLED_FLITS].astype(np.int64),
         sender_state=states.astype(np.int64),
-        arrived=bits[:, :, : job.flit_width].reshape(len(status), job.lanes, -1).astype(bool),
+        arrived=arrived.reshape(len(status), job.lanes, -1)[:, :, : job.step_numbers],
         signature=signature.astype(np.uint32),
-        messages=result.messages,
+        memory=np.array(result.messages, dtype=np.uint64),
         trace=trace,
     )
 

@@ -1,141 +1,117 @@
-"""Soak: drawn networks and traffic, on model and hardware, for as long as there is time.
+"""A soak's draws on model and hardware, and what is asked of them beyond what is compared anyway.
 
-What runs is traffic, or schedules (``soak_schedules``). A number says all that is drawn. Traffic is
-told as the command ``eyecast traffic`` that repeats it, but for signatures and barrier registers.
+That is signatures, message memories, and that what locks up does so on both.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput
-from ..model.network.config import PARAMETERS, NetworkConfig
-from ..model.network.topology import Topology, hypercube, line, mesh, ring, torus
-from ..model.traffic.program import message_words_for
-from ..model.traffic.traffic import PATTERNS, draw_refusal, draw_traffic
-from .traffic import TrafficCase
+from ..model.compare.case import Case
+from ..model.compare.checks import Check, Comparison
+from ..model.compare.drawn_schedules import draw_cases
+from ..model.compare.drawn_traffic import DrawnCase, DrawnNetwork
+from ..model.compare.traffic_case import TrafficCase, rules_check
+from ..model.network.config import NetworkConfig
+from ..model.run.packets import packets_of
+from ..model.run.run import HardwareRun, Run
+from ..model.run.signature import signatures
+from ..model.run.trace import Trace
+from .verify import run_traffic, verify
 
-TABLE_WORDS = 1 << 13
-SHORTEST_PACKET, LONGEST_PACKET = 4, 12
-NARROWEST_FLIT = 28
-"""In narrower flits, a header may be longer than the shortest packet that is drawn."""
-
-NETWORKS: tuple[tuple[str, Callable[[], Topology]], ...] = (
-    ("--mesh 4x4", lambda: mesh((4, 4))),
-    ("--mesh 5x3", lambda: mesh((5, 3))),
-    ("--mesh 2x2x2", lambda: mesh((2, 2, 2))),
-    ("--mesh 1x1", lambda: mesh((1, 1))),
-    ("--mesh 1x6", lambda: mesh((1, 6))),
-    ("--mesh 2x1x3x2", lambda: mesh((2, 1, 3, 2))),
-    ("--torus 4x4", lambda: torus((4, 4))),
-    ("--torus 5x3", lambda: torus((5, 3))),
-    ("--torus 2x3", lambda: torus((2, 3))),
-    ("--torus 3x3x2", lambda: torus((3, 3, 2))),
-    ("--hypercube 4", lambda: hypercube(4)),
-    ("--line 5", lambda: line(5)),
-    ("--ring 7", lambda: ring(7)),
-)
-"""Networks that are drawn: as on the command line, and their topology."""
+CASES_PER_NETWORK = 150
 
 
 @dataclass(frozen=True)
-class DrawnNetwork:
-    """A network that was drawn: how it is asked for, and its configuration."""
+class Outcome:
+    """One case that was run: what it was, how many flits were compared, which lines are wrong."""
 
-    option: str
-    config: NetworkConfig
-
-    @classmethod
-    def draw(cls, draw: np.random.Generator) -> "DrawnNetwork":
-        """Draw a topology and every parameter of a network for traffic."""
-        option, make = NETWORKS[draw.integers(len(NETWORKS))]
-        topology = make()
-        config = draw_config(
-            draw,
-            topology,
-            message_words=message_words_for(topology, LONGEST_PACKET),
-            table_words=TABLE_WORDS,
-            steps=1,
-            timed_rows=True,
-            signature=bool(draw.integers(2)),
-        )
-        return cls(option, config)
+    description: str
+    flits: int
+    wrong: list[Check]
 
 
-def draw_config(draw: np.random.Generator, topology: Topology, **given: Any) -> NetworkConfig:
-    """Draw what is not ``given``, until it makes a network."""
-    numbers = {
-        name: parameter.limits
-        for name, parameter in PARAMETERS.items()
-        if parameter.limits is not None and name not in given
-    }
-    while True:
+def run_draw(number: int) -> Iterator[Outcome]:
+    """Draw a network and what runs on it, and compare all of it."""
+    draw = np.random.default_rng(number)
+    return _run_schedules(draw_cases(draw)) if draw.integers(3) == 0 else _run_traffic(draw)
+
+
+def _run_traffic(draw: np.random.Generator) -> Iterator[Outcome]:
+    network = DrawnNetwork.draw(draw)
+    drawn: list[tuple[str, TrafficCase]] = []
+    while len(drawn) < CASES_PER_NETWORK:
+        chosen = DrawnCase.draw(network, draw)
         try:
-            # Numbers alone: flags decide what is run.
-            drawn: dict[str, Any] = {
-                name: int(draw.integers(limits[0], limits[1] + 1))
-                for name, limits in numbers.items()
-            }
-            return NetworkConfig(topology=topology, **drawn, **given)
+            drawn.append((chosen.command(), chosen.build()))
         except InvalidInput:
-            # Too narrow for a field, or too shallow for a network without arbitration.
+            # In narrow flits the header is longer than the packet.
             continue
+    results = run_traffic([case for _, case in drawn], read_memories=True)
+    for (command, _), result in zip(drawn, results, strict=True):
+        predicted, loaded = result.case.predicted, result.case.words.shape[1]
+        memories = memory_check(network.config, predicted, result.measured, loaded)
+        wrong = disagreements(predicted, result, network.config, memories)
+        yield Outcome(command, len(result.measured.trace), wrong)
 
 
-@dataclass(frozen=True)
-class DrawnCase:
-    """Traffic that was drawn for a network."""
+def _run_schedules(cases: list[Case]) -> Iterator[Outcome]:
+    for case, result in zip(cases, verify(cases), strict=True):
+        config, schedule = case.program.config, case.schedule
+        # A trace does not tell ejection ports apart.
+        rules = [] if config.all_port else [rules_check(case.program, result.measured)]
+        wrong = disagreements(case.predicted, result, config, *rules)
+        description = f"{schedule.algorithm} {schedule.collective}, {case.timing}, {config}"
+        yield Outcome(description, len(result.measured.trace), wrong)
 
-    network: DrawnNetwork
-    pattern: str
-    rate: float
-    packet_flits: int
-    cycles: int
-    back_pressure: float
-    seed: int
 
-    @classmethod
-    def draw(cls, network: DrawnNetwork, draw: np.random.Generator) -> "DrawnCase":
-        """Draw a pattern, rate, length and back-pressure that ``network`` can carry."""
-        dims = network.config.topology.dims
-        patterns = [name for name in PATTERNS if name != "transpose" or len(set(dims)) == 1]
-        return cls(
-            network,
-            pattern=patterns[draw.integers(len(patterns))],
-            rate=round(float(draw.uniform(0.01, 0.9)), 3),
-            packet_flits=int(draw.integers(SHORTEST_PACKET, LONGEST_PACKET + 1)),
-            cycles=int(draw.integers(20, 1200)),
-            back_pressure=float(draw.choice([0, 0, 0.2, 0.5, 0.8])),
-            seed=int(draw.integers(1 << 31)),
-        )
+def disagreements(
+    predicted: Run, result: Comparison, config: NetworkConfig, *more: Check
+) -> list[Check]:
+    """The lines of a comparison, and of ``more``, that are wrong.
 
-    def build(self) -> TrafficCase:
-        """Generate, compile and predict it."""
-        topology = self.network.config.topology
-        traffic = draw_traffic(
-            topology,
-            self.pattern,
-            rate=self.rate,
-            flits=self.packet_flits,
-            cycles=self.cycles,
-            seed=self.seed,
-        )
-        refusal = draw_refusal(topology, self.back_pressure, self.seed)
-        return TrafficCase.of(traffic, self.network.config, seed=self.seed, refusal=refusal)
+    With one VC on an axis that is wrapped, packets may wait for each other for ever: then neither
+    model nor hardware ends, nobody has all that was to come, and all that has moved is the same.
+    """
+    measured = result.measured
+    checks = [*result.checks, *_signature_checks(config, predicted, measured), *more]
+    locked = not predicted.finished and not measured.finished
+    expected = ("cycles", "nodes delivered", "steps", "TCD") if locked else ()
+    return [check for check in checks if not check.agrees and check.name not in expected]
 
-    def command(self) -> str:
-        """The command that repeats it."""
-        config = self.network.config
-        parameters = " ".join(
-            f"--{name.replace('_', '-')} {getattr(config, name)}"
-            for name, parameter in PARAMETERS.items()
-            if parameter.for_traffic and parameter.limits is not None
-        )
-        return (
-            f"eyecast traffic {self.network.option} {parameters} "
-            f"--pattern {self.pattern} --rate {self.rate} --packet-flits {self.packet_flits} "
-            f"--cycles {self.cycles} --back-pressure {self.back_pressure} --seed {self.seed} "
-            "--on both"
-        )
+
+def _signature_checks(config: NetworkConfig, predicted: Run, measured: HardwareRun) -> list[Check]:
+    """Whether every node has the signature of what was to leave it, if there are any."""
+    if not config.signature:
+        return []
+    wrong = np.flatnonzero(signatures(predicted.trace, config) != measured.signature).tolist()
+    return [Check("nodes with another signature", [], wrong, not wrong)]
+
+
+def memory_check(
+    config: NetworkConfig, predicted: Run, measured: HardwareRun, loaded: int
+) -> Check:
+    """Whether all words that were loaded, the first of each node, or written are as predicted.
+
+    What else lies in the hardware's memories is from the run before.
+    """
+    known = written_words(config, predicted.trace)
+    known[:, :loaded] = True
+    wrong = int((known & (predicted.memory != measured.memory)).sum())
+    return Check("words that differ in memories", 0, wrong, wrong == 0)
+
+
+def written_words(config: NetworkConfig, trace: Trace) -> npt.NDArray[np.bool_]:
+    """The words of message memories that packets write: shape (nodes, message words)."""
+    packets = packets_of(config, trace)
+    written = np.zeros((config.topology.nodes, config.message_words), dtype=np.bool_)
+    for begin, end in zip(packets.begin.tolist(), packets.end.tolist(), strict=True):
+        if packets.flits.port[begin] == 0:
+            address = int(config.header.address(packets.flits.data[begin]))
+            written[packets.flits.node[begin], address : address + end - begin - 1] = True
+    return written

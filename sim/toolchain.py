@@ -15,6 +15,7 @@ from pathlib import Path
 import cocotb_tools
 
 from ..model.base.errors import InvalidInput
+from .build_worker import is_plain
 from .cache import PACKAGE, cache_folder
 
 OLDEST_VERILATOR = (5, 36)
@@ -55,11 +56,6 @@ def environment() -> Mapping[str, str]:
     return variables
 
 
-def is_plain(folder: str | Path) -> bool:
-    """Whether make can read the name of a folder: spaces and the like take names apart there."""
-    return re.fullmatch(r"[\w./+-]+", str(folder)) is not None
-
-
 def _require_place_for_links(variables: Mapping[str, str]) -> None:
     """Refuse a temporary folder where no links can be made to folders that make cannot read."""
     temporary = tempfile.gettempdir()
@@ -69,13 +65,15 @@ def _require_place_for_links(variables: Mapping[str, str]) -> None:
         raise InvalidInput.of("temporary folder (TMPDIR)", allowed, temporary)
 
 
-def tool_versions(variables: Mapping[str, str]) -> list[str]:
+@cache
+def tool_versions() -> tuple[str, ...]:
     """What decides how a simulator comes out of the same Verilog."""
-    return [
+    variables = environment()
+    return (
         _first_line(["verilator", "--version"], variables),
         _first_line(["g++", "--version"], variables),
         version("cocotb"),
-    ]
+    )
 
 
 def _require_version(variables: Mapping[str, str]) -> None:

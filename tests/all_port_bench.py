@@ -9,6 +9,7 @@ import functools
 
 from program_by_hand import words
 
+from eyecast.model.compare.waiting import waiting
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube, line, mesh
@@ -16,8 +17,8 @@ from eyecast.model.program.program import Program, check_limits
 from eyecast.model.run.trace import first_difference
 from eyecast.rtl.sender import SenderState
 from eyecast.sim.build import build_simulator
-from eyecast.sim.simulator import prepare, simulate
-from eyecast.sim.verify import waiting
+from eyecast.sim.loading import prepare
+from eyecast.sim.simulator import simulate
 
 CUBE = NetworkConfig(topology=hypercube(3), all_port=True, message_words=64)
 SLOW_CUBE = dataclasses.replace(CUBE, vcs=2, depth=4, link_registers=1)
@@ -110,19 +111,18 @@ def hardware_runs(network):
 def on_both(network, make):
     """The program, and what the hardware did, timed either way; the model says the same."""
     program = PROGRAMS[network][make]
-    config, runs = program.config, []
+    runs = []
     for timing in TIMINGS:
         measured = hardware_runs(network)[make, timing]
         predicted = run(program, words(program), timing=timing, cycle_limit=CYCLE_LIMIT)
         difference = first_difference(predicted.trace, measured.trace)
         assert difference is None, difference.describe()
-        assert measured.done == predicted.finished
-        assert measured.cycles == predicted.cycles or not measured.done
-        assert (measured.messages == predicted.memory).all()
+        assert measured.finished == predicted.finished
+        assert measured.cycles == predicted.cycles or not measured.finished
+        assert (measured.memory == predicted.memory).all()
         assert (measured.flags == predicted.flags).all()
         assert (measured.stalled_flits == predicted.stalled_flits).all()
-        arrived = predicted.arrived.reshape(config.topology.nodes, config.lanes, -1)
-        assert (measured.arrived[:, :, : arrived.shape[2]] == arrived).all()
+        assert (measured.arrived == predicted.arrived).all()
         runs.append(measured)
     return program, runs
 
@@ -132,10 +132,10 @@ def carried_out(network, make):
     program, runs = on_both(network, make)
     check_limits(program)
     for measured in runs:
-        assert measured.done, waiting(program, measured)
+        assert measured.finished, waiting(program, measured)
         assert not measured.flags.any()
         assert (measured.sender_state == SenderState.ENDED.value).all()
-    assert (runs[0].messages == delivered(program)).all()
+    assert (runs[0].memory == delivered(program)).all()
     return runs
 
 
@@ -148,7 +148,7 @@ def flagged(network, make):
     ]
     assert names[0] == names[1]
     for measured in runs:
-        assert not measured.done
+        assert not measured.finished
         lines = waiting(program, measured)
         for node, (name,) in names[0].items():
             assert any(x.startswith(f"node {node} ") and f"has set {name}" in x for x in lines)

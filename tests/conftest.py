@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from command import Answer, Command
+from slow_tests import pytest_addoption, pytest_configure  # noqa: F401
 
 from eyecast.cli import main as command_line
 from eyecast.model.schedule import checks as schedule_checks

@@ -27,12 +27,12 @@ from program_by_hand import put, words
 
 from eyecast.boards.serial.frame import require_boardable
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.compare.waiting import waiting
 from eyecast.model.run.trace import HEAD_MARK, TAIL_MARK
 from eyecast.rtl.host_port import HostSpace, table_address_bits
 from eyecast.rtl.sender import SenderState
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import simulate
-from eyecast.sim.verify import waiting
 
 SOME_SLOW = [
     pytest.param(network, marks=() if network == "cube" else pytest.mark.slow)
@@ -77,7 +77,7 @@ def test_every_node_sends_on_every_link_in_one_step(network):
     neighbor, peer = config.topology.neighbor, config.topology.peer
     sent = words(PROGRAMS[network][all_links])
     for measured in carried_out(network, all_links):
-        assert measured.cycles == config.control_words + config.link_registers + 1 + 5 + 2
+        assert measured.cycles == config.table.control_words + config.link_registers + 1 + 5 + 2
         trace = measured.trace
         for node in range(config.topology.nodes):
             tails = (trace.port == 0) & (trace.node == node) & (trace.kind == TAIL_MARK)
@@ -99,7 +99,7 @@ def test_what_came_on_every_link_goes_back_on_every_link(network):
     config = NETWORKS[network]
     barrier, self_timed = carried_out(network, all_links_and_back)
     step = config.link_registers + 1 + 3 + 4
-    assert barrier.cycles == config.control_words + 2 * step - 2
+    assert barrier.cycles == config.table.control_words + 2 * step - 2
     assert self_timed.cycles == barrier.cycles - 1
 
 
@@ -115,7 +115,7 @@ def passing(config):
 
 def test_a_packet_waits_for_a_node_that_sends_by_the_same_link():
     """Node 1's packet has its link first; that from node 0 begins to pass when it has gone."""
-    begins = MESH.control_words
+    begins = MESH.table.control_words
     for measured in carried_out("mesh", passing):
         assert measured.cycles == begins + 2 * 6 + 4
         trace = measured.trace
@@ -207,7 +207,7 @@ PARTED = {lengths: parted(lengths) for lengths in ((4, 2, 3), (0, 0, 1), (2, 0))
 def test_rows_of_one_message_arrive_once(network, lengths):
     """Of many rows that go on, only the last one's packet is waited for."""
     config = NETWORKS[network]
-    control, *earlier, last = config.control_words, *lengths
+    control, *earlier, last = config.table.control_words, *lengths
     begins = control + sum(1 + length + control for length in earlier)
     for measured in carried_out(network, PARTED[lengths]):
         assert measured.cycles == begins + config.link_registers + 1 + last + 2
@@ -230,7 +230,7 @@ def test_packets_of_rows_that_go_on_are_awaited_where_rows_are_timed():
     carried_out("timed", AWAITED[1])
     assert flagged("timed", AWAITED[0])[0] == {2: ["unexpected_receive"]}
     _, runs = on_both("timed", AWAITED[2])
-    assert not any(measured.done or measured.flags.any() for measured in runs)
+    assert not any(measured.finished or measured.flags.any() for measured in runs)
 
 
 def test_rows_in_the_table_of_another_link():
@@ -324,7 +324,7 @@ def test_words_beyond_the_message_memory():
     assert names == {1: ["bad_write"]}
     for measured in runs:
         assert (
-            measured.messages[1, 62:].tolist()
+            measured.memory[1, 62:].tolist()
             == words(PROGRAMS["cube"][words_beyond])[0, :2].tolist()
         )
 

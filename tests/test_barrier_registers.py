@@ -14,14 +14,17 @@ from program_by_hand import LINE, NORTH, UP, program, put, words
 
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
+from eyecast.model.compare.case import Case
 from eyecast.model.cycle.model import cycle_limit, run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import Topology, mesh, ring
 from eyecast.model.program.program import Program
+from eyecast.model.run.run import HardwareRun
 from eyecast.model.run.trace import first_difference
 from eyecast.sim.build import build_simulator
-from eyecast.sim.simulator import HardwareRun, prepare, simulate
-from eyecast.sim.verify import Case, verify
+from eyecast.sim.loading import prepare
+from eyecast.sim.simulator import simulate
+from eyecast.sim.verify import verify
 
 REGISTERS = [1, 5, *(pytest.param(number, marks=pytest.mark.slow) for number in (2, 3, 4, 6, 7))]
 TIMINGS = ("barrier", "self-timed")
@@ -41,7 +44,7 @@ def test_a_broadcast_takes_so_many_cycles_more_for_each_step(registers: int) -> 
         if found.case.timing == "barrier":
             longest = found.case.schedule.longest_per_step
             steps = sum(h + 5 + 4 + registers for h in longest)
-            assert found.measured.cycles == config.control_words + steps - 2 - registers
+            assert found.measured.cycles == config.table.control_words + steps - 2 - registers
 
 
 @pytest.mark.parametrize("topology", [ring(7), mesh((5, 3))], ids=lambda each: each.label)
@@ -83,7 +86,7 @@ def test_nothing_is_left_of_the_run_before(timing: str) -> None:
     assert programs[0].config.topology is LINE
     for each, measured in zip(programs, on_hardware(*programs, timing=timing), strict=True):
         predicted = run(each, words(each), timing=timing)
-        assert measured.done == predicted.finished
+        assert measured.finished == predicted.finished
         assert first_difference(predicted.trace, measured.trace) is None
         if predicted.finished:
             assert measured.cycles == predicted.cycles
@@ -91,7 +94,7 @@ def test_nothing_is_left_of_the_run_before(timing: str) -> None:
             # What the stray packet does goes on while the host reads.
             assert (measured.flags == predicted.flags).all()
             assert (measured.step == predicted.step).all()
-            assert (measured.messages == predicted.memory).all()
+            assert (measured.memory == predicted.memory).all()
 
 
 def test_without_them_the_same_program_takes_five_cycles_less_for_each_step() -> None:

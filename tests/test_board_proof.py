@@ -22,9 +22,9 @@ from eyecast.boards.synthesis.bitstream import build_bitstream, synthesize
 from eyecast.boards.tools import run_tool
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
+from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
-from eyecast.sim.verify import Case
 
 SMALL = NetworkConfig(topology=mesh((2, 1)), flit_width=16, signature=True)
 SQUARE = replace(SMALL, topology=mesh((2, 2)))
@@ -36,7 +36,7 @@ LUT_BITS = (4, 14, 15, 5, 6, 16, 17, 7, 3, 13, 12, 2, 1, 11, 10, 0)
 
 @pytest.fixture(scope="module")
 def rtl():
-    return rtl_design(FAST, SQUARE)
+    return rtl_design(FAST, SMALL)
 
 
 def design(level, board=ICE40, config=SMALL):
@@ -63,7 +63,7 @@ def agrees(comparison):
 
 
 def test_a_broadcast_on_the_rtl_is_what_the_model_says(rtl):
-    agrees(prove(rtl, broadcast_of(SQUARE)))
+    agrees(prove(rtl, broadcast_of(SMALL)))
 
 
 @pytest.mark.slow
@@ -73,8 +73,8 @@ def test_a_host_waits_for_answers_that_come_through_registers():
 
 
 def test_another_network_than_the_one_meant_is_no_proof(rtl):
-    other = replace(SQUARE, depth=4)
-    with pytest.raises(RuntimeError, match="RTL: network on the board must be the 2x2 mesh of"):
+    other = replace(SMALL, depth=4)
+    with pytest.raises(RuntimeError, match="RTL: network on the board must be the 2x1 mesh of"):
         prove(rtl, broadcast_of(other))
 
 
@@ -82,7 +82,7 @@ def test_a_board_that_does_not_understand_is_given_up(rtl):
     # Bits twice as long as the design takes them to be.
     slow = replace(rtl, board=replace(FAST, clock=2 * FAST.clock))
     with pytest.raises(RuntimeError, match=r"RTL: serial port .* not silent|not done its part"):
-        prove(slow, broadcast_of(SQUARE))
+        prove(slow, broadcast_of(SMALL))
 
 
 @pytest.mark.slow

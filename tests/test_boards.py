@@ -28,16 +28,17 @@ from eyecast.boards.synthesis.top import synthesis_inputs
 from eyecast.boards.tools import ToolError, run_tool
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
+from eyecast.model.run.run import HardwareRun
 from eyecast.model.run.signature import signatures
 from eyecast.rtl.barrier_tree import BroadcastTree
 from eyecast.rtl.flit_buffer import BufferStyle
-from eyecast.sim.simulator import HardwareRun
-from eyecast.sim.verify import Case
 
 NAMES = "icebreaker, ice40-hx8k, ulx3s-85f, icepi-zero"
 SMALL = NetworkConfig(topology=mesh((2, 2)), flit_width=16, signature=True)
+PAIR = replace(SMALL, topology=mesh((2, 1)))
 
 
 def case(config=SMALL):
@@ -101,16 +102,16 @@ def as_predicted(tried, **changes):
     """What a board would do that does what was predicted, but for some changes."""
     predicted = tried.predicted
     measured = HardwareRun(
-        done=True,
+        finished=True,
         cycles=predicted.cycles,
         seconds=0.0,
         flags=predicted.flags,
         step=predicted.step,
-        sender_state=np.zeros(4, np.int64),
+        sender_state=np.zeros((4, 1), np.int64),
         stalled_flits=predicted.stalled_flits,
         arrived=predicted.arrived,
         signature=signatures(predicted.trace, tried.program.config),
-        messages=predicted.memory[:, :4],
+        memory=predicted.memory[:, :4],
         trace=predicted.trace,
     )
     return replace(measured, **changes)
@@ -215,8 +216,8 @@ def port():
     os.close(far)
 
 
-RUN = ("--mesh", "2x2", "--source", "0,0", "--flits", "2", "--flit-width", "16")
-RUN += ("--timing", "self-timed")
+RUN = ("--mesh", "2x1", "--source", "0,0", "--flits", "2", "--flit-width", "16")
+RUN += ("--algorithm", "tree", "--timing", "self-timed")
 
 
 def test_a_silent_port_is_one_line(eyecast: Command, port):
@@ -228,8 +229,8 @@ def test_a_silent_port_is_one_line(eyecast: Command, port):
 @pytest.mark.parametrize(
     ("config", "options", "signatures"),
     [
-        (SMALL, (), {"signatures": "4 of 4"}),
-        (replace(SMALL, signature=False, steps=7), ("--no-signature", "--steps", "7"), {}),
+        (PAIR, (), {"signatures": "2 of 2"}),
+        (replace(PAIR, signature=False, steps=7), ("--no-signature", "--steps", "7"), {}),
     ],
 )
 def test_a_board_at_a_serial_port_is_run_and_compared(
@@ -259,8 +260,8 @@ def test_a_board_at_a_serial_port_is_run_and_compared(
             server.join()
     assert checks["agrees"]
     assert {check["name"]: check["measured"] for check in checks["checks"]} == {
-        "nodes delivered": 4,
-        "steps": 2,
+        "nodes delivered": 2,
+        "steps": 1,
         "cycles": checks["checks"][2]["predicted"],
         "error flags": "none",
     } | signatures

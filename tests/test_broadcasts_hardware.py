@@ -13,11 +13,12 @@ import pytest
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.registry import Request, algorithms_for
+from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, mesh, torus
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.sim.verify import Case, verify
+from eyecast.sim.verify import verify
 
 TIMINGS = ("barrier", "self-timed")
 

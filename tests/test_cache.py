@@ -17,7 +17,7 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.sim import cache, cache_entry, process, toolchain
-from eyecast.sim.build_worker import _Plain
+from eyecast.sim.build_worker import Build
 from eyecast.sim.cache import CacheError, cached_folder, digest, network_words
 
 KEY, OTHER = digest("one"), digest("another")
@@ -223,14 +223,13 @@ def test_make_is_shown_no_name_that_it_cannot_read(
     monkeypatch.setenv("PATH", toolchain.environment()["PATH"])
     monkeypatch.setenv("VERILATOR_ROOT", str(folder / "verilator"))
     monkeypatch.setattr("resource.setrlimit", lambda *_: None)
-    run: list[list[str]] = []
-    runner = _Plain(links)
-    runner._execute = lambda commands, cwd: run.extend(commands)
-    runner.build(sources=[source], hdl_toplevel="top", build_dir=folder / "build", always=True)
-    words = [word for command in run for word in command]
+    build = Build("top", [str(source)], folder / "build", ["--hierarchical"], links)
+    words = [word for command in build.commands for word in command]
     found = {Path(word).resolve() for word in words if word.startswith(str(links))}
     assert found == {folder / "build", source, program}
-    assert not [word for word in (*words, runner.env["VERILATOR_ROOT"]) if str(folder) in word]
+    written = (folder / "build" / "whole.mk").read_text()
+    root = build.environment["VERILATOR_ROOT"]
+    assert not [word for word in (*words, root, written) if str(folder) in word]
 
 
 def test_a_temporary_folder_with_a_space_is_refused_where_links_are_needed(

@@ -288,16 +288,16 @@ def test_hardware_that_differs_is_a_failure(
     eyecast: Command, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The hardware is told a word other than the model: the flit that carries it is shown."""
-    from eyecast.sim import verify
+    from eyecast.sim import loading
 
-    sound = verify.prepare
+    sound = loading.prepare
 
     def flipped(program, loads, **options):
         for _, _, words in loads:
             words[2] ^= 1
         return sound(program, loads, **options)
 
-    monkeypatch.setattr(verify, "prepare", flipped)
+    monkeypatch.setattr(loading, "prepare", flipped)
     answer = eyecast("verify", *CORNER_4X4, "-o", "out")
     assert (answer.status, answer.errors) == (
         1,

@@ -85,9 +85,9 @@ BAD_OPTIONS = {
     "traffic --mesh 4x4 --on moon": "--on must be model, hardware or both, not moon",
     "traffic --mesh 4x4 --back-pressure 1": "back-pressure must be from 0 to below 1, not 1.0",
     "traffic --torus 5x5 --on model": (
-        "routes must be free of deadlock, not wait in a circle: 1 -port 4, VC 0-> 21 -port 4, "
-        "VC 0-> 16 -port 4, VC 0-> 11 -port 4, VC 0-> 6 -port 4, VC 0-> 1 (--force runs it all the "
-        "same)"
+        "routes must be free of deadlock, not wait in a circle: 1 -> 21 (port 4, VC 0), "
+        "21 -> 16 (port 4, VC 0), 16 -> 11 (port 4, VC 0), 11 -> 6 (port 4, VC 0), "
+        "6 -> 1 (port 4, VC 0) (--force runs it all the same)"
     ),
     # The source
     "schedule --mesh 8x8": "a source must be given, such as --source 0,0",
@@ -141,9 +141,9 @@ BAD_OPTIONS = {
     ),
     # Names
     f"schedule --mesh 8x8 {CORNER} --algorithm ear": (
-        "algorithm for broadcast must be eye or minimum or rectangle or jiang-wu or tree or u-mesh "
-        "or u-torus or u-torus-open or ring or recursive-doubling or nesbt-copies or brg or sbt or "
-        "tcbt or nrsbt or nesbt or nrbrg, not ear"
+        "algorithm for broadcast must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
+        "u-torus-open, ring, recursive-doubling, nesbt-copies, brg, sbt, tcbt, nrsbt, nesbt or "
+        "nrbrg, not ear"
     ),
     f"schedule --mesh 8x8 {CORNER} --partial": (
         f"--partial must be left out with eye broadcast {TREE}"
@@ -163,8 +163,8 @@ BAD_OPTIONS = {
         "--random-faults must be 0 to less than 1, not 1.0"
     ),
     f"schedule --mesh 8x8 {CORNER} --collective reduce": (
-        "collective must be broadcast or multicast or scatter or gather or all-gather or "
-        "all-to-all, not reduce"
+        "collective must be broadcast, multicast, scatter, gather, all-gather or all-to-all, "
+        "not reduce"
     ),
     f"predict --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",

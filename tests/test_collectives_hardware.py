@@ -11,13 +11,15 @@ import pytest
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.cube.broadcast_copies import nesbt_copies
 from eyecast.model.collectives.registry import Request, algorithms_for
+from eyecast.model.compare.case import Case
+from eyecast.model.compare.checks import Verification
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 from eyecast.model.program.compiler import with_room
 from eyecast.model.schedule.promises import COLLECTIVES, ROOTLESS
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.sim.verify import Case, Verification, verify
+from eyecast.sim.verify import verify
 
 TIMINGS = ("barrier", "self-timed")
 GRAPHS = ("nesbt", "nrsbt", "sbnt")

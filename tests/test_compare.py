@@ -206,16 +206,16 @@ def test_hardware_that_differs_is_a_failure(
     eyecast: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The hardware is told a word other than the model."""
-    from eyecast.sim import verify
+    from eyecast.sim import loading
 
-    sound = verify.prepare
+    sound = loading.prepare
 
     def flipped(program, loads, **options):
         for _, _, words in loads:
             words[2] ^= 1
         return sound(program, loads, **options)
 
-    monkeypatch.setattr(verify, "prepare", flipped)
+    monkeypatch.setattr(loading, "prepare", flipped)
     answer = eyecast("compare", "--mesh", "2x2", "--source", "1,0", "--rtl")
     assert (answer.status, answer.errors) == (1, "eyecast: hardware and prediction do not agree\n")
     assert "DIFFERS" in answer.output

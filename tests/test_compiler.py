@@ -128,7 +128,7 @@ def test_rows_of_one_send_are_continued_but_for_the_last() -> None:
             assert row is not None
             goes_on = following is not None and following.step == row.step
             assert row.continued == goes_on
-            shift, mask = config.port_bits, (1 << config.step_bits) - 1
+            shift, mask = config.header.port_bits, (1 << config.step_bits) - 1
             (header,) = row_header(config, Row(row.step, (), 0, 0, 0, continued=row.continued))
             assert header >> shift & mask == (0 if goes_on else row.step)
 

@@ -7,16 +7,18 @@ import pytest
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.compare import case as case_module
+from eyecast.model.compare.case import Case
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.program import Program, Row
 from eyecast.rtl.host_port import Flag
-from eyecast.sim import verify as verify_module
 from eyecast.sim.build import build_simulator
-from eyecast.sim.simulator import prepare, simulate
-from eyecast.sim.verify import Case, verify
+from eyecast.sim.loading import prepare
+from eyecast.sim.simulator import simulate
+from eyecast.sim.verify import verify
 
 TOPOLOGY = mesh((4, 4))
 CONFIG = NetworkConfig(topology=TOPOLOGY, contention_free=True)
@@ -47,7 +49,7 @@ def test_two_flits_that_meet_set_a_flag():
     (measured,) = simulate(build_simulator(CONFIG), [job])
     assert measured.flags[1] >> Flag.OVERFLOW & 1
     assert not measured.flags[[0, *range(2, TOPOLOGY.nodes)]].any()
-    assert not measured.done
+    assert not measured.finished
 
 
 def test_a_program_that_waits_is_refused(monkeypatch):
@@ -55,7 +57,7 @@ def test_a_program_that_waits_is_refused(monkeypatch):
         predicted = run(*arguments, **options)
         return dataclasses.replace(predicted, stalled_flits=np.ones(TOPOLOGY.nodes, dtype=int))
 
-    monkeypatch.setattr(verify_module, "run", waiting)
+    monkeypatch.setattr(case_module, "run", waiting)
     with pytest.raises(InvalidInput, match="flits that wait must be none in a contention-free"):
         Case.of(eye_broadcast(TOPOLOGY, 0, 5), CONFIG, timing="barrier", seed=0)
 

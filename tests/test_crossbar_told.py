@@ -57,8 +57,8 @@ def drawn_flits(draw, config):
         vc = draw.randrange(config.vcs)
         if asked != port and draw.random() < 0.7:
             code = asked or DELIVER
-            data = code | vc << config.port_bits + config.hop_bits
-            data |= draw.getrandbits(8) << config.slot_bits
+            data = code | vc << config.header.port_bits + config.header.hop_bits
+            data |= draw.getrandbits(8) << config.header.slot_bits
             yield port, {"data": data, "head": 1, "tail": 1}, vc
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from cube_tables import TIMES
 
-from eyecast.model.base.errors import InvalidInput
+from eyecast.model.base.errors import InvalidInput, one_of
 from eyecast.model.collectives.cube.all_to_all import ORDERS, cube_all_to_all
 from eyecast.model.collectives.cube.collectives import COLLECTIVES_ON, cube_schedule
 from eyecast.model.collectives.cube.link_measures import measures
@@ -247,7 +247,7 @@ def test_bad_order() -> None:
 def test_bad_input(collective: str, all_port: bool, graph: str) -> None:
     all_roots = collective.startswith("all")
     ports = "all-port" if all_port else "one-port"
-    served = " or ".join(COLLECTIVES_ON[collective, all_port].graphs)
+    served = one_of(COLLECTIVES_ON[collective, all_port].graphs)
     faulty = with_faults(hypercube(3), (), [(0, 1)])
     usual = {"topology": hypercube(3), "source": None if all_roots else 0, "words": 1}
     cases: list[tuple[dict, str]] = [
@@ -281,7 +281,7 @@ def call(collective: str, arguments: dict) -> Schedule:
 
 
 def test_what_is_refused_by_name() -> None:
-    line = "collective must be broadcast or scatter or gather or all-gather or all-to-all, not sum"
+    line = "collective must be broadcast, scatter, gather, all-gather or all-to-all, not sum"
     with pytest.raises(InvalidInput, match=f"^{line}$"):
         make("sum", False, "sbt", 3, 1)
     line = "source must be an integer, not None"

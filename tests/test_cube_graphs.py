@@ -9,7 +9,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from eyecast.model.base.errors import InvalidInput
+from eyecast.model.base.errors import InvalidInput, one_of
 from eyecast.model.collectives.cube.spanning_graphs import (
     GRAPHS,
     SpanningGraph,
@@ -284,7 +284,7 @@ def path_from_root(graph: SpanningGraph, tree: int, node: int) -> tuple[int, ...
 @pytest.mark.parametrize(
     ("name", "n", "source", "line"),
     [
-        ("hsbt", 3, 0, "spanning graph must be " + " or ".join(GRAPHS) + ", not hsbt"),
+        ("hsbt", 3, 0, f"spanning graph must be {one_of(GRAPHS)}, not hsbt"),
         ("sbt", 0, 0, "dimension of hypercube must be 1 to 20, not 0"),
         ("sbt", 21, 0, "dimension of hypercube must be 1 to 20, not 21"),
         ("sbt", 3, 8, "source must be 0 to 7, not 8"),

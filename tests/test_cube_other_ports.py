@@ -72,7 +72,7 @@ def test_path_scatter(n: int) -> None:
 
 
 def test_graphs_without_such_a_schedule() -> None:
-    line = "^spanning graph of one-port broadcast must be brg or sbt or tcbt or nesbt, not nrsbt$"
+    line = "^spanning graph of one-port broadcast must be brg, sbt, tcbt or nesbt, not nrsbt$"
     for broadcast in (half_duplex_broadcast, full_duplex_broadcast):
         with pytest.raises(InvalidInput, match=line):
             broadcast(hypercube(3), 0, 1, graph="nrsbt")

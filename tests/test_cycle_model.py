@@ -34,7 +34,7 @@ def test_single_packet_flit_by_flit() -> None:
     result = simulated(program({0: [row]}, {6: [1]}, mesh((4, 3)), vcs=2), "barrier")
     up_1, north = ((UP, 3), (0, 2), (1, 1)), ((NORTH, 3), (0, 2), (0, 1))
     delivery = ((5, 3), (1, 4), (130, 8))
-    assert program({}, {}, mesh((4, 3)), vcs=2).config.control_words == C
+    assert program({}, {}, mesh((4, 3)), vcs=2).config.table.control_words == C
     # (node, port, vc, the head flit as it leaves); the packet enters in cycle C.
     places = [
         (0, UP, 1, pack(*up_1, *north, *delivery)),
@@ -56,7 +56,7 @@ def test_single_packet_flit_by_flit() -> None:
     assert (result.memory != words(program({}, {}, mesh((4, 3))))).sum() == 3
     assert not result.flags.any()
     assert not result.stalled_flits.any()
-    assert np.argwhere(result.arrived).tolist() == [[6, 1]]
+    assert np.argwhere(result.arrived).tolist() == [[6, 0, 1]]
 
 
 @pytest.mark.parametrize("timing", ["barrier", "self-timed"])
@@ -80,7 +80,7 @@ def test_used_up_header_flits_are_dropped() -> None:
     route = ((UP, 1, 1), (NORTH, 1, 0), (UP, 1, 1))
     stairs = program({0: [put(1, *route, target=9)]}, {6: [1]}, mesh((4, 3)), **limits)
     c = 2  # step, header_flits and source_address (4 + 4 + 6 bits), then length (7 bits).
-    assert stairs.config.control_words == c
+    assert stairs.config.table.control_words == c
     result = simulated(stairs, "barrier")
     slot, last = pack((NORTH, 3), (0, 2), (0, 1)), pack((UP, 3), (0, 2), (1, 1))
     delivery = pack((5, 3), (1, 4), (9, 6))
@@ -162,7 +162,7 @@ def test_barrier_waits_for_the_control_words() -> None:
     rows = {0: [put(1, (UP, 1), length=1), put(2, (UP, 1), length=1)]}
     two = program(rows, {1: [1, 2]}, mesh((2,)), flit_width=16, message_words=512, steps=15)
     c = 3
-    assert two.config.control_words == c
+    assert two.config.table.control_words == c
     result = simulated(two, "barrier")
     # Injected in c to c + 2, arrival seen in c + 5; but the next row is ready in c + 6. So advance
     # is 1 in c + 7 and step 2 begins in c + 8.

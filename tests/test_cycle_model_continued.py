@@ -57,7 +57,7 @@ def test_step_waits_for_the_last_row_of_a_message(timing: str) -> None:
     assert (result.finished, result.cycles) == (True, C + 9)
     assert result.step_ends.tolist() == [C + 9]
     assert result.memory[2, 20:23].tolist() == [4, 5, 9]
-    assert np.argwhere(result.arrived).tolist() == [[2, 1]]
+    assert np.argwhere(result.arrived).tolist() == [[2, 0, 1]]
     assert not result.received.any()
     assert not result.flags.any()
 
@@ -110,7 +110,7 @@ def test_network_with_timed_rows_awaits_the_packets_of_continued_rows() -> None:
     result = simulated(traffic(rows, {1: 1, 3: 1}, receives={1: [1]}))
     assert result.finished
     assert result.received.tolist() == [0, 1, 0, 1]
-    assert np.argwhere(result.arrived).tolist() == [[1, 1]]
+    assert np.argwhere(result.arrived).tolist() == [[1, 0, 1]]
     unexpected = simulated(traffic(rows, {3: 1}, receives={1: [1]}))
     assert flags(unexpected) == {1: {"unexpected_receive"}}
 

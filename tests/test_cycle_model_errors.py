@@ -38,7 +38,7 @@ def test_unexpected_receive() -> None:
     rows = {0: [put(1, (UP, 1), target=7)], 1: [put(2, (UP, 1))]}
     result = simulated(program(rows, {2: [2]}))
     assert flags(result) == {1: {"unexpected_receive"}}
-    assert result.arrived[1, 1]
+    assert result.arrived[1, 0, 1]
     assert result.memory[1, 7] == 1
     assert not result.finished
     # Node 1 began step 2 in C + 1, before the flag; a row of step 9 it would not begin.
@@ -64,7 +64,7 @@ def test_receive_of_another_step_is_unexpected_with_a_barrier(timing: str) -> No
     network = cycle_model._network(
         tables_of(early), barrier=timing == "barrier", record_trace=False, refusal=None
     )
-    network.header[1] += 1 << early.config.slot_bits + early.config.port_bits
+    network.header[1] += 1 << early.config.header.slot_bits + early.config.header.port_bits
     registers = cycle_model.reset_registers(network, words(early))
     rows = cycle_model._rows(simulated(early).trace.first_rows(0))
     simulate(network, registers, cycle_model.empty_lists(network), rows, 50)
@@ -140,7 +140,7 @@ def test_bad_write() -> None:
     expected = words(program({}, {}, message_words=64))
     expected[1, 62:] = expected[0, :2]
     assert (result.memory == expected).all()
-    assert result.arrived[1, 1]
+    assert result.arrived[1, 0, 1]
 
 
 @pytest.mark.parametrize(

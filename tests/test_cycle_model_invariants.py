@@ -148,7 +148,7 @@ def test_a_header_full_to_the_last_bit_counts_in_the_cycle_limit() -> None:
     assert tables.flit_hops == (2 + 4) * (3 + 1)
     # 6 flits are injected; 2 control words are read, and the one that ends each of 4 tables; a
     # step rises at each node, once more after the last; twice two cycles for the steps.
-    events = tables.config.control_words + 6 + tables.flit_hops + 4 * (1 + 1) + 2 * 2
+    events = tables.config.table.control_words + 6 + tables.flit_hops + 4 * (1 + 1) + 2 * 2
     assert cycle_limit(made) == events
 
 

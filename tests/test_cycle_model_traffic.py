@@ -136,7 +136,7 @@ def test_node_is_finished_when_all_it_awaits_has_come() -> None:
     result = simulated(both)
     assert (result.finished, result.cycles) == (True, 34)
     assert result.received.tolist() == [0, 2, 0, 0]
-    assert np.argwhere(result.arrived).tolist() == [[1, 1]]
+    assert np.argwhere(result.arrived).tolist() == [[1, 0, 1]]
     missing = traffic(rows, {1: 3}, receives={1: [1]})
     result = simulated(missing)
     assert (result.finished, result.cycles) == (False, cycle_limit(missing))

@@ -97,8 +97,8 @@ def test_ring_of_four_on_one_vc() -> None:
     with pytest.raises(DeadlockError) as caught:
         certify(around)
     assert str(caught.value) == (
-        "routes must be free of deadlock, not wait in a circle: 0 -port 1, VC 0-> "
-        "1 -port 1, VC 0-> 2 -port 1, VC 0-> 3 -port 1, VC 0-> 0"
+        "routes must be free of deadlock, not wait in a circle: 0 -> 1 (port 1, VC 0), "
+        "1 -> 2 (port 1, VC 0), 2 -> 3 (port 1, VC 0), 3 -> 0 (port 1, VC 0)"
     )
     assert caught.value.cycle == [Channel(node, UP, 0) for node in range(4)]
     assert caught.value.cycle == find_cycle(around)

@@ -327,7 +327,7 @@ def test_exchanges_refuse_other_sides(sides: tuple[int, ...], collective: str) -
 @pytest.mark.parametrize(
     ("collective", "topology", "source", "words", "message"),
     [
-        ("reduce", mesh((2, 2)), 0, 1, "collective must be broadcast or scatter or gather or "
+        ("reduce", mesh((2, 2)), 0, 1, "collective must be broadcast, scatter, gather, "
          "all-gather or all-to-all, not reduce"),
         ("scatter", graph([[-1, 1], [-1, 0]]), 0, 1, "network for {} must be a mesh "
          "or torus without faults, not a graph of 2"),

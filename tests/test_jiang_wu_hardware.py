@@ -7,8 +7,9 @@ from fault_meshes import faulty_mesh
 
 from eyecast.model.collectives.fault_blocks.broadcast import jiang_wu_broadcast
 from eyecast.model.collectives.fault_blocks.unicasts import VCS
+from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
-from eyecast.sim.verify import Case, verify
+from eyecast.sim.verify import verify
 
 MESH = faulty_mesh(5, 3, [(1, 1), (3, 1)])
 

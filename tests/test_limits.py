@@ -6,12 +6,14 @@ import pytest
 from program_by_hand import UP, program, put, simulated, words
 from tree_networks import graph_of
 
+from eyecast.model.compare.case import watchdog
+from eyecast.model.compare.checks import compare_runs
 from eyecast.model.network.config import MOST_MEMORY_WORDS
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.program import Program, table_words
 from eyecast.sim.build import build_simulator
-from eyecast.sim.simulator import prepare, simulate
-from eyecast.sim.verify import compare_runs, watchdog
+from eyecast.sim.loading import prepare
+from eyecast.sim.simulator import simulate
 
 LARGEST = {
     "vcs": 8,
@@ -39,7 +41,7 @@ def assert_hardware_is_as_predicted(program: Program) -> None:
     checks, difference = compare_runs(predicted, measured)
     assert difference is None
     assert [check for check in checks if not check.agrees] == []
-    assert (measured.messages == predicted.memory).all()
+    assert (measured.memory == predicted.memory).all()
 
 
 @pytest.mark.slow

@@ -55,8 +55,8 @@ class Draw(random.Random):
         """Its flits: data, head, tail."""
         length = self.choice((0, 1, 5, REGION))
         address = REGION * step
-        delivery = config.deliver_code | step << config.port_bits
-        delivery |= address << config.port_bits + config.step_bits
+        delivery = config.header.deliver_code | step << config.header.port_bits
+        delivery |= address << config.header.port_bits + config.step_bits
         words = [self.getrandbits(config.flit_width) for _ in range(length)]
         flits = [(delivery, 1), *((word, 0) for word in words)]
         return [(data, head, place == length) for place, (data, head) in enumerate(flits)]

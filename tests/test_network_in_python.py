@@ -15,15 +15,16 @@ from program_by_hand import NORTH, UP, program, put, simulated
 
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.registry import Request, find_algorithm
+from eyecast.model.compare.case import Case
+from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube, mesh
 from eyecast.model.program.compiler import with_room
+from eyecast.model.program.program import Program
 from eyecast.model.run.signature import signatures
 from eyecast.model.traffic.traffic import draw_refusal, draw_traffic
 from eyecast.rtl.host_port import HostSpace, StatusWord, status_words
-from eyecast.sim.simulator import prepare
-from eyecast.sim.traffic import TrafficCase
-from eyecast.sim.verify import Case
+from eyecast.sim.loading import job_of, prepare
 
 SLACK = 20
 """Cycles after which a run is taken to hang, beyond those that it should take."""
@@ -78,48 +79,51 @@ def test_one_cycle_of_reset_is_enough(clock: ClockDomain, registers: int, look_a
     simulate(bench.module, testbench)
 
 
+def wrong_programs(registers: int) -> list[Program]:
+    """In each, something is wrong in step 1 or 2 of two nodes: a packet, a row, a write."""
+    rows = {0: [put(2, (UP, 1))], 2: [put(1, (UP, 1))]}
+    wrong_row = {**rows, 2: [put(1, (UP, 1)), put(1, (NORTH, 1))]}
+    wrong_write = {**rows, 2: [put(1, (UP, 1), length=3, target=14)]}
+    limits = {"barrier_registers": registers, "message_words": 16}
+    return [
+        program(rows, {3: [2]}, **limits),
+        program(wrong_row, {1: [2], 3: [1, 2]}, **limits),
+        program(wrong_write, {1: [2], 3: [1]}, **limits),
+    ]
+
+
 @pytest.mark.parametrize("look_ahead", [False, True])
 @pytest.mark.parametrize(("timing", "registers"), [("self-timed", 0), ("barrier", 3)])
-@pytest.mark.parametrize("wrong", ["packet", "row", "write"])
-def test_flags(
-    clock: ClockDomain, wrong: str, timing: str, registers: int, look_ahead: bool
-) -> None:
-    """What is wrong happens in step 1 or 2 of two nodes; nobody gets beyond."""
-    rows = {0: [put(2, (UP, 1))], 2: [put(1, (UP, 1))]}
-    receives = {"packet": {3: [2]}, "row": {1: [2]}, "write": {1: [2], 3: [1]}}[wrong]
-    if wrong == "row":
-        rows[2].append(put(1, (NORTH, 1)))
-        receives[3] = [1, 2]
-    if wrong == "write":
-        rows[2] = [put(1, (UP, 1), length=3, target=14)]
-    each = program(rows, receives, barrier_registers=registers, message_words=16)
-    predicted = simulated(each, timing)
-    assert predicted.flags.any()
-    bench = Bench(clock, each.config, look_ahead=look_ahead)
-    job = prepare(each, [], timing=timing, read_words=0, cycle_limit=0)
+def test_flags(clock: ClockDomain, timing: str, registers: int, look_ahead: bool) -> None:
+    """Nobody gets beyond the step in which something is wrong."""
+    programs = wrong_programs(registers)
+    bench = Bench(clock, programs[0].config, look_ahead=look_ahead)
 
     async def testbench(ctx) -> None:
-        await bench.load(ctx, job)
-        await wait(ctx, 2 * int(predicted.trace.cycle.max()) + 10 * registers + SLACK)
-        assert ctx.get(bench.network.error)
-        for node in range(each.config.topology.nodes):
-            flags = await bench.read(ctx, node, HostSpace.STATUS, StatusWord.FLAGS)
-            step = await bench.read(ctx, node, HostSpace.STATUS, StatusWord.STEP)
-            assert (flags, step) == (predicted.flags[node], predicted.step[node])
+        for each in programs:
+            predicted = simulated(each, timing)
+            assert predicted.flags.any()
+            await bench.load(ctx, prepare(each, [], timing=timing, read_words=0, cycle_limit=0))
+            await wait(ctx, 2 * int(predicted.trace.cycle.max()) + 10 * registers + SLACK)
+            assert ctx.get(bench.network.error)
+            for node in range(each.config.topology.nodes):
+                flags = await bench.read(ctx, node, HostSpace.STATUS, StatusWord.FLAGS)
+                step = await bench.read(ctx, node, HostSpace.STATUS, StatusWord.STEP)
+                assert (flags, step) == (predicted.flags[node], predicted.step[node])
 
     simulate(bench.module, testbench)
 
 
 @pytest.mark.parametrize("look_ahead", [False, True])
 @pytest.mark.parametrize("registers", [1, 4])
-@pytest.mark.parametrize("timing", ["barrier", "self-timed"])
-def test_all_ports(clock: ClockDomain, timing: str, registers: int, look_ahead: bool) -> None:
+def test_all_ports(clock: ClockDomain, registers: int, look_ahead: bool) -> None:
     cube = hypercube(2)
     request = Request(topology=cube, words=3, source=1, all_port=True)
     made = find_algorithm("scatter", "sbnt").generate(request)
     limits = {"all_port": True, "message_words": 32, "barrier_registers": registers}
     config = with_room(NetworkConfig(topology=cube, **limits), [made])
-    require_case(clock, Case.of(made, config, timing=timing, seed=1), look_ahead=look_ahead)
+    cases = [Case.of(made, config, timing=timing, seed=1) for timing in ("barrier", "self-timed")]
+    require_cases(clock, cases, look_ahead=look_ahead)
 
 
 @pytest.mark.parametrize("look_ahead", [False, True])
@@ -135,16 +139,17 @@ def test_contention_free(clock: ClockDomain, vcs: int, registers: int, look_ahea
         barrier_registers=registers,
     )
     made = eye_broadcast(config.topology, 1, 5)
-    require_case(clock, Case.of(made, config, timing="barrier", seed=1), look_ahead=look_ahead)
+    require_cases(clock, [Case.of(made, config, timing="barrier", seed=1)], look_ahead=look_ahead)
 
 
-def require_case(clock: ClockDomain, case: Case, *, look_ahead: bool) -> None:
-    bench = Bench(clock, case.program.config, look_ahead=look_ahead)
+def require_cases(clock: ClockDomain, cases: list[Case], *, look_ahead: bool) -> None:
+    bench = Bench(clock, cases[0].program.config, look_ahead=look_ahead)
 
     async def testbench(ctx) -> None:
-        await bench.load(ctx, case.job())
-        await bench.require(ctx, case.predicted)
-        await bench.require_messages(ctx, case)
+        for case in cases:
+            await bench.load(ctx, job_of(case))
+            await bench.require(ctx, case.predicted)
+            await bench.require_messages(ctx, case)
 
     simulate(bench.module, testbench)
 
@@ -163,7 +168,7 @@ def test_timed_rows(clock: ClockDomain, registers: int) -> None:
         steps=1,
         barrier_registers=registers,
     )
-    traffic = draw_traffic(topology, "uniform", rate=0.6, flits=5, cycles=60, seed=3)
+    traffic = draw_traffic(topology, "uniform", rate=0.6, flits=5, cycles=30, seed=3)
     refusal = draw_refusal(topology, 0.3, 3)
     case = TrafficCase.of(traffic, config, seed=3, refusal=refusal)
     bench = Bench(clock, config, look_ahead=False)
@@ -179,7 +184,7 @@ def test_timed_rows(clock: ClockDomain, registers: int) -> None:
     async def testbench(ctx) -> None:
         await bench.load(ctx, job)
         await bench.require(ctx, case.predicted)
-        await bench.interrupt(ctx, 30)
+        await bench.interrupt(ctx, 20)
         await bench.interrupt(ctx, 1)
         taken = await bench.cycles_to_done(ctx, 2 * case.predicted.cycles)
         assert taken == case.predicted.cycles + registers

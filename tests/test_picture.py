@@ -16,7 +16,8 @@ from eyecast.model.network.routes import dimension_order
 from eyecast.model.network.topology import Topology, mesh
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.schedule.table import Blocks
-from eyecast.picture.schedule import draw_schedule, save_picture
+from eyecast.picture.file import save_picture
+from eyecast.picture.schedule import draw_schedule
 
 
 def one_after_another(dims: tuple[int, ...]) -> Schedule:

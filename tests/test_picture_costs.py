@@ -19,7 +19,7 @@ from eyecast.picture.costs import (
     draw_times,
     speed_up,
 )
-from eyecast.picture.schedule import save_picture
+from eyecast.picture.file import save_picture
 
 
 def points(figure: Figure, name: str) -> list[tuple[float, float]]:

@@ -27,9 +27,10 @@ from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.schedule.table import Blocks
+from eyecast.picture.file import save_picture
 from eyecast.picture.links import Lines
 from eyecast.picture.places import Places
-from eyecast.picture.schedule import draw_schedule, save_picture
+from eyecast.picture.schedule import draw_schedule
 
 NODE = 0.2
 """Radius of a node, in cells."""

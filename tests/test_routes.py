@@ -18,7 +18,6 @@ from eyecast.model.network.routes import (
     dateline_vcs,
     dimension_order,
     route,
-    segments_of_path,
     segments_of_paths,
     shortest_paths,
 )
@@ -196,9 +195,9 @@ def test_nothing_to_route(topology: Topology) -> None:
     none = np.empty(0, np.int32)
     offsets, nodes, vcs = route(topology, none, none, 2)
     assert (offsets.tolist(), nodes.size, vcs.size) == ([0], 0, 0)
-    assert segments_of_paths(topology, offsets, nodes, vcs) == []
+    assert len(segments_of_paths(topology, offsets, nodes, vcs)) == 0
     assert routed(topology, 0, 0, 2) == ([0], [])
-    assert segments_of_path(topology, np.array([0]), none) == ()
+    assert segments_of(topology, [0], []) == ()
 
 
 # ---- Dateline classes -----------------------------------------------------------------------
@@ -289,6 +288,12 @@ def test_drawn_classes_keep_a_run_together_and_off_the_dateline(topology: Topolo
 # ---- Segments -------------------------------------------------------------------------------
 
 
+def segments_of(topology: Topology, path: list[int], vcs: list[int]) -> tuple[Segment, ...]:
+    """One path as segments."""
+    columns = np.array([0, len(path)]), np.array(path), np.array(vcs, dtype=int)
+    return segments_of_paths(topology, *columns)[0]
+
+
 @pytest.mark.parametrize("topology", GRIDS + GRAPHS[:2], ids=lambda t: t.label)
 def test_segments_lead_where_the_path_leads(topology: Topology) -> None:
     sources, targets = all_pairs(topology)
@@ -306,19 +311,18 @@ def test_segments_lead_where_the_path_leads(topology: Topology) -> None:
 
 
 def test_segments_by_hand() -> None:
-    nodes, vcs = np.array([15, 12, 13, 1, 5]), np.array([0, 1, 0, 1])
-    assert segments_of_path(torus((4, 4)), nodes, vcs) == (
+    assert segments_of(torus((4, 4)), [15, 12, 13, 1, 5], [0, 1, 0, 1]) == (
         Segment(port=1, hops=1, vc=0),
         Segment(port=1, hops=1, vc=1),
         Segment(port=3, hops=1, vc=0),
         Segment(port=3, hops=1, vc=1),
     )
-    assert segments_of_path(mesh((4, 4)), np.array([0, 1, 2, 6]), np.zeros(3, int)) == (
+    assert segments_of(mesh((4, 4)), [0, 1, 2, 6], [0, 0, 0]) == (
         Segment(port=1, hops=2, vc=0),
         Segment(port=3, hops=1, vc=0),
     )
     # On an axis of length 2 both ways leave by the lower port, the way up.
-    assert segments_of_path(ring(2), np.array([1, 0]), np.array([0])) == (Segment(1, 1, 0),)
+    assert segments_of(ring(2), [1, 0], [0]) == (Segment(1, 1, 0),)
 
 
 # ---- Refusals -------------------------------------------------------------------------------
@@ -350,7 +354,7 @@ def test_what_is_not_routed(
 
 def test_a_path_with_a_gap() -> None:
     with pytest.raises(InvalidInput) as caught:
-        segments_of_path(mesh((4, 4)), np.array([0, 1, 6]), np.array([0, 0]))
+        segments_of(mesh((4, 4)), [0, 1, 6], [0, 0])
     assert str(caught.value) == "path must be along links, not 1 -> 6"
 
 

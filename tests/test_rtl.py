@@ -10,8 +10,10 @@ from amaranth_simulation import PERIOD, simulate
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
+from eyecast.model.run.run import FLAGS, SENDER_STATES
 from eyecast.rtl.arbiter import Arbiter
 from eyecast.rtl.flit_buffer import BufferStyle, FlitBuffer
+from eyecast.rtl.host_port import Flag
 from eyecast.rtl.input_port import routed_layout
 from eyecast.rtl.output_port import CreditCounter
 from eyecast.rtl.router import Router
@@ -234,3 +236,9 @@ def test_one_cycle_of_reset_begins_the_table_anew_whatever_the_sender_does(ahead
             assert left == [control, ready, control, ended, ended, ended]
 
     simulate(m, testbench)
+
+
+def test_flags_and_states_have_the_names_that_runs_tell() -> None:
+    assert {flag.value: flag.name.lower() for flag in Flag} == FLAGS
+    assert tuple(state.name.lower() for state in SenderState) == SENDER_STATES
+    assert [state.value for state in SenderState] == list(range(len(SENDER_STATES)))

@@ -11,19 +11,23 @@ import pytest
 from amaranth.hdl import Module, Signal
 
 from eyecast.model.collectives.halving.eye import eye_broadcast
-from eyecast.model.cycle.model import FLAGS, run
+from eyecast.model.compare.case import Case
+from eyecast.model.compare.checks import compare
+from eyecast.model.compare.waiting import waiting
+from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.payload import Payload
 from eyecast.model.program.program import Program, Row
+from eyecast.model.run.run import FLAGS
 from eyecast.model.run.trace import first_difference
 from eyecast.rtl.arbiter import Arbiter
 from eyecast.rtl.host_port import Flag
 from eyecast.rtl.output_port import CreditCounter
 from eyecast.sim.build import build_simulator
-from eyecast.sim.simulator import prepare, simulate
-from eyecast.sim.verify import Case, compare, waiting
+from eyecast.sim.loading import prepare
+from eyecast.sim.simulator import simulate
 from eyecast.sim.verilog import network_verilog
 
 CONFIG = NetworkConfig(topology=mesh((4, 4)))
@@ -78,7 +82,7 @@ def test_a_node_left_out():
     sender = next(node for node, row in enumerate(rows) if row and row[-1].step == 4)
     rows[sender] = rows[sender][:-1]
     result = hardware_of(case, dataclasses.replace(case.program, rows=tuple(rows)))
-    assert result.measured.done is False
+    assert result.measured.finished is False
     assert {"nodes delivered", "cycles", "TCD"} <= failed(result)
 
 
@@ -119,7 +123,7 @@ def test_a_row_that_asks_what_the_network_cannot_do_sets_bad_row(changes):
     assert measured.flag_names(0) == ["bad_row"]
     assert (measured.flags == predicted.flags).all()
     assert first_difference(predicted.trace, measured.trace) is None
-    assert not measured.done
+    assert not measured.finished
     assert any("has set bad_row" in line for line in waiting(program, measured))
 
 
@@ -134,7 +138,7 @@ def test_two_sends_on_one_link_in_one_step_stall():
     receives[2] = receives[3] = (1,)
     program = Program(CONFIG, "half-duplex", tuple(rows), tuple(receives))
     measured = run_on_hardware(program, case.payload)
-    assert measured.done
+    assert measured.finished
     assert measured.stalled_flits.sum() > 0
 
 
@@ -195,7 +199,7 @@ def test_under_contention_the_hardware_is_as_predicted(contention):
     difference, same_counts, measured = compare_under_contention(contention)
     assert difference is None
     assert same_counts
-    assert measured.done
+    assert measured.finished
     assert measured.stalled_flits.sum() > 0
 
 
@@ -203,7 +207,7 @@ def test_an_arbiter_whose_turn_is_ever_that_of_port_0(contention, monkeypatch):
     monkeypatch.setattr(Arbiter, "_after", lambda self, *_: self._turn(0).init)
     difference, _, measured = compare_under_contention(contention, sabotaged_verilog)
     assert difference is not None
-    assert measured.done
+    assert measured.finished
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from eyecast.rtl.input_port import Arrival
 from eyecast.rtl.receiver import Receiver
 from eyecast.rtl.sender import Sender
 from eyecast.rtl.steps import StepKeeper
-from eyecast.sim.simulator import prepare
+from eyecast.sim.loading import prepare
 
 MESSAGE_WORDS = 16
 SENT = 8

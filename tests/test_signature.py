@@ -1,4 +1,4 @@
-"""The checker is docs/router.md, section 6, read again: slowly, bit by bit, with lists of bits."""
+"""The checker is docs/router.md, section 12, read again: slowly, bit by bit, with lists of bits."""
 
 import numpy as np
 import pytest

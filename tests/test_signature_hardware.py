@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.model.run.signature import signatures
 from eyecast.model.traffic.program import message_words_for
 from eyecast.model.traffic.traffic import draw_traffic
-from eyecast.sim.traffic import TrafficCase, run_traffic
+from eyecast.sim.verify import run_traffic
 
 TOPOLOGY = mesh((2, 2))
 

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from eyecast.model.compare.checks import Comparison, compare_runs
+from eyecast.model.compare.drawn_schedules import draw_network, draw_schedules
+from eyecast.model.compare.drawn_traffic import DrawnCase, DrawnNetwork
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.run.signature import signatures
-from eyecast.sim.soak import DrawnCase, DrawnNetwork
-from eyecast.sim.soak_run import disagreements, memory_check, run_draw, written_words
-from eyecast.sim.soak_schedules import draw_network, draw_schedules
-from eyecast.sim.verify import Comparison, compare_runs
+from eyecast.sim.soak import disagreements, memory_check, run_draw, written_words
 
 SEEDS = range(60)
 
@@ -46,14 +46,14 @@ def drawn_run(**changes):
     case = drawn.build()
     predicted = case.predicted
     measured = SimpleNamespace(
-        done=predicted.finished,
+        finished=predicted.finished,
         cycles=predicted.cycles,
         flags=predicted.flags,
         flag_names=lambda _node: [],
         stalled_flits=predicted.stalled_flits,
         trace=predicted.trace,
         signature=signatures(predicted.trace, config),
-        messages=predicted.memory.copy(),
+        memory=predicted.memory.copy(),
     )
     return case, config, predicted, measured
 
@@ -71,12 +71,12 @@ def test_a_word_that_is_wrong_in_a_memory_is_seen():
     written[:, :loaded] = True
     assert written.any(axis=1).all()
     assert not written.all(axis=1).any()
-    measured.messages[~written] = 9
+    measured.memory[~written] = 9
     assert memory_check(config, predicted, measured, loaded).agrees
     changed = (predicted.memory != empty_memory(config))[:, loaded:].any()
     assert changed
     node, address = np.argwhere(written)[-1]
-    measured.messages[node, address] ^= np.uint64(1)
+    measured.memory[node, address] ^= np.uint64(1)
     check = memory_check(config, predicted, measured, loaded)
     assert (check.agrees, check.measured) == (False, 1)
 
@@ -94,7 +94,7 @@ def test_what_locks_up_must_do_so_on_both():
     locked = replace(predicted, finished=False)
     wrong = disagreements(locked, compared(locked, measured), config)
     assert [check.name for check in wrong] == ["cycles"]
-    measured.done = False
+    measured.finished = False
     assert disagreements(locked, compared(locked, measured), config) == []
     wrong = disagreements(predicted, compared(predicted, measured), config)
     assert [check.name for check in wrong] == ["cycles"]

@@ -398,7 +398,7 @@ def test_measures_are_what_a_count_by_hand_says(topology, limits, rate):
     # With headers of one length per pair, length and ends say which packet it is.
     first, last = (int(traffic.cycle.max()) + 1) // 4, int(traffic.cycle.max()) + 1
     latencies, accepted = [], 0
-    address = network.port_bits + network.step_bits
+    address = network.header.port_bits + network.step_bits
     for node, head, flits, cycle in packets_delivered(trace):
         source = head >> address & (1 << network.address_bits) - 1
         (packet,) = header_flits[source, node, flits - 1]

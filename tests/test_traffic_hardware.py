@@ -11,6 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from eyecast.model.compare.drawn_traffic import (
+    NARROWEST_FLIT,
+    SHORTEST_PACKET,
+    DrawnCase,
+    DrawnNetwork,
+)
+from eyecast.model.compare.drawn_traffic import NETWORKS as DRAWN_NETWORKS
+from eyecast.model.compare.traffic_case import TrafficCase
+from eyecast.model.compare.waiting import waiting
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
@@ -22,11 +31,9 @@ from eyecast.model.run.trace import first_difference
 from eyecast.model.traffic.program import deliveries, message_words_for
 from eyecast.model.traffic.traffic import Traffic
 from eyecast.sim.build import build_simulator
-from eyecast.sim.simulator import prepare, simulate
-from eyecast.sim.soak import NARROWEST_FLIT, SHORTEST_PACKET, DrawnCase, DrawnNetwork
-from eyecast.sim.soak import NETWORKS as DRAWN_NETWORKS
-from eyecast.sim.traffic import TrafficCase, run_traffic
-from eyecast.sim.verify import waiting
+from eyecast.sim.loading import prepare
+from eyecast.sim.simulator import simulate
+from eyecast.sim.verify import run_traffic
 
 
 def network(option, topology, **limits):
@@ -131,7 +138,7 @@ def test_a_ring_with_one_vc_locks_up_as_the_certificate_says():
     assert not predicted.finished
     job = prepare(program, [], timing="self-timed", read_words=0, cycle_limit=400)
     (measured,) = simulate(build_simulator(config), [job])
-    assert not measured.done
+    assert not measured.finished
     assert first_difference(predicted.trace, measured.trace) is None
     assert len(waiting(program, measured)) == 4
 

@@ -3,9 +3,10 @@
 import pytest
 
 from eyecast.model.collectives.halving.eye import eye_broadcast, source_tcd
+from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
-from eyecast.sim.verify import Case, verify
+from eyecast.sim.verify import verify
 
 MESSAGE_LENGTHS = (1, 4, 64)
 
@@ -37,7 +38,7 @@ def assert_as_the_paper_says(result, side):
     assert measured["TCD"] == source_tcd(k, x, y)
     if result.case.timing == "barrier":
         flits = schedule.blocks.words[0]
-        control_words = result.case.program.config.control_words
+        control_words = result.case.program.config.table.control_words
         # docs/router.md, section 5.
         expected = control_words + sum(h + flits + 4 for h in schedule.longest_per_step) - 2
         assert hardware.cycles == expected
@@ -53,7 +54,7 @@ def meshes_and_lengths():
 
 
 @pytest.mark.parametrize("timing", ["barrier", "self-timed"])
-@pytest.mark.parametrize(("side", "vcs", "flits"), meshes_and_lengths())
+@pytest.mark.parametrize(("side", "vcs", "flits"), list(meshes_and_lengths()))
 def test_every_source(side, vcs, flits, timing):
     every = cases(side, flits, vcs, timing, range(side * side))
     for result in verify(every):

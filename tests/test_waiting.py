@@ -26,7 +26,8 @@ from eyecast.model.run.trace import Trace
 from eyecast.model.traffic.program import message_words_for, traffic_program
 from eyecast.model.traffic.traffic import draw_traffic
 from eyecast.sim.build import build_simulator
-from eyecast.sim.simulator import prepare, simulate
+from eyecast.sim.loading import prepare
+from eyecast.sim.simulator import simulate
 
 FLITS = 5
 
@@ -183,7 +184,7 @@ def test_a_packet_leaves_whatever_number_of_rivals_there_is(on: Any, start: int)
     config = programs[0].config
     arrived = set()
     for program, trace in zip(programs, on(programs), strict=True):
-        address = trace.data >> np.uint64(config.port_bits + config.step_bits)
+        address = trace.data >> np.uint64(config.header.port_bits + config.step_bits)
         (place,) = np.flatnonzero((trace.node == 4) & (trace.kind == HEAD) & (address == MARK))
         arrived.add(int(trace.cycle[place]))
         most_passes(program, trace)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from program_by_hand import LINE, C, departures, program, put
 
-from eyecast.model.cycle.model import Run
 from eyecast.model.network.topology import Topology
 from eyecast.model.program.program import Program, Row
+from eyecast.model.run.run import Run
 
 
 def timed(start: int, *route: tuple[int, ...], **options: int) -> Row:
@@ -25,7 +25,7 @@ def traffic(
     """A program with timed rows; with 64-bit words a row has one control word."""
     limits = {"flit_width": 64, "timed_rows": True} | limits
     made = program(rows, receives or {}, topology, **limits)
-    assert made.config.control_words == C
+    assert made.config.table.control_words == C
     return replace(made, awaited=tuple(awaited.get(node, 0) for node in range(topology.nodes)))
 
 

@@ -26,12 +26,15 @@ from pathlib import Path
 from amaranth.back import verilog
 
 from ...model.base.errors import InvalidInput
+from ...model.compare.case import Case
+from ...model.compare.checks import Check, Verification
 from ...model.network.config import NetworkConfig
+from ...sim.build import runtime_objects
 from ...sim.cache import cached_folder, digest, source_digest
+from ...sim.loading import job_of
 from ...sim.toolchain import environment, tool_versions
-from ...sim.verify import Case, Check
 from ..registry import Board
-from ..run import BoardComparison, run_on_board
+from ..run import run_on_board
 from ..serial.computer import SerialHost
 from ..serial.frame import CRC_BYTES, HEADER_BYTES, STATUS_BYTES, Outcome, reply_bytes, word_bytes
 from ..serial.hosted_network import HostedNetwork
@@ -201,24 +204,24 @@ def build_design(design: Design, *, say: Say = lambda stage: None) -> Path:
 
     Raises :class:`.InvalidInput` if a tool is missing, :class:`.ToolError` if one fails.
     """
-    variables = environment()
-    key = digest("proof", design.text, source_digest(*BUILT_FROM), *tool_versions(variables))
+    key = digest("proof", design.text, source_digest(*BUILT_FROM), *tool_versions())
 
     def make(folder: Path) -> None:
         say(f"{design.level}: compiling (Verilator)")
         (folder / SOURCE).write_text(design.text)
-        worker = [sys.executable, "-P", "-m", "eyecast.boards.proof.worker", "build"]
+        worker = [sys.executable, "-P", "-m", "eyecast.boards.proof.worker"]
         work = folder / "build"
         work.mkdir()
         command = [*worker, str(work), str(folder / SOURCE)]
-        run_logged("verilator", command, folder, variables)
+        with runtime_objects(work):
+            run_logged("verilator", command, folder, environment())
         (work / MODULE).rename(folder / MODULE)
         shutil.rmtree(work)
 
     return cached_folder(key, f"simulator of a {design.level} for {design.board.name}", make)
 
 
-def prove(design: Design, case: Case, *, say: Say = lambda stage: None) -> BoardComparison:
+def prove(design: Design, case: Case, *, say: Say = lambda stage: None) -> Verification:
     """Run ``case`` on a simulated design through its pins, and compare all of it with the model.
 
     ``say`` is told what is under way. The LEDs are compared too.
@@ -245,7 +248,7 @@ def _lit(shown: Outcome) -> str:
 
 def _cycles(board: Board, case: Case) -> int:
     """Clock cycles that all requests and replies of a run take, if none is repeated."""
-    job = case.job()
+    job = job_of(case)
     word = word_bytes(case.program.config)
     exchanges = len(job.writes) + 2 * job.nodes + STATUSES + 3
     frames = 1 + HEADER_BYTES + word + CRC_BYTES + reply_bytes(0)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 import tempfile
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -12,13 +10,16 @@ from socket import AF_UNIX, socket
 from types import TracebackType
 from typing import Any, Self
 
-from ...sim.process import start, stop
+from ...sim.process import stop
+from ...sim.run_worker import start_bench
 from ...sim.simulator import SimulatorError, ended_early
 from ..registry import BAUD, TIMEOUT_SECONDS, Board
 from ..serial.computer import Pace
 from ..serial.frame import Outcome
 from .bench import LINE_FILE
+from .worker import MODULE
 
+BENCH = "eyecast.boards.proof.bench"
 POWER_ON_SECONDS = 250e-6
 """A board's own reset after power-on is over by then: it takes up to 100 us, for the oscillator."""
 LATENCY_SECONDS = 1e-3
@@ -105,12 +106,7 @@ class SimulatedBoard:
         self._socket.bind(str(folder / LINE_FILE))
         self._socket.listen(1)
         self._socket.settimeout(POLL_SECONDS)
-        worker = [sys.executable, "-P", "-m", "eyecast.boards.proof.worker"]
-        return start(
-            [*worker, "run", str(self._simulator), str(folder)],
-            folder / "worker.log",
-            variables={**os.environ, "COCOTB_LOG_LEVEL": "WARNING"},
-        )
+        return start_bench(self._simulator / MODULE, BENCH, folder)
 
     def _connect(self) -> Connection:
         """Wait for the bench."""

@@ -1,4 +1,4 @@
-"""A process of its own that builds or runs the simulator of a board and can be stopped whole."""
+"""A process of its own that builds the simulator of a board and can be stopped whole."""
 
 from __future__ import annotations
 
@@ -6,30 +6,25 @@ import sys
 from pathlib import Path
 
 from eyecast.sim.build_worker import build
-from eyecast.sim.run_worker import run
 
 MODULE = "board"
 """The module that is simulated: a design behind the five pins."""
 
 VERILATOR_OPTIONS = [
-    # cocotb asks for every signal to be public, which costs most of the speed. Only the pins need
-    # to be.
-    "--no-public-flat-rw",
+    # Only the pins need to be public; all signals would cost most of the speed.
     *("--public-depth", "1"),
     "-O3",
     *("--x-assign", "fast", "--x-initial", "fast"),
     *("-Wno-fatal", "-Wno-lint", "-Wno-style"),
+    # In files of so many bytes, of which each has all headers before it.
+    *("--output-split", "1000000"),
 ]
 
 
-def main() -> int:
-    """``proof_worker build BUILD_FOLDER SOURCE``, or ``run BUILD_FOLDER RUN_FOLDER``."""
-    action, build_folder, other = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
-    if action == "build":
-        build(MODULE, [other], build_folder, VERILATOR_OPTIONS)
-        return 0
-    return run(MODULE, "eyecast.boards.proof.bench", build_folder, Path(other))
+def main() -> None:
+    """``proof_worker BUILD_FOLDER SOURCE``; exit status 0 if the simulator is built."""
+    build(MODULE, [sys.argv[2]], Path(sys.argv[1]), VERILATOR_OPTIONS, quick=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class InvalidInput(ValueError):
     """A value from outside (an option, a file, a parameter) that cannot be used.
@@ -27,6 +29,12 @@ def require_range(parameter: str, value: int, low: int, high: int | None = None)
 def printable(text: str) -> str:
     """``text`` with what no terminal should be sent (escape sequences, line ends) spelled out."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def one_of(names: Iterable[str]) -> str:
+    """``names`` as a choice: "eye", "eye or tree", "eye, tree or ring"."""
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def with_article(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from ..base.errors import InvalidInput
+from ..base.errors import InvalidInput, one_of
 from ..network.topology import Topology
 from ..schedule.promises import COLLECTIVES
 from ..schedule.schedule import Schedule
@@ -204,7 +204,7 @@ ALGORITHMS = (
 def algorithms_for(collective: str) -> list[Algorithm]:
     """All algorithms for ``collective``; refused, with those that there are, if it is unknown."""
     if collective not in COLLECTIVES:
-        raise InvalidInput.of("collective", " or ".join(COLLECTIVES), collective)
+        raise InvalidInput.of("collective", one_of(COLLECTIVES), collective)
     return [algorithm for algorithm in ALGORITHMS if algorithm.collective == collective]
 
 
@@ -214,5 +214,5 @@ def find_algorithm(collective: str, name: str) -> Algorithm:
     for algorithm in candidates:
         if algorithm.name == name:
             return algorithm
-    names = " or ".join(algorithm.name for algorithm in candidates)
+    names = one_of(algorithm.name for algorithm in candidates)
     raise InvalidInput.of(f"algorithm for {collective}", names, name)

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.loops import Int, field, index, inlined, lanes_of
+from ..base.loops import Int, index, inlined, lanes_of
 from ..network.config import REFUSAL_CYCLES
 from ..run.trace import HEAD_MARK, TAIL_MARK
+from .header import address_of, step_of
 from .links import launch
 from .state import (
     BAD,
@@ -57,9 +58,8 @@ def receiver(
     """Take a flit that leaves the router by the ejection port of a lane in this cycle."""
     packet = index(lane * net.vcs + vc)
     if kind & HEAD_MARK:
-        now.receive_step[packet] = field(word, net.port_bits, net.step_bits)
-        address_place = net.port_bits + net.step_bits
-        now.receive_address[packet] = field(word, address_place, net.address_bits)
+        now.receive_step[packet] = step_of(net, word)
+        now.receive_address[packet] = address_of(net, word)
     else:
         address = index(now.receive_address[packet])
         now.receive_address[packet] = address + 1

@@ -162,7 +162,7 @@ def _compiled_from(sources: int) -> Callable[[Network, Registers, Lists, Rows, i
 _MODEL = Path(__file__).parent.parent
 _PARTS = (
     *("network/config", "run/trace", "base/compiled", "base/loops"),
-    *("cycle/state", "cycle/interface", "cycle/links", "cycle/router"),
+    *("cycle/state", "cycle/header", "cycle/interface", "cycle/links", "cycle/router"),
 )
 simulate = _compiled_from(
     zlib.crc32(b"".join((_MODEL / f"{part}.py").read_bytes() for part in _PARTS))

@@ -3,7 +3,7 @@
 It is the hardware's specification in a form that runs::
 
     Program ──► Tables: rows, headers ─┐
-    Topology ─► lines up and down ─────┼─► cycle_loop.simulate ──► Run: cycles, memory, trace, flags
+    Topology ─► lines up and down ─────┼─► loop.simulate ──► Prediction: cycles, memory, trace
     memory, refusal ───────────────────┘
 
 Traffic comes as whole arrays, as :class:`~eyecast.model.program.tables.Tables`, and a program is
@@ -13,17 +13,17 @@ turned into them. What happens in a cycle is in ``cycle_loop``, with ``cycle_rou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..base.errors import InvalidInput, require_range
+from ..base.errors import InvalidInput, one_of, require_range
 from ..network.config import REFUSAL_CYCLES, TIMINGS, NetworkConfig
 from ..network.topology import NO_LINK
 from ..program.program import Program
 from ..program.tables import Tables, tables_of
+from ..run.run import Prediction
 from ..run.trace import Trace
 from .loop import FINISHED, TRACE_FULL, simulate
 from .state import (
@@ -39,59 +39,7 @@ from .state import (
     reset_registers,
 )
 
-FLAGS = {
-    0: "overflow",
-    2: "credit_overflow",
-    3: "bad_route",
-    4: "unexpected_receive",
-    5: "send_and_receive",
-    6: "bad_row",
-    7: "bad_write",
-}
-"""Names of the bits of ``Run.flags`` (docs/router.md, section 6)."""
-
 _TRACE_CHUNK_ROWS = 1 << 16
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """What a network did with a program.
-
-    finished
-        Whether all nodes were finished in or before the cycle limit.
-    cycles
-        Cycles before the first one in which all nodes were finished (docs/router.md, section 5);
-        the cycle limit where there was none.
-    memory
-        The message memories after the run: shape (nodes, message words).
-    trace
-        Every flit that left a router, in order; empty where none was to be recorded.
-    flags
-        Sticky flags of each node, bit i being ``FLAGS[i]``.
-    stalled_flits
-        Stalls of each node, its router's and its sender's (sections 3 and 4).
-    step
-        The step register of each node.
-    arrived
-        Whether a packet of a step has arrived: shape (nodes, 2 ** step_bits); in an all-port
-        network (nodes * lanes, 2 ** step_bits), link port l of a node being its lane l - 1.
-    received
-        How many packets of timed rows each node has received.
-    step_ends
-        Entry s - 1 is for step s of 1 to ``program.steps``: the cycle after the one in which the
-        last tail with that step left port 0 of a router; 0 where none did.
-    """
-
-    finished: bool
-    cycles: int
-    memory: npt.NDArray[np.uint64]
-    trace: Trace
-    flags: npt.NDArray[np.uint8]
-    stalled_flits: npt.NDArray[np.int64]
-    step: npt.NDArray[np.int64]
-    arrived: npt.NDArray[np.bool_]
-    received: npt.NDArray[np.int64]
-    step_ends: npt.NDArray[np.int64]
 
 
 def run(
@@ -102,7 +50,7 @@ def run(
     cycle_limit: int | None = None,
     record_trace: bool = True,
     refusal: npt.NDArray[np.uint16] | None = None,
-) -> Run:
+) -> Prediction:
     """Run ``program`` from reset until all nodes are finished.
 
     ``memory`` is what the message memories hold before the run, shape (nodes, message words); it
@@ -116,9 +64,10 @@ def run(
     :class:`InvalidInput` for what no table or memory of the network can hold.
     """
     if timing not in TIMINGS:
-        raise InvalidInput.of("timing", " or ".join(TIMINGS), timing)
+        raise InvalidInput.of("timing", one_of(TIMINGS), timing)
     tables = program if isinstance(program, Tables) else tables_of(program)
-    _require_memory(tables.config, memory)
+    config = tables.config
+    _require_memory(config, memory)
     limit = _limit(tables, refusal, cycle_limit)
     barrier = timing == "barrier"
     network = _network(tables, barrier=barrier, record_trace=record_trace, refusal=refusal)
@@ -133,7 +82,7 @@ def run(
         registers.total[ROWS] = 0
         ended = simulate(network, registers, lists, _rows(chunk), limit)
         chunks.append(chunk.first_rows(int(registers.total[ROWS])))
-    return Run(
+    return Prediction(
         finished=ended == FINISHED,
         cycles=int(registers.total[CYCLE]),
         memory=registers.memory,
@@ -141,7 +90,7 @@ def run(
         flags=registers.flags,
         stalled_flits=registers.stalled_flits,
         step=registers.step,
-        arrived=registers.arrived,
+        arrived=registers.arrived.reshape(config.topology.nodes, config.lanes, -1),
         received=registers.received,
         step_ends=registers.step_end[1 : tables.steps + 1],
     )
@@ -164,7 +113,7 @@ def cycle_limit(program: Program | Tables, refusal: npt.NDArray[np.uint16] | Non
     flits = len(tables.header) + int(tables.length.sum())
     # A control word is read, the last one by each sender; a flit is injected, crosses the links,
     # and is delivered.
-    events = config.control_words * packets + flits + tables.flit_hops
+    events = config.table.control_words * packets + flits + tables.flit_hops
     steps = tables.steps + 1
     events += config.topology.nodes * (tables.steps + config.lanes)
     events += (2 + config.barrier_registers) * steps
@@ -252,7 +201,7 @@ def _exits(config: NetworkConfig) -> Words:
     bits = np.uint64(1) << np.arange(topology.ports, dtype=np.uint64)[1:]
     linked = np.where(topology.neighbor[:, 1:] == NO_LINK, np.uint64(0), bits)
     all_linked = linked.sum(axis=1, dtype=np.uint64)[:, None]
-    deliver = np.uint64(1 << config.deliver_code)
+    deliver = np.uint64(1 << config.header.deliver_code)
     injected = linked if config.all_port else all_linked
     return np.concatenate((injected, (all_linked & ~bits) | deliver), axis=1).ravel()
 
@@ -262,10 +211,8 @@ def _row_channel(tables: Tables) -> Links:
     config = tables.config
     buffers = _lines(config) * config.vcs
     # One more header flit, for rows at the end that have none.
-    slot = np.append(tables.header, np.uint64(0))[tables.first_header[:-1]]
-    port = slot & np.uint64((1 << config.port_bits) - 1)
-    vc = slot >> np.uint64(config.port_bits + config.hop_bits)
-    vc &= np.uint64((1 << config.vc_bits) - 1)
+    flit = np.append(tables.header, np.uint64(0))[tables.first_header[:-1]]
+    port, vc = config.header.port(flit), config.header.vc(flit)
     bad = np.diff(tables.first_header) == 0
     bad |= tables.source_address + tables.length > config.message_words
     bad |= (port < 1) | (port >= config.topology.ports) | (vc >= config.vcs)
@@ -273,7 +220,7 @@ def _row_channel(tables: Tables) -> Links:
     node, place = np.divmod(lane, config.lanes)
     if config.all_port:
         bad |= port != place + 1
-    channel = node * buffers + place * config.vcs + vc.astype(np.int64)
+    channel = node * buffers + place * config.vcs + vc
     return np.where(bad, BAD, channel).astype(np.int32)
 
 
@@ -293,12 +240,12 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
         "places": buffers + link_buffers if config.vcs > 1 else buffers,
         "blocks": -(-buffers // BLOCK),
         "depth": config.depth,
-        "port_bits": config.port_bits,
-        "hop_bits": config.hop_bits,
-        "vc_bits": config.vc_bits,
-        "step_bits": config.step_bits,
-        "address_bits": config.address_bits,
-        "control_words": config.control_words,
+        "port_bits": config.header.port_bits,
+        "hop_bits": config.header.hop_bits,
+        "vc_bits": config.header.vc_bits,
+        "step_bits": config.header.step_bits,
+        "address_bits": config.header.address_bits,
+        "control_words": config.table.control_words,
         "message_words": config.message_words,
         "link_registers": config.link_registers,
         "barrier_registers": config.barrier_registers,

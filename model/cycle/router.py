@@ -23,6 +23,7 @@ import numpy as np
 
 from ..base.loops import Int, field, index, inlined, lanes_of, lowest_bit
 from ..run.trace import HEAD_MARK, TAIL_MARK
+from .header import dropped_first, port_of, vc_of
 from .interface import accepts, receiver
 from .links import give_credit, launch
 from .state import (
@@ -116,8 +117,7 @@ def request(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
     number = channel - node * net.buffers
     slot = index(channel * net.depth + now.first[channel])
     word, kind = np.uint64(now.data[slot]), np.int64(now.kind[slot])
-    port = field(word, 0, net.port_bits)
-    vc = field(word, net.port_bits + net.hop_bits, net.vc_bits)
+    port, vc = port_of(net, word), vc_of(net, word)
     if port == 0 and kind == HEAD_MARK:
         leave(net, now, node, number)
         note_front(now, lists, channel, now.buffered[channel] > 0)
@@ -176,14 +176,6 @@ def grant(net: Network, now: Registers, line: Int) -> np.int64:
 
 
 @inlined
-def rewritten(net: Network, word: np.uint64) -> np.uint64:
-    """Take one hop off the header flit that establishes a route."""
-    shifted = word >> np.uint64(net.port_bits + net.hop_bits + net.vc_bits)
-    one_less = word - (np.uint64(1) << np.uint64(net.port_bits))
-    return shifted if field(word, net.port_bits, net.hop_bits) == 0 else one_less
-
-
-@inlined
 def move(net: Network, now: Registers, lists: Lists, trace: Rows, line: Int, channel: Int) -> None:
     """Send the front flit of the granted buffer on its way."""
     node, port = np.int64(net.line_node[line]), np.int64(net.line_port[line])
@@ -194,7 +186,7 @@ def move(net: Network, now: Registers, lists: Lists, trace: Rows, line: Int, cha
     word, kind = np.uint64(now.data[slot]), np.int64(now.kind[slot])
     establishes = not now.passing[channel]
     now.next_vc[line] = vc + 1 if vc + 1 < net.vcs else 0
-    sent = rewritten(net, word) if establishes and port != 0 else word
+    sent = dropped_first(net, word) if establishes and port != 0 else word
     if net.record_trace:
         record(now, trace, node, port, vc, kind, sent)
     if port == 0:

@@ -1,15 +1,19 @@
-"""The one frozen description of a network that the cycle model and the RTL share."""
+"""The one frozen description of a network that the cycle model and the RTL share.
+
+What travels in it has formats of its own: ``header`` (:mod:`.header`) and ``table``
+(:mod:`.table_format`).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 from ..base.errors import InvalidInput, require_range
+from .header import HeaderFormat
+from .table_format import HEADER_COUNT_BITS, TableFormat
 from .topology import Topology
-
-HEADER_COUNT_BITS = 4
-"""Width of the field of a table row that counts its header flits: at most 15."""
 
 REFUSAL_CYCLES = 16
 """A pattern of refusal, one word, has a bit for each of so many cycles, and repeats after them."""
@@ -170,11 +174,8 @@ class NetworkConfig:
             self._require_no_waiting()
         if self.all_port:
             self._require_one_timing()
-        self._require_flit_width("a route segment", self.slot_bits)
-        self._require_flit_width(
-            "the delivery (port, step, address)",
-            self.port_bits + self.step_bits + self.address_bits,
-        )
+        self._require_flit_width("a route segment", self.header.slot_bits)
+        self._require_flit_width("the delivery (port, step, address)", self.header.delivery_bits)
         self._require_flit_width("the message length", self.length_bits)
 
     def _require_no_waiting(self) -> None:
@@ -198,30 +199,30 @@ class NetworkConfig:
                 "flit width", f"at least {bits}, which {what} takes here", self.flit_width
             )
 
-    @property
-    def deliver_code(self) -> int:
-        """The port code in a header that means "leave the network here"."""
-        return self.topology.ports
+    @cached_property
+    def header(self) -> HeaderFormat:
+        """The format of header flits."""
+        return HeaderFormat(
+            flit_width=self.flit_width,
+            deliver_code=self.topology.ports,
+            port_bits=bits_for(self.topology.ports),
+            hop_bits=bits_for(self.topology.longest_run - 1),
+            vc_bits=bits_for(self.vcs - 1),
+            step_bits=self.step_bits,
+            address_bits=self.address_bits,
+        )
 
-    @property
-    def port_bits(self) -> int:
-        """Width of a port code: 0 (used up), 1 to P-1 (links), P (deliver)."""
-        return bits_for(self.deliver_code)
-
-    @property
-    def hop_bits(self) -> int:
-        """Width of a route segment's count of hops after this one."""
-        return bits_for(self.topology.longest_run - 1)
-
-    @property
-    def vc_bits(self) -> int:
-        """Width of a VC number in a header; 0 where there is one VC."""
-        return bits_for(self.vcs - 1)
-
-    @property
-    def slot_bits(self) -> int:
-        """Width of one route segment in a header: port code, hops after this one, VC."""
-        return self.port_bits + self.hop_bits + self.vc_bits
+    @cached_property
+    def table(self) -> TableFormat:
+        """The format of the control words of a table row."""
+        fields = (
+            ("step", self.step_bits),
+            ("header_flits", HEADER_COUNT_BITS),
+            ("source_address", self.address_bits),
+            ("length", self.length_bits),
+            ("start", self.start_bits),
+        )
+        return TableFormat(self.flit_width, fields)
 
     @property
     def step_bits(self) -> int:
@@ -258,22 +259,6 @@ class NetworkConfig:
         """Width of a row's start; 0 where rows have none."""
         return min(self.flit_width, 32) if self.timed_rows else 0
 
-    @property
-    def control_fields(self) -> tuple[tuple[str, int], ...]:
-        """Fields of a table row's control words and their widths, in the order they are packed."""
-        return (
-            ("step", self.step_bits),
-            ("header_flits", HEADER_COUNT_BITS),
-            ("source_address", self.address_bits),
-            ("length", self.length_bits),
-            ("start", self.start_bits),
-        )
-
-    @property
-    def control_words(self) -> int:
-        """Words that the control fields of a table row take."""
-        return pack_positions(self.control_fields, self.flit_width)[-1][0] + 1
-
 
 PARAMETERS: dict[str, Parameter] = {
     each.name: each.metadata["parameter"]
@@ -286,21 +271,3 @@ DEFAULTS: dict[str, Any] = {
     each.name: each.default for each in fields(NetworkConfig) if each.name in PARAMETERS
 }
 """The value of each parameter that is not given."""
-
-
-def pack_positions(
-    fields: tuple[tuple[str, int], ...], word_width: int
-) -> tuple[tuple[int, int], ...]:
-    """Where each (name, width) field goes: (word, lowest bit), low bits first, none straddling.
-
-    >>> pack_positions((("a", 10), ("b", 4), ("c", 6)), 16)
-    ((0, 0), (0, 10), (1, 0))
-    """
-    positions = []
-    word = used = 0
-    for _, width in fields:
-        if used + width > word_width:
-            word, used = word + 1, 0
-        positions.append((word, used))
-        used += width
-    return tuple(positions)

@@ -40,14 +40,13 @@ is the one with the lowest port (:meth:`.Topology.ports_between`).
 from __future__ import annotations
 
 from collections import deque
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
 from ..base.pieces import offsets_of
-from .segment import Segment
+from .segment import Routes
 from .topology import NO_LINK, Topology
 
 Nodes = npt.NDArray[np.integer]
@@ -240,32 +239,12 @@ def _dateline(
     return np.cumsum(turns) - 1, wraps
 
 
-def segments_of_path(topology: Topology, nodes: Nodes, vcs: Nodes) -> tuple[Segment, ...]:
-    """One path as route segments: as long as port and VC stay the same it is one segment.
-
-    ``nodes`` has shape (hops + 1,), ``vcs`` shape (hops,). Raises :class:`InvalidInput` where the
-    path does not follow links.
-    """
-    return segments_of_paths(topology, np.array([0, len(nodes)]), nodes, vcs)[0]
-
-
 def segments_of_paths(
     topology: Topology, path_offsets: Offsets, path_nodes: Nodes, path_vcs: Nodes
-) -> list[tuple[Segment, ...]]:
-    """All paths of :func:`route` as route segments, path by path; see :func:`segments_of_path`."""
-    bounds, *columns = segment_columns(topology, path_offsets, path_nodes, path_vcs)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    segments = [Segment(*row) for row in rows]
-    return [tuple(segments[begin:end]) for begin, end in pairwise(bounds.tolist())]
+) -> Routes:
+    """All paths of :func:`route` as segments: as long as port and VC stay the same it is one.
 
-
-def segment_columns(
-    topology: Topology, path_offsets: Offsets, path_nodes: Nodes, path_vcs: Nodes
-) -> tuple[Offsets, Nodes, Offsets, Nodes]:
-    """All paths of :func:`route` as route segments in columns ``(bounds, port, hops, vc)``.
-
-    Path *i* has the segments ``bounds[i]`` up to ``bounds[i + 1]``; shapes (paths + 1,) and, of the
-    others, (segments,).
+    Raises :class:`InvalidInput` where a path does not follow links.
     """
     begins, ports, first = _links(topology, path_offsets, path_nodes)
     turns = first.copy()
@@ -273,7 +252,7 @@ def segment_columns(
     at = np.flatnonzero(turns)
     hops = np.diff(at, append=begins.size)
     bounds = np.searchsorted(at, path_offsets - np.arange(path_offsets.size))
-    return bounds, ports[at], hops, path_vcs[at]
+    return Routes(bounds, ports[at].astype(np.int64), hops, path_vcs[at].astype(np.int64))
 
 
 def _links(

@@ -28,7 +28,7 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from ..base.errors import InvalidInput
+from ..base.errors import InvalidInput, one_of
 from ..base.json_file import place_first, read_json
 from .attached_host import HostedTopology, with_host
 from .faults import with_faults
@@ -178,9 +178,7 @@ def _from_text(text: bytes) -> Topology:
 def _known_kind(kind: object) -> str:
     if isinstance(kind, str) and kind in _KINDS:
         return kind
-    *names, last = _KINDS
-    allowed = f"{', '.join(names)} or {last} in this version"
-    raise InvalidInput.of("topology.kind", allowed, kind)
+    raise InvalidInput.of("topology.kind", f"{one_of(_KINDS)} in this version", kind)
 
 
 def _topology(kind: str, decode: Callable[[type[_Faults]], _Faults]) -> Topology:

@@ -60,14 +60,15 @@ class DeadlockError(InvalidInput):
 
     ``cycle`` has the channels of the circle; a packet may hold each of them while it waits for the
     next, and hold the last while it waits for the first. The message shows them with their nodes:
-    "0 -port 1, VC 0-> 1 -port 1, VC 0-> 0".
+    "0 -> 1 (port 1, VC 0), 1 -> 0 (port 1, VC 0)".
     """
 
     def __init__(self, cycle: list[Channel]) -> None:
-        around = "".join(f"{node} -port {port}, VC {vc}-> " for node, port, vc in cycle)
-        super().__init__(
-            f"routes must be free of deadlock, not wait in a circle: {around}{cycle[0].node}"
+        around = ", ".join(
+            f"{node} -> {following.node} (port {port}, VC {vc})"
+            for (node, port, vc), following in zip(cycle, cycle[1:] + cycle[:1], strict=True)
         )
+        super().__init__(f"routes must be free of deadlock, not wait in a circle: {around}")
         self.cycle = cycle
 
 

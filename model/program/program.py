@@ -11,9 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
 
+import numpy as np
+
 from ..base.errors import InvalidInput, require_range
-from ..network.config import HEADER_COUNT_BITS, NetworkConfig, pack_positions
-from ..network.segment import Segment
+from ..network.config import NetworkConfig
+from ..network.segment import Routes, Segment
+from ..network.table_format import HEADER_COUNT_BITS, pack_positions
 
 
 @dataclass(frozen=True)
@@ -85,18 +88,10 @@ def encode_header(
     config: NetworkConfig, route: Iterable[Segment], step: int, target_address: int
 ) -> list[int]:
     """Header flits of a packet, as they enter the network (docs/router.md, section 1)."""
-    reach = 1 << config.hop_bits
-    groups: list[tuple[int, int]] = []
-    more_place, vc_place = config.port_bits, config.port_bits + config.hop_bits
-    for port, hops, vc in route:
-        for begin in range(0, hops, reach):
-            more = min(reach, hops - begin) - 1
-            groups.append((port | more << more_place | vc << vc_place, config.slot_bits))
-    delivery = config.deliver_code
-    delivery |= step << config.port_bits
-    delivery |= target_address << (config.port_bits + config.step_bits)
-    groups.append((delivery, config.port_bits + config.step_bits + config.address_bits))
-    return _pack(groups, config.flit_width)
+    one = np.zeros(1, dtype=np.int64)
+    header = config.header.pack(Routes.of([list(route)]), one, one + step, one + target_address)
+    flits: list[int] = header.tolist()
+    return flits
 
 
 def row_header(config: NetworkConfig, row: Row) -> list[int]:
@@ -108,7 +103,7 @@ def row_header(config: NetworkConfig, row: Row) -> list[int]:
 def encode_table(config: NetworkConfig, rows: Iterable[Row]) -> list[int]:
     """Words of one sender's table, end mark included (docs/router.md, section 4)."""
     words: list[int] = []
-    widths = [width for _, width in config.control_fields]
+    widths = [width for _, width in config.table.fields]
     for row in rows:
         header = row_header(config, row)
         start = 0 if row.start is None else row.start + 1
@@ -212,8 +207,8 @@ def _check_row(config: NetworkConfig, where: str, row: Row) -> None:
         raise InvalidInput.of(f"{where}: start", allowed, row.start)
     most = (1 << HEADER_COUNT_BITS) - 1
     # Counted before it is made: a file may say any number of hops.
-    slots = sum(-(-segment.hops >> config.hop_bits) for segment in row.route)
-    header_flits = -(-slots // (config.flit_width // config.slot_bits))
+    slots = sum(-(-segment.hops >> config.header.hop_bits) for segment in row.route)
+    header_flits = -(-slots // (config.flit_width // config.header.slot_bits))
     if 1 <= header_flits <= most:
         header_flits = len(row_header(config, row))
     require_range(f"{where}: header flits of the route", header_flits, 1, most)

@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
 from ..base.pieces import offsets_of
-from ..network.config import HEADER_COUNT_BITS, NetworkConfig
+from ..network.config import NetworkConfig
+from ..network.table_format import HEADER_COUNT_BITS
 from .program import Program, Row, row_header
 
 NO_START = -1
@@ -134,19 +135,18 @@ class Tables:
 
         The hops are read from the headers: the fields of all slots, up to the delivery.
         """
-        config = self.config
-        hops = np.zeros(len(self.header), dtype=np.int64)
-        is_slot = np.ones(len(self.header), dtype=np.bool_)
-        for low in range(0, config.flit_width - config.slot_bits + 1, config.slot_bits):
-            slot = self.header >> np.uint64(low)
-            port = slot & np.uint64((1 << config.port_bits) - 1)
-            more = slot >> np.uint64(config.port_bits) & np.uint64((1 << config.hop_bits) - 1)
-            is_slot &= (port != 0) & (port < config.deliver_code)
-            hops += np.where(is_slot, more.astype(np.int64) + 1, 0)
+        header, flits = self.config.header, self.header
+        hops = np.zeros(len(flits), dtype=np.int64)
+        is_slot = np.ones(len(flits), dtype=np.bool_)
+        for place in range(header.slots_per_flit):
+            slot = flits >> np.uint64(place * header.slot_bits)
+            port = header.port(slot)
+            is_slot &= (port != 0) & (port < header.deliver_code)
+            hops += np.where(is_slot, header.more(slot) + 1, 0)
         sums = offsets_of(hops)
         row_hops = sums[self.first_header[1:]] - sums[self.first_header[:-1]]
-        flits = np.diff(self.first_header) + self.length
-        return int((flits * (row_hops + 1)).sum())
+        row_flits = np.diff(self.first_header) + self.length
+        return int((row_flits * (row_hops + 1)).sum())
 
 
 def tables_of(program: Program) -> Tables:
@@ -228,8 +228,8 @@ def _encode(config: NetworkConfig, where: str, row: Row) -> list[int]:
             allowed = "left out in a network without timed rows"
             raise InvalidInput.of(f"{where}: start", allowed, row.start)
     for segment in row.route:
-        fields.append(("port", segment.port, config.port_bits))
-        fields.append(("vc", segment.vc, config.vc_bits))
+        fields.append(("port", segment.port, config.header.port_bits))
+        fields.append(("vc", segment.vc, config.header.vc_bits))
         require_range(f"{where}: hops", segment.hops, 0)
     for name, value, bits in fields:
         require_range(f"{where}: {name}", value, 0, (1 << bits) - 1)

@@ -221,7 +221,7 @@ def _injected(config: NetworkConfig, buffered: Buffered) -> npt.NDArray[np.int64
         if flits.node[flit] != last:
             last, after = int(flits.node[flit]), NEVER
         elif flits.kind[flit] & TAIL_MARK:
-            after -= config.control_words
+            after -= config.table.control_words
         after = min(int(buffered.left[flit]), after) - 1
         by[flit] = after
     return by

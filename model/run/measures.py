@@ -9,9 +9,9 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from ..cycle.model import FLAGS, Run
 from ..network.topology import Topology
 from ..program.program import Program
+from .run import Prediction, Run
 from .trace import Trace
 
 _PIECE_ROWS = 1 << 22
@@ -43,7 +43,7 @@ class StepMeasure:
         return None if self.cycles is None else self.cycles - self.longest - self.flits
 
 
-def measure_steps(program: Program, predicted: Run) -> list[StepMeasure]:
+def measure_steps(program: Program, predicted: Prediction) -> list[StepMeasure]:
     """Every step of ``program`` in a run of it."""
     messages = list(_messages(program))
     open_steps = {step for _, _, step in _missing(program, predicted)}
@@ -61,11 +61,6 @@ def measure_steps(program: Program, predicted: Run) -> list[StepMeasure]:
     return measures
 
 
-def flag_names(predicted: Run, node: int) -> list[str]:
-    """Names of the flags that ``node`` has set."""
-    return [name for bit, name in FLAGS.items() if predicted.flags[node] >> bit & 1]
-
-
 def troubles(program: Program, predicted: Run) -> list[str]:
     """One line for each node that has set a flag, or waits for what never comes.
 
@@ -79,7 +74,7 @@ def troubles(program: Program, predicted: Run) -> list[str]:
         first_step[node] = min(step, first_step.get(node, step))
     lines = []
     for node in range(len(program.rows)):
-        names = flag_names(predicted, node)
+        names = predicted.flag_names(node)
         parts = [f"has set {', '.join(names)}"] if names else []
         if node in missing:
             parts.append(f"waits for a receive in step {', '.join(missing[node])}")
@@ -93,10 +88,9 @@ def _missing(program: Program, predicted: Run) -> Iterator[tuple[int, int, int]]
     """Node, lane and step of every receive that has not come."""
     if predicted.finished:
         return
-    lanes = program.config.lanes
     for node in range(len(program.receives)):
         for lane, steps in enumerate(program.lane_receives(node)):
-            arrived = predicted.arrived[node * lanes + lane]
+            arrived = predicted.arrived[node, lane]
             yield from ((node, lane, step) for step in steps if not arrived[step])
 
 

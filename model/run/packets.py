@@ -66,18 +66,17 @@ def injected_flits(program: Program) -> Trace:
     Payload words are not known and 0. Reading a row takes ``control_words`` cycles.
     """
     config = program.config
-    vc_place = config.port_bits + config.hop_bits
     columns: tuple[list[int], ...] = ([], [], [], [])
     for node, rows in enumerate(program.rows):
         last = -1
         for row in rows:
             header = row_header(config, row)
             length = len(header) + row.length
-            begin = max(last + 1 + config.control_words, row.start or 0)
+            begin = max(last + 1 + config.table.control_words, row.start or 0)
             last = begin + length - 1
             kinds = [HEAD_MARK] * len(header) + [0] * row.length
             kinds[-1] |= TAIL_MARK
-            vc = header[0] >> vc_place & ((1 << config.vc_bits) - 1)
+            vc = int(config.header.vc(header[0]))
             columns[0].extend(range(begin, last + 1))
             columns[1].extend([node << 8 | vc] * length)
             columns[2].extend(kinds)
@@ -101,26 +100,22 @@ def routed(
     node, port, vc = (column[arrivals.begin] for column in (flits.node, flits.port, flits.vc))
     router = np.where(port != 0, topology.neighbor[node, port], node).astype(np.int64)
     entry = np.where(port != 0, topology.peer[node, port], 0)
-    data = np.append(flits.data, np.uint64(0))
-    dropping = (data & _mask(config.port_bits) == 0)[:-1] & (flits.kind == HEAD_MARK)
+    header, data = config.header, np.append(flits.data, np.uint64(0))
+    dropping = (header.port(flits.data) == 0) & (flits.kind == HEAD_MARK)
     dropping = np.append(dropping, False)
     front = arrivals.begin.copy()
     while (drop := dropping[front] & (front < arrivals.end)).any():
         front += drop
     first = data[front]
-    code = (first & _mask(config.port_bits)).astype(np.int64)
-    more = first >> np.uint64(config.port_bits) & _mask(config.hop_bits)
-    to_vc = first >> np.uint64(config.port_bits + config.hop_bits) & _mask(config.vc_bits)
-    deliver = code == ports
+    code = header.port(first)
+    deliver = code == header.deliver_code
     exit_port = np.where(deliver, 0, np.minimum(code, ports - 1))
-    exit_vc = np.where(deliver, vc, to_vc.astype(np.int64))
+    exit_vc = np.where(deliver, vc, header.vc(first))
     leaves = (front < arrivals.header_end) & (code > 0) & (code <= ports) & (exit_port != entry)
     leaves &= deliver | (topology.neighbor[router, exit_port] >= 0)
     leaves &= exit_vc < config.vcs
     channel = np.where(leaves, _channel(config, router, exit_port, exit_vc), -1)
-    one_less = first - np.uint64(1 << config.port_bits)
-    moved = np.where(more == 0, first >> np.uint64(config.slot_bits), one_less)
-    return router, front, channel, np.where(deliver, first, moved)
+    return router, front, channel, np.where(deliver, first, header.drop_first(first))
 
 
 def looks_of(
@@ -169,7 +164,3 @@ def _channel(
     """One number for each node, port and VC."""
     number: Numbers = (node * config.topology.ports + port) * config.vcs + vc
     return number
-
-
-def _mask(bits: int) -> np.uint64:
-    return np.uint64((1 << bits) - 1)

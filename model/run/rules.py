@@ -171,8 +171,7 @@ def _target(config: NetworkConfig, node: int, row: Row) -> int:
 def _delivery(config: NetworkConfig, row: Row) -> int:
     """The header flit of a row's packet as its target gets it."""
     step = row.step if row.start is None and not row.continued else 0
-    address = row.target_address << config.step_bits
-    return config.topology.ports | (step | address) << config.port_bits
+    return int(config.header.delivery(step, row.target_address))
 
 
 def _refuse_first(rule: str, flits: Trace, wrong: npt.NDArray[np.bool_], what: str) -> None:

@@ -1,4 +1,4 @@
-"""Signatures: what each router sends, and when, in 32 bits per node; docs/router.md, section 6.
+"""Signatures: what each router sends, and when, in 32 bits per node; docs/router.md, section 12.
 
 The hardware folds flits as they leave. Here they come from a trace, so that a network that can
 print none, on a board, is compared with the cycle model.

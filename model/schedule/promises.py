@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from ..base.errors import InvalidInput
+from ..base.errors import InvalidInput, one_of
 from .table import CUSTOM
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def require_promise(schedule: SendTable) -> None:
     if name == CUSTOM:
         return
     if name not in _RULES:
-        raise InvalidInput.of("collective", " or ".join((*_RULES, CUSTOM)), repr(name))
+        raise InvalidInput.of("collective", one_of((*_RULES, CUSTOM)), repr(name))
     if name in ROOTLESS and schedule.root is not None:
         raise InvalidInput.of(f"root of {name}", "none, as every node is one", schedule.root)
     if name not in ROOTLESS and schedule.root is None:

@@ -27,16 +27,16 @@ import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
 from ..base.pieces import offsets_of, ranges
-from ..network.config import HEADER_COUNT_BITS, MOST_MEMORY_WORDS, NetworkConfig
+from ..network.config import MOST_MEMORY_WORDS, NetworkConfig
 from ..network.routes import (
     Numbers,
     Offsets,
     balanced_vcs,
     route,
-    segment_columns,
     segments_of_paths,
 )
-from ..network.segment import Segment
+from ..network.segment import Routes
+from ..network.table_format import HEADER_COUNT_BITS
 from ..network.topology import Topology
 from ..program.program import Program, Row, check_limits
 from ..program.tables import Tables
@@ -59,7 +59,8 @@ def traffic_program(traffic: Traffic, config: NetworkConfig, seed: int) -> Progr
     _require_table_room(traffic, config, header_flits)
     rows: list[list[Row]] = [[] for _ in range(config.topology.nodes)]
     columns = (streams.of_packet, traffic.cycle, traffic.source, traffic.flits - header_flits)
-    segments = streams.segments()
+    routes = streams.routes()
+    segments = [routes[stream] for stream in range(len(routes))]
     for stream, cycle, source, length in zip(*(column.tolist() for column in columns), strict=True):
         rows[source].append(Row(1, segments[stream], 0, source, length, cycle))
     program = _timed_program(config, rows, _awaited(traffic, config))
@@ -74,8 +75,9 @@ def route_program(traffic: Traffic, config: NetworkConfig, seed: int) -> Program
     """
     streams = _Streams.of(traffic, config, seed)
     rows: list[list[Row]] = [[] for _ in range(config.topology.nodes)]
-    for source, segments in zip(streams.source.tolist(), streams.segments(), strict=True):
-        rows[source].append(Row(1, segments, 0, source, 0, 0))
+    routes = streams.routes()
+    for stream, source in enumerate(streams.source.tolist()):
+        rows[source].append(Row(1, routes[stream], 0, source, 0, 0))
     return _timed_program(config, rows, np.zeros(config.topology.nodes, dtype=np.int64))
 
 
@@ -140,8 +142,8 @@ class _Streams:
         vcs = vcs * np.int32(sets) + np.repeat(vc_set, np.diff(offsets) - 1).astype(np.int32)
         return cls(config, of_packet, source, offsets, nodes, vcs)
 
-    def segments(self) -> list[tuple[Segment, ...]]:
-        """The route of each stream as the segments of a row."""
+    def routes(self) -> Routes:
+        """The route of each stream as segments."""
         topology = self.config.topology
         return segments_of_paths(topology, self.path_offsets, self.path_nodes, self.path_vcs)
 
@@ -156,30 +158,10 @@ class _Streams:
         They are what :func:`.program.encode_header` makes of the same route, step 0 and the source
         as the address.
         """
-        config = self.config
-        bounds, port, hops, vc = segment_columns(
-            config.topology, self.path_offsets, self.path_nodes, self.path_vcs
-        )
-        # A segment is one slot: no shortest route runs on for more hops than a slot can count,
-        # which are those of Topology.longest_run.
-        slots = port.astype(np.uint64) | (hops - 1).astype(np.uint64) << np.uint64(config.port_bits)
-        slots |= vc.astype(np.uint64) << np.uint64(config.port_bits + config.hop_bits)
-        counts = np.diff(bounds)
-        stream = np.repeat(np.arange(len(counts)), counts)
-        per_flit = config.flit_width // config.slot_bits
-        flit, place = np.divmod(ranges(0, counts), per_flit)
-        # The delivery follows the last slot in its flit, or begins the next one.
-        last, used = np.divmod(counts - 1, per_flit)
-        used = (used + 1) * config.slot_bits
-        address_place = config.port_bits + config.step_bits
-        alone = used + address_place + config.address_bits > config.flit_width
-        first = offsets_of(last + alone + 1)
-        header = np.zeros(int(first[-1]), dtype=np.uint64)
-        low = (place * config.slot_bits).astype(np.uint64)
-        np.bitwise_or.at(header, first[stream] + flit, slots << low)
-        delivery = (config.deliver_code | self.source << address_place).astype(np.uint64)
-        header[first[1:] - 1] |= delivery << np.where(alone, 0, used).astype(np.uint64)
-        return first, header
+        header, routes = self.config.header, self.routes()
+        streams = np.arange(len(routes))
+        flits = header.pack(routes, streams, np.zeros_like(self.source), self.source)
+        return offsets_of(header.flits(routes)), flits
 
 
 def _timed_program(config: NetworkConfig, rows: list[list[Row]], awaited: Numbers64) -> Program:
@@ -230,7 +212,7 @@ def _require_table_room(traffic: Traffic, config: NetworkConfig, header_flits: N
 
     Said before any row is made, which takes long where it matters.
     """
-    lengths = header_flits + config.control_words
+    lengths = header_flits + config.table.control_words
     words = 1 + np.bincount(traffic.source, lengths, config.topology.nodes).astype(np.int64)
     for node in np.flatnonzero(words > config.table_words)[:1]:
         allowed = f"at most {config.table_words} words long (but on the model alone)"
@@ -277,9 +259,7 @@ def deliveries(traffic: Traffic, config: NetworkConfig, trace: Trace, seed: int)
     """When each packet of ``traffic_program(traffic, config, seed)`` arrived, from a trace."""
     vc_set, sets = packet_vc_sets(traffic, config, seed)
     heads, tails = _delivered_packets(trace)
-    shift = np.uint64(config.port_bits + config.step_bits)
-    mask = np.uint64((1 << config.address_bits) - 1)
-    source = (trace.data[heads] >> shift & mask).astype(np.int64)
+    source = config.header.address(trace.data[heads])
     target = trace.node[tails].astype(np.int64)
     arrived = trace.cycle[tails]
     streams = config.topology.nodes * config.vcs

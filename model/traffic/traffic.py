@@ -239,7 +239,7 @@ def draw_refusal(topology: Topology, share: float, seed: int) -> npt.NDArray[np.
     """Draw for each node the cycles, of ``REFUSAL_CYCLES``, in which its interface refuses flits.
 
     That is a ``share`` of them, but at least one is left open. Shape (nodes,); see
-    docs/router.md, section 4.
+    docs/router.md, section 11.
     """
     if not 0 <= share < 1:
         raise InvalidInput.of("back-pressure", "from 0 to below 1", share)

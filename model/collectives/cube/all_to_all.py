@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...base.errors import InvalidInput
+from ...base.errors import InvalidInput, one_of
 from ...network.topology import Topology
 from ...schedule.builder import build_schedule
 from ...schedule.schedule import Schedule
@@ -78,7 +78,7 @@ def cube_all_to_all(
     require_served("all-to-all", graph, all_port, served)
     require_no_source("all-to-all", source)
     if order is not None and (not all_port or order not in ORDERS):
-        allowed = " or ".join(ORDERS) if all_port else "none with one port"
+        allowed = one_of(ORDERS) if all_port else "none with one port"
         raise InvalidInput.of("order of all-to-all", allowed, order)
     trees = spanning_graph(graph, dimension)
     nodes = topology.nodes

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from ...base.errors import InvalidInput
+from ...base.errors import InvalidInput, one_of
 from ...network.topology import Topology
 from ...schedule.schedule import Schedule
 from .all_gather import ALL_PORT_ALL_GATHER, ONE_PORT_ALL_GATHER, cube_all_gather
@@ -85,5 +85,5 @@ def cube_schedule(
     found = COLLECTIVES_ON.get((collective, all_port))
     if found is None:
         known = dict.fromkeys(name for name, _ in COLLECTIVES_ON)
-        raise InvalidInput.of("collective", " or ".join(known), collective)
+        raise InvalidInput.of("collective", one_of(known), collective)
     return found.generate(topology, source, words, graph=graph, all_port=all_port, packet=packet)

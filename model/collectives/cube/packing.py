@@ -23,7 +23,7 @@ from math import gcd
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import InvalidInput, require_range, with_article
+from ...base.errors import InvalidInput, one_of, require_range, with_article
 from ...base.pieces import ranges
 from ...network.topology import Topology
 from ...schedule.builder import Rows
@@ -86,7 +86,7 @@ def require_served(collective: str, graph: str, all_port: bool, served: tuple[st
     """Refuse a spanning graph that is not one of those that serve a collective."""
     if graph not in served:
         ports = "all-port" if all_port else "one-port"
-        raise InvalidInput.of(f"spanning graph of {ports} {collective}", " or ".join(served), graph)
+        raise InvalidInput.of(f"spanning graph of {ports} {collective}", one_of(served), graph)
 
 
 def require_source(topology: Topology, source: int | None) -> int:

@@ -44,7 +44,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import InvalidInput, require_range
+from ...base.errors import InvalidInput, one_of, require_range
 from .bits import NO_PARENT, Numbers, count_ones, highest_bit, rotate_right
 from .two_rooted_tree import binary_tree_children, binary_tree_parents
 
@@ -243,7 +243,7 @@ def spanning_graph(name: str, dimension: int, source: int = 0) -> SpanningGraph:
     1 to :data:`LARGEST_CUBE` and a source outside the cube.
     """
     if name not in _RULES:
-        raise InvalidInput.of("spanning graph", " or ".join(GRAPHS), name)
+        raise InvalidInput.of("spanning graph", one_of(GRAPHS), name)
     require_range("dimension of hypercube", dimension, 1, LARGEST_CUBE)
     require_range("source", source, 0, (1 << dimension) - 1)
     parent, children, several = _RULES[name]

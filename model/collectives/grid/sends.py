@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import InvalidInput, require_range, with_article
+from ...base.errors import InvalidInput, one_of, require_range, with_article
 from ...base.pieces import offsets_of, ranges
 from ...network.routes import dimension_order
 from ...network.topology import Topology
@@ -54,7 +54,7 @@ class GridCollective:
 
     def __post_init__(self) -> None:
         if self.name not in MOST_NODES:
-            raise InvalidInput.of("collective", " or ".join(MOST_NODES), self.name)
+            raise InvalidInput.of("collective", one_of(MOST_NODES), self.name)
         if not is_whole_grid(self.topology):
             allowed, given = "a mesh or torus without faults", with_article(self.topology.label)
             raise InvalidInput.of(f"network for {self.algorithm}", allowed, given)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.collectives.cube.costs.tables import COLLECTIVES, find_costs
-from ..model.collectives.least import least_measures
-from ..model.collectives.registry import Request
-from ..model.collectives.title import origin_name
-from ..model.schedule.cost import ScheduleCost, count_cost, message_words
-from ..model.schedule.schedule import Schedule
+from ..collectives.cube.costs.tables import COLLECTIVES, find_costs
+from ..collectives.least import least_measures
+from ..collectives.registry import Request
+from ..collectives.title import origin_name
+from ..schedule.cost import ScheduleCost, count_cost, message_words
+from ..schedule.schedule import Schedule
 
 if TYPE_CHECKING:
-    from ..sim.verify import Verification
+    from .checks import Verification
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model.base.errors import InvalidInput
-from ..model.collectives.registry import Request, algorithms_for
-from ..model.network.config import TIMINGS, NetworkConfig
-from ..model.network.topology import Topology
-from ..model.program.compiler import with_room
-from ..model.schedule.promises import COLLECTIVES, ROOTLESS
-from ..model.schedule.schedule import Schedule
-from .soak import NETWORKS, draw_config
-from .verify import Case
+from ..base.errors import InvalidInput
+from ..collectives.registry import Request, algorithms_for
+from ..network.config import TIMINGS, NetworkConfig
+from ..network.topology import Topology
+from ..program.compiler import with_room
+from ..schedule.promises import COLLECTIVES, ROOTLESS
+from ..schedule.schedule import Schedule
+from .case import Case
+from .drawn_traffic import NETWORKS, draw_config
 
 TRIES = 120
 """Collectives and algorithms that are drawn for a network; most do not serve it, or do not fit."""

@@ -1,21 +1,22 @@
-"""Traffic on the cycle model, on the hardware, or on both and compared."""
+"""Traffic for a network, what the cycle model says of it, and what came of it on the hardware."""
 
-from collections.abc import Callable, Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from ..model.cycle.model import Run, run
-from ..model.network.config import NetworkConfig
-from ..model.program.payload import empty_memory, random_words
-from ..model.program.program import Program
-from ..model.run.rules import TraceError, check_trace
-from ..model.traffic.program import traffic_program
-from ..model.traffic.traffic import Traffic
-from .build import build_simulator
-from .simulator import HardwareRun, prepare, simulate
-from .verify import Check, Comparison, compare_runs, watchdog
+from ..cycle.model import run
+from ..network.config import NetworkConfig
+from ..program.payload import empty_memory, random_words
+from ..program.program import Program
+from ..run.rules import TraceError, check_trace
+from ..run.run import HardwareRun, Prediction
+from ..traffic.program import traffic_program
+from ..traffic.traffic import Traffic
+from .checks import Check, Comparison, compare_runs
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class TrafficCase:
     seed: int
     refusal: npt.NDArray[np.uint16]
     words: npt.NDArray[np.uint64]
-    predicted: Run
+    predicted: Prediction
 
     @classmethod
     def of(
@@ -43,7 +44,7 @@ class TrafficCase:
         seed: int,
         refusal: npt.NDArray[np.uint16] | None = None,
         require: Callable[[Program], None] = lambda _program: None,
-    ) -> "TrafficCase":
+    ) -> TrafficCase:
         """Compile and predict ``traffic``; without ``refusal`` every flit is taken at once.
 
         ``require`` may refuse the program before it is run.
@@ -67,41 +68,18 @@ class TrafficResult(Comparison):
     case: TrafficCase
 
 
-def run_traffic(
-    cases: Sequence[TrafficCase],
-    *,
-    on_build: Callable[[], None] = lambda: None,
-    read_memories: bool = False,
-) -> Iterator[TrafficResult]:
-    """Run ``cases``, all on one network, on the hardware, and compare each as it ends.
-
-    Each trace is also put to the checks that need no model. With ``read_memories`` the message
-    memories are read afterwards.
-    """
-    config = cases[0].program.config
-    simulator = build_simulator(config, on_build=on_build)
-    jobs = [
-        prepare(
-            case.program,
-            [(node, 0, words) for node, words in enumerate(case.words)],
-            timing="self-timed",
-            read_words=config.message_words if read_memories else 0,
-            cycle_limit=watchdog(case.predicted),
-            refusal=case.refusal,
-        )
-        for case in cases
-    ]
-    for case, measured in zip(cases, simulate(simulator, jobs), strict=True):
-        checks, difference = compare_runs(case.predicted, measured)
-        rules = rules_check(case.program, measured)
-        yield TrafficResult(measured, (*checks, rules), difference, case)
+def compare_traffic(case: TrafficCase, measured: HardwareRun) -> TrafficResult:
+    """Hold what the hardware did against what was predicted, and against the model-free rules."""
+    checks, difference = compare_runs(case.predicted, measured)
+    rules = rules_check(case.program, measured)
+    return TrafficResult(measured, (*checks, rules), difference, case)
 
 
 def rules_check(program: Program, measured: HardwareRun) -> Check:
     """The first rule that the hardware's trace breaks, by checks that need no model."""
     broken = "none"
     try:
-        check_trace(program, measured.trace, complete=measured.done)
+        check_trace(program, measured.trace, complete=measured.finished)
     except TraceError as error:
         broken = str(error)
     return Check("trace rules broken", "none", broken, broken == "none")

@@ -1,0 +1,63 @@
+"""The Python face of Eyecast: what ``import eyecast`` gives.
+
+    import eyecast
+
+    network = eyecast.mesh((8, 8))
+    schedule = eyecast.schedule(network, "eye", source=(2, 2), flits=16)
+    print(eyecast.measures(schedule))                       # steps, TCD, and their lower bounds
+    print(eyecast.predict(schedule).cycles)                 # the cycle model
+    print(eyecast.verify(schedule).agrees)                  # the simulated hardware
+    eyecast.draw(schedule, "eye.svg")
+
+Nodes are numbers, or coordinates. Whatever is refused is an :class:`InvalidInput` with one line
+that names the parameter, what is allowed, and what was given.
+"""
+
+from ..model.base.errors import InvalidInput
+from ..model.network.config import NetworkConfig
+from ..model.network.faults import with_faults
+from ..model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
+from ..model.network.neighbor_table import graph
+from ..model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from ..model.network.topology_file import read_topology as read_network
+from ..model.program.file import read_program, write_program
+from ..model.program.program import Program
+from ..model.schedule.checks import ScheduleError
+from ..model.schedule.file import read_schedule, write_schedule
+from ..model.schedule.schedule import Schedule
+from .carry_out import compare, compile, predict, verify
+from .schedules import algorithms, draw, measures, schedule, schedule_of_sends
+
+__all__ = [
+    "InvalidInput",
+    "NetworkConfig",
+    "Program",
+    "Schedule",
+    "ScheduleError",
+    "Topology",
+    "algorithms",
+    "binary_tree",
+    "compare",
+    "compile",
+    "de_bruijn",
+    "diagonal_mesh",
+    "draw",
+    "graph",
+    "hypercube",
+    "line",
+    "measures",
+    "mesh",
+    "predict",
+    "read_network",
+    "read_program",
+    "read_schedule",
+    "ring",
+    "schedule",
+    "schedule_of_sends",
+    "star_tree",
+    "torus",
+    "verify",
+    "with_faults",
+    "write_program",
+    "write_schedule",
+]

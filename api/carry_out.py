@@ -1,0 +1,116 @@
+"""Schedules carried out, for users of Python: compiled, predicted, run on simulated hardware.
+
+What carries out a schedule is a network with the parameters of :class:`.NetworkConfig`. Those that
+only make room (step numbers, VCs, memories) are as large as the schedule needs unless given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..model.base.errors import InvalidInput
+from ..model.collectives.registry import algorithms_for
+from ..model.network.config import TIMINGS, NetworkConfig
+from ..model.network.topology import Topology
+from ..model.program.compiler import compile_schedule, with_message_room, with_table_room
+from ..model.program.deadlock import certify
+from ..model.program.program import Program
+from ..model.schedule.schedule import Schedule
+from .schedules import Node, schedule
+
+if TYPE_CHECKING:
+    from ..model.compare.case import Case
+    from ..model.compare.checks import Verification
+    from ..model.compare.side_by_side import Entry
+    from ..model.run.run import Prediction
+
+
+def compile(made: Schedule, **parameters: Any) -> Program:
+    """Compile a schedule to the injection tables of a network, which cannot deadlock.
+
+    ``parameters`` are fields of :class:`.NetworkConfig` but for the topology: ``vcs``, ``depth``,
+    ``flit_width``, ``link_registers``, ...
+    Raises :class:`.InvalidInput` for what does not fit, and where routes may deadlock.
+    """
+    program = compile_schedule(made, _network(made, parameters))
+    certify(program)
+    return program
+
+
+def predict(made: Schedule, *, timing: str = "barrier", **parameters: Any) -> Prediction:
+    """Predict, cycle for cycle, what the hardware does with a schedule.
+
+    ``timing`` is "barrier" or "self-timed"; ``parameters`` are those of :func:`compile`. The result
+    has the cycles, the end of each step, stalls, flags, memories and the trace.
+    """
+    return _case(made, timing, parameters).predicted
+
+
+def verify(made: Schedule, *, timing: str = "barrier", **parameters: Any) -> Verification:
+    """Run a schedule on the simulated hardware, and compare it with the prediction, flit for flit.
+
+    Arguments are those of :func:`predict`. The simulator of a network is built once and kept.
+    ``agrees`` of the result tells whether all was as predicted, ``checks`` each line.
+    """
+    from ..sim.verify import verify as carry_out  # noqa: PLC0415 - loads the simulator's tools
+
+    (result,) = carry_out([_case(made, timing, parameters)])
+    return result
+
+
+def compare(
+    network: Topology,
+    *,
+    source: Node | None = None,
+    collective: str = "broadcast",
+    algorithms: Iterable[str] | None = None,
+    flits: int = 16,
+    **parameters: Any,
+) -> list[Entry]:
+    """Predict all algorithms for a collective, or those named, that serve ``network``.
+
+    Each entry has the schedule, ``cycles`` by timing, and ``refusals`` of timings without.
+    Other arguments are those of :func:`.schedule` and :func:`compile`.
+    """
+    from ..model.compare.side_by_side import Entry  # noqa: PLC0415 - with the formulas of costs
+
+    names = algorithms or [algorithm.name for algorithm in algorithms_for(collective)]
+    entries = []
+    for name in names:
+        try:
+            made = schedule(network, name, source=source, collective=collective, flits=flits)
+        except InvalidInput:
+            continue
+        entry = Entry(made)
+        for timing in TIMINGS:
+            try:
+                entry.cycles[timing] = predict(made, timing=timing, **parameters).cycles
+            except InvalidInput as error:
+                entry.refusals[timing] = str(error)
+        entries.append(entry)
+    return entries
+
+
+def _case(made: Schedule, timing: str, parameters: dict[str, Any]) -> Case:
+    """Compile, certify and predict a schedule."""
+    from ..model.compare.case import Case  # noqa: PLC0415 - loads the compiled cycle model
+
+    config = _network(made, parameters)
+    return Case.of(made, config, timing=timing, seed=0, require=certify)
+
+
+def _network(made: Schedule, parameters: dict[str, Any]) -> NetworkConfig:
+    """Choose the network: as ``parameters`` say, with room for the schedule where they do not."""
+    needed: dict[str, Any] = {
+        "vcs": int(made.vcs.max(initial=0)) + 1,
+        "steps": max(made.steps, 1),
+        "all_port": made.port_model == "all-port",
+    }
+    config = NetworkConfig(topology=made.topology, **(needed | parameters))
+    if "steps" not in parameters:
+        config = replace(config, steps=max(NetworkConfig.steps, made.steps))
+    if "message_words" not in parameters:
+        config = with_message_room(config, made)
+    return config if "table_words" in parameters else with_table_room(config, made)

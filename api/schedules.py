@@ -1,0 +1,176 @@
+"""Schedules for users of Python: made by name or from own sends, measured, drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..model.base.errors import InvalidInput, require_range
+from ..model.base.pieces import offsets_of
+from ..model.collectives.least import least_measures, word_measures
+from ..model.collectives.notes import landmarks
+from ..model.collectives.registry import Request, algorithms_for, find_algorithm
+from ..model.network.topology import Topology
+from ..model.schedule.builder import one_block_schedule
+from ..model.schedule.promises import ROOTLESS
+from ..model.schedule.schedule import Schedule
+from ..model.schedule.table import Blocks
+
+Node = int | Sequence[int]
+"""A node's number, or its coordinates."""
+
+PORTS = ("one", "half-duplex", "full-duplex", "all")
+"""What a node may do in a step, as ``--ports`` of the command line."""
+
+
+def algorithms(collective: str = "broadcast") -> list[str]:
+    """List the names of the algorithms for ``collective``.
+
+    Raises :class:`.InvalidInput` with all collectives for one that is not known.
+    """
+    return [algorithm.name for algorithm in algorithms_for(collective)]
+
+
+def schedule(
+    network: Topology,
+    algorithm: str,
+    *,
+    source: Node | None = None,
+    collective: str = "broadcast",
+    targets: Iterable[Node] | None = None,
+    flits: int = 16,
+    ports: str = "one",
+    packet: int | None = None,
+    partial: bool = False,
+) -> Schedule:
+    """Make the schedule of an algorithm, and prove it.
+
+    source
+        The root of a collective that has one; None for all-gather and all-to-all.
+    targets
+        The nodes that get a multicast; None for any other collective.
+    flits
+        Length of the message of a broadcast or multicast, or of each block, in words.
+    ports
+        One of :data:`PORTS`.
+    packet
+        The most words in a send, where the algorithm cuts messages; None for any number.
+    partial
+        Serve the nodes that can be reached, where some cannot.
+
+    Raises :class:`.InvalidInput` for a network that the algorithm does not serve.
+    """
+    if ports not in PORTS:
+        raise InvalidInput.of("ports", ", ".join(PORTS), ports)
+    if (source is None) != (collective in ROOTLESS):
+        allowed = "None, as every node is one" if collective in ROOTLESS else "a node"
+        raise InvalidInput.of(f"source of {collective}", allowed, source)
+    require_range("flits", flits, 1)
+    request = Request(
+        topology=network,
+        words=flits,
+        source=None if source is None else node_number(network, source, "source"),
+        targets=_numbers(network, targets),
+        partial=partial,
+        all_port=ports == "all",
+        duplex=None if ports in ("one", "all") else ports,
+        packet=packet,
+    )
+    made = find_algorithm(collective, algorithm).generate(request)
+    made.check()
+    return made
+
+
+def schedule_of_sends(
+    network: Topology,
+    sends: Iterable[tuple[int, Sequence[Node]]],
+    *,
+    flits: int = 16,
+    targets: Iterable[Node] | None = None,
+    name: str = "own",
+) -> Schedule:
+    """Make a schedule of one message from own sends, and prove it.
+
+    ``sends`` are pairs of a step, from 1, and a path: the nodes from the sender to the receiver,
+    both included, each a neighbour of the one before. The message begins at the sender of the
+    earliest step. With ``targets`` it is a multicast to those nodes, without them a broadcast to
+    all nodes that are not faulty.
+
+    Raises :class:`.ScheduleError` for the first rule that the sends break, and
+    :class:`.InvalidInput` for a path of fewer than two nodes.
+    """
+    listed = [
+        (step, [node_number(network, node, "node of a path") for node in path])
+        for step, path in sends
+    ]
+    if not listed:
+        raise InvalidInput.of("sends", "one or more", "none")
+    for step, path in listed:
+        if len(path) < 2:
+            raise InvalidInput.of(f"path of a send in step {step}", "two nodes or more", len(path))
+    listed.sort(key=lambda send: send[0])
+    root = listed[0][1][0]
+    owed = _numbers(network, targets)
+    require_range("flits", flits, 1)
+    made = one_block_schedule(
+        name,
+        network,
+        Blocks(np.array([root], np.int32), (owed,), np.array([flits], np.int32)),
+        np.array([step for step, _ in listed], np.int32),
+        offsets_of([len(path) for _, path in listed]),
+        np.array([node for _, path in listed for node in path], np.int32),
+        collective="broadcast" if targets is None else "multicast",
+    )
+    made.check()
+    return made
+
+
+def measures(made: Schedule) -> dict[str, dict[str, int]]:
+    """Count what a schedule takes, beside the least that any schedule for its collective takes.
+
+    "schedule": steps, TCD, directed links used, the most sends on a link in a step, and for
+    collectives of many blocks the words that cross links, the busiest node and the busiest link.
+    "least": lower bounds of those for which one is known.
+    """
+    counted = {
+        "steps": made.steps,
+        "tcd": made.tcd,
+        "links_used": made.links_used,
+        "largest_link_load": made.largest_link_load,
+    }
+    return {"schedule": counted | word_measures(made), "least": least_measures(made)}
+
+
+def draw(made: Schedule, *paths: str | Path) -> None:
+    """Draw a schedule to each of ``paths``, .svg or .png: who sends to whom, steps by colour.
+
+    Raises :class:`.InvalidInput` for another suffix and for a network that cannot be drawn.
+    """
+    # Matplotlib takes half a second to load.
+    from ..picture.file import require_picture_suffix, save_picture  # noqa: PLC0415
+    from ..picture.places import require_drawable  # noqa: PLC0415
+    from ..picture.schedule import draw_schedule  # noqa: PLC0415
+
+    for path in paths:
+        require_picture_suffix(path)
+    require_drawable(made.topology)
+    figure = draw_schedule(made, marked=landmarks(made))
+    for path in paths:
+        save_picture(figure, path)
+
+
+def _numbers(network: Topology, targets: Iterable[Node] | None) -> tuple[int, ...] | None:
+    """Find the numbers of targets; None where there are none to be named."""
+    if targets is None:
+        return None
+    return tuple(node_number(network, each, "target") for each in targets)
+
+
+def node_number(network: Topology, node: Node, parameter: str) -> int:
+    """Find the number of a node that was given by its number or its coordinates."""
+    if isinstance(node, int | np.integer):
+        require_range(parameter, int(node), 0, network.nodes - 1)
+        return int(node)
+    return network.node_at(tuple(node), parameter)

@@ -1,0 +1,67 @@
+"""A schedule to carry out, and what the cycle model says will happen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..base.errors import InvalidInput
+from ..cycle.model import run
+from ..network.config import NetworkConfig
+from ..program.compiler import compile_schedule
+from ..program.payload import Payload
+from ..program.program import Program
+from ..run.run import Prediction, Run
+from ..schedule.schedule import Schedule
+
+WATCHDOG_FACTOR = 2
+"""How many times as long as predicted the hardware may take,"""
+
+WATCHDOG_SLACK = 100
+"""and how many cycles more, before it is taken to hang."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One schedule to carry out, and what the cycle model says will happen."""
+
+    schedule: Schedule
+    program: Program
+    payload: Payload
+    timing: str
+    predicted: Prediction
+
+    @classmethod
+    def of(
+        cls,
+        schedule: Schedule,
+        config: NetworkConfig,
+        *,
+        timing: str,
+        seed: int,
+        require: Callable[[Program], None] = lambda _program: None,
+    ) -> Case:
+        """Check, compile and predict ``schedule``, with a payload drawn from ``seed``.
+
+        ``require`` may refuse the program before it is run.
+        Raises :class:`.ScheduleError` or :class:`.InvalidInput` for a schedule that is wrong or
+        does not fit.
+        """
+        schedule.check()
+        program = compile_schedule(schedule, config)
+        require(program)
+        payload = Payload.random(schedule, config, seed)
+        predicted = run(program, payload.memory(config), timing=timing)
+        if config.contention_free and predicted.stalled_flits.any():
+            allowed = f"none in a contention-free network, with {timing} timing"
+            raise InvalidInput.of("flits that wait", allowed, int(predicted.stalled_flits.sum()))
+        return cls(schedule, program, payload, timing, predicted)
+
+
+def watchdog(predicted: Run) -> int:
+    """Cycles after which the hardware is taken to hang."""
+    last = predicted.cycles
+    if not predicted.finished:
+        # Nothing moves any more after the last flit; the model's own limit is far beyond.
+        last = int(predicted.trace.cycle.max(initial=0)) + 1
+    return WATCHDOG_FACTOR * last + WATCHDOG_SLACK

@@ -1,0 +1,160 @@
+"""Runs held against their prediction, line by line."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..network.config import NetworkConfig
+from ..program.layout import held_words
+from ..program.program import Program
+from ..run.run import HardwareRun, Run
+from ..run.trace import HEAD_MARK, TAIL_MARK, Difference, Trace, first_difference
+from .case import Case
+from .waiting import waiting
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the table: what was predicted, what was measured, and whether that is right."""
+
+    name: str
+    predicted: object
+    measured: object
+    agrees: bool
+
+    def to_json(self) -> dict[str, object]:
+        """The line as JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the hardware did, and how it compares with what was predicted."""
+
+    measured: HardwareRun
+    checks: tuple[Check, ...]
+    difference: Difference | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every line of the table is right."""
+        return all(check.agrees for check in self.checks)
+
+
+@dataclass(frozen=True)
+class Verification(Comparison):
+    """The comparison of a case that was carried out."""
+
+    case: Case
+
+    @property
+    def waiting(self) -> list[str]:
+        """One line for each node that has not finished."""
+        return waiting(self.case.program, self.measured)
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as JSON values."""
+        return {
+            "agrees": self.agrees,
+            "timing": self.case.timing,
+            "root": self.case.schedule.root,
+            "checks": [check.to_json() for check in self.checks],
+            "first_difference": None if self.difference is None else self.difference.describe(),
+            "waiting": self.waiting,
+        }
+
+
+def compare(case: Case, measured: HardwareRun) -> Verification:
+    """Hold what the hardware did against what was predicted."""
+    schedule = case.schedule
+    run_checks, difference = compare_runs(case.predicted, measured)
+    checks = (
+        delivery_check(case, measured),
+        equality_check("steps", schedule.steps, count_steps(measured.trace, case.program.config)),
+        equality_check(
+            "TCD", schedule.tcd + _repeated(case.program), count_distance(measured.trace)
+        ),
+        *run_checks,
+    )
+    return Verification(measured, checks, difference, case)
+
+
+def equality_check(name: str, predicted: int, measured: int) -> Check:
+    """The line of a number that must be as predicted."""
+    return Check(name, predicted, measured, predicted == measured)
+
+
+def delivery_check(case: Case, measured: HardwareRun) -> Check:
+    """How many nodes have all that they are to have, and nothing else in its place."""
+    nodes = len(case.schedule.blocks.served(case.schedule.topology))
+    delivered = int(case.payload.delivered(measured.memory).sum())
+    right = delivered == nodes and _same_words(case, measured)
+    return Check("nodes delivered", nodes, delivered, right)
+
+
+def cycles_check(predicted: Run, measured: HardwareRun) -> Check:
+    """In how many cycles all was done, if it was."""
+    return Check(
+        "cycles",
+        predicted.cycles,
+        measured.cycles if measured.finished else "not finished",
+        measured.finished and predicted.finished and predicted.cycles == measured.cycles,
+    )
+
+
+def flags_check(predicted: Run, measured: HardwareRun) -> Check:
+    """Whether any node has seen what must never happen."""
+    nodes = range(len(measured.flags))
+    names = sorted({name for node in nodes for name in measured.flag_names(node)})
+    none = bool((measured.flags == 0).all() and (predicted.flags == 0).all())
+    return Check("error flags", "none", ", ".join(names) or "none", none)
+
+
+def _same_words(case: Case, measured: HardwareRun) -> bool:
+    """Whether the words of all blocks that a node has had are as predicted.
+
+    What else lies in a memory of the hardware may be left from another run.
+    """
+    held = held_words(case.schedule, case.payload.layout)
+    differing = measured.memory != case.predicted.memory[:, : held.shape[1]]
+    return not (differing & held).any()
+
+
+def _repeated(program: Program) -> int:
+    """Links that a send's further packets cross again, where its blocks did not lie together."""
+    rows = (row for node_rows in program.rows for row in node_rows if row.continued)
+    return sum(segment.hops for row in rows for segment in row.route)
+
+
+def compare_runs(
+    predicted: Run, measured: HardwareRun
+) -> tuple[tuple[Check, ...], Difference | None]:
+    """What holds for every program: cycles, stalls, flags, the trace and where it first differs."""
+    difference = first_difference(predicted.trace, measured.trace)
+    stalled = int(predicted.stalled_flits.sum()), int(measured.stalled_flits.sum())
+    checks = (
+        cycles_check(predicted, measured),
+        Check(
+            "stalled flits",
+            *stalled,
+            bool((predicted.stalled_flits == measured.stalled_flits).all()),
+        ),
+        Check("trace rows", len(predicted.trace), len(measured.trace), difference is None),
+        flags_check(predicted, measured),
+    )
+    return checks, difference
+
+
+def count_distance(trace: Trace) -> int:
+    """TCD as counted on the wires: a packet has one tail, which crosses every link of its path.
+
+    A send of several packets counts as often.
+    """
+    return int(((trace.port != 0) & (trace.kind & TAIL_MARK != 0)).sum())
+
+
+def count_steps(trace: Trace, config: NetworkConfig) -> int:
+    """The last step as the headers that were delivered say it."""
+    headers = trace.data[(trace.port == 0) & (trace.kind & HEAD_MARK != 0)]
+    return int(config.header.step(headers).max(initial=0))

@@ -1,0 +1,143 @@
+"""Traffic for the soak: networks, patterns and rates that were drawn.
+
+What is drawn is told as the command ``eyecast traffic`` that repeats it, but for signatures and
+barrier registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..base.errors import InvalidInput
+from ..network.config import PARAMETERS, NetworkConfig
+from ..network.topology import Topology, hypercube, line, mesh, ring, torus
+from ..traffic.program import message_words_for
+from ..traffic.traffic import PATTERNS, draw_refusal, draw_traffic
+from .traffic_case import TrafficCase
+
+TABLE_WORDS = 1 << 13
+SHORTEST_PACKET, LONGEST_PACKET = 4, 12
+NARROWEST_FLIT = 28
+"""In narrower flits, a header may be longer than the shortest packet that is drawn."""
+
+NETWORKS: tuple[tuple[str, Callable[[], Topology]], ...] = (
+    ("--mesh 4x4", lambda: mesh((4, 4))),
+    ("--mesh 5x3", lambda: mesh((5, 3))),
+    ("--mesh 2x2x2", lambda: mesh((2, 2, 2))),
+    ("--mesh 1x1", lambda: mesh((1, 1))),
+    ("--mesh 1x6", lambda: mesh((1, 6))),
+    ("--mesh 2x1x3x2", lambda: mesh((2, 1, 3, 2))),
+    ("--torus 4x4", lambda: torus((4, 4))),
+    ("--torus 5x3", lambda: torus((5, 3))),
+    ("--torus 2x3", lambda: torus((2, 3))),
+    ("--torus 3x3x2", lambda: torus((3, 3, 2))),
+    ("--hypercube 4", lambda: hypercube(4)),
+    ("--line 5", lambda: line(5)),
+    ("--ring 7", lambda: ring(7)),
+)
+"""Networks that are drawn: as on the command line, and their topology."""
+
+
+@dataclass(frozen=True)
+class DrawnNetwork:
+    """A network that was drawn: how it is asked for, and its configuration."""
+
+    option: str
+    config: NetworkConfig
+
+    @classmethod
+    def draw(cls, draw: np.random.Generator) -> DrawnNetwork:
+        """Draw a topology and every parameter of a network for traffic."""
+        option, make = NETWORKS[draw.integers(len(NETWORKS))]
+        topology = make()
+        config = draw_config(
+            draw,
+            topology,
+            message_words=message_words_for(topology, LONGEST_PACKET),
+            table_words=TABLE_WORDS,
+            steps=1,
+            timed_rows=True,
+            signature=bool(draw.integers(2)),
+        )
+        return cls(option, config)
+
+
+def draw_config(draw: np.random.Generator, topology: Topology, **given: Any) -> NetworkConfig:
+    """Draw what is not ``given``, until it makes a network."""
+    numbers = {
+        name: parameter.limits
+        for name, parameter in PARAMETERS.items()
+        if parameter.limits is not None and name not in given
+    }
+    while True:
+        try:
+            # Numbers alone: flags decide what is run.
+            drawn: dict[str, Any] = {
+                name: int(draw.integers(limits[0], limits[1] + 1))
+                for name, limits in numbers.items()
+            }
+            return NetworkConfig(topology=topology, **drawn, **given)
+        except InvalidInput:
+            # Too narrow for a field, or too shallow for a network without arbitration.
+            continue
+
+
+@dataclass(frozen=True)
+class DrawnCase:
+    """Traffic that was drawn for a network."""
+
+    network: DrawnNetwork
+    pattern: str
+    rate: float
+    packet_flits: int
+    cycles: int
+    back_pressure: float
+    seed: int
+
+    @classmethod
+    def draw(cls, network: DrawnNetwork, draw: np.random.Generator) -> DrawnCase:
+        """Draw a pattern, rate, length and back-pressure that ``network`` can carry."""
+        dims = network.config.topology.dims
+        patterns = [name for name in PATTERNS if name != "transpose" or len(set(dims)) == 1]
+        return cls(
+            network,
+            pattern=patterns[draw.integers(len(patterns))],
+            rate=round(float(draw.uniform(0.01, 0.9)), 3),
+            packet_flits=int(draw.integers(SHORTEST_PACKET, LONGEST_PACKET + 1)),
+            cycles=int(draw.integers(20, 1200)),
+            back_pressure=float(draw.choice([0, 0, 0.2, 0.5, 0.8])),
+            seed=int(draw.integers(1 << 31)),
+        )
+
+    def build(self) -> TrafficCase:
+        """Generate, compile and predict it."""
+        topology = self.network.config.topology
+        traffic = draw_traffic(
+            topology,
+            self.pattern,
+            rate=self.rate,
+            flits=self.packet_flits,
+            cycles=self.cycles,
+            seed=self.seed,
+        )
+        refusal = draw_refusal(topology, self.back_pressure, self.seed)
+        return TrafficCase.of(traffic, self.network.config, seed=self.seed, refusal=refusal)
+
+    def command(self) -> str:
+        """The command that repeats it."""
+        config = self.network.config
+        parameters = " ".join(
+            f"--{name.replace('_', '-')} {getattr(config, name)}"
+            for name, parameter in PARAMETERS.items()
+            if parameter.for_traffic and parameter.limits is not None
+        )
+        return (
+            f"eyecast traffic {self.network.option} {parameters} "
+            f"--pattern {self.pattern} --rate {self.rate} --packet-flits {self.packet_flits} "
+            f"--cycles {self.cycles} --back-pressure {self.back_pressure} --seed {self.seed} "
+            "--on both"
+        )

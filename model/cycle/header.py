@@ -1,0 +1,44 @@
+"""What compiled loops read of header flits: docs/router.md, section 1.
+
+The same as :class:`~eyecast.model.network.header.HeaderFormat` says for whole columns; a loop has
+the widths alone, as numbers of its :class:`~.state.Network`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..base.loops import field, inlined
+from .state import Network
+
+
+@inlined
+def port_of(net: Network, word: np.uint64) -> np.int64:
+    """Read the port code of the first slot, or of a delivery."""
+    return field(word, 0, net.port_bits)
+
+
+@inlined
+def vc_of(net: Network, word: np.uint64) -> np.int64:
+    """Read the VC of the first slot."""
+    return field(word, net.port_bits + net.hop_bits, net.vc_bits)
+
+
+@inlined
+def dropped_first(net: Network, word: np.uint64) -> np.uint64:
+    """Take one hop off the first slot, and the slot off the flit with its last hop."""
+    shifted = word >> np.uint64(net.port_bits + net.hop_bits + net.vc_bits)
+    one_less = word - (np.uint64(1) << np.uint64(net.port_bits))
+    return shifted if field(word, net.port_bits, net.hop_bits) == 0 else one_less
+
+
+@inlined
+def step_of(net: Network, word: np.uint64) -> np.int64:
+    """Read the step of a delivery that stands first in its flit."""
+    return field(word, net.port_bits, net.step_bits)
+
+
+@inlined
+def address_of(net: Network, word: np.uint64) -> np.int64:
+    """Read the address of a delivery that stands first in its flit."""
+    return field(word, net.port_bits + net.step_bits, net.address_bits)

@@ -1,0 +1,162 @@
+"""The format of header flits, said once: fields, widths, and what routers and targets read of them.
+
+A route is a list of segments (:class:`~.segment.Segment`), each cut into *slots* of as many hops as
+a slot can count. The slots and, behind them, the *delivery* fill header flits from bit 0 upwards;
+none is cut in two (docs/router.md, section 1)::
+
+    slot       port | more | vc             leave by ``port`` for ``more + 1`` hops, on VC ``vc``
+    delivery   deliver code | step | address
+
+    bit 0 -->  [ slot | slot | slot | ] [ slot | delivery |      ]   flits of ``flit_width`` bits
+
+All methods take and give whole columns of NumPy, or single numbers. The RTL has a reading of that
+page of its own, as has what the cycle model compiles: they share the widths alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.pieces import offsets_of, ranges
+from .segment import Routes
+
+Numbers = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class HeaderFormat:
+    """Fields of header flits; :attr:`.NetworkConfig.header` makes one.
+
+    flit_width
+        Bits of a flit.
+    deliver_code
+        The port code that means "leave the network here"; 0 means "used up".
+    port_bits
+        Width of a port code.
+    hop_bits
+        Width of a slot's count of hops after this one.
+    vc_bits
+        Width of a VC number; 0 where there is one VC.
+    step_bits, address_bits
+        Widths of a delivery's step and address.
+    """
+
+    flit_width: int
+    deliver_code: int
+    port_bits: int
+    hop_bits: int
+    vc_bits: int
+    step_bits: int
+    address_bits: int
+
+    @property
+    def slot_bits(self) -> int:
+        """Width of one slot."""
+        return self.port_bits + self.hop_bits + self.vc_bits
+
+    @property
+    def delivery_bits(self) -> int:
+        """Width of the delivery."""
+        return self.port_bits + self.step_bits + self.address_bits
+
+    @property
+    def reach(self) -> int:
+        """The most hops of one slot."""
+        return 1 << self.hop_bits
+
+    @property
+    def slots_per_flit(self) -> int:
+        """Slots that a flit has room for."""
+        return self.flit_width // self.slot_bits
+
+    def port(self, flit: npt.ArrayLike) -> Numbers:
+        """Port code of the first slot, or of a delivery."""
+        return _field(flit, 0, self.port_bits)
+
+    def more(self, flit: npt.ArrayLike) -> Numbers:
+        """Hops of the first slot after this one."""
+        return _field(flit, self.port_bits, self.hop_bits)
+
+    def vc(self, flit: npt.ArrayLike) -> Numbers:
+        """VC of the first slot."""
+        return _field(flit, self.port_bits + self.hop_bits, self.vc_bits)
+
+    def step(self, flit: npt.ArrayLike) -> Numbers:
+        """Step of a delivery that stands first in its flit, as its target gets it."""
+        return _field(flit, self.port_bits, self.step_bits)
+
+    def address(self, flit: npt.ArrayLike) -> Numbers:
+        """Address of a delivery that stands first in its flit, as its target gets it."""
+        return _field(flit, self.port_bits + self.step_bits, self.address_bits)
+
+    def drop_first(self, flit: npt.ArrayLike) -> Words:
+        """Take one hop off the first slot, and the slot off the flit with its last hop."""
+        words = np.asarray(flit, dtype=np.uint64)
+        without_slot = words >> np.uint64(self.slot_bits)
+        return np.where(self.more(words) == 0, without_slot, words - np.uint64(1 << self.port_bits))
+
+    def delivery(self, step: npt.ArrayLike, address: npt.ArrayLike) -> Words:
+        """A delivery from bit 0 upwards."""
+        address_place = np.uint64(self.port_bits + self.step_bits)
+        word = np.asarray(step, dtype=np.uint64) << np.uint64(self.port_bits)
+        word = word | np.asarray(address, dtype=np.uint64) << address_place
+        return word | np.uint64(self.deliver_code)
+
+    def flits(self, routes: Routes) -> Numbers:
+        """Header flits that each route takes, the delivery included: shape (routes,)."""
+        return self._last_flit(routes)[0] + 1
+
+    def pack(self, routes: Routes, route: Numbers, step: Numbers, address: Numbers) -> Words:
+        """Header flits of packets as they enter the network, one packet after the other.
+
+        Packet p takes route ``route[p]`` and is delivered at ``step[p]`` and ``address[p]``. It has
+        ``flits(routes)[route[p]]`` of them. The hops of each route must be as few as that many
+        flits can be kept in memory.
+        """
+        segments = -(-routes.hops // self.reach)
+        segment = np.repeat(np.arange(len(routes.hops)), segments)
+        behind = routes.hops[segment] - self.reach * ranges(0, segments)
+        slots = routes.port[segment].astype(np.uint64)
+        more = np.minimum(behind, self.reach) - 1
+        slots |= more.astype(np.uint64) << np.uint64(self.port_bits)
+        vc_place = np.uint64(self.port_bits + self.hop_bits)
+        slots |= routes.vc[segment].astype(np.uint64) << vc_place
+        counts = self._slots(routes)
+        flit, place = np.divmod(ranges(0, counts), self.slots_per_flit)
+        last, low = self._last_flit(routes)
+        first = offsets_of(last + 1)
+        words = np.zeros(int(first[-1]), dtype=np.uint64)
+        shifts = (place * self.slot_bits).astype(np.uint64)
+        np.bitwise_or.at(words, np.repeat(first[:-1], counts) + flit, slots << shifts)
+        packet_flits = last[route] + 1
+        header = words[ranges(first[route], packet_flits)]
+        deliveries = self.delivery(step, address) << low[route].astype(np.uint64)
+        header[np.cumsum(packet_flits) - 1] |= deliveries
+        return header
+
+    def _slots(self, routes: Routes) -> Numbers:
+        """How many slots each route takes."""
+        sums = offsets_of(-(-routes.hops // self.reach))
+        return sums[routes.first[1:]] - sums[routes.first[:-1]]
+
+    def _last_flit(self, routes: Routes) -> tuple[Numbers, Numbers]:
+        """The header flit, from 0, in which each route's delivery stands, and its lowest bit.
+
+        The delivery follows the last slot in its flit, or begins the next one.
+        """
+        slots = self._slots(routes)
+        last = np.maximum(slots - 1, 0) // self.slots_per_flit
+        low = (slots - last * self.slots_per_flit) * self.slot_bits
+        alone = low + self.delivery_bits > self.flit_width
+        return last + alone, np.where(alone, 0, low)
+
+
+def _field(flit: npt.ArrayLike, low: int, width: int) -> Numbers:
+    """The ``width`` bits of a flit from bit ``low`` upwards."""
+    mask = np.uint64((1 << width) - 1)
+    bits: Numbers = (np.asarray(flit, dtype=np.uint64) >> np.uint64(low) & mask).astype(np.int64)
+    return bits

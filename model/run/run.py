@@ -1,0 +1,104 @@
+"""What a network did with a program: predicted by the cycle model, or measured on hardware.
+
+Names of flags and of the states of a sender are those of docs/router.md; the hardware has numbers
+of its own for them, and a test compares both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .trace import Trace
+
+FLAGS = {
+    0: "overflow",
+    2: "credit_overflow",
+    3: "bad_route",
+    4: "unexpected_receive",
+    5: "send_and_receive",
+    6: "bad_row",
+    7: "bad_write",
+}
+"""Names of the bits of ``Run.flags`` (docs/router.md, section 6)."""
+
+SENDER_STATES = ("control", "ready", "header", "payload", "ended", "failed")
+"""Names of the states of a sender, by number (docs/router.md, section 4)."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Run:
+    """A run of a program, whoever carried it out.
+
+    finished
+        Whether all nodes were finished in or before the cycle limit.
+    cycles
+        Cycles before the first one in which all nodes were finished (docs/router.md, section 5);
+        the cycle limit where there was none.
+    memory
+        The first words of the message memories after the run: shape (nodes, words).
+    trace
+        Every flit that left a router in the cycles of the run, in order; empty where none was
+        recorded.
+    flags
+        Sticky flags of each node, bit i being ``FLAGS[i]``: shape (nodes,).
+    stalled_flits
+        Stalls of each node, its router's and its sender's (sections 3 and 4): shape (nodes,).
+    step
+        The step register of each node: shape (nodes,).
+    arrived
+        Whether a packet of a step has arrived: shape (nodes, lanes, 2 ** step_bits). In an all-port
+        network lane l is link port l + 1; in any other there is one lane.
+    """
+
+    finished: bool
+    cycles: int
+    memory: npt.NDArray[np.uint64]
+    trace: Trace
+    flags: npt.NDArray[np.uint8]
+    stalled_flits: npt.NDArray[np.int64]
+    step: npt.NDArray[np.int64]
+    arrived: npt.NDArray[np.bool_]
+
+    def flag_names(self, node: int) -> list[str]:
+        """List the names of the flags that ``node`` has set."""
+        return [name for bit, name in FLAGS.items() if self.flags[node] >> bit & 1]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Prediction(Run):
+    """A run of the cycle model, which sees more than the hardware tells.
+
+    received
+        How many packets of timed rows each node has received: shape (nodes,).
+    step_ends
+        Entry s - 1 is for step s of 1 to ``program.steps``: the cycle after the one in which the
+        last tail with that step left port 0 of a router; 0 where none did.
+    """
+
+    received: npt.NDArray[np.int64]
+    step_ends: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HardwareRun(Run):
+    """A run of the hardware, simulated or on a board.
+
+    sender_state
+        State of each of a node's senders when the run ended: shape (nodes, lanes).
+    signature
+        Signature of each node: shape (nodes,); 0 in a network without signatures.
+    seconds
+        CPU time that the run took in the simulator; 0 on a board.
+    """
+
+    sender_state: npt.NDArray[np.int64]
+    signature: npt.NDArray[np.uint32]
+    seconds: float
+
+    def sender_state_name(self, node: int, lane: int) -> str:
+        """Name what a sender of ``node`` was doing when the run ended."""
+        state = int(self.sender_state[node, lane])
+        return SENDER_STATES[state] if state < len(SENDER_STATES) else f"unknown state {state}"

@@ -1,0 +1,26 @@
+"""Colours and sizes that pictures share."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.path import Path as Curve
+
+LARGEST_NUMBERED_SIDE = 16
+"""Longest side of a mesh whose nodes bear a number."""
+
+LARGEST_NUMBERED_SPAN = 26.0
+"""The same for drawings of all other networks."""
+
+INK, QUIET, HOLDER, FAINT = "#1b1b2f", "#6f7183", "#9a9cae", "#d9dbe3"
+EYE_LINE, EYE_WHITE = "#0b7a75", "#e2f3f1"
+EYE = Curve(
+    [(-0.46, 0), (0, -0.57), (0.46, 0), (0, 0.57), (-0.46, 0), (-0.46, 0)],
+    [Curve.MOVETO, *4 * [Curve.CURVE3], Curve.CLOSEPOLY],
+)
+
+
+def text_color(background: str) -> str:
+    """Return the dark or the light colour, whichever can be read on ``background``."""
+    luminance = np.dot(mpl.colors.to_rgb(background), (0.3, 0.59, 0.11))
+    return INK if luminance > 0.55 else "white"

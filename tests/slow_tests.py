@@ -1,0 +1,78 @@
+"""A plugin for slow tests: they run for as long as there is time, in an order of their own.
+
+The proofs of what is on a board come first, then what is known to be short.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import pytest
+
+FIRST = ("test_board_proof.py", "test_boards.py")
+SECONDS = {
+    "test_verify.py::test_the_largest_network_32x32": 448,
+}
+"""Of CPU, as measured on an empty cache; of one test of the function or, failing that, file."""
+UNKNOWN = 60
+LIMIT_MINUTES = 15
+"""For a single test, which is let finish when the time for all is over."""
+
+
+def rank(node: str) -> tuple[bool, float]:
+    """What tests are sorted by, given the name of one."""
+    path, _, rest = node.partition("::")
+    file = path.rpartition("/")[2]
+    known = (f"{file}::{rest.partition('[')[0]}", file)
+    return file not in FIRST, next((SECONDS[name] for name in known if name in SECONDS), UNKNOWN)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    explained = "no test is begun after so many minutes; the proofs of boards come first"
+    parser.addoption("--slow-minutes", type=float, metavar="MINUTES", help=explained)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    minutes = config.getoption("slow_minutes")
+    if minutes is not None:
+        config.pluginmanager.register(Deadline(minutes))
+
+
+class Deadline:
+    """A plugin: tests by rank, none of which is begun when so many minutes are over."""
+
+    def __init__(self, minutes: float) -> None:
+        self.minutes = minutes
+        self.end = time.monotonic() + 60 * minutes
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items.sort(key=lambda item: rank(item.nodeid))
+
+    def pytest_runtest_setup(self) -> None:
+        if time.monotonic() > self.end:
+            pytest.skip(f"the {self.minutes:g} minutes for slow tests are over")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        with limited(60 * LIMIT_MINUTES):
+            return (yield)
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Fail a test that takes longer."""
+
+    def fail(_number: int, _frame: FrameType | None) -> None:
+        pytest.fail(f"not over after {seconds:g} seconds")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
