@@ -27,17 +27,7 @@ LOGS = "logs"
 LOG_DAYS = 7
 """For so long the logs of what failed are kept."""
 PACKAGE = Path(__file__).resolve().parent.parent
-NETWORK_SOURCES = (
-    *(
-        "rtl/*.py",
-        "model/network/config.py",
-        "model/network/header.py",
-        "model/network/table_format.py",
-        "model/network/topology.py",
-        "model/network/neighbor_table.py",
-    ),
-    *("model/network/named_graphs.py", "model/network/attached_host.py", "model/network/faults.py"),
-)
+NETWORK_SOURCES = ("rtl/*.py", "model/network/*.py")
 """Sources of this package that decide what the hardware of a network is, given its parameters."""
 
 

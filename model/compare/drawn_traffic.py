@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..base.errors import InvalidInput
 from ..network.config import PARAMETERS, NetworkConfig
-from ..network.topology import Topology, hypercube, line, mesh, ring, torus
+from ..network.kinds import KINDS
+from ..network.topology import Topology
 from ..traffic.program import message_words_for
 from ..traffic.traffic import PATTERNS, draw_refusal, draw_traffic
 from .traffic_case import TrafficCase
@@ -24,20 +26,10 @@ SHORTEST_PACKET, LONGEST_PACKET = 4, 12
 NARROWEST_FLIT = 28
 """In narrower flits, a header may be longer than the shortest packet that is drawn."""
 
-NETWORKS: tuple[tuple[str, Callable[[], Topology]], ...] = (
-    ("--mesh 4x4", lambda: mesh((4, 4))),
-    ("--mesh 5x3", lambda: mesh((5, 3))),
-    ("--mesh 2x2x2", lambda: mesh((2, 2, 2))),
-    ("--mesh 1x1", lambda: mesh((1, 1))),
-    ("--mesh 1x6", lambda: mesh((1, 6))),
-    ("--mesh 2x1x3x2", lambda: mesh((2, 1, 3, 2))),
-    ("--torus 4x4", lambda: torus((4, 4))),
-    ("--torus 5x3", lambda: torus((5, 3))),
-    ("--torus 2x3", lambda: torus((2, 3))),
-    ("--torus 3x3x2", lambda: torus((3, 3, 2))),
-    ("--hypercube 4", lambda: hypercube(4)),
-    ("--line 5", lambda: line(5)),
-    ("--ring 7", lambda: ring(7)),
+NETWORKS: tuple[tuple[str, Callable[[], Topology]], ...] = tuple(
+    (f"--{kind.name} {kind.separator.join(map(str, size))}", partial(kind.network, size))
+    for kind in KINDS.values()
+    for size in kind.samples
 )
 """Networks that are drawn: as on the command line, and their topology."""
 
