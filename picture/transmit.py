@@ -78,7 +78,7 @@ def draw_transmit(plan: Plan) -> Figure:
 
 
 def _is_covering(topology: Topology) -> bool:
-    """Whether the squares of a covering are drawn."""
+    """Tell whether the squares of a covering are drawn."""
     return topology.kind == "diagonal-mesh" and topology.without_faults is None
 
 
@@ -107,7 +107,7 @@ class _Colors:
         return str(mpl.colors.to_hex(self.map(self.norm(step))))
 
     def mappable(self) -> Any:
-        """What a colour bar wants."""
+        """Colours and range for a colour bar."""
         return mpl.cm.ScalarMappable(norm=self.norm, cmap=self.map)
 
 
@@ -156,25 +156,25 @@ def _number(axes: Axes, plan: Plan, points: _Points, colors: _Colors, font: floa
 
 
 def _layout(topology: Topology) -> _Points:
-    """Where the nodes are drawn, a link about one unit long; x and y, downwards, (nodes, 2)."""
+    """Place the nodes, a link about one unit long; x and y, downwards, (nodes, 2)."""
     return _DRAWINGS[drawing_of(topology)](topology, np.arange(topology.nodes))
 
 
 def _row_points(_topology: Topology, nodes: _Nodes) -> _Points:
-    """Rows one below the other, to and fro, so that the ends of two rows are neighbours."""
+    """Place nodes in rows, to and fro, so that the ends of two rows are neighbours."""
     row, place = nodes // _LINE_WIDTH, nodes % _LINE_WIDTH
     return np.stack((np.where(row % 2, _LINE_WIDTH - 1 - place, place), row), axis=1) * 1.0
 
 
 def _grid_points(topology: Topology, nodes: _Nodes) -> _Points:
-    """Coordinates as they are."""
+    """Place nodes at their coordinates."""
     points = np.zeros((topology.nodes, 2))
     points[:, : len(topology.dims)] = topology.coordinates(nodes)
     return points
 
 
 def _ray_points(topology: Topology, nodes: _Nodes) -> _Points:
-    """The arms of a star tree, from its centre outwards."""
+    """Place the arms of a star tree from its centre outwards."""
     arms, length = star_tree_size(topology)
     angle, away = 2 * np.pi * ((nodes - 1) // length) / arms, 1 + (nodes - 1) % length
     # Arms as close to each other as nodes of an arm at their inner ends.
@@ -182,12 +182,12 @@ def _ray_points(topology: Topology, nodes: _Nodes) -> _Points:
 
 
 def _circle_points(_topology: Topology, nodes: _Nodes) -> _Points:
-    """A circle, node 0 on top, clockwise."""
+    """Place nodes on a circle, node 0 on top, clockwise."""
     return _around(2 * np.pi * nodes / len(nodes), np.full(len(nodes), len(nodes) / (2 * np.pi)))
 
 
 def _around(angle: _Points, away: _Points) -> _Points:
-    """Points at an angle from upwards, clockwise, and at a distance from the middle."""
+    """Place points at an angle from upwards, clockwise, and at a distance from the middle."""
     return np.stack((away * np.sin(angle), -away * np.cos(angle)), axis=1)
 
 

@@ -208,12 +208,12 @@ class Network(Component):
 
 
 def _all(bits: Sequence[Value]) -> Value:
-    """Whether all of these are 1."""
+    """Combine: 1 where all of these are 1."""
     return Cat(bits).all()
 
 
 def _any(bits: Sequence[Value]) -> Value:
-    """Whether one of these is 1."""
+    """Combine: 1 where one of these is 1."""
     return Cat(bits).any()
 
 

@@ -20,7 +20,7 @@ from .values import Decorator, OptionValues, integer_option, option_group, was_t
 
 
 def _parameter_option(name: str) -> Decorator:
-    """The option for a parameter of the network, from what is known of the parameter."""
+    """Make the option for a parameter of the network from the parameter's metadata."""
     option, default = f"--{name.replace('_', '-')}", DEFAULTS[name]
     if PARAMETERS[name].limits is None:
         return click.option(option, is_flag=True, help=PARAMETERS[name].help_text)
@@ -66,7 +66,7 @@ def require_no_deadlock(chosen: OptionValues, program: Program) -> None:
 
 
 def chosen_parameters(chosen: OptionValues) -> dict[str, Any]:
-    """The parameters of the network that a command has options for."""
+    """Collect the parameters of the network that a command has options for."""
     return {name: chosen[name] for name in _WITH_OPTION if name in chosen}
 
 

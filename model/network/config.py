@@ -48,9 +48,9 @@ class Parameter:
         Help of the command-line option, with the limits for ``{}``; "" for a parameter without an
         option, which follows from what is run.
     for_traffic
-        Whether ``eyecast traffic`` has the option too.
+        True where ``eyecast traffic`` has the option too.
     in_every_file
-        Whether files have it even where it is the default.
+        True where files have it even if it is the default.
     """
 
     limits: tuple[int, int] | None = None
@@ -179,7 +179,7 @@ class NetworkConfig:
         self._require_flit_width("the message length", self.length_bits)
 
     def _require_no_waiting(self) -> None:
-        """What waits, or may be refused, needs buffers, of which the model has ``depth``."""
+        """Refuse flits that may wait without buffers, of which the model has ``depth``."""
         if self.timed_rows:
             raise InvalidInput.of("timed rows", "left out of a contention-free network", "given")
         if self.depth < 2 * self.link_registers + 2:
@@ -187,7 +187,7 @@ class NetworkConfig:
             raise InvalidInput.of("depth", allowed, self.depth)
 
     def _require_one_timing(self) -> None:
-        """What is not there in networks with a port for every link."""
+        """Refuse what is not there in networks with a port for every link."""
         for name in ("timed_rows", "signature", "contention_free"):
             if getattr(self, name):
                 parameter = name.replace("_", " ")
@@ -265,7 +265,7 @@ PARAMETERS: dict[str, Parameter] = {
     for each in fields(NetworkConfig)
     if "parameter" in each.metadata
 }
-"""What is known of each parameter of a network, all fields but the topology, by name."""
+"""Metadata of each parameter of a network, which are all fields but the topology, by name."""
 
 DEFAULTS: dict[str, Any] = {
     each.name: each.default for each in fields(NetworkConfig) if each.name in PARAMETERS

@@ -31,7 +31,7 @@ Size = tuple[int, ...]
 
 
 class Drawing(StrEnum):
-    """Where the picture of a transmitting host's plan has the nodes of a network."""
+    """Places of a network's nodes in the picture of a transmitting host's plan."""
 
     CIRCLE = "circle"
     GRID = "grid"
@@ -45,25 +45,25 @@ class Kind:
     """One kind of network.
 
     name
-        What files call it, and its option after ``--``.
+        The name in files, and after ``--`` of the option.
     make
         The constructor, which takes the numbers of a size, or one tuple of them if it has sides.
     help, metavar
-        Of the option.
+        Help of the option, and the word for its text there.
     allowed
-        What the option's text must be, in words.
+        Words on what the option's text must be.
     separator
-        What stands between the numbers in the option's text.
+        Character between the numbers in the option's text.
     fields
-        What files call the numbers of a size, one name for each; one alone for a list of ``sides``.
+        Names in files of the numbers of a size, one for each; one alone for a list of ``sides``.
     sides
-        Whether a size is any number of sides.
+        True where a size is any number of sides.
     nodes
         The number of nodes of a size, before a network is made that may be too large for that.
     size
         The size of a network that was made, its faults put aside.
     drawing
-        Where nodes are drawn, unless a grid has more than two axes: then it is a circle.
+        Places of nodes in a drawing; a grid of more than two axes is a circle all the same.
     samples
         Sizes that a soak draws.
     """
@@ -82,7 +82,7 @@ class Kind:
     samples: tuple[Size, ...] = ()
 
     def network(self, size: Size) -> Topology:
-        """The network of a size; raises :class:`.InvalidInput` if there is none."""
+        """Make the network of a size; raises :class:`.InvalidInput` if there is none."""
         return self.make(size) if self.sides else self.make(*size)
 
 
@@ -175,6 +175,6 @@ KINDS: dict[str, Kind] = {
 
 
 def drawing_of(topology: Topology) -> Drawing:
-    """Where the nodes of ``topology`` are drawn when a host transmits."""
+    """Choose where the nodes of ``topology`` are drawn when a host transmits."""
     drawing = KINDS[topology.kind].drawing if topology.kind in KINDS else Drawing.CIRCLE
     return Drawing.CIRCLE if drawing is Drawing.GRID and len(topology.dims) > 2 else drawing

@@ -55,7 +55,7 @@ class _Graph(_Faults):
 
 
 def _layout_of(kind: Kind) -> type[msgspec.Struct]:
-    """The layout of a kind's description: its numbers, or its list of sides, beside the faults."""
+    """Make the layout of a kind: its numbers, or its list of sides, beside the faults."""
     number = list[_Number] if kind.sides else _Number
     return msgspec.defstruct(
         kind.name,
@@ -116,7 +116,7 @@ def read_topology(path: str | Path) -> Topology:
 
 
 class _Sketch(msgspec.Struct):
-    """What tells the two forms apart."""
+    """Keys that tell the two forms apart."""
 
     kind: object = msgspec.UNSET
     nodes: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
@@ -151,7 +151,7 @@ def _topology(kind: str, decode: Callable[[type[_Faults]], _Faults]) -> Topology
 
 
 def _whole_network(name: str, file: Any) -> Topology:
-    """The network that a description in the layout of its kind is about, without faults."""
+    """Make the network that a description in its kind's layout is about, without faults."""
     if name not in KINDS:
         return graph(file.neighbor)
     kind = KINDS[name]
