@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.base.errors import InvalidInput
 from ..model.collectives.registry import algorithms_for
-from ..model.network.config import TIMINGS, NetworkConfig
+from ..model.network.config import TIMINGS, NetworkConfig, Timing
+from ..model.network.port_model import PortModel
 from ..model.network.topology import Topology
 from ..model.program.compiler import compile_schedule, with_message_room, with_table_room
 from ..model.program.deadlock import certify
 from ..model.program.program import Program
+from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
 from .schedules import Node, schedule
 
@@ -39,7 +41,7 @@ def compile(made: Schedule, **parameters: Any) -> Program:
     return program
 
 
-def predict(made: Schedule, *, timing: str = "barrier", **parameters: Any) -> Prediction:
+def predict(made: Schedule, *, timing: str = Timing.BARRIER, **parameters: Any) -> Prediction:
     """Predict, cycle for cycle, what the hardware does with a schedule.
 
     ``timing`` is "barrier" or "self-timed"; ``parameters`` are those of :func:`compile`. The result
@@ -48,7 +50,7 @@ def predict(made: Schedule, *, timing: str = "barrier", **parameters: Any) -> Pr
     return _case(made, timing, parameters).predicted
 
 
-def verify(made: Schedule, *, timing: str = "barrier", **parameters: Any) -> Verification:
+def verify(made: Schedule, *, timing: str = Timing.BARRIER, **parameters: Any) -> Verification:
     """Run a schedule on the simulated hardware, and compare it with the prediction, flit for flit.
 
     Arguments are those of :func:`predict`. The simulator of a network is built once and kept.
@@ -64,7 +66,7 @@ def compare(
     network: Topology,
     *,
     source: Node | None = None,
-    collective: str = "broadcast",
+    collective: str = Collective.BROADCAST,
     algorithms: Iterable[str] | None = None,
     flits: int = 16,
     **parameters: Any,
@@ -98,7 +100,7 @@ def _case(made: Schedule, timing: str, parameters: dict[str, Any]) -> Case:
     from ..model.compare.case import Case  # noqa: PLC0415 - loads the compiled cycle model
 
     config = _network(made, parameters)
-    return Case.of(made, config, timing=timing, seed=0, require=certify)
+    return Case.of(made, config, timing=Timing.named(timing), seed=0, require=certify)
 
 
 def _network(made: Schedule, parameters: dict[str, Any]) -> NetworkConfig:
@@ -106,7 +108,7 @@ def _network(made: Schedule, parameters: dict[str, Any]) -> NetworkConfig:
     needed: dict[str, Any] = {
         "vcs": int(made.vcs.max(initial=0)) + 1,
         "steps": max(made.steps, 1),
-        "all_port": made.port_model == "all-port",
+        "all_port": made.port_model == PortModel.ALL_PORT,
     }
     config = NetworkConfig(topology=made.topology, **(needed | parameters))
     if "steps" not in parameters:

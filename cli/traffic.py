@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput, require_range
-from ..model.network.config import NetworkConfig
+from ..model.network.config import NetworkConfig, Timing
 from ..model.traffic.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic, read_traffic
 from .console import (
     BUILDING,
@@ -140,7 +140,7 @@ def _predicted(chosen: OptionValues, setting: Setting) -> Run:
     longest = int(tables.length.max(initial=0))
     memory = empty_memory(config)
     memory[:, :longest] = random_words(config, (config.topology.nodes, longest), seed)
-    return run(tables, memory, timing="self-timed", refusal=refusal)
+    return run(tables, memory, timing=Timing.SELF_TIMED, refusal=refusal)
 
 
 def _case(chosen: OptionValues, setting: Setting) -> TrafficCase:

@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from ..model.compare.case import Case, watchdog
 from ..model.compare.traffic_case import TrafficCase
+from ..model.network.config import Timing
+from ..model.network.port_model import PortModel
 from ..model.program.program import Program, encode_expected, encode_table
 from ..rtl.host_port import HostSpace, status_words, table_address_bits
 from .job import Job
@@ -30,7 +32,7 @@ def job_of_traffic(case: TrafficCase, *, read_memories: bool) -> Job:
     return prepare(
         case.program,
         [(node, 0, words) for node, words in enumerate(case.words)],
-        timing="self-timed",
+        timing=Timing.SELF_TIMED,
         read_words=case.program.config.message_words if read_memories else 0,
         cycle_limit=watchdog(case.predicted),
         refusal=case.refusal,
@@ -41,7 +43,7 @@ def prepare(
     program: Program,
     loads: Sequence[tuple[int, int, npt.NDArray[np.uint64]]],
     *,
-    timing: str,
+    timing: Timing,
     read_words: int,
     cycle_limit: int,
     refusal: npt.NDArray[np.uint16] | None = None,
@@ -71,8 +73,8 @@ def prepare(
         read_words=read_words,
         status_space=HostSpace.STATUS,
         status_words=status_words(config),
-        barrier=timing == "barrier",
-        half_duplex=program.port_model == "half-duplex",
+        barrier=timing == Timing.BARRIER,
+        half_duplex=program.port_model == PortModel.HALF_DUPLEX,
         cycle_limit=cycle_limit,
         barrier_registers=config.barrier_registers,
     )

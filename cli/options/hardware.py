@@ -9,7 +9,16 @@ from typing import Any
 import click
 
 from ...model.base.errors import InvalidInput
-from ...model.network.config import DEFAULTS, MOST_MEMORY_WORDS, MOST_VCS, PARAMETERS, NetworkConfig
+from ...model.collectives.registry import Ports
+from ...model.network.config import (
+    DEFAULTS,
+    MOST_MEMORY_WORDS,
+    MOST_VCS,
+    PARAMETERS,
+    NetworkConfig,
+    Timing,
+)
+from ...model.network.port_model import PortModel
 from ...model.network.topology import Topology
 from ...model.program.compiler import with_message_room, with_table_room
 from ...model.program.deadlock import DeadlockError, certify
@@ -38,8 +47,8 @@ traffic_hardware_options = option_group(
 )
 ports_option = click.option(
     "--ports",
-    type=click.Choice(("one", "half-duplex", "full-duplex", "all")),
-    default="one",
+    type=click.Choice([each.value for each in Ports]),
+    default=Ports.ONE.value,
     show_default=True,
     help="A node sends and receives on one port at a time, as its algorithm does; does only one of "
     "both in a step; does both, with any partners; or uses all its links at once.",
@@ -49,9 +58,10 @@ force_option = click.option(
 )
 timing_option = click.option(
     "--timing",
-    default="barrier",
+    default=Timing.BARRIER.value,
+    callback=lambda _context, _option, text: Timing.named(text),
     show_default=True,
-    metavar="barrier|self-timed",
+    metavar="|".join(Timing),
     help="A step starts when the last one has ended everywhere; or every node goes on by itself.",
 )
 
@@ -76,8 +86,8 @@ def chosen_config(chosen: OptionValues, topology: Topology, *schedules: Schedule
     What only makes room (step numbers, VCs, memories) is as large as they need if nobody has typed
     it. A message that does not fit is refused here, where it can be said which option makes room.
     """
-    all_port = chosen.get("ports") == "all" or any(
-        schedule.port_model == "all-port" for schedule in schedules
+    all_port = chosen.get("ports") == Ports.ALL or any(
+        schedule.port_model == PortModel.ALL_PORT for schedule in schedules
     )
     config = NetworkConfig(topology=topology, all_port=all_port, **chosen_parameters(chosen))
     # Each needs what is before it: header flits grow with VCs, steps and addresses.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..base.errors import InvalidInput
 from ..cycle.model import run
-from ..network.config import NetworkConfig
+from ..network.config import NetworkConfig, Timing
 from ..program.compiler import compile_schedule
 from ..program.payload import Payload
 from ..program.program import Program
@@ -28,7 +28,7 @@ class Case:
     schedule: Schedule
     program: Program
     payload: Payload
-    timing: str
+    timing: Timing
     predicted: Prediction
 
     @classmethod
@@ -37,7 +37,7 @@ class Case:
         schedule: Schedule,
         config: NetworkConfig,
         *,
-        timing: str,
+        timing: Timing,
         seed: int,
         require: Callable[[Program], None] = lambda _program: None,
     ) -> Case:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.errors import InvalidInput, one_of, require_range
-from ..network.config import REFUSAL_CYCLES, TIMINGS, NetworkConfig
+from ..base.errors import InvalidInput, require_range
+from ..network.config import REFUSAL_CYCLES, NetworkConfig, Timing
 from ..network.topology import NO_LINK
 from ..program.program import Program
 from ..program.tables import Tables, tables_of
@@ -46,7 +46,7 @@ def run(
     program: Program | Tables,
     memory: npt.NDArray[np.uint64],
     *,
-    timing: str,
+    timing: Timing,
     cycle_limit: int | None = None,
     record_trace: bool = True,
     refusal: npt.NDArray[np.uint16] | None = None,
@@ -63,13 +63,11 @@ def run(
     The program may be wrong in any way that its table can express; the flags tell. Raises
     :class:`InvalidInput` for what no table or memory of the network can hold.
     """
-    if timing not in TIMINGS:
-        raise InvalidInput.of("timing", one_of(TIMINGS), timing)
     tables = program if isinstance(program, Tables) else tables_of(program)
     config = tables.config
     _require_memory(config, memory)
     limit = _limit(tables, refusal, cycle_limit)
-    barrier = timing == "barrier"
+    barrier = Timing.named(timing) is Timing.BARRIER
     network = _network(tables, barrier=barrier, record_trace=record_trace, refusal=refusal)
     registers = reset_registers(network, memory)
     lists = empty_lists(network)

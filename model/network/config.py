@@ -7,10 +7,11 @@ What travels in it has formats of its own: ``header`` (:mod:`.header`) and ``tab
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from ..base.errors import InvalidInput, require_range
+from ..base.errors import InvalidInput, one_of, require_range
 from .header import HeaderFormat
 from .table_format import HEADER_COUNT_BITS, TableFormat
 from .topology import Topology
@@ -24,8 +25,24 @@ MOST_VCS = 8
 MOST_MEMORY_WORDS = 1 << 16
 """Words of the largest message memory, and of the largest table, that a node may have."""
 
-TIMINGS = ("barrier", "self-timed")
-"""How the steps of nodes may go on (docs/router.md, section 4)."""
+
+class Timing(StrEnum):
+    """The ways in which the steps of nodes follow each other (docs/router.md, section 4)."""
+
+    BARRIER = "barrier"
+    SELF_TIMED = "self-timed"
+
+    @classmethod
+    def named(cls, text: str) -> Timing:
+        """Find the timing with this name; raises :class:`.InvalidInput` if there is none."""
+        for timing in cls:
+            if timing == text:
+                return timing
+        raise InvalidInput.of("timing", one_of(cls), text)
+
+
+TIMINGS = tuple(Timing)
+"""All of them."""
 
 SIGNATURE_BITS = 32
 """Width of a node's signature."""

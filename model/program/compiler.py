@@ -13,6 +13,7 @@ import numpy as np
 
 from ..base.errors import InvalidInput
 from ..network.config import MOST_MEMORY_WORDS, NetworkConfig
+from ..network.port_model import PortModel
 from ..network.routes import segments_of_paths
 from ..network.segment import Segment
 from ..schedule.schedule import Schedule
@@ -32,7 +33,7 @@ def compile_schedule(schedule: Schedule, config: NetworkConfig) -> Program:
         raise InvalidInput.of("flits", allowed, layout.size)
     if schedule.steps > config.steps:
         raise InvalidInput.of("steps of the network", f"at least {schedule.steps}", config.steps)
-    if schedule.port_model == "all-port" and not config.all_port:
+    if schedule.port_model == PortModel.ALL_PORT and not config.all_port:
         raise InvalidInput.of("ports", "all, which an all-port schedule needs", "one")
     rows: list[list[Row]] = [[] for _ in range(config.topology.nodes)]
     routes = segments_of_paths(

@@ -29,8 +29,8 @@ from ..base.errors import InvalidInput
 from ..base.files import write_atomically
 from ..base.json_file import decode_versioned, read_json
 from ..network.config_file import network_from_json, network_to_json
+from ..network.port_model import PortModel
 from ..network.segment import Segment
-from ..schedule.table import PORT_MODELS
 from .program import Program, Row, check_limits
 
 FORMAT = "eyecast-program"
@@ -127,8 +127,7 @@ def read_program(path: str | Path) -> Program:
 def _program(file: _File) -> Program:
     """The program of a file whose types are right; refused if its network cannot hold it."""
     config = network_from_json(file.network)
-    if file.port_model not in PORT_MODELS:
-        raise InvalidInput.of("port_model", ", ".join(PORT_MODELS), file.port_model)
+    port_model = PortModel.named(file.port_model, "port_model")
     if len(file.nodes) != config.topology.nodes:
         raise InvalidInput.of("nodes", f"{config.topology.nodes} entries", len(file.nodes))
     for number, node in enumerate(file.nodes):
@@ -137,7 +136,7 @@ def _program(file: _File) -> Program:
                 raise InvalidInput.of(f"nodes[{number}].{name}", "in order of step", steps)
     program = Program(
         config,
-        file.port_model,
+        port_model,
         tuple(tuple(_row(row) for row in node.rows) for node in file.nodes),
         tuple(tuple(node.receives) for node in file.nodes),
         tuple(node.awaited for node in file.nodes),

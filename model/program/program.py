@@ -15,6 +15,7 @@ import numpy as np
 
 from ..base.errors import InvalidInput, require_range
 from ..network.config import NetworkConfig
+from ..network.port_model import PortModel
 from ..network.segment import Routes, Segment
 from ..network.table_format import HEADER_COUNT_BITS, pack_positions
 
@@ -51,7 +52,7 @@ class Program:
     """
 
     config: NetworkConfig
-    port_model: str
+    port_model: PortModel
     rows: tuple[tuple[Row, ...], ...]
     receives: tuple[tuple[int, ...], ...]
     awaited: tuple[int, ...] = ()

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput, require_range
 from ..base.pieces import offsets_of
 from ..network.config import NetworkConfig
+from ..network.port_model import PortModel
 from ..network.table_format import HEADER_COUNT_BITS
 from .program import Program, Row, row_header
 
@@ -176,7 +177,7 @@ def tables_of(program: Program) -> Tables:
         header=np.array(list(chain.from_iterable(headers)), dtype=np.uint64),
         expected=_expected(program),
         awaited=np.array(program.awaited or [0] * nodes, dtype=np.int64),
-        half_duplex=program.port_model == "half-duplex",
+        half_duplex=program.port_model == PortModel.HALF_DUPLEX,
     )
 
 

@@ -28,6 +28,7 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput, require_range
 from ..base.pieces import offsets_of, ranges
 from ..network.config import MOST_MEMORY_WORDS, NetworkConfig
+from ..network.port_model import PortModel
 from ..network.routes import (
     Numbers,
     Offsets,
@@ -168,7 +169,7 @@ def _timed_program(config: NetworkConfig, rows: list[list[Row]], awaited: Number
     """A program of timed rows alone."""
     received = ((),) * config.topology.nodes
     return Program(
-        config, "full-duplex", tuple(map(tuple, rows)), received, tuple(awaited.tolist())
+        config, PortModel.FULL_DUPLEX, tuple(map(tuple, rows)), received, tuple(awaited.tolist())
     )
 
 
