@@ -16,8 +16,15 @@ from ...model.schedule.collective import ROOTLESS, Collective
 from ...model.schedule.file import read_schedule
 from ...model.schedule.schedule import Schedule
 from .hardware import HARDWARE_NAMES, ports_option
-from .network import NETWORK_NAMES, SizeLimit, chosen_topology, network_facts
-from .values import OptionValues, integer_option, integers, option_group, refuse_beside
+from .network import SizeLimit, chosen_topology, network_facts, network_options
+from .values import (
+    OptionValues,
+    integer_option,
+    integers,
+    option_group,
+    option_names,
+    refuse_beside,
+)
 
 _MOST_FLITS = (1 << 31) - 1
 
@@ -62,18 +69,11 @@ schedule_file_option = click.option(
     help="A schedule file (- is standard input), not --mesh, --source, --algorithm and --flits.",
 )
 
-REPLACED_BY_SCHEDULE_FILE = (
-    *(*NETWORK_NAMES, "--source", "--collective", "--algorithm", "--flits"),
-    *("--target", "--partial", "--packet", "--ports", "--order"),
-)
-"""What must not be said beside ``--schedule``."""
+REPLACED_BY_SCHEDULE_FILE = option_names(network_options, collective_options)
+"""Options that must be left out beside ``--schedule``."""
 
-REPLACED_BY_PROGRAM_FILE = (
-    "--schedule",
-    *REPLACED_BY_SCHEDULE_FILE,
-    *HARDWARE_NAMES,
-)
-"""What must not be said beside ``--program``."""
+REPLACED_BY_PROGRAM_FILE = ("--schedule", *REPLACED_BY_SCHEDULE_FILE, *HARDWARE_NAMES)
+"""Options that must be left out beside ``--program``."""
 
 
 def chosen_node(topology: Topology, text: str, option: str) -> int:

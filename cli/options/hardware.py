@@ -25,7 +25,7 @@ from ...model.program.deadlock import DeadlockError, certify
 from ...model.program.layout import Layout
 from ...model.program.program import Program
 from ...model.schedule.schedule import Schedule
-from .values import Decorator, OptionValues, integer_option, option_group, was_typed
+from .values import Decorator, OptionValues, integer_option, option_group, option_names, was_typed
 
 
 def _parameter_option(name: str) -> Decorator:
@@ -38,10 +38,8 @@ def _parameter_option(name: str) -> Decorator:
 
 _WITH_OPTION = [name for name, parameter in PARAMETERS.items() if parameter.help]
 
-HARDWARE_NAMES = tuple(f"--{name.replace('_', '-')}" for name in _WITH_OPTION)
-"""The options that are parameters of the network."""
-
 hardware_options = option_group(*map(_parameter_option, _WITH_OPTION))
+HARDWARE_NAMES = option_names(hardware_options)
 traffic_hardware_options = option_group(
     *(_parameter_option(name) for name in _WITH_OPTION if PARAMETERS[name].for_traffic)
 )

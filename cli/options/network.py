@@ -14,16 +14,10 @@ from ...model.network.faults import with_faults
 from ...model.network.kinds import KINDS
 from ...model.network.topology import LARGEST_NODE_COUNT, Topology
 from ...model.network.topology_file import read_topology
-from .values import OptionValues, float_option, integer_option, integers, option_group
+from .values import OptionValues, float_option, integer_option, integers, option_group, option_names
 
 _FILE = "graph"
 """The option that names a file instead of a kind of network."""
-
-NETWORK_NAMES = (
-    *(f"--{kind}" for kind in (*KINDS, _FILE)),
-    *("--faulty-node", "--faulty-link", "--random-faults", "--keep", "--seed"),
-)
-"""The options that say which network."""
 
 
 class SizeLimit(Enum):
@@ -49,13 +43,16 @@ network_options = option_group(
         click.option(f"--{name}", metavar=kind.metavar, help=kind.help)
         for name, kind in KINDS.items()
     ),
-    click.option("--graph", metavar="FILE", help="Or any graph, from JSON (networkx's node-link)."),
+    click.option(
+        f"--{_FILE}", metavar="FILE", help="Or any graph, from JSON (networkx's node-link)."
+    ),
     click.option("--faulty-node", metavar="X,Y", multiple=True, help="Without this node."),
     click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="Without this link."),
     float_option("--random-faults", 0.0, "Without this part of its nodes, drawn by --seed."),
     click.option("--keep", metavar="X,Y", multiple=True, help="But with this node, if drawn."),
     integer_option("--seed", 1, "Whatever is drawn is drawn from this number."),
 )
+NETWORK_NAMES = option_names(network_options)
 
 
 def chosen_kind(chosen: OptionValues) -> str:
