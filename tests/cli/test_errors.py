@@ -6,16 +6,16 @@ import json
 import os
 import resource
 import subprocess
-from math import prod
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from helpers.command import CORNER_4X4, INSTALLED, Command, refusal, shell
 
 from eyecast.cli.options import collective as options_collective
-from eyecast.cli.options import network as options_network
 from eyecast.model.base.errors import with_article
 from eyecast.model.collectives.transmit import schemes
+from eyecast.model.network.kinds import KINDS
 from eyecast.sim.toolchain import environment
 
 EYE = "network for the eye broadcast must be a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...)"
@@ -357,9 +357,7 @@ def test_a_link_to_itself(eyecast: Command, here: Path) -> None:
 def test_what_is_refused_is_refused_before_the_network_is_made(
     eyecast: Command, monkeypatch: pytest.MonkeyPatch, arguments: str, line: str
 ) -> None:
-    monkeypatch.setattr(
-        options_network, "_KINDS", {**options_network._KINDS, "mesh": ("", 0, prod, None)}
-    )
+    monkeypatch.setitem(KINDS, "mesh", replace(KINDS["mesh"], make=None))
     assert eyecast(*arguments.split()) == refusal(line)
 
 

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from eyecast.model.network.topology import mesh
-from eyecast.model.schedule.promises import ROOTLESS
+from eyecast.model.schedule.collective import ROOTLESS
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.schedule.table import Blocks
 

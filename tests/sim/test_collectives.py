@@ -17,7 +17,7 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 from eyecast.model.program.compiler import fit
-from eyecast.model.schedule.promises import COLLECTIVES, ROOTLESS
+from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.sim.verify import verify
 

@@ -14,10 +14,11 @@ from helpers.schedule_judge import problems
 from helpers.schedules import build, listed
 
 from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.network.port_model import PORT_MODELS
 from eyecast.model.network.topology import mesh
 from eyecast.model.schedule.checks import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import PORT_MODELS, Blocks
+from eyecast.model.schedule.table import Blocks
 
 KINDS = {
     "range": "must be",

@@ -12,7 +12,8 @@ from eyecast.model.collectives.registry import COLLECTIVES, Request, algorithms_
 from eyecast.model.collectives.tree.broadcast import partial_tree_broadcast, tree_broadcast
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh
-from eyecast.model.schedule.promises import ROOTLESS, require_promise
+from eyecast.model.schedule.collective import ROOTLESS
+from eyecast.model.schedule.promises import require_promise
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.schedule.table import CUSTOM, Blocks
 

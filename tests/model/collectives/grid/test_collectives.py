@@ -17,13 +17,13 @@ from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.port_model import PORT_MODELS
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
 from eyecast.model.network.topology import ring as ring_of
 from eyecast.model.program.compiler import Compiled, compile_schedule
 from eyecast.model.program.deadlock import certify
 from eyecast.model.program.payload import Payload
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import PORT_MODELS
 
 ROOTED = ("broadcast", "scatter", "gather")
 COLLECTIVES = (*ROOTED, "all-gather", "all-to-all")
