@@ -55,8 +55,8 @@ class DirectRouter(Component):
         inputs = [self._elaborate_input(m, port) for port in ports]
         collisions = [self._elaborate_output(m, port, inputs) for port in ports]
         m.d.comb += [
-            self.overflow.eq(Cat(collisions).any()),
-            self.bad_route.eq(Cat(here.lost for here in inputs).any()),
+            self.causes.overflow.eq(Cat(collisions).any()),
+            self.causes.bad_route.eq(Cat(here.lost for here in inputs).any()),
         ]
         return m
 

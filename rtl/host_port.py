@@ -2,6 +2,7 @@
 
 import enum
 
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out, Signature
 
 from ..model.network.config import NetworkConfig, bits_for
@@ -40,6 +41,30 @@ class Flag(enum.IntEnum):
     SEND_AND_RECEIVE = 5
     BAD_ROW = 6
     BAD_WRITE = 7
+
+    @property
+    def member(self) -> str:
+        """Name of the flag's bit in layouts and signatures."""
+        return self.name.lower()
+
+
+FLAGS = data.FlexibleLayout(max(Flag) + 1, {flag.member: data.Field(1, flag) for flag in Flag})
+"""The word of a node's flags as the host reads it: each flag's bit is at its number."""
+
+
+class Causes(Signature):
+    """What must never happen, as far as a component sees it; made of the flags that it may set.
+
+    Members
+    -------
+    overflow, credit_overflow, bad_route, … : Out(1)
+        For each of those :class:`Flag`, in the order of their numbers: its cause is here in this
+        cycle. Not looked at in reset.
+
+    """
+
+    def __init__(self, *flags: Flag) -> None:
+        super().__init__({flag.member: Out(1) for flag in sorted(flags)})
 
 
 def status_words(config: NetworkConfig) -> int:

@@ -21,13 +21,13 @@ from amaranth.hdl import (
     Signal,
     Value,
 )
-from amaranth.lib.wiring import Component, In, Out, Signature
+from amaranth.lib.wiring import Component, In, Out, Signature, connect
 
 from ..model.network.config import NetworkConfig
 from ..model.network.topology import NO_LINK
 from .barrier_tree import BroadcastTree, registered
 from .host_port import ASKED, HostPort
-from .link import CYCLE_BITS, connect_link
+from .link import CYCLE_BITS
 from .reduction import balanced
 from .technology import PLAIN, Technology
 from .tile import Tile, tile_signature
@@ -171,7 +171,7 @@ class Network(Component):
                 linked |= 1 << port
                 source = tile.outputs[port - 1]
                 sink = tiles[neighbor].inputs[topology.peer[node, port] - 1]
-                connect_link(m, source, sink)
+                connect(m, source, sink)
             m.d.comb += [tile.node.eq(node), tile.linked.eq(linked)]
 
     def _elaborate_control(self, m: Module, tree: BroadcastTree, tiles: list) -> None:

@@ -1,13 +1,13 @@
 """A tile: router and network interface of one node, the module that a network is made of."""
 
 from amaranth.hdl import Cat, Format, Module, Mux, Print, Signal, Value
-from amaranth.lib.wiring import Component, In, Out, Signature
+from amaranth.lib.wiring import Component, In, Out, Signature, connect, flipped
 
 from ..model.network.config import NetworkConfig
 from .direct_router import DirectRouter
-from .host_port import ASKED, HostPort, node_bits
+from .host_port import HostPort, node_bits
 from .interface import NetworkInterface
-from .link import CYCLE_BITS, Link, connect_ejection, connect_link
+from .link import CYCLE_BITS, Link, connect_ejection
 from .router import Router
 from .signature_register import SignatureRegister
 from .technology import PLAIN, Technology
@@ -78,7 +78,7 @@ class Tile(Component):
         )
         lanes = self._config.lanes
         for lane in range(lanes):
-            connect_link(m, interface.injections[lane], router.inputs[lane])
+            connect(m, interface.injections[lane], router.inputs[lane])
             connect_ejection(m, router.outputs[lane], interface.ejections[lane])
         for index in range(self._config.topology.ports - 1):
             self._connect_from_link(m, self.inputs[index], router.inputs[lanes + index])
@@ -87,10 +87,8 @@ class Tile(Component):
             router.linked.eq(self._constant(m, self.linked)),
             router.accept.eq(interface.accept),
             interface.router_stalls.eq(router.stalls),
-            interface.router_overflow.eq(router.overflow),
-            interface.router_credit_overflow.eq(router.credit_overflow),
-            interface.router_bad_route.eq(router.bad_route),
         ]
+        connect(m, router.causes, interface.router_causes)
         self._elaborate_interface(m, interface)
         if self._config.signature:
             self._elaborate_signature(m, router, interface)
@@ -140,9 +138,7 @@ class Tile(Component):
             m.d.comb += getattr(interface, name).eq(getattr(self, name))
         for name in ("over", "finished", "flagged"):
             m.d.comb += getattr(self, name).eq(getattr(interface, name))
-        for name in ASKED:
-            m.d.comb += getattr(interface.host, name).eq(getattr(self.host, name))
-        m.d.comb += self.host.read_data.eq(interface.host.read_data)
+        connect(m, flipped(self.host), interface.host)
 
     def _elaborate_signature(self, m: Module, router: Router, interface) -> None:
         """Fold what leaves the router; the host reads it in the status space."""

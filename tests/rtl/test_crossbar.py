@@ -106,7 +106,7 @@ def test_all_ways_tell_the_same(router):
                     if valid:
                         assert ctx.get(link.flit.as_value()) == ctx.get(output.flit.as_value())
         assert sent > CYCLES
-        assert not ctx.get(plain.overflow)
-        assert not ctx.get(plain.bad_route)
+        assert not ctx.get(plain.causes.overflow)
+        assert not ctx.get(plain.causes.bad_route)
 
     simulate(m, testbench)

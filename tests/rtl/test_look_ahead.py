@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
+from amaranth.lib.wiring import connect, flipped
 from helpers.amaranth_simulation import simulate
 from helpers.programs import encoded
 
@@ -14,6 +15,7 @@ from eyecast.model.network.topology import mesh
 from eyecast.model.program.row import Row
 from eyecast.rtl.host_port import ASKED, HostSpace
 from eyecast.rtl.interface import NetworkInterface
+from eyecast.rtl.router import ROUTER_FLAGS
 from eyecast.rtl.technology import Technology
 
 STEPS = 6
@@ -63,13 +65,10 @@ class Draw(random.Random):
         return [(data, head, place == length) for place, (data, head) in enumerate(flits)]
 
 
-ROUTER_FLAGS = ("router_overflow", "router_credit_overflow", "router_bad_route")
-
-
 class Pair:
     """Two interfaces with the same inputs."""
 
-    INPUTS = ("node", "barrier", "half_duplex", "advance", *ROUTER_FLAGS)
+    INPUTS = ("node", "barrier", "half_duplex", "advance")
 
     def __init__(self, config):
         self.config, self.module, self.reset = config, Module(), Signal()
@@ -83,6 +82,7 @@ class Pair:
         m.d.comb += [
             getattr(self.ahead, name).eq(getattr(self.plain, name)) for name in self.INPUTS
         ]
+        connect(m, flipped(self.plain.router_causes), self.ahead.router_causes)
         m.d.comb += [
             getattr(self.ahead.host, name).eq(getattr(self.plain.host, name)) for name in ASKED
         ]
@@ -224,7 +224,7 @@ def test_a_flag_stops_both_in_the_same_cycle(wrong, barrier):
         for cycle in range(600):
             world.act()
             if wrong in ROUTER_FLAGS:
-                ctx.set(getattr(pair.plain, wrong), cycle == 40)
+                ctx.set(getattr(pair.plain.router_causes, wrong.member), cycle == 40)
             seen = valid, _, over, finished, flagged = pair.seen(ctx, pair.plain)
             assert seen == pair.seen(ctx, pair.ahead)
             told.add(flagged)
