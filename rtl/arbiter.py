@@ -10,7 +10,8 @@ from amaranth.lib.wiring import Component, In, Out
 class Arbiter(Component):
     """Picks for each VC the first request from its turn on, and of the VCs that may send the next.
 
-    Requesters are numbered group by group, a group being the buffers of one input port.
+    Used by :class:`.OutputPort`. Requesters are numbered group by group, a group being the buffers
+    of one input port.
 
     Parameters
     ----------
@@ -23,24 +24,26 @@ class Arbiter(Component):
         the last group is of the interface. Where there is more than one VC all others have two
         places each in the order of turns, one before it and one behind it.
 
-    Attributes
-    ----------
+    Members
+    -------
     requests : In(groups * members).array(vcs)
-        For each VC one bit per requester.
+        For each VC one bit per requester: it asks in this cycle.
     credited : In(vcs)
         A flit may be sent on the VC in this cycle.
     begins : In(vcs)
-        What is granted on the VC takes its turn.
+        What is granted on the VC takes its turn. Looked at in the cycle of a grant.
     granted : Out(vcs)
-        The VC on which something is granted, one-hot; 0 where nothing is. Combinational.
+        The VC on which something is granted in this cycle, one-hot; 0 where nothing is. As all
+        outputs, it depends on the requests of the same cycle.
     grant : Out(groups * members)
         The requester, one-hot; 0 where nothing is granted.
     wins : Out(groups)
         Its group, one-hot; 0 where nothing is granted.
     group : Out
-        Its group's number, known as soon as ``wins``; anything where nothing is granted.
+        Its group's number, known as soon as ``wins``. Valid while something is granted.
     candidates : Out(members), by group
-        One-hot: the one that it is if it is in this group.
+        For each group, one-hot: the requester granted if it is in this group. Valid while something
+        is granted, for the group that ``wins``.
 
     """
 

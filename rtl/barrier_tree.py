@@ -4,6 +4,8 @@
 
     nodes ─► groups ─► groups of groups ─► all       combined on the way, a register at each level
     all ─► ... ─► a copy for each group ─► nodes     a register at each level, copies at the last
+
+Used by :class:`.Network`.
 """
 
 from collections.abc import Callable, Sequence

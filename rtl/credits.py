@@ -9,14 +9,18 @@ from ..model.network.config import NetworkConfig
 class CreditCounter(Component):
     """The places that are free in the buffer at the far end of a link, for one VC.
 
-    Attributes
-    ----------
+    Used by :class:`.OutputPort` and :class:`.Sender`.
+
+    Members
+    -------
     available : Out(1)
-        There is a free place.
-    spend, earn : In(1)
-        A flit leaves for it; a credit comes back.
+        A place was free before this cycle: a flit may leave in it.
+    spend : In(1)
+        A flit leaves for the buffer in this cycle. Only while ``available`` is 1.
+    earn : In(1)
+        A credit comes back in this cycle: from the next one on its place is free.
     overflow : Out(1)
-        A credit comes back and none was out. The count stays.
+        A credit comes back in this cycle and none was out. The count stays.
 
     """
 

@@ -10,8 +10,9 @@ from .technology import PLAIN, Technology
 class CrossbarMux(Component):
     """Gives the value that is granted.
 
-    It is told three times which one that is, as a :class:`.RoundRobinArbiter` tells it, so that it
-    may be made in more than one way: :attr:`.Technology.crossbar_mux`.
+    Used by :class:`.OutputPort` and :class:`.DirectRouter`. The selection comes in three forms, as
+    from an :class:`.Arbiter` (one-hot grant; one-hot group and candidates; group number and
+    candidates), so that a technology may use the cheapest: :attr:`.Technology.crossbar_mux`.
 
     Parameters
     ----------
@@ -22,14 +23,14 @@ class CrossbarMux(Component):
     technology
         What it is made of.
 
-    Attributes
-    ----------
+    Members
+    -------
     values : In
-        By number.
+        By number, in every cycle.
     grant, wins, group, candidates : In
-        As for :class:`.RoundRobinArbiter`.
+        As for :class:`.Arbiter`, in every cycle.
     value : Out(width)
-        The one granted; where none is, anything, or 0
+        The one granted in this cycle; where none is, anything, or 0
         (:attr:`.Technology.crossbar_rests_at_zero`).
 
     """

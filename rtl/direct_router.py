@@ -41,7 +41,13 @@ class Here:
 
 
 class DirectRouter(Component):
-    """A router with a register per input port; its ports are those of :class:`.Router`."""
+    """A router with a register per input port. Used by :class:`.Tile`.
+
+    Its members are those of :class:`.Router`. A flit leaves in the cycle after the one in which it
+    has arrived, whatever ``accept`` is; there are no credits and no stalls. ``overflow`` is 1 in
+    the cycle in which two flits meet at an output, ``bad_route`` in the one after a flit has
+    arrived that may go nowhere.
+    """
 
     def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
         self._config = config

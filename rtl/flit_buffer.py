@@ -13,6 +13,8 @@ _NEVER = C(0, 1)
 class FlitBuffer(Component):
     """``depth`` flits, first in, first out; one written in a cycle is at the front in the next.
 
+    Used by :class:`.InputChannel`.
+
     Parameters
     ----------
     layout
@@ -22,22 +24,28 @@ class FlitBuffer(Component):
     technology
         What it is made of: :class:`.BufferStyle`.
 
-    Attributes
-    ----------
-    write, write_item : In
+    Members
+    -------
+    write : In(1)
         A flit arrives in this cycle.
-    front_valid, front : Out
-        The oldest flit, if there is one. If there is none and no route was kept, the route is that
-        of a flit that is used up.
+    write_item : In
+        The flit and its route. Valid while ``write`` is 1.
+    front_valid : Out(1)
+        There is a flit: from the cycle after the first one was written on.
+    front : Out
+        The oldest flit, while ``front_valid`` is 1. With a block RAM its data are valid in the
+        second half of the cycle. While ``front_valid`` is 0 and no route was kept, the route is
+        that of a flit that is used up.
     followed : Out(1)
-        If the front flit leaves in this cycle, there is another one in the next.
+        If the front flit leaves in this cycle, there is another one in the next. In every cycle.
     pop : In(1)
-        The front flit leaves in this cycle. Only where ``front_valid``.
+        The front flit leaves in this cycle. Only while ``front_valid`` is 1.
     keep_route : In(1)
-        The route at the front stays: the flit does, or the one that comes next goes by it, and not
-        by the one that it was written with.
+        The route at the front stays at the end of this cycle: the flit does, or the one that comes
+        next goes by it, and not by the one that it was written with.
     overflow : Out(1)
-        A flit arrives and the buffer is full. The flit is lost.
+        A flit arrives in this cycle and the buffer is full, whether or not one leaves. The flit is
+        lost.
 
     """
 

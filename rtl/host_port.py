@@ -1,4 +1,8 @@
-"""The port by which a host loads and reads a network (docs/router.md, section 6)."""
+"""The port by which a host loads and reads a network (docs/router.md, section 6).
+
+Used by :class:`.Network`, :class:`.Tile` and :class:`.NetworkInterface`, and by the hosts of the
+simulator and of boards, which take the addresses of words from here.
+"""
 
 import enum
 
@@ -108,10 +112,28 @@ ASKED = ("node", "space", "address", "write", "write_data")
 class HostPort(Signature):
     """One word at one address of one node per cycle, read or written.
 
-    Writes take effect at the end of the cycle, in reset only. ``read_data`` is the word (of the
-    message or the status space) whose address was shown in the last cycle, or as many cycles
-    before it as the network has barrier registers; messages are read in reset only, and come a
-    cycle later where they are fetched ahead (:attr:`.Technology.look_ahead`).
+    The directions are the host's.
+
+    Members
+    -------
+    node : Out
+        The node that is asked, in every cycle.
+    space : Out(2)
+        A :class:`HostSpace` of that node.
+    address : Out
+        The address in that space.
+    write : Out(1)
+        ``write_data`` is written at the end of this cycle. Looked at in reset only, and of the
+        status space never.
+    write_data : Out(flit_width)
+        The word that is written. Valid while ``write`` is 1.
+    read_data : In(flit_width)
+        The word, of the message or the status space, whose address was shown in the last cycle, or
+        as many cycles before it as the network has barrier registers; at the port of a
+        :class:`.Network`, whose inputs are registered, one cycle later. Words of messages are valid
+        in reset only, and come a cycle later where they are fetched ahead
+        (:attr:`.Technology.look_ahead`).
+
     """
 
     def __init__(self, config: NetworkConfig) -> None:

@@ -17,7 +17,7 @@ from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
 from .flit_buffer import FlitBuffer
-from .link import Link, flit_layout, slot_layout
+from .link import Ejection, Link, connect_ejection, flit_layout, slot_layout
 from .technology import PLAIN, Technology
 
 
@@ -63,20 +63,25 @@ def routed_layout(config: NetworkConfig) -> data.StructLayout:
 class Arrival(Component):
     """Finds where what arrives is to go, for all VCs of an input port.
 
-    Attributes
-    ----------
-    link : In(Link)
-        What arrives; its credits are not looked at.
+    Used by :class:`InputPort` and :class:`.DirectRouter`.
+
+    Members
+    -------
+    link : In(Ejection)
+        What arrives in this cycle.
     linked : In(ports)
         Output ports that lead somewhere; constant for a node.
     lost : In(1)
-        The buffer is full: the flit changes nothing.
+        The buffer is full: the flit of this cycle changes nothing.
     item : Out
-        The flit as it leaves, and its route if it is not ``following``.
+        The flit as it leaves, in the cycle in which it arrives, and its route if it is not
+        ``following``. Valid while something arrives.
     following : Out(1)
-        It goes by the route of the packet's first flit.
+        The flit of this cycle goes by the route of the packet's first flit. Valid while something
+        arrives.
     stray : Out(1)
-        If it is not ``following``, it may go nowhere.
+        The flit of this cycle may go nowhere. Valid while something arrives that is not
+        ``following``.
 
     """
 
@@ -85,7 +90,7 @@ class Arrival(Component):
         self._port = port
         super().__init__(
             {
-                "link": In(Link(config)),
+                "link": In(Ejection(config)),
                 "linked": In(config.topology.ports),
                 "lost": In(1),
                 "item": Out(routed_layout(config)),
@@ -163,26 +168,31 @@ class Arrival(Component):
 
 
 class InputChannel(Component):
-    """One VC of an input port.
+    """One VC of an input port. Used by :class:`InputPort`.
 
-    Attributes
-    ----------
-    write, item : In
-        A flit arrives for this VC; it and its route.
+    Members
+    -------
+    write : In(1)
+        A flit arrives for this VC in this cycle.
+    item : In
+        It and its route. Valid while ``write`` is 1.
     held : In
-        Per output port and VC: a packet holds it.
+        Per output port and VC: a packet holds it in this cycle.
     request : Out
-        Per output port and VC: the front flit asks for it. One-hot, or 0.
+        Per output port and VC: the front flit asks for it in this cycle. One-hot, or 0, as where
+        there is no flit.
     front : Out
-        The front flit and its route.
+        The front flit and its route. Valid while it asks.
     take : In(1)
-        It leaves in this cycle, granted.
+        It leaves in this cycle, granted. Only where it asks.
     credit : Out(1)
-        A flit has left the buffer in this cycle.
+        A flit leaves the buffer in this cycle, granted or dropped.
     stalled : Out(1)
-        The flit that leaves in this cycle did not leave when it first could have.
-    overflow, bad_route : Out(1)
-        What must never happen.
+        The flit that leaves in this cycle, granted, did not leave when it first could have.
+    overflow : Out(1)
+        A flit arrives in this cycle and the buffer is full.
+    bad_route : Out(1)
+        The front flit may go nowhere: from the cycle in which it comes to the front on.
 
     """
 
@@ -259,10 +269,10 @@ class InputChannel(Component):
 
 
 class InputPort(Component):
-    """The VCs of one input port.
+    """The VCs of one input port. Used by :class:`.Router`.
 
-    Attributes
-    ----------
+    Members
+    -------
     link : In(Link)
         From the neighbour, or from the network interface (port 0).
     linked : In(ports)
@@ -270,9 +280,9 @@ class InputPort(Component):
     held : In
         As for :class:`InputChannel`.
     requests, fronts, take : array, by VC
-        As for :class:`InputChannel`.
+        As ``request``, ``front`` and ``take`` of each :class:`InputChannel`.
     stalls : Out(vcs)
-        As for :class:`InputChannel`, by VC.
+        As ``stalled`` of each :class:`InputChannel`.
     overflow, bad_route : Out(1)
         As for :class:`InputChannel`, of any VC.
 
@@ -301,10 +311,9 @@ class InputPort(Component):
         """Build what all VCs share, and a channel for each."""
         m = Module()
         m.submodules.arrival = arrival = Arrival(self._config, port=self._port)
+        connect_ejection(m, self.link, arrival.link)
         channels = [self._add_channel(m, arrival, vc) for vc in range(self._config.vcs)]
         m.d.comb += [
-            arrival.link.valid.eq(self.link.valid),
-            arrival.link.flit.eq(self.link.flit),
             arrival.linked.eq(self.linked),
             arrival.lost.eq(self.overflow),
             self.link.credit.eq(Cat(channel.credit for channel in channels)),

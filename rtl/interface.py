@@ -43,26 +43,32 @@ from .technology import PLAIN, Technology
 class NetworkInterface(Component):
     """Executes a node's tables; with ``trace`` it also counts the stalled flits.
 
-    Attributes
-    ----------
+    Used by :class:`.Tile`.
+
+    Members
+    -------
     node : In
         The node's number; constant.
     injections, ejections : array of Link, array of Ejection
         To and from port 0 of the router, or its injection and ejection ports.
     accept : Out(1)
-        The flit that leaves port 0 of the router in this cycle is taken.
+        The flit that leaves port 0 of the router in this cycle is taken. Always 1 but in a network
+        with timed rows.
     router_causes : In(Causes)
-        Those that the router sees in this cycle.
+        Those that the router sees in this cycle. Not looked at in reset.
     router_stalls : In(router_ports * vcs)
-        Flits leaving the router in this cycle that have waited there.
+        Flits leaving the router in this cycle that have waited there. Looked at with ``trace``.
     router_signature : In(32)
-        What the router has sent, folded; of no bits in a network without signatures.
+        What the router has sent before this cycle, folded; of no bits in a network without
+        signatures.
     barrier, half_duplex, advance : In(1)
-        As for :class:`StepKeeper`.
-    host : HostPort
-        Loads and reads.
-    over, finished, flagged : Out(1)
-        The node's part of the step is done; of the program; a flag is set.
+        As for :class:`.StepKeeper`.
+    host : In(HostPort)
+        Loads and reads; see :class:`.HostPort`.
+    over, finished : Out(1)
+        The node's part of the step of this cycle is done; of the program. 0 while ``flagged``.
+    flagged : Out(1)
+        A flag is set: from the cycle after its cause until reset.
 
     """
 

@@ -1,4 +1,7 @@
-"""Signals between routers: flits, header fields, links (docs/router.md, sections 1 and 2)."""
+"""Signals between routers: flits, header fields, links (docs/router.md, sections 1 and 2).
+
+Used by all that flits pass: the router and its parts, the interface and its lanes, the tile.
+"""
 
 from amaranth.hdl import Module
 from amaranth.lib import data
@@ -39,8 +42,18 @@ def delivery_layout(config: NetworkConfig) -> data.StructLayout:
 class Link(Signature):
     """A directed link: forwards at most one flit a cycle, and a credit per VC the other way.
 
-    ``valid`` has one bit per VC, of which at most one is set. ``credit`` has one bit per VC: a flit
-    has left that VC's buffer at the far end in this cycle.
+    The directions are those of the end that sends.
+
+    Members
+    -------
+    valid : Out(vcs)
+        One bit per VC: a flit is sent on it in this cycle. At most one bit is set.
+    flit : Out
+        The flit. Valid while a bit of ``valid`` is set.
+    credit : In(vcs)
+        One bit per VC: a flit leaves that VC's buffer at the far end in this cycle, be it sent on
+        or dropped. Any number of bits may be set.
+
     """
 
     def __init__(self, config: NetworkConfig) -> None:
@@ -54,7 +67,16 @@ class Link(Signature):
 
 
 class Ejection(Signature):
-    """The way out of the network at a node: a link without credits."""
+    """The way out of the network at a node: a link without credits, which takes every flit.
+
+    Members
+    -------
+    valid : Out(vcs)
+        As for :class:`Link`.
+    flit : Out
+        As for :class:`Link`.
+
+    """
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__({"valid": Out(config.vcs), "flit": Out(flit_layout(config))})

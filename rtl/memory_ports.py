@@ -15,7 +15,7 @@ class WordRead(Signature):
     address : Out(address_bits)
         The place that is read in this cycle, in every cycle.
     word : In(width)
-        The word at the ``address`` of the last cycle, as it was before a write at that edge.
+        The word at the ``address`` of the last cycle. Valid in every cycle but the first.
 
     """
 

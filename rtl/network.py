@@ -54,6 +54,8 @@ def network_signature(config: NetworkConfig) -> Signature:
 class Network(Component):
     """All nodes and links of a topology.
 
+    Used by ``sim/verilog.py``, which makes Verilog of it, and by the boards' ``HostedNetwork``.
+
     Parameters
     ----------
     config
@@ -70,18 +72,20 @@ class Network(Component):
     technology
         What tiles are made of, where each is elaborated anew.
 
-    Attributes
-    ----------
+    Members
+    -------
     barrier : In(1)
-        1: a step starts when the last one has ended everywhere. 0: self-timed.
+        1: a step starts when the last one has ended everywhere. 0: self-timed. Constant but in
+        reset; as all inputs it passes a register.
     half_duplex : In(1)
-        A send and a receive of one node in one step is an error.
-    host : HostPort
-        Loads and reads; see :class:`HostPort`.
+        A send and a receive of one node in one step is an error. Constant but in reset.
+    host : In(HostPort)
+        Loads and reads; see :class:`.HostPort`.
     done : Out(1)
-        All nodes are finished. With barrier registers this, ``error`` and ``cycle`` come late.
+        All nodes are finished: from then on until reset. With barrier registers this, ``error`` and
+        ``cycle`` come late.
     error : Out(1)
-        Some node has a flag set.
+        Some node has a flag set: from the cycle after its cause until reset.
     cycle : Out(32)
         Cycles since reset; stands still when all nodes are finished.
 

@@ -15,25 +15,28 @@ from .technology import PLAIN, Technology
 class OutputPort(Component):
     """Grants one of the buffers that ask for it and sends that buffer's flit.
 
-    Buffers of all input ports but the one beside it are its *candidates*: those of links in order
-    of their numbers, then those of the interface, which has none at port 0.
+    Used by :class:`.Router`. Buffers of all input ports but the one beside it are its
+    *candidates*: those of links in order of their numbers, then those of the interface, which has
+    none at port 0.
 
-    Attributes
-    ----------
+    Members
+    -------
     requests : In(candidates), by VC
-        Candidates whose front flit asks for this output and VC.
+        Candidates whose front flit asks for this output and VC in this cycle.
     flits : In
-        The front flit of each candidate.
+        The front flit of each candidate. Valid while it asks.
     grants : Out(candidates)
-        The one whose flit leaves in this cycle, one-hot.
+        The one whose flit leaves in this cycle, one-hot; 0 where none does.
     link : Out(Link)
-        To the neighbour, or to the network interface (port 0, where credits are not looked at).
+        To the neighbour, or to the network interface (port 0, where credits are not looked at): the
+        flit granted, in the same cycle.
     accept : In(1)
         The interface takes a flit in this cycle; for port 0, which has no credits.
     held : Out(vcs)
-        Per VC: a packet holds it.
+        Per VC: a packet holds it, from the cycle after its first flit has left to the one in which
+        its tail leaves.
     credit_overflow : Out(1)
-        What must never happen.
+        A credit comes back in this cycle of which none was out.
 
     """
 

@@ -45,21 +45,25 @@ def router_members(config: NetworkConfig) -> dict:
 
 
 class Router(Component):
-    """A router with the ports of the configuration's topology.
+    """A router with the ports of the configuration's topology. Used by :class:`.Tile`.
 
-    Attributes
-    ----------
+    Members
+    -------
     inputs, outputs : array of Link
         By port; port 0 is the network interface. In an all-port network the injection and ejection
-        ports of links 1, 2, … are in its place, before those of the links.
+        ports of links 1, 2, … are in its place, before those of the links. A flit leaves in the
+        cycle after the one in which it has arrived, or later.
     linked : In(ports)
         Output ports that lead somewhere; bit 0 is set. Constant for a node.
     accept : In(1)
-        The network interface takes the flit that leaves by port 0 in this cycle.
+        The network interface takes the flit that leaves by port 0 in this cycle; in a cycle in
+        which it is 0 none leaves by it.
     stalls : Out(router_ports * vcs)
         Per buffer: the flit that leaves it in this cycle has waited.
-    overflow, credit_overflow, bad_route : Out(1)
-        What must never happen, in the cycle in which it does.
+    causes : Out(Causes)
+        ``overflow``: in the cycle in which a flit arrives and its buffer is full.
+        ``credit_overflow``: in the cycle in which a credit comes back of which none was out.
+        ``bad_route``: in every cycle in which a flit that may go nowhere is at a buffer's front.
 
     """
 

@@ -82,7 +82,8 @@ class Sender(Component):
     hold : In(1)
         No row begins in this cycle, and none is found to be bad.
     link : Out(Link)
-        Into port 0 of the router, or an injection port. ``valid`` only where a credit is kept.
+        Into port 0 of the router, or an injection port. A flit is sent in a cycle only if its VC
+        has a credit; in a network without contention there are none, and it is sent at once.
     begins : Out(1)
         A row begins: its first header flit is injected in this cycle.
     over : Out(1)
@@ -93,7 +94,7 @@ class Sender(Component):
     stalled : Out(1)
         The flit injected in this cycle has waited for a credit.
     causes : Out(Causes)
-        ``bad_row``: in the one cycle in which a row is refused, the sender's last before it has
+        ``bad_row``: in the cycle in which a row is refused; from the next one on the sender has
         failed. ``credit_overflow``: in the cycle in which a credit comes back of which none was
         out.
     state : Out(3)

@@ -14,16 +14,16 @@ PLACES_PER_PORT = 3
 
 
 class SignatureRegister(Component):
-    """Folds what leaves a router.
+    """Folds what leaves a router. Used by :class:`.Tile`.
 
-    Attributes
-    ----------
+    Members
+    -------
     sent : array of Ejection, In
-        What leaves each output port.
+        What leaves each output port in this cycle.
     cycle : In(32)
-        The number of this cycle.
+        The number of this cycle. Looked at where something leaves.
     value : Out(32)
-        The signature of all cycles before this one.
+        The signature of all cycles since reset but this one.
 
     """
 

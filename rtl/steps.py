@@ -1,4 +1,11 @@
-"""A node's step: when it is over, when the next begins (docs/router.md, section 4, "Steps")."""
+"""A node's step: when it is over, when the next begins (docs/router.md, section 4, "Steps").
+
+::
+
+    lanes' progress ──► step keeper ──► step ──► senders, arrival records
+                             ▲
+        advance (barrier) ───┘
+"""
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib.wiring import Component, In, Out, Signature

@@ -50,7 +50,7 @@ class Table(Component):
     Members
     -------
     write : In(WordWrite)
-        Writes of the host, in reset only, and not in its last cycle.
+        Writes of the host, in reset only; a cycle of reset without one follows them.
     read : In(TableRead)
         The words, shown one by one.
 

@@ -1,4 +1,11 @@
-"""A tile: router and network interface of one node, the module that a network is made of."""
+"""A tile: router and network interface of one node, the module that a network is made of.
+
+::
+
+    links ──► router ──ejections──► interface ◄──► host, barrier
+    links ◄──   │    ◄──injections──    ▲
+                └──► signature ─────────┘        (in a network with signatures)
+"""
 
 from amaranth.hdl import Cat, Format, Module, Mux, Print, Signal, Value
 from amaranth.lib.wiring import Component, In, Out, Signature, connect, flipped
@@ -41,20 +48,21 @@ def tile_signature(config: NetworkConfig, *, trace: bool) -> Signature:
 
 
 class Tile(Component):
-    """One node's hardware.
+    """One node's hardware. Used by :class:`.Network`.
 
     All tiles of a network are the same module; ``node`` and ``linked`` tell them apart.
 
-    Attributes
-    ----------
+    Members
+    -------
     node : In
         The node's number; constant.
     linked : In(ports)
         Ports that lead somewhere, bit 0 set; constant.
     inputs, outputs : array of Link
-        Port 1 at index 0, and so on: port 0 is inside.
+        Port 1 at index 0, and so on: port 0 is inside. What arrives by a link is seen by the router
+        as many cycles later as a link has registers, and so are credits.
     barrier, half_duplex, advance, host, over, finished, flagged
-        As for :class:`NetworkInterface`.
+        As for :class:`.NetworkInterface`.
     cycle : In(32)
         Only with ``trace`` or signatures: the number of this cycle.
 
