@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _build(board: str, options: str) -> MeasuredNetwork | None:
-    """What a network takes of a board; None if it does not fit, which has then been said."""
+    """Build a network for a board; None, with a line that says so, if it does not fit."""
     command = [EYECAST, "bitstream", "--board", board, *options.split(), "--json"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if not done.stdout:

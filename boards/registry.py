@@ -16,7 +16,7 @@ TIMEOUT_SECONDS = 0.02
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity:
-    """What a device holds: LUTs of four inputs, flip-flops, block RAMs."""
+    """Capacity of a device: LUTs of four inputs, flip-flops, block RAMs."""
 
     luts: int
     flip_flops: int

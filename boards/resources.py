@@ -1,4 +1,4 @@
-"""What a network takes of a device, and whether it fits."""
+"""Use of a device by a network, and refusal of what does not fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .registry import Board
 
 @dataclass(frozen=True)
 class Resource:
-    """So many are used, so many there are."""
+    """Use of one resource of a device: how many are used, how many there are."""
 
     name: str
     used: int
@@ -58,7 +58,7 @@ def block_rams_of(family: str, words: int, bits: int) -> int:
 
 
 def cells_used(board: Board, statistics: dict[str, Any]) -> tuple[Resource, ...]:
-    """What yosys has counted, the least that a device must have."""
+    """Count the cells that yosys has made, the least that a device must have."""
     cells: dict[str, int] = statistics["design"]["num_cells_by_type"]
 
     def count(pattern: str) -> int:
@@ -97,7 +97,7 @@ def require_tiles_fit(board: Board, config: NetworkConfig, tile: Iterable[Resour
 
 
 def placed_resources(board: Board, log: str) -> tuple[Resource, ...]:
-    """What nextpnr's log says of the use of the device."""
+    """Read the use of the device from nextpnr's log."""
     names = _PLACED[board.family]
     found = dict.fromkeys(names, (0, 0))
     for name, used, available in re.findall(r"(\w+): *(\d+)/ *(\d+) +\d+%", log):

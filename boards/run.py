@@ -106,7 +106,7 @@ def compare_with_board(case: Case, measured: HardwareRun) -> Verification:
 
 
 def _signatures_check(case: Case, measured: HardwareRun) -> Check:
-    """How many nodes have sent what was predicted, when it was predicted."""
+    """Check how many nodes have sent what was predicted, when it was predicted."""
     from ..model.run.signature import signatures  # noqa: PLC0415 - compiles the cycle model
 
     expected = signatures(case.predicted.trace, case.program.config)

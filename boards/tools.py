@@ -51,7 +51,7 @@ def find_tool(name: str) -> str:
 
 
 def tool_version(name: str) -> str:
-    """What tells one build of a program from another."""
+    """Version of a program, which tells one build from another."""
     path = Path(find_tool(name))
     if path.name.startswith("yowasp-"):
         try:

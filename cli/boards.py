@@ -233,7 +233,7 @@ def board_run_command(port: str, as_json: bool, timing: str, **chosen: Any) -> N
 
 
 def _case(chosen: OptionValues, timing: str) -> Case:
-    """What is run: the schedule that the options describe, with a payload."""
+    """Make the case to run: the schedule that the options describe, with a payload."""
     from ..model.compare.case import Case
 
     schedule = chosen_schedule(chosen, SizeLimit.HARDWARE)
@@ -257,7 +257,7 @@ def _board_config(chosen: OptionValues, topology: Topology, *schedules: Schedule
 def _bitstream_json(
     board: Board, built: Bitstream, proofs: dict[str, Verification]
 ) -> dict[str, object]:
-    """What was built, as JSON values."""
+    """A built bitstream as JSON values."""
     return {
         "board": board.name,
         "bitstream": str(built.bitstream),

@@ -169,7 +169,7 @@ def _common_config(chosen: OptionValues, schedules: Sequence[Schedule]) -> Netwo
 
 
 def _fits(chosen: OptionValues, schedule: Schedule) -> bool:
-    """Whether there is a network as chosen that carries out ``schedule``."""
+    """Tell whether there is a network as chosen that carries out ``schedule``."""
     try:
         chosen_config(chosen, schedule.topology, schedule)
     except InvalidInput:
@@ -247,7 +247,7 @@ def _costs(entry: Entry) -> tuple[object, ...]:
 
 
 def _verdict(entry: Entry) -> str | None:
-    """How the hardware compares, None where it was not asked."""
+    """Verdict on the hardware; None where it was not asked."""
     if not entry.verified:
         return None
     return "ok" if entry.agrees else "DIFFERS"

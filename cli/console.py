@@ -1,4 +1,4 @@
-"""What the commands print: tables, JSON, and on a terminal that something takes long."""
+"""Output of the commands: tables, JSON, and on a terminal progress bars."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 
 class _Entry(NamedTuple):
-    """Where a command is, and what it does in one line, which help prints without loading it."""
+    """Module and summary of a command; help prints the summary without loading the module."""
 
     module: str
     summary: str

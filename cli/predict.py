@@ -156,7 +156,7 @@ def _print_prediction(title: str, program: Program, predicted: Prediction, timin
 
 
 def _share(busiest: int, predicted: Prediction) -> str | None:
-    """How much of the time so many flits take on a link; None where there is no end to it."""
+    """Share of the time that so many flits take on a link; None for a run without an end."""
     if not predicted.finished:
         return None
     return f"{busiest / max(1, predicted.cycles):.0%} of the time"

@@ -62,7 +62,7 @@ def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
 
 
 def _program_measures(program: Program) -> dict[str, int]:
-    """How much of the network's tables a program takes, at the node that takes most."""
+    """Count what a program takes of the network's tables, at the node that takes most."""
     config = program.config
     rows = [row for node_rows in program.rows for row in node_rows]
     headers = [len(row_header(config, row)) for row in rows]

@@ -124,7 +124,7 @@ def _setting(chosen: OptionValues) -> Setting:
 
 
 def _predicted(chosen: OptionValues, setting: Setting) -> Run:
-    """What the cycle model says of traffic that no hardware carries: of any number of packets."""
+    """Predict traffic that no hardware carries: of any number of packets."""
     from ..model.cycle.model import run
     from ..model.program.payload import empty_memory, random_words
     from ..model.traffic.program import route_program, traffic_tables
@@ -202,7 +202,7 @@ def _write(
 def _print(
     setting: Setting, measured: dict[str, float | int], compared: TrafficResult | None
 ) -> None:
-    """What was measured, and the comparison if there was one."""
+    """Print what was measured, and the comparison if there was one."""
     label = setting.config.topology.label
     rows = [
         (name.replace("_", " "), f"{value:.4g}" if isinstance(value, float) else value)

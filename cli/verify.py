@@ -103,7 +103,7 @@ def verify_command(
 
 
 def _cases(chosen: OptionValues, timing: str, all_sources: bool) -> Iterator[Case]:
-    """What is to be verified: one schedule, or every source's; each with a payload of its own."""
+    """Make the cases: one schedule, or every source's; each with a payload of its own."""
     from ..model.compare.case import Case
 
     if not all_sources:

@@ -1,4 +1,4 @@
-"""What the command line does while it waits: says what for, and can be interrupted.
+"""Waiting on the command line: notices of what takes long, and interruption of it.
 
 An interruption is an exception of Python's, which ends what is under way and cleans up behind it.
 Where Numba compiles there is nothing to clean up, and the exception would come late, after minutes

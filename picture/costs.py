@@ -1,4 +1,4 @@
-"""What collectives on hypercubes take by the formulas, at the iPSC's times.
+"""Pictures of the cost formulas of hypercubes, at the iPSC's times.
 
 S. L. Johnsson and C.-T. Ho, 1986, measured broadcasts, scatters and all-gathers on the Intel iPSC:
 Figs. 15 to 19. Their scan has kept the captions, not the curves. Those here are of the formulas,

@@ -1,4 +1,4 @@
-r"""How links are drawn: straight where they can be, else as stubs, arcs or bows.
+r"""Drawing of links: straight where they can be, else as stubs, arcs or bows.
 
 ::
 
@@ -50,7 +50,7 @@ class Line:
 
 
 class Lines:
-    """How each link of ``topology`` is drawn, its nodes at ``places``."""
+    """Curves of the links of ``topology``, its nodes at ``places``."""
 
     def __init__(self, topology: Topology, places: Places) -> None:
         self._topology = topology
@@ -102,7 +102,7 @@ class Lines:
         return axis % 2, axis // 2, steps[axis]
 
     def _is_wrap(self, begin: int, end: int, port: int) -> bool:
-        """Whether the link by ``port`` leads round the end of an axis."""
+        """Tell whether the link by ``port`` leads round the end of an axis."""
         found = self._axis(begin, end)
         if found is None:
             return False
@@ -154,7 +154,7 @@ class Lines:
         return Line((np.vstack((first, leave)), np.vstack((enter, last))), share)
 
     def _within(self, node: int, direction: int, number: int) -> float:
-        """How far a node is from the first one of its tile of level ``number``."""
+        """Distance of a node from the first one of its tile of level ``number``."""
         levels = self._nesting[direction][: number + 1]
         return float(sum(self._coordinates[node][each.axis] * each.pitch for each in levels))
 
@@ -213,7 +213,7 @@ def _bow(ends: Points, height: float, points: int = _BOW_POINTS) -> Points:
 
 
 def _bows(points: Points, pairs: npt.NDArray[np.int64]) -> dict[tuple[int, int], float]:
-    """How far each link is bent so that it is clear of all other nodes; the least that will do.
+    """Bend each link until it is clear of all other nodes, by the least that will do.
 
     Where nothing is enough, what leaves the most room.
     """
@@ -229,7 +229,7 @@ def _bows(points: Points, pairs: npt.NDArray[np.int64]) -> dict[tuple[int, int],
 
 
 class _Nearest:
-    """How near to a node each place of a drawing is, to half a raster's width; far is all the same.
+    """Distance from every raster point to the nearest node, at most ``_FAR``, to half a cell.
 
     No two nodes are nearer to each other than one cell, so only what is about that far from both
     ends of a link has to be looked at.
@@ -248,7 +248,7 @@ class _Nearest:
             np.minimum.at(self._distance, (at[..., 0], at[..., 1]), away)
 
     def to(self, ends: Points, height: float) -> float:
-        """How near a link that is bent so far comes to a node that is not at its end."""
+        """Distance of a link that is bent so far from the nearest node that is not at its end."""
         length = float(np.hypot(*(ends[1] - ends[0]))) + 2 * abs(height)
         curve = _bow(ends, height, int(length / _RASTER) + 2)
         away = np.hypot(*np.moveaxis(curve[:, None] - ends, -1, 0)).min(axis=1)
@@ -269,7 +269,7 @@ def beside(curve: Points, lane: float) -> Points:
 
 
 def is_straight_on(before: Points, after: Points) -> bool:
-    """Whether a path from one curve to the next has no corner."""
+    """Tell whether a path from one curve to the next has no corner."""
     ways = [way / np.hypot(*way) for way in (before[-1] - before[-2], after[1] - after[0])]
     return bool(np.dot(*ways) > 1 - 1e-6)
 

@@ -44,7 +44,7 @@ _AROUND, _LONGEST = 0.3, 1440.0
 
 @dataclass(frozen=True)
 class Drawing:
-    """What all panels share; colours and widths are those of the steps, step 1 first.
+    """Everything that all panels share; colours and widths are those of the steps, step 1 first.
 
     ``reached`` is the first step in which a node receives, 0 for never, and where all nodes are
     roots. ``low`` and ``high`` are the corners of the drawing.
@@ -64,7 +64,7 @@ class Drawing:
 
     @classmethod
     def of(cls, schedule: Schedule, marked: Sequence[int]) -> Drawing:
-        """What is the same in all panels of ``schedule``.
+        """Prepare what is the same in all panels of ``schedule``.
 
         Raises :class:`InvalidInput` for a marked node outside, and for a network too large to see.
         """
@@ -98,14 +98,14 @@ class Drawing:
 
     @property
     def is_numbered(self) -> bool:
-        """Whether nodes bear the number of the step in which they are reached."""
+        """Tell whether nodes bear the number of the step in which they are reached."""
         span = max(self.high - self.low)
         largest = LARGEST_NUMBERED_SIDE if self.places.is_plain else LARGEST_NUMBERED_SPAN
         return bool(self.schedule.root is not None and span <= largest)
 
     @property
     def is_crowded(self) -> bool:
-        """Whether so many sends share links that arrows must be thin enough for their lanes."""
+        """Tell whether so many sends share links that arrows must be as thin as their lanes."""
         return self.schedule.root is None or not self.places.is_plain
 
 

@@ -1,4 +1,4 @@
-r"""Where the nodes of a network are drawn. Lengths are in cells, and as in the papers y grows down.
+r"""Places of nodes in a drawing. Lengths are in cells, and as in the papers y grows down.
 
 ::
 
@@ -79,7 +79,7 @@ class Ruler:
 
 @dataclass(frozen=True)
 class Places:
-    """Where nodes lie: ``points``, x and y of each, shape (nodes, 2), in cells.
+    """Places of nodes: ``points``, x and y of each, shape (nodes, 2), in cells.
 
     The drawing lies between ``low`` and ``high``. ``nesting`` is the levels, innermost first, in
     each of the two directions, if all links run along the axes of a grid, and ``coordinates`` those
@@ -97,7 +97,7 @@ class Places:
 
     @property
     def is_plain(self) -> bool:
-        """Whether all links are one cell long, as in a line or a 2-D mesh."""
+        """Tell whether all links are one cell long, as in a line or a 2-D mesh."""
         levels = [level for levels in self.nesting for level in levels]
         straight = 0 < len(levels) <= 2 and not any(level.wrapped for level in levels)
         return (
@@ -106,7 +106,7 @@ class Places:
 
     @classmethod
     def of(cls, topology: Topology) -> Places:
-        """Where the nodes of ``topology`` lie; faults change nothing.
+        """Place the nodes of ``topology``; faults change nothing.
 
         Raises :class:`InvalidInput` for a network that is too large to be seen.
         """
@@ -214,7 +214,7 @@ def _axis_name(topology: Topology, axis: int) -> str:
 
 
 def _follows_axes(topology: Topology, coordinates: npt.NDArray[np.int64]) -> bool:
-    """Whether every link joins neighbours on one axis, or the two ends of a wrapped one."""
+    """Tell whether every link joins neighbours on one axis, or the two ends of a wrapped one."""
     pairs = link_pairs(topology)
     away = np.abs(np.diff(coordinates[pairs], axis=1)).reshape(-1, len(topology.dims))
     for axis in topology.wrapped:
@@ -230,7 +230,7 @@ def _named(points: Points) -> Places:
 
 
 def _levels(nodes: int, pairs: npt.NDArray[np.int64]) -> tuple[list[int], list[int]] | None:
-    """Of a tree, the nodes from its centre outwards and the parent of each, -1 for the centre.
+    """List the nodes of a tree from its centre outwards, and the parent of each, -1 for the centre.
 
     The centre is the node whose farthest node is nearest, of two the one with the lower number.
     None if not all nodes are joined.

@@ -83,7 +83,7 @@ def draw_schedule(schedule: Schedule, *, marked: Sequence[int] = ()) -> Figure:
 
 @dataclass(frozen=True)
 class _Page:
-    """Where all is on the page, in points from its upper left corner, y down.
+    """Layout of the page, in points from its upper left corner, y down.
 
     ``whole`` and ``panels`` are the upper left corners of the drawings, ``small`` the cell of the
     panels.
@@ -131,7 +131,7 @@ class _Page:
 
 
 def _is_wide(drawing: Drawing) -> bool:
-    """Whether panels lie below the drawing; those of a line would tell no more than its legend."""
+    """Tell whether panels lie below the drawing; a line's would tell no more than its legend."""
     width, height = drawing.high - drawing.low
     return bool(not drawing.places.is_plain and width > _WIDE * height)
 

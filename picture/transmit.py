@@ -75,7 +75,7 @@ def draw_transmit(plan: Plan) -> Figure:
 
 
 def _is_covering(topology: Topology) -> bool:
-    """Whether the squares of a covering are drawn."""
+    """Tell whether the squares of a covering are drawn."""
     return topology.kind == "diagonal-mesh" and topology.without_faults is None
 
 
@@ -104,7 +104,7 @@ class _Colors:
         return str(mpl.colors.to_hex(self.map(self.norm(step))))
 
     def mappable(self) -> Any:
-        """What a colour bar wants."""
+        """Colours and range for a colour bar."""
         return mpl.cm.ScalarMappable(norm=self.norm, cmap=self.map)
 
 
@@ -153,7 +153,7 @@ def _number(axes: Axes, plan: Plan, points: _Points, colors: _Colors, font: floa
 
 
 def _layout(topology: Topology) -> _Points:
-    """Where the nodes are drawn, a link about one unit long; x and y, downwards, (nodes, 2)."""
+    """Place the nodes, a link about one unit long; x and y, downwards, (nodes, 2)."""
     nodes = np.arange(topology.nodes)
     if topology.kind == "line":
         row, place = nodes // _LINE_WIDTH, nodes % _LINE_WIDTH

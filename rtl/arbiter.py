@@ -170,7 +170,7 @@ class Arbiter(Component):
 
 
 class _Contest(NamedTuple):
-    """Which of several entries is the first one that asks.
+    """Contest of several entries: the first one that asks wins.
 
     asked, masked
         One of them asks; one that the mask lets through.

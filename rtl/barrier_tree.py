@@ -36,6 +36,8 @@ class BroadcastTree:
     ----------
     up, down : int
         Registers on the way from the nodes, and on the way to them.
+    sharing : int
+        So many nodes next to each other have the same signal of what comes to all.
 
     """
 
@@ -43,6 +45,7 @@ class BroadcastTree:
         self._nodes = config.topology.nodes
         self.down = config.barrier_registers // 2
         self.up = config.barrier_registers - self.down
+        self.sharing = LARGEST_GROUP if self.down else self._nodes
 
     def from_all(
         self,
@@ -70,6 +73,6 @@ class BroadcastTree:
             return [value] * self._nodes
         for level in range(self.down - 1):
             value = registered(m, value, f"{name}_{level}")
-        groups = range(-(-self._nodes // LARGEST_GROUP))
+        groups = range(-(-self._nodes // self.sharing))
         copies = [registered(m, value, f"{name}{COPY}{group}") for group in groups]
-        return [copies[node // LARGEST_GROUP] for node in range(self._nodes)]
+        return [copies[node // self.sharing] for node in range(self._nodes)]

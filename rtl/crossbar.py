@@ -6,7 +6,7 @@ from amaranth.lib.wiring import Component, In, Out
 
 
 def rests_at_zero(platform: object) -> bool:
-    """Whether a :class:`CrossbarMux` gives 0 where nothing is granted.
+    """Tell whether a :class:`CrossbarMux` gives 0 where nothing is granted.
 
     It does unless a platform that makes its own has an attribute ``crossbar_rests_at_zero`` that
     says otherwise, or none.

@@ -24,7 +24,7 @@ from .router import router_members
 
 @dataclass(frozen=True)
 class Here:
-    """What an input port's register holds.
+    """Content of an input port's register.
 
     flit
         As it leaves.
@@ -59,7 +59,7 @@ class DirectRouter(Component):
         return m
 
     def _elaborate_input(self, m: Module, platform: object, port: int) -> Here:
-        """What arrived in the last cycle.
+        """Register what arrives: it is there one cycle later.
 
         Nothing makes a sender wait, so a packet's flits come in successive cycles: its route stays
         in the register until its tail has left.
@@ -90,7 +90,7 @@ class DirectRouter(Component):
         return here
 
     def _elaborate_output(self, m: Module, port: int, inputs: list[Here]) -> Value:
-        """What asks for a port leaves by it. Gives whether there is more than one."""
+        """Let the flit that asks for a port leave by it. Return whether there is more than one."""
         # An input port does not count the output beside it.
         asking = [
             (here, here.route.port[port - (port > source)])

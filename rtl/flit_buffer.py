@@ -9,7 +9,7 @@ from amaranth.lib.wiring import Component, In, Out
 
 
 class BufferStyle(enum.Enum):
-    """What the data of flits are kept in; it makes no difference to what a buffer does."""
+    """Memory for the data of flits; it makes no difference to what a buffer does."""
 
     MEMORY = "a memory read without a clock: distributed RAM"
     BLOCK_RAM = "a block RAM read at the falling edge; marks and routes in registers"
@@ -139,7 +139,7 @@ class FlitBuffer(Component):
             m.d.comb += ClockSignal("falling").eq(ClockSignal())
 
         def keep(name: str, bits: Value, place: Signal) -> Value:
-            """What a memory has at a place."""
+            """Read a memory at a place."""
             kept = Memory(shape=len(bits), depth=self._depth, init=[], attrs=attributes)
             m.submodules[name] = kept
             write_port, read_port = kept.write_port(), kept.read_port(domain=domain)

@@ -8,7 +8,7 @@ from ..model.network.config import NetworkConfig, bits_for
 
 
 class HostSpace(enum.IntEnum):
-    """What a host address means."""
+    """Space of a host address."""
 
     MESSAGE = 0
     TABLE = 1
@@ -72,13 +72,13 @@ def host_address_bits(config: NetworkConfig) -> int:
 
 
 def memory_attributes(platform: object) -> dict[str, str]:
-    """Of the memories that the host loads; a platform may have a ``memory_style`` for them."""
+    """Attributes of the memories that the host loads; a platform may have a ``memory_style``."""
     style = getattr(platform, "memory_style", None)
     return {} if style is None else {"ram_style": style}
 
 
 def looks_ahead(platform: object) -> bool:
-    """Whether registers hold what a cycle needs of those memories, of the step and of the flags.
+    """Tell whether the interface fetches table and message words, step and flags a cycle early.
 
     A platform with ``look_ahead`` set asks for it: its memories answer late and its wires are slow.
     """

@@ -29,7 +29,7 @@ def vcs_layout(config: NetworkConfig) -> data.ArrayLayout:
 
 
 def route_layout(config: NetworkConfig) -> data.StructLayout:
-    """Where a flit is to go: output port, among those an input port leads to, one-hot, and VC.
+    """Route of a flit: its output port, one-hot among those an input port leads to, and its VC.
 
     Without a port and with a VC of 1: the flit is used up, and is dropped. With a VC of 0: it may
     go nowhere.
@@ -55,7 +55,7 @@ def is_used_up(config: NetworkConfig, route: data.View) -> Value:
 
 
 def routed_layout(config: NetworkConfig) -> data.StructLayout:
-    """What a buffer holds: a flit as it leaves, and its route."""
+    """Entry of a buffer: a flit as it leaves, and its route."""
     return data.StructLayout({"flit": flit_layout(config), "route": route_layout(config)})
 
 
@@ -113,7 +113,7 @@ class Arrival(Component):
         return m
 
     def _elaborate_route(self, m: Module, slot, delivered, leads) -> None:
-        """Where a header flit asks to go ("Request")."""
+        """Decode where a header flit asks to go ("Request")."""
         config, flit, route = self._config, self.link.flit, self.item.route
         asked_port, asked_vc = Signal.like(route.port), Signal.like(route.vc)
         # Signals of their own: a simulator sees a loop where part of one depends on another part.
@@ -293,7 +293,7 @@ class InputPort(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """What all VCs share, and a channel for each."""
+        """Build what all VCs share, and a channel for each."""
         m = Module()
         m.submodules.arrival = arrival = Arrival(self._config, port=self._port)
         channels = [self._add_channel(m, arrival, vc) for vc in range(self._config.vcs)]

@@ -239,7 +239,7 @@ class NetworkInterface(Component):
         return late_word
 
     def _elaborate_timing(self, m: Module, lane: Lane, selected: Signal) -> None:
-        """What only a network with timed rows has: a cycle count, packets awaited, refusal."""
+        """Build the parts for timed rows: a cycle count, packets awaited, refusal."""
         first = self._config.mask_words
         now = Signal(CYCLE_BITS)
         refusal = self._expectation(m, selected, first + 1)

@@ -1,4 +1,4 @@
-"""What travels between routers: flits, header fields, links (docs/router.md, sections 1 and 2)."""
+"""Signals between routers: flits, header fields, links (docs/router.md, sections 1 and 2)."""
 
 from amaranth.hdl import Module
 from amaranth.lib import data

@@ -30,6 +30,7 @@ from .host_port import ASKED, HostPort
 from .link import CYCLE_BITS, connect_link
 from .reduction import balanced
 from .tile import Tile, tile_signature
+from .tiles_together import TilesTogether
 
 TILE_MODULE = "eyecast_tile"
 """Verilog module that :class:`Network` instantiates where the tile is converted once, by itself."""
@@ -62,6 +63,9 @@ class Network(Component):
         Instantiate the module ``TILE_MODULE`` for each tile instead of elaborating each anew:
         Amaranth shares no modules, and one module for all tiles makes the Verilog, and what a
         simulator makes of it, smaller by the number of nodes.
+    tiles_together
+        Instantiate all of them, with the links between them, as one: :class:`.TilesTogether`. They
+        print no trace.
 
     Attributes
     ----------
@@ -81,11 +85,17 @@ class Network(Component):
     """
 
     def __init__(
-        self, config: NetworkConfig, *, trace: bool = False, tile_by_name: bool = False
+        self,
+        config: NetworkConfig,
+        *,
+        trace: bool = False,
+        tile_by_name: bool = False,
+        tiles_together: bool = False,
     ) -> None:
         self._config = config
         self._trace = trace
         self._tile_by_name = tile_by_name
+        self._tiles_together = tiles_together
         super().__init__(network_signature(config))
 
     def elaborate(self, _platform: object) -> Module:
@@ -93,9 +103,14 @@ class Network(Component):
         m = Module()
         tree = BroadcastTree(self._config)
         resets = self._elaborate_reset(m, tree)
-        signature = tile_signature(self._config, trace=self._trace)
-        tiles = [self._add_tile(m, node, signature, reset) for node, reset in enumerate(resets)]
-        self._elaborate_links(m, tiles)
+        if self._tiles_together:
+            together = TilesTogether(self._config, resets, tree.sharing)
+            together.add_to(m)
+            tiles: list = together.tiles
+        else:
+            signature = tile_signature(self._config, trace=self._trace)
+            tiles = [self._add_tile(m, node, signature, reset) for node, reset in enumerate(resets)]
+            self._elaborate_links(m, tiles)
         self._elaborate_control(m, tree, tiles)
         self._elaborate_cycle(m, tree, tiles)
         self._elaborate_host(m, tree, tiles)
@@ -204,19 +219,25 @@ class Network(Component):
             for tile, here in zip(tiles, tree.to_all(m, name, asked), strict=True):
                 m.d.comb += getattr(tile.host, name).eq(here)
         answers = [tile.host.read_data for tile in tiles]
-        m.d.comb += self.host.read_data.eq(tree.from_all(m, "answer", answers, _either))
+        either = _either_by_bit if self._tiles_together else _either
+        m.d.comb += self.host.read_data.eq(tree.from_all(m, "answer", answers, either))
 
 
 def _all(bits: Sequence[Value]) -> Value:
-    """Whether all of these are 1."""
+    """Combine: 1 where all of these are 1."""
     return Cat(bits).all()
 
 
 def _any(bits: Sequence[Value]) -> Value:
-    """Whether one of these is 1."""
+    """Combine: 1 where one of these is 1."""
     return Cat(bits).any()
 
 
 def _either(words: Sequence[Value]) -> Value:
     """The one of these that is not 0."""
     return balanced(or_, words)
+
+
+def _either_by_bit(words: Sequence[Value]) -> Value:
+    """The same, of words whose bits of one place lie together."""
+    return Cat(Cat(bits).any() for bits in zip(*words, strict=True))

@@ -36,7 +36,7 @@ class CreditCounter(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """As many bits as there are places, the lowest set: no sum is in the way of a request."""
+        """Keep one bit for each place, the lowest set: no sum is in the way of a request."""
         m = Module()
         places = Signal(self._depth, init=-1)
         full = places[-1]

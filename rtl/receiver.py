@@ -68,5 +68,5 @@ class Receiver(Component):
         return m
 
     def _is_of(self, vc: int) -> Value:
-        """What arrives is of that VC, if anything does."""
+        """Tell whether what arrives is of that VC, if anything does."""
         return C(1) if self._config.vcs == 1 else self.ejection.valid[vc]

@@ -13,7 +13,7 @@ from .output_port import CreditCounter
 
 
 class SenderState(enum.Enum):
-    """What the sender is doing; the host reads the value."""
+    """State of a sender; the host reads the value."""
 
     CONTROL = 0
     READY = 1
@@ -43,7 +43,7 @@ def _row_layout(config: NetworkConfig) -> data.StructLayout:
 
 
 def _is_less(first: Value, second: Value) -> Value:
-    """Whether the first number is less than the second.
+    """Tell whether the first number is less than the second.
 
     Bit by bit: a carry chain would be slow and large for so few bits.
     """
@@ -285,7 +285,7 @@ class Sender(Component):
         return Cat(slot.vc == number for number in range(self._config.vcs))
 
     def _is_sound(self, word: Value) -> Value:
-        """Whether the first hop is by a port and a VC that there are."""
+        """Tell whether the first hop is by a port and a VC that there are."""
         slot = self._first_slot(word)
         by_port = (slot.port >= self._ports.start) & (slot.port < self._ports.stop)
         return by_port & self._first_vc(word).any()

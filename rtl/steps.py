@@ -8,7 +8,7 @@ from .host_port import looks_ahead
 
 
 class ArrivalRecord(Component):
-    """Which packets have come out of the network at one place, of those that are expected there.
+    """Record of the packets that have come out of the network at one place.
 
     Attributes
     ----------

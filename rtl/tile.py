@@ -93,7 +93,7 @@ class Tile(Component):
         return m
 
     def _constant(self, m: Module, platform: object, value: Signal) -> Signal:
-        """What is constant for a node, through a register: no output depends on an input at once.
+        """Register a constant of a node: no output depends on an input at once.
 
         So a simulator can evaluate each tile once per cycle. A platform with ``flattened`` set
         makes one module of all tiles, in which constants spread if they pass no register.

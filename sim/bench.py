@@ -116,7 +116,7 @@ def _host(dut: Any) -> dict[str, Any]:
 
 @contextmanager
 def _standard_output_to(path: Path) -> Iterator[None]:
-    """What the simulator's C++ prints goes to ``path`` meanwhile: the trace, and nothing else."""
+    """Send what the simulator's C++ prints, the trace and nothing else, to ``path`` meanwhile."""
     c_library = ctypes.CDLL(None)
     sys.stdout.flush()
     c_library.fflush(None)

@@ -114,7 +114,7 @@ class Build:
 
 
 def is_plain(folder: str | Path) -> bool:
-    """Whether make can read the name of a folder: spaces and the like take names apart there."""
+    """Tell whether make can read the name of a folder: a space takes a name apart there."""
     return re.fullmatch(r"[\w./+-]+", str(folder)) is not None
 
 

@@ -30,7 +30,7 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """What an entry is, in words, and its files by their paths within its folder."""
+    """An entry of the cache: its description, and its files by their paths within its folder."""
 
     what: str
     files: dict[str, File]
@@ -56,7 +56,7 @@ def read_entry(folder: Path) -> Entry | None:
 
 
 def open_entry(folder: Path) -> bool:
-    """Whether ``folder`` is a whole entry; if so it counts as used now."""
+    """Tell whether ``folder`` is a whole entry; if so it counts as used now."""
     entry = read_entry(folder)
     if entry is None:
         return False

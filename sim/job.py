@@ -1,4 +1,4 @@
-"""What the simulation of one program takes and gives, in files between two processes.
+"""Jobs and results of the simulation, in files between two processes.
 
 The bench runs inside the simulator's process (``bench.py``); the driver (``simulator.py``) prepares
 jobs and reads results. Each job is a folder with ``job.json``, and afterwards ``trace.txt`` and
@@ -76,7 +76,7 @@ class Job(_Stored):
 
 @dataclass(frozen=True)
 class JobResult(_Stored):
-    """What came of it.
+    """Result of a job.
 
     done
         All nodes finished before the limit.

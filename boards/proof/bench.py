@@ -52,7 +52,7 @@ async def serve_line(dut: Any) -> None:
 
 
 class _Pins:
-    """What can be done with the pins of a board, one bit of the line taking ``divisor`` cycles."""
+    """The pins of a board, driven and read; a bit of the line takes ``divisor`` cycles."""
 
     def __init__(self, dut: Any, divisor: int) -> None:
         self._dut = dut
@@ -82,7 +82,7 @@ class _Pins:
                 await _cycles(self._divisor)
 
     async def read(self, most: int, cycles: int) -> bytes:
-        """What comes, until ``most`` bytes are there or so many cycles have passed."""
+        """Read bytes until ``most`` are there or so many cycles have passed."""
         limit = cocotb.start_soon(_cycles(cycles))
         while len(self._received) < most and not limit.done():
             self._more.clear()

@@ -1,4 +1,4 @@
-"""What would be on a board, run without one: RTL, netlist or bitstream behind simulated pins.
+"""Designs for a board, run without one: RTL, netlist or bitstream behind simulated pins.
 
 ::
 
@@ -57,7 +57,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Design:
-    """What is simulated.
+    """A design to simulate.
 
     level
         What it was made from, in words.
@@ -131,7 +131,7 @@ def bitstream_design(board: Board, built: Path) -> Design:
 
 
 def why_not_read_back(board: Board) -> str | None:
-    """Why a bitstream cannot be turned back into Verilog here; None where it can."""
+    """Say why a bitstream cannot be turned back into Verilog here; None where it can."""
     if board.family != "ice40":
         return f"board whose bitstream is read back must be one with an iCE40, not {board.name}"
     try:

@@ -80,12 +80,12 @@ class SimulatedBoard:
         self._ask("write", data)
 
     def read(self, most: int, seconds: float) -> bytes:
-        """What comes, until ``most`` bytes are there or ``seconds`` have passed."""
+        """Read bytes until ``most`` are there or ``seconds`` have passed."""
         data: bytes = self._ask("read", most, max(1, round(seconds * self._board.clock)))
         return data
 
     def outcome(self) -> Outcome:
-        """What the LEDs show."""
+        """Read the LEDs."""
         shown: int = self._ask("leds")
         return Outcome(shown * Outcome.DONE)
 
@@ -121,7 +121,7 @@ class SimulatedBoard:
             return Connection(connected.detach())
 
     def _failure(self) -> SimulatorError:
-        """That the simulator has ended."""
+        """Describe how the simulator has ended."""
         return ended_early(Path(self._folder.name))
 
     def _stop(self) -> None:

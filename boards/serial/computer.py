@@ -31,7 +31,7 @@ LATENCY_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class Pace:
-    """How long things take on a line, in seconds.
+    """Times of a line, in seconds.
 
     byte
         A byte on the wire.
@@ -59,7 +59,7 @@ class Line(Protocol):
         """Put ``data`` on the line."""
 
     def read(self, most: int, seconds: float) -> bytes:
-        """What comes, until ``most`` bytes are there or ``seconds`` have passed."""
+        """Read bytes until ``most`` are there or ``seconds`` have passed."""
 
 
 class SerialPort:
@@ -94,7 +94,7 @@ class SerialPort:
             raise self._refusal(error) from error
 
     def read(self, most: int, seconds: float) -> bytes:
-        """What comes, until ``most`` bytes are there or ``seconds`` have passed."""
+        """Read bytes until ``most`` are there or ``seconds`` have passed."""
         try:
             self._port.timeout = seconds
             data: bytes = self._port.read(most)
@@ -141,7 +141,7 @@ class SerialHost:
         self._heard = False
 
     def status(self) -> Status:
-        """What the board says of itself."""
+        """Ask the board for its status."""
         return Status.of(self._exchange(Request(kind=Kind.STATUS)))
 
     def control(self, control: Control) -> None:
@@ -215,6 +215,6 @@ class SerialHost:
 
 
 def _from_mark(data: bytes) -> bytes:
-    """What is left of ``data`` from its first mark of a reply on."""
+    """Cut ``data`` before its first mark of a reply."""
     start = data.find(REPLY_MARK)
     return data[start:] if start >= 0 else b""

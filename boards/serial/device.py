@@ -74,7 +74,7 @@ class SerialCrc(Component):
 
 
 class _Parts:
-    """What the states of a :class:`UartHost` share.
+    """Signals that the states of a :class:`UartHost` share.
 
     header, word
         The shift register; not reset: nothing in it is used before a whole request is there.
@@ -176,7 +176,7 @@ class UartHost(Component):
         return m
 
     def _elaborate_silence(self, m: Module, parts: _Parts) -> Signal:
-        """Whether it is long since the last byte came."""
+        """Tell whether it is long since the last byte came."""
         silence = Signal((self._timeout - 1).bit_length() + 1, reset_less=True)
         m.d.sync += silence.eq(silence + 1)
         with m.If(parts.receiver.byte_valid):

@@ -34,7 +34,7 @@ STATUS_BYTES = 9
 
 
 class Kind(enum.IntEnum):
-    """What a request wants: bits 2 and 3 of its command. Bits 0 and 1 are a host space."""
+    """Kind of a request: bits 2 and 3 of its command. Bits 0 and 1 are a host space."""
 
     READ = 0
     WRITE = 1
@@ -43,7 +43,7 @@ class Kind(enum.IntEnum):
 
 
 class Control(enum.IntFlag):
-    """What the word of a control request sets, and the lowest bits of a status tell."""
+    """Bits that the word of a control request sets; the lowest bits of a status are the same."""
 
     RESET = 1
     BARRIER = 2
@@ -59,7 +59,7 @@ class Outcome(enum.IntFlag):
 
 @dataclass(frozen=True)
 class Status:
-    """What a board says of itself.
+    """Status of a board.
 
     control, outcome
         What was set last; what the network says now.
@@ -88,7 +88,7 @@ class Status:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the computer asks. ``words`` is how many are read, 1 to :data:`MOST_WORDS`."""
+    """A request of the computer; it reads ``words`` words, 1 to :data:`MOST_WORDS`."""
 
     kind: Kind
     space: int = 0

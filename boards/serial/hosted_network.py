@@ -68,7 +68,7 @@ class HostedNetwork(Component):
         return m
 
     def _elaborate_answers(self, m: Module, host: UartHost, network: Network) -> None:
-        """What comes from all nodes has a cycle to come: the host looks at it bytes later."""
+        """Register the answers of all nodes: the host looks at them bytes later."""
         for name in ASKED:
             m.d.comb += getattr(network.host, name).eq(getattr(host.host, name))
         answers = [

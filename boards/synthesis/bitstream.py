@@ -66,7 +66,7 @@ Say = Callable[[str], None]
 
 
 class Stage(enum.StrEnum):
-    """What takes its time, in order; the first is left out for few nodes."""
+    """Stages of a build, in order; the first is left out for few nodes."""
 
     COUNT = "counting what one node takes (yosys)"
     CONVERT = "converting to RTLIL"
@@ -77,7 +77,7 @@ class Stage(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Bitstream:
-    """What was built.
+    """A bitstream that was built.
 
     folder
         Everything that the tools read and wrote.
@@ -107,7 +107,7 @@ class _Family:
 
     @property
     def place_arguments(self) -> tuple[str, ...]:
-        """What nextpnr is told beside the device."""
+        """Arguments for nextpnr beside the device."""
         option = {"pcf": "--pcf", "lpf": "--lpf"}[self.constraints]
         result = {"asc": "--asc", "config": "--textcfg"}[self.placed]
         return (
@@ -118,7 +118,7 @@ class _Family:
 
     @property
     def pack_arguments(self) -> tuple[str, ...]:
-        """What icepack or ecppack is told."""
+        """Arguments for icepack or ecppack."""
         compress = ("--compress",) if self.pack == "ecppack" else ()
         return (*compress, f"{TOP}.{self.placed}", f"{TOP}.{self.packed}")
 
@@ -192,7 +192,7 @@ def _require_possible(board: Board, config: NetworkConfig) -> None:
 
 
 def _count_tile(board: Board, config: NetworkConfig, say: Say) -> tuple[Resource, ...]:
-    """What one tile takes: known in seconds, where the whole network may take hours."""
+    """Count the cells of one tile: known in seconds, where the whole network may take hours."""
 
     def make(folder: Path) -> None:
         say(Stage.COUNT)
@@ -240,7 +240,7 @@ def _netlist_key(what: str, board: Board, config: NetworkConfig) -> str:
 
 
 def _read(board: Board, folder: Path, family: _Family) -> Bitstream:
-    """What is in a finished folder."""
+    """Read a finished folder."""
     report = json.loads((folder / REPORT).read_text())
     log = (folder / f"{family.place}.log").read_text(errors="replace")
     return Bitstream(

@@ -1,4 +1,4 @@
-"""What each kind of FPGA offers a router, and how yosys is told to make use of it.
+"""FPGA families: the memories and multiplexers they offer, and yosys scripts that use them.
 
 ::
 
@@ -87,7 +87,7 @@ class Technology:
 
 
 def technology_of(family: str, config: NetworkConfig, *, block_rams: int) -> Technology:
-    """What a router is made of if each buffer may have so many block RAMs."""
+    """Choose the technology of a router each of whose buffers may have so many block RAMs."""
     return Technology(
         _buffer_style(family, config, block_rams),
         crossbar_rests_at_zero=family == "ice40",
@@ -97,7 +97,7 @@ def technology_of(family: str, config: NetworkConfig, *, block_rams: int) -> Tec
 
 
 def _buffer_style(family: str, config: NetworkConfig, block_rams: int) -> BufferStyle:
-    """Of a buffer that may have so many block RAMs. An iCE40 has no distributed RAM."""
+    """Choose the style of a buffer with so many block RAMs. An iCE40 has no distributed RAM."""
     for_data = block_rams_of(family, config.depth, config.flit_width)
     labels = routed_layout(config).size - config.flit_width
     if config.depth <= SHALLOW:
@@ -112,7 +112,7 @@ def _buffer_style(family: str, config: NetworkConfig, block_rams: int) -> Buffer
 
 
 def tile_technology(board: Board, config: NetworkConfig) -> Technology:
-    """What the tiles of a network are made of on a board: buffers share the block RAMs left."""
+    """Choose the technology of a network's tiles: buffers share the block RAMs that are left."""
     nodes, capacity = config.topology.nodes, board.capacity
     memories = (config.message_words, config.table_words)
     each = sum(block_rams_of(board.family, words, config.flit_width) for words in memories)
@@ -136,7 +136,7 @@ class Synthesis:
 
 
 def synthesis(family: str, top: str) -> Synthesis:
-    """How a design of that top is synthesized, with :func:`synthesis_files` at hand.
+    """Script for yosys to synthesize a design of that top, beside :func:`synthesis_files`.
 
     It is stopped before LUTs are made, and goes on when the multiplexers are cells.
     """
@@ -158,7 +158,7 @@ def synthesis(family: str, top: str) -> Synthesis:
 
 
 def synthesis_files(family: str) -> dict[str, str]:
-    """What yosys reads beside the design, by file name."""
+    """Files that yosys reads beside the design, by name."""
     here = Path(__file__).parent
     paths = (here / "crossbar_mux.v", *here.glob(f"crossbar_mux_{family}*.v"))
     return {path.name: path.read_text() for path in paths}

@@ -1,4 +1,4 @@
-"""What a board's FPGA holds: the network, its serial host, two LEDs."""
+"""Top of a board's FPGA: the network, its serial host, two LEDs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -50,7 +50,7 @@ class BoardTop(Elaboratable):
 
 @dataclass(frozen=True)
 class PinNames:
-    """What the ports of a board's top are called, in netlists and constraints.
+    """Names of the ports of a board's top, in netlists and constraints.
 
     ``done_inverted`` and ``error_inverted`` say that the LED is lit by a 0.
     """
@@ -87,7 +87,7 @@ def tile_rtlil(board: Board, config: NetworkConfig) -> str:
 
 
 def synthesis_inputs(board: Board, config: NetworkConfig, statistics: str) -> dict[str, str]:
-    """What yosys and nextpnr read, by file name: RTLIL, script, constraints.
+    """Files that yosys and nextpnr read, by name: RTLIL, script, constraints.
 
     The script writes the cells' counts to the file ``statistics``.
     """

@@ -121,7 +121,7 @@ def chosen_flits(chosen: OptionValues) -> int:
 
 
 def chosen_request(chosen: OptionValues, topology: Topology, source: int | None) -> Request:
-    """What the options ask for, of whatever algorithm."""
+    """Request that the options make, of whatever algorithm."""
     return Request(
         topology=topology,
         words=chosen_flits(chosen),
@@ -192,7 +192,7 @@ def chosen_schedule(
 
 
 def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object]:
-    """What a result is about, as :func:`.network_facts`; a schedule file has no seed."""
+    """Facts that name a result, as :func:`.network_facts`; a schedule file has no seed."""
     facts = network_facts(chosen, schedule.topology)
     if chosen.get("schedule_file") is not None:
         facts["seed"] = None
@@ -206,7 +206,7 @@ def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object
 
 
 def _default_algorithm(collective: str, topology: Topology) -> str:
-    """What does a collective on a network if nothing is said."""
+    """Name the algorithm for a collective on a network when ``--algorithm`` is not given."""
     usual = "sbt" if topology.kind == "hypercube" else "ring"
     return DEFAULT_ALGORITHMS.get(collective, usual)
 

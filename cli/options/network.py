@@ -99,7 +99,7 @@ def chosen_topology(chosen: OptionValues, limit: SizeLimit) -> Topology:
 
 
 def network_facts(chosen: OptionValues, topology: Topology) -> dict[str, object]:
-    """What a result is about, for ``--json``: so that a file of it can be told from another."""
+    """Facts that name a result, for ``--json``: so that a file of it can be told from another."""
     return {"version": __version__, "network": topology.label, "seed": chosen["seed"]}
 
 

@@ -107,6 +107,6 @@ def refuse_beside(option: str, others: Sequence[str], why: str = "the file says 
 
 
 def was_typed(parameter: str) -> bool:
-    """Whether an option stands on the command line."""
+    """Tell whether an option stands on the command line."""
     source = click.get_current_context().get_parameter_source(parameter)
     return source is ParameterSource.COMMANDLINE

@@ -1,4 +1,4 @@
-"""How a value from a user is refused: one line: the parameter, what is allowed, the value."""
+"""Refusals of values from users, in one line: the parameter, what is allowed, the value."""
 
 from __future__ import annotations
 

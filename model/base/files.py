@@ -24,7 +24,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def input_name(path: str | Path) -> str:
-    """What an input file is called in an error."""
+    """Name an input file in an error."""
     return "standard input" if str(path) == STANDARD_INPUT else str(path)
 
 
@@ -110,7 +110,7 @@ def require_writable(path: str | Path) -> None:
 
 
 def _place(path: str | Path) -> Path:
-    """Where a file is written: what a symbolic link leads to, or else the path itself."""
+    """Path to which a file is written: the target of a symbolic link, or else the path itself."""
     path = Path(path)
     return Path(os.path.realpath(path)) if path.is_symlink() and not is_special(path) else path
 
@@ -131,17 +131,17 @@ _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 def _beside(path: Path) -> Path:
-    """What is written before it is renamed."""
+    """Path of the file that is written before it is renamed."""
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
 def is_standard_output(path: str | Path) -> bool:
-    """Whether ``path`` is a name of standard output, wherever that leads."""
+    """Tell whether ``path`` is a name of standard output, wherever that leads."""
     return str(path) in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 def is_special(path: Path) -> bool:
-    """Whether ``path`` is a device or a pipe, such as /dev/null, or standard output.
+    """Tell whether ``path`` is a device or a pipe, such as /dev/null, or standard output.
 
     These are written to; a file put in their place would take it from everybody.
     """

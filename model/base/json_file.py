@@ -24,7 +24,7 @@ class _Header(msgspec.Struct):
 
 
 def read_json(path: str | Path, build: Callable[[bytes], _Built]) -> _Built:
-    """What ``build`` makes of the JSON text in the file ``path``.
+    """Read the JSON text in the file ``path`` and hand it to ``build``.
 
     Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
     allowed there.

@@ -1,4 +1,4 @@
-"""What is said to those who wait, on Python's log: the command line puts it on standard error."""
+"""Notices to those who wait, on Python's log: the command line puts them on standard error."""
 
 from __future__ import annotations
 

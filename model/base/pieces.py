@@ -11,7 +11,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 def offsets_of(lengths: Sequence[int] | npt.NDArray[np.integer]) -> Numbers:
-    """Where each piece begins, and where the last one ends: shape (pieces + 1,)."""
+    """Offsets at which each piece begins, and the last one ends: shape (pieces + 1,)."""
     return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths, dtype=np.int64)))
 
 

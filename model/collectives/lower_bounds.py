@@ -47,7 +47,7 @@ from .grid.sends import ROOTED, GridCollective
 
 @dataclass(frozen=True)
 class Costs:
-    """What a schedule takes.
+    """Costs of a schedule.
 
     ``hops`` is its TCD, each send counting once for each link; in ``word_hops`` it counts once for
     each of its words. ``node_words`` are the words that the busiest node sends, or those that the
@@ -186,7 +186,7 @@ def _apart(side: int, wrapped: bool) -> npt.NDArray[np.int64]:
 
 
 def _link_blocks(asked: GridCollective, distances: int) -> list[tuple[int, str]]:
-    """How many blocks some link must carry, by all reasons."""
+    """Count the blocks that some link must carry, by all reasons."""
     topology = asked.topology
     links = np.count_nonzero(topology.neighbor != NO_LINK, axis=1)
     if asked.name == "broadcast":
@@ -211,7 +211,7 @@ def _link_blocks(asked: GridCollective, distances: int) -> list[tuple[int, str]]
 
 
 def _cut(asked: GridCollective, axis: int, place: int) -> tuple[int, str]:
-    """What a link must carry across an axis, if nodes below ``place`` are cut off from the others.
+    """Words that a link must carry across an axis, if nodes below ``place`` are cut off.
 
     On a wrapped axis the part below ``place`` is any part of that length; the root is outside.
     """

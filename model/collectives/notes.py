@@ -1,4 +1,4 @@
-"""What the algorithm of a schedule, found by its name, says of the schedule beside its sends."""
+"""Notes on a schedule from its algorithm, which is found by its name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .registry import ALGORITHMS, Algorithm
 
 
 def _algorithm_of(schedule: Schedule) -> Algorithm | None:
-    """What may have made ``schedule``, by its name; None where that is not ours."""
+    """Find the algorithm that made ``schedule``, by its name; None where that is not ours."""
     names = [(schedule.collective, schedule.algorithm)]
     if schedule.collective == CUSTOM:
         names = [(collective, schedule.algorithm) for collective in COLLECTIVES]
@@ -30,7 +30,7 @@ def landmarks(schedule: Schedule) -> tuple[int, ...]:
 
 
 def upper_bounds(schedule: Schedule) -> dict[str, int]:
-    """What the paper of its algorithm says that measures of ``schedule`` are at most, by name."""
+    """Upper bounds on measures of ``schedule`` from its algorithm's paper, by name."""
     algorithm = _algorithm_of(schedule)
     return {} if algorithm is None else algorithm.most(schedule.topology)
 

@@ -30,7 +30,7 @@ from .unicast_chain import (
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is to be scheduled.
+    """A collective to schedule.
 
     topology, words
         The network, and the words of each block: of the message in a broadcast.

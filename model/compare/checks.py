@@ -30,7 +30,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the hardware did, and how it compares with what was predicted."""
+    """A run of the hardware, compared with its prediction line by line."""
 
     measured: HardwareRun
     checks: tuple[Check, ...]
@@ -38,7 +38,7 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether every line of the table is right."""
+        """Tell whether every line of the table is right."""
         return all(check.agrees for check in self.checks)
 
 
@@ -86,7 +86,7 @@ def equality_check(name: str, predicted: int, measured: int) -> Check:
 
 
 def delivery_check(case: Case, measured: HardwareRun) -> Check:
-    """How many nodes have all that they are to have, and nothing else in its place."""
+    """Check how many nodes have all that they are to have, and nothing else in its place."""
     nodes = len(case.schedule.blocks.served(case.schedule.topology))
     delivered = int(case.payload.delivered(measured.memory).sum())
     right = delivered == nodes and _same_words(case, measured)
@@ -104,7 +104,7 @@ def cycles_check(predicted: Run, measured: HardwareRun) -> Check:
 
 
 def flags_check(predicted: Run, measured: HardwareRun) -> Check:
-    """Whether any node has seen what must never happen."""
+    """Check that no node has set an error flag."""
     nodes = range(len(measured.flags))
     names = sorted({name for node in nodes for name in measured.flag_names(node)})
     none = bool((measured.flags == 0).all() and (predicted.flags == 0).all())
@@ -112,7 +112,7 @@ def flags_check(predicted: Run, measured: HardwareRun) -> Check:
 
 
 def _same_words(case: Case, measured: HardwareRun) -> bool:
-    """Whether the words of all blocks that a node has had are as predicted.
+    """Tell whether the words of all blocks that a node has had are as predicted.
 
     What else lies in a memory of the hardware may be left from another run.
     """
@@ -130,7 +130,7 @@ def _repeated(program: Program) -> int:
 def compare_runs(
     predicted: Run, measured: HardwareRun
 ) -> tuple[tuple[Check, ...], Difference | None]:
-    """What holds for every program: cycles, stalls, flags, the trace and where it first differs."""
+    """Compare what every program has: cycles, stalls, flags, the trace and its first difference."""
     difference = first_difference(predicted.trace, measured.trace)
     stalled = int(predicted.stalled_flits.sum()), int(measured.stalled_flits.sum())
     checks = (

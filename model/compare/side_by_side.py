@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of one algorithm.
+    """Measures of one algorithm.
 
     ``cycles`` is what the cycle model says, by timing; a timing that is not there is in
     ``refusals`` with the reason. ``verified`` is what the hardware did, where it was asked.
@@ -57,7 +57,7 @@ class Entry:
 
     @cached_property
     def formula(self) -> tuple[str, int, float] | None:
-        """Where Johnsson & Ho say what it costs, and the start-ups and words that they say.
+        """Place, start-ups and words of its cost as Johnsson & Ho state it.
 
         None on other networks than hypercubes, and for what has no row in their tables. Packets are
         as large as the largest send.
@@ -78,11 +78,11 @@ class Entry:
 
     @property
     def agrees(self) -> bool:
-        """Whether the hardware did what the model says, in every timing that it was asked for."""
+        """Tell whether the hardware did what the model says, in every timing that was run."""
         return all(result.agrees for result in self.verified.values())
 
     def to_json(self) -> dict[str, object]:
-        """What is known, as JSON values."""
+        """The measures as JSON values."""
         return {
             "algorithm": self.name,
             "steps": self.schedule.steps,

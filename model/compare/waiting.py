@@ -1,4 +1,4 @@
-"""What an unfinished run of the hardware still waits for."""
+"""Reasons why a run of the hardware has not finished."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def waiting(program: Program, measured: HardwareRun) -> list[str]:
 
 
 def _unfinished(program: Program, measured: HardwareRun, node: int) -> list[str]:
-    """What a node has not received, and what it has not sent."""
+    """List what a node has not received, and what it has not sent."""
     parts = []
     lanes = zip(program.lane_rows(node), program.lane_receives(node), strict=True)
     for lane, (rows, receives) in enumerate(lanes):

@@ -1,4 +1,4 @@
-"""What compiled loops read of header flits: docs/router.md, section 1.
+"""Fields of header flits as compiled loops read them: docs/router.md, section 1.
 
 The same as :class:`~eyecast.model.network.header.HeaderFormat` says for whole columns; a loop has
 the widths alone, as numbers of its :class:`~.state.Network`.

@@ -110,7 +110,7 @@ def fetched(net: Network, now: Registers, node: Int, address: Int) -> np.uint64:
 
 @inlined
 def receives(net: Network, node: Int, step: Int) -> bool:
-    """Whether a node expects anything in a step."""
+    """Tell whether a node expects anything in a step."""
     result = False
     for place in range(lanes_of(net)):
         lane = index(node * lanes_of(net) + place)
@@ -229,7 +229,7 @@ def next_alarm(now: Registers) -> np.int64:
 
 @inlined
 def accepts(net: Network, now: Registers, node: Int) -> bool:
-    """Whether the interface accepts a flit from port 0 of its router in this cycle."""
+    """Tell whether the interface accepts a flit from port 0 of its router in this cycle."""
     return bool((net.refusal[node] >> now.total[CYCLE] % REFUSAL_CYCLES) & 1 == 0)
 
 

@@ -255,7 +255,7 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
 
 
 def _wiring(config: NetworkConfig) -> dict[str, Any]:
-    """What of a :class:`Network` tells where its lines and channels are, and lead."""
+    """Columns of a :class:`Network` that tell where its lines and channels are, and lead."""
     nodes, lines = config.topology.nodes, _lines(config)
     line_node, place = np.divmod(np.arange(nodes * lines, dtype=np.uint32), np.uint32(lines))
     routers, interfaces = (

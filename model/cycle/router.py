@@ -60,7 +60,7 @@ def number_at(net: Network, place: Int) -> np.int64:
 
 @inlined
 def reached(net: Network, turn: Int, place: Int) -> np.int64:
-    """Where the order comes to a buffer from ``turn`` on, its first place or its second."""
+    """Place where the order comes to a buffer from ``turn`` on, its first or its second."""
     second = place + net.buffers if net.vcs > 1 and place < net.link_buffers else place
     return np.int64(second if place < turn <= second else place)
 

@@ -63,7 +63,7 @@ loop was compiled from."""
 
 
 class Network(NamedTuple):
-    """What is fixed while a program runs: the network, and the rows of its tables.
+    """Everything that is fixed while a program runs: the network, and the rows of its tables.
 
     ``lanes``, ``lines``, ``buffers`` and, of those, ``link_buffers`` are those of one node;
     ``lanes`` is None, for 1, in a network that is not all-port
@@ -185,7 +185,7 @@ class Registers(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """What a cycle decides or finds; how many entries most hold is in ``total``.
+    """Lists that a cycle fills; ``total`` says how many entries most of them hold.
 
     Sleeping nodes are linked: ``first_asleep`` by the lowest bits of the alarm, then
     ``next_asleep`` by node. ``fronts`` are input channels whose front flit is the first of a packet

@@ -106,7 +106,7 @@ class NetworkConfig:
         self._require_flit_width("the message length", self.length_bits)
 
     def _require_no_waiting(self) -> None:
-        """What waits, or may be refused, needs buffers, of which the model has ``depth``."""
+        """Refuse flits that may wait without buffers, of which the model has ``depth``."""
         if self.timed_rows:
             raise InvalidInput.of("timed rows", "left out of a contention-free network", "given")
         if self.depth < 2 * self.link_registers + 2:
@@ -114,7 +114,7 @@ class NetworkConfig:
             raise InvalidInput.of("depth", allowed, self.depth)
 
     def _require_one_timing(self) -> None:
-        """What is not there in networks with a port for every link."""
+        """Refuse what is not there in networks with a port for every link."""
         for name in ("timed_rows", "signature", "contention_free"):
             if getattr(self, name):
                 parameter = name.replace("_", " ")

@@ -139,7 +139,7 @@ class HeaderFormat:
         return header
 
     def _slots(self, routes: Routes) -> Numbers:
-        """How many slots each route takes."""
+        """Count the slots of each route."""
         sums = offsets_of(-(-routes.hops // self.reach))
         return sums[routes.first[1:]] - sums[routes.first[:-1]]
 

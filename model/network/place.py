@@ -7,7 +7,7 @@ from .topology import Topology
 
 
 def place_numbers(topology: Topology, node: int | None) -> list[int] | str | None:
-    """Where a node is, as JSON values: its coordinates, or "host"; None for none."""
+    """Place of a node as JSON values: its coordinates, or "host"; None for none."""
     if node is None:
         return None
     if isinstance(topology, HostedTopology) and node == topology.host:
@@ -17,6 +17,6 @@ def place_numbers(topology: Topology, node: int | None) -> list[int] | str | Non
 
 
 def place_name(topology: Topology, node: int) -> str:
-    """Where a node is: "(1,0)", or "host"."""
+    """Name the place of a node: "(1,0)", or "host"."""
     numbers = place_numbers(topology, node)
     return numbers if isinstance(numbers, str) else f"({','.join(map(str, numbers or ()))})"

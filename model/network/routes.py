@@ -156,7 +156,7 @@ def shortest_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[
 
 
 def _next_nodes(topology: Topology, before: list[list[int]], target: int) -> list[int]:
-    """Where the lowest port that leads closer to ``target`` leads, for each node; -1 for none.
+    """Next node by the lowest port that leads closer to ``target``, for each node; -1 for none.
 
     ``before[node]`` are the nodes from which a link leads to ``node``.
     """
@@ -258,7 +258,7 @@ def segments_of_paths(
 def _links(
     topology: Topology, path_offsets: Offsets, path_nodes: Nodes
 ) -> tuple[Nodes, Numbers, npt.NDArray[np.bool_]]:
-    """Where each link of all paths begins, by which port, and whether it is the first of a path."""
+    """List the links of all paths: node, port, and whether it is the first of its path."""
     inner = np.ones(path_nodes.size, dtype=bool)
     inner[path_offsets[1:] - 1] = False
     begins, ends = path_nodes[inner], path_nodes[np.flatnonzero(inner) + 1]

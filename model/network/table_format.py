@@ -20,7 +20,7 @@ Fields = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True)
 class TableFormat:
-    """What stands in a row's control words, in front of its header flits.
+    """Format of a row's control words, which stand in front of its header flits.
 
     ``fields`` are packed into words of ``word_width`` bits by :func:`pack_positions`.
     """
@@ -48,7 +48,7 @@ class TableFormat:
 
 
 def pack_positions(fields: Fields, word_width: int) -> tuple[tuple[int, int], ...]:
-    """Where each (name, width) field goes: (word, lowest bit), low bits first, none straddling.
+    """Place each (name, width) field: (word, lowest bit), low bits first, none straddling.
 
     >>> pack_positions((("a", 10), ("b", 4), ("c", 6)), 16)
     ((0, 0), (0, 10), (1, 0))

@@ -88,7 +88,7 @@ class _Graph(_Faults):
 
 
 class _Kind(NamedTuple):
-    """How a kind is read (``layout``, ``build``) and what it writes (``size``)."""
+    """Reader (``layout``, ``build``) and writer (``size``) of a kind of network."""
 
     layout: type[_Faults]
     build: Callable[[Any], Topology]
@@ -161,7 +161,7 @@ def read_topology(path: str | Path) -> Topology:
 
 
 class _Sketch(msgspec.Struct):
-    """What tells the two forms apart."""
+    """Keys that tell the two forms apart."""
 
     kind: object = msgspec.UNSET
     nodes: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET

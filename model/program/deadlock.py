@@ -153,7 +153,7 @@ def _dependencies(program: Program) -> Channels:
 
 
 def _left_after_peeling(before: Channels, after: Channels, count: int) -> npt.NDArray[np.bool_]:
-    """Which of ``count`` channels are left when those that no other one leads to go, repeatedly.
+    """Find the channels of ``count`` left when those that no other leads to go, repeatedly.
 
     ``before`` and ``after`` are the ends of the edges. What is left is in a cycle or leads on from
     one. The work is proportional to the number of edges.

@@ -1,4 +1,4 @@
-"""Where blocks lie in the message memories of a network.
+"""Layout of blocks in the message memories of a network.
 
 Where all blocks of a collective fit in one node's memory, block b lies at the same address in every
 node: the blocks one after the other, in the order of the schedule's list. An all-to-all has as many
@@ -46,7 +46,7 @@ class Layout:
         return cls(starts, packed, size)
 
     def address(self, node: int, block: int) -> int:
-        """Where ``block`` begins in ``node``; KeyError if it never has it."""
+        """Address at which ``block`` begins in ``node``; KeyError if it never has it."""
         if self.packed is None:
             return int(self.starts[block])
         return self.packed[node * (len(self.starts) - 1) + block]
@@ -69,7 +69,7 @@ def held_words(schedule: Schedule, layout: Layout) -> npt.NDArray[np.bool_]:
 
 
 def block_starts(blocks: Blocks) -> npt.NDArray[np.int64]:
-    """Where each of ``blocks``, one after the other, begins and the last one ends."""
+    """Offsets at which each of ``blocks``, one after the other, begins and the last one ends."""
     return offsets_of(blocks.words)
 
 

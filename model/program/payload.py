@@ -1,4 +1,4 @@
-"""What is in the blocks of a schedule when it is carried out: random words, no two alike."""
+"""Content of the blocks of a schedule when it is carried out: random words, no two alike."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Payload:
         return memory
 
     def delivered(self, memory: Words) -> npt.NDArray[np.bool_]:
-        """Which nodes are owed something and hold all of it, word for word: shape (nodes,).
+        """Nodes that are owed something and hold all of it, word for word: shape (nodes,), bool.
 
         ``memory`` has shape (nodes, at least layout.size).
         """

@@ -27,7 +27,7 @@ NO_START = -1
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tables:
-    """What a network is loaded with before a run, but for the message memories.
+    """Tables that a network is loaded with before a run, without the message memories.
 
     The tables are those of the senders. There is one for each node; in an all-port network link
     port l of node n has number ``n * lanes + l - 1``, and so has what it receives. Sender n has the
@@ -208,7 +208,7 @@ def _expected(program: Program) -> npt.NDArray[np.bool_]:
 
 
 def _row_name(config: NetworkConfig, lane: int, place: int) -> str:
-    """Which row of which sender this is."""
+    """Name a row by its sender and its place."""
     node, lane = divmod(lane, config.lanes)
     port = f", port {lane + 1}" if config.all_port else ""
     return f"node {node}{port}, row {place}"

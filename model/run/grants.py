@@ -1,4 +1,4 @@
-"""Whose turn it was: of the heads that wait for an output VC, and of the VCs of an output.
+"""Turns of heads that wait for an output VC, and of the VCs of an output, as a trace shows them.
 
 A trace tells when each flit of a link has come to the front of its buffer and when it left
 (``matching``), and so which heads waited while another one was granted. The order of the page
@@ -99,7 +99,7 @@ def check_grants(program: Program, buffered: Buffered) -> None:
 
 
 def check_vcs(program: Program, packets: Packets, buffered: Buffered) -> None:
-    """Of an output's VCs the first one that is ready sends, from the one after the last on.
+    """Require that, of an output's VCs, the first one ready after the last one sends.
 
     Ready is a VC that has a credit and a flit that is certain to stand at the front of its buffer,
     the next one of the packet that holds it, or a head if none does. It is checked where no packet
@@ -125,7 +125,7 @@ def check_vcs(program: Program, packets: Packets, buffered: Buffered) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Waiting:
-    """What stands in front of one output VC: cycles, in the order in which flits leave by it.
+    """Heads in front of one output VC: cycles, in the order in which flits leave by it.
 
     ``waits`` has the cycle from which on each is at the front, a head of another packet too that is
     there sooner; ``left`` the cycle in which it leaves, and ``returned`` those in which credits
@@ -138,7 +138,7 @@ class _Waiting:
     credits: int
 
     def ready(self, cycle: int) -> bool:
-        """Whether the VC might have sent in a cycle in which it did not."""
+        """Tell whether the VC might have sent in a cycle in which it did not."""
         following = bisect_left(self.left, cycle)
         if following == len(self.left) or self.waits[following] > cycle:
             return False
@@ -148,7 +148,7 @@ class _Waiting:
     def of_outputs(
         cls, program: Program, packets: Packets, buffered: Buffered
     ) -> dict[int, _Waiting]:
-        """What stands in front of each output VC, by its number."""
+        """Heads in front of each output VC, by its number."""
         config, arrivals = program.config, buffered.arrivals
         lengths = arrivals.end - arrivals.begin
         exits, begins = np.repeat(buffered.exit, lengths), np.repeat(buffered.front, lengths)

@@ -1,4 +1,4 @@
-r"""Which packet that came into a router is which that left it, and when each flit left its buffer.
+r"""Matching of the packets that left a router with those that came in, and the cycles of each flit.
 
 A packet that comes into a router stands in a queue, a VC of an input port. What leaves the router
 by an output VC is matched with the fronts of its queues::
@@ -48,7 +48,7 @@ packets are only counted."""
 
 @dataclass(frozen=True, eq=False)
 class Buffered:
-    """What came into the routers, and the cycle in which each flit left its buffer.
+    """Flits that came into the routers, and the cycle in which each left its buffer.
 
     Flits of port 0 are those that a node's rows inject. ``left`` is :data:`NEVER` for flits that
     were still there at the end of the trace. Of each packet, ``exit`` is the output VC that it
@@ -64,7 +64,7 @@ class Buffered:
 
 
 class Matching:
-    """Which packet that came into a router is which that left it.
+    """A matching of packets that left routers with those that came in.
 
     Lists have one entry per flit (``came``, ``credit``, ``gone``) or per packet, in the order that
     ``arrivals`` and ``departures`` have them. ``kind`` of an arrival is in ``looks`` of a departure
@@ -166,7 +166,7 @@ class Matching:
         return Buffered(self.arrivals, np.array(left, dtype=np.int64), self.exit, self.front, sure)
 
     def _mistakable(self) -> npt.NDArray[np.bool_]:
-        """Whether each arrival may have been taken for one by another input VC of its router.
+        """Tell whether each arrival may have been taken for one by another input VC of its router.
 
         The words of what a node injects are not known. If all that came in has left, they are what
         leaves and did not come in over a link; until then only its first flit is known of a packet.
@@ -181,7 +181,7 @@ class Matching:
         return self._alike(kind) | np.isin(header, header[np.isin(kind, also_injected)])
 
     def _alike(self, look: Numbers) -> npt.NDArray[np.bool_]:
-        """Whether each arrival looks like another one by another input VC of its router."""
+        """Tell whether each arrival looks like another one by another input VC of its router."""
         order = np.lexsort((self.arrivals.channel, look, self.router))
         router, look, channel = self.router[order], look[order], self.arrivals.channel[order]
         alike = (
@@ -193,7 +193,7 @@ class Matching:
         return result
 
     def same(self, departure: int, arrival: int) -> bool:
-        """Whether the arrival, rewritten, looks like the departure, or like its beginning."""
+        """Tell whether the arrival, rewritten, looks like the departure, or like its beginning."""
         if self.departures.whole[departure]:
             return self.kind[arrival] in self.looks[departure]
         begin, end, start = self.begin[departure], self.end[departure], self.start[arrival]
@@ -236,7 +236,7 @@ class _Walk:
         self.hopeless: set[tuple[int, ...]] = set()
 
     def finds_stranger(self) -> bool:
-        """Whether a departure cannot be any packet that came in, whatever the others are."""
+        """Tell whether a departure cannot be any packet that came in, whatever the others are."""
         matching = self.matching
         alike: dict[int, list[int]] = {}
         for arrival in chain(*self.queues):
@@ -278,7 +278,7 @@ class _Walk:
         return True
 
     def _state(self, departure: int) -> tuple[int, ...]:
-        """What decides whether this and all later departures can be matched."""
+        """State that decides whether this and all later departures can be matched."""
         matching = self.matching
         head = matching.gone[matching.begin[departure]]
         recent = [
@@ -304,12 +304,12 @@ class _Walk:
         return sorted(fitting, key=self._urgency, reverse=True)
 
     def _urgency(self, queue: int) -> tuple[int, int]:
-        """How soon the packet in front must leave; if that is all the same, who came first."""
+        """Urgency of the packet in front; among equals the one that came first."""
         matching, arrival = self.matching, self.front[queue]
         return matching.latest[arrival], matching.came[matching.start[arrival]]
 
     def _fits(self, departure: int, queue: int) -> bool:
-        """Whether the packet in front of a queue may have left as this departure."""
+        """Tell whether the packet in front of a queue may have left as this departure."""
         matching, arrival = self.matching, self.front[queue]
         if not matching.same(departure, arrival):
             return False
@@ -360,7 +360,7 @@ class _Walk:
                 raise flit_error("routes", matching.departures.flits, begin, what)
 
     def error(self) -> TraceError:
-        """What is wrong with the first departure that nothing could be matched with."""
+        """Describe the first departure that nothing could be matched with."""
         matching, (place, front, free) = self.matching, self.stuck
         departure = self.departures[place]
         begin, end = matching.begin[departure], matching.end[departure]

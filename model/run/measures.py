@@ -1,4 +1,4 @@
-"""What a run says about steps, and a trace, the model's or the hardware's, about traffic."""
+"""Measures of the steps of a run, and of the links of a trace, the model's or the hardware's."""
 
 from __future__ import annotations
 

@@ -91,10 +91,10 @@ def injected_flits(program: Program) -> Trace:
 def routed(
     config: NetworkConfig, arrivals: Packets
 ) -> tuple[Numbers, Numbers, Numbers, npt.NDArray[np.uint64]]:
-    """Where arrivals come in, their first flit that is not dropped, their output VC, that flit.
+    """Route arriving packets as the router that each of them enters does.
 
-    The output VC is the number of its channel, -1 where there is none to leave by; the flit is as
-    it leaves.
+    Return the router, the first flit that is not dropped there, the number of the output VC's
+    channel that the packet should leave by, -1 where there is none, and that flit as it leaves.
     """
     flits, topology, ports = arrivals.flits, config.topology, config.topology.ports
     node, port, vc = (column[arrivals.begin] for column in (flits.node, flits.port, flits.vc))

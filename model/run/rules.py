@@ -106,7 +106,7 @@ def check_packets(program: Program, trace: Trace, *, complete: bool = True) -> P
 
 
 def check_routes(program: Program, packets: Packets, *, complete: bool = True) -> Buffered:
-    """What leaves a router came in, and leaves where, as and when its header says.
+    """Require that what leaves a router came in, and leaves where, as and when its header says.
 
     That is: by the output and VC of the header, rewritten, payload unchanged; each flit at least
     one cycle after it came in, over a link's registers or by the rows of this node; the packets of

@@ -1,4 +1,4 @@
-"""What a network did with a program: predicted by the cycle model, or measured on hardware.
+"""Runs of a program: predicted by the cycle model, or measured on hardware.
 
 Names of flags and of the states of a sender are those of docs/router.md; the hardware has numbers
 of its own for them, and a test compares both.

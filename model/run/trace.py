@@ -244,7 +244,7 @@ def _require_order(path: Path, trace: Trace) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """Where two traces first differ: row ``index``, and what each has there, None past its end."""
+    """First difference of two traces: row ``index``, and what each has there, None past its end."""
 
     index: int
     first: Flit | None

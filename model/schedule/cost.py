@@ -1,4 +1,4 @@
-"""What a schedule costs in start-ups and words, counted from its table of sends.
+"""Cost of a schedule in start-ups and words, counted from its table of sends.
 
 The model of Johnsson & Ho (1986, section 2): a start-up takes τ and moves a packet of at most B
 words, a word takes t_c, and a step ends when its longest send has ended. So a step takes
@@ -20,7 +20,7 @@ from .table import CUSTOM
 
 @dataclass(frozen=True, eq=False)
 class ScheduleCost:
-    """What was counted.
+    """Start-ups and words, as counted.
 
     ``words_per_step`` has shape (steps,), int64: the words of the longest send of each step, 0 in a
     step without sends. ``busiest_link`` is the words that cross the busiest directed link in all

@@ -1,4 +1,4 @@
-"""What the name of a collective promises: who has which blocks, and who must end up with them.
+"""Promises of the names of collectives: who has which blocks, and who must end up with them.
 
 =============  =====================================================================================
 broadcast      the root has every block, and every working node gets every one of them
@@ -53,7 +53,7 @@ def require_promise(schedule: SendTable) -> None:
 
 
 def broadcast_name(topology: Topology, blocks: Blocks) -> str:
-    """What a broadcast is called that may leave working nodes out: custom if it does."""
+    """Name a broadcast that may leave working nodes out: custom if it does."""
     working = set(topology.working_nodes.tolist())
     whole = all(owed is None or working <= {*owed} for owed in blocks.owed)
     return "broadcast" if whole else CUSTOM

@@ -29,7 +29,7 @@ PORT_MODELS = ("half-duplex", "exchange", "full-duplex", "all-port")
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """What a collective moves: who has each block at the start, and who must end up with it.
+    """Blocks of a collective: who has each at the start, and who must end up with it.
 
     ``owner`` and ``words`` have shape (blocks,), int32: the node that has the block before step 1,
     and the block's length in words. ``owed[block]`` is the nodes that must end up with it, None for

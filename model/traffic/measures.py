@@ -15,7 +15,7 @@ from .traffic import Traffic
 def measure_traffic(
     traffic: Traffic, config: NetworkConfig, trace: Trace, seed: int
 ) -> dict[str, float | int]:
-    """What a trace of ``traffic``, with VCs drawn from ``seed``, says: throughput, latency, use.
+    """Measure throughput, latency and use of links in a trace of ``traffic``, VCs from ``seed``.
 
     Throughput is in flits per node and cycle, headers included, also those of their flits that are
     dropped on the way. A packet is accepted when its tail is delivered. What was accepted is

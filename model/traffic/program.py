@@ -148,7 +148,7 @@ class _Streams:
         return segments_of_paths(topology, self.path_offsets, self.path_nodes, self.path_vcs)
 
     def header_flits(self) -> Numbers64:
-        """How many header flits the packets of each stream have, shape (streams,)."""
+        """Count the header flits of the packets of each stream, shape (streams,)."""
         return np.diff(self.headers()[0])
 
     def headers(self) -> tuple[Offsets, Words]:
@@ -173,7 +173,7 @@ def _timed_program(config: NetworkConfig, rows: list[list[Row]], awaited: Number
 
 
 def _awaited(traffic: Traffic, config: NetworkConfig) -> Numbers64:
-    """How many packets each node receives."""
+    """Count the packets that each node receives."""
     return np.bincount(traffic.target, minlength=config.topology.nodes)
 
 
@@ -256,7 +256,7 @@ class Delivery:
 
 
 def deliveries(traffic: Traffic, config: NetworkConfig, trace: Trace, seed: int) -> Delivery:
-    """When each packet of ``traffic_program(traffic, config, seed)`` arrived, from a trace."""
+    """Find in a trace when each packet of ``traffic_program(traffic, config, seed)`` arrived."""
     vc_set, sets = packet_vc_sets(traffic, config, seed)
     heads, tails = _delivered_packets(trace)
     source = config.header.address(trace.data[heads])

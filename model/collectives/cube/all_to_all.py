@@ -95,7 +95,7 @@ def cube_all_to_all(
 
 
 def _from_root(graph: SpanningGraph, all_port: bool, order: str | None) -> Crossings:
-    """What node 0 sends, and what crosses which link when."""
+    """Blocks that node 0 sends, and the crossings of each."""
     if order == "reverse-breadth-first":
         return to_each(graph, None)
     if not all_port:

@@ -12,7 +12,7 @@ NO_PARENT = -1
 
 
 def count_ones(numbers: Numbers) -> Numbers:
-    """How many bits of each number are set."""
+    """Count the bits of each number that are set."""
     return np.bitwise_count(numbers).astype(np.int64)
 
 

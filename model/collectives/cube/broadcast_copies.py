@@ -65,7 +65,7 @@ def nesbt_copies(topology: Topology, source: int, words: int) -> Schedule:
 
 
 def _reached(tree: SpanningTree, topology: Topology) -> npt.NDArray[np.bool_]:
-    """Whether each node is still joined to the root by its way down the tree; shape (N,), bool."""
+    """Find the nodes still joined to the root by their way down the tree; shape (N,), bool."""
     nodes = np.arange(tree.nodes)
     joined: npt.NDArray[np.bool_]
     joined = topology.neighbor[tree.parent, tree.dimension + 1] == nodes

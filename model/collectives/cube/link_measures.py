@@ -1,4 +1,4 @@
-"""What the links of a spanning graph carry, by level and dimension: counted, not computed.
+"""Load of the links of a spanning graph, by level and dimension: counted, not computed.
 
 A link is at level l if it leads from a node of level l to one of level l + 1; it is of dimension d
 if it crosses dimension d. The names of Johnsson & Ho (section 3; Lemmas 3.1 to 3.28, Table 1)::

@@ -39,7 +39,7 @@ LARGEST_TABLE = 1 << 26
 
 @dataclass(frozen=True, eq=False)
 class Crossings:
-    """What crosses which link when; columns of equal length, int64.
+    """Shares that cross links, and the cycle of each; columns of equal length, int64.
 
     In ``cycle`` (from 0) the share of ``message`` that is ``tree``'s goes from source to target.
     """
@@ -206,7 +206,7 @@ def pack(
 
 
 def _pieces(link: Numbers, share: Numbers, tree: Numbers, packet: int | None) -> Pieces:
-    """How to cut the shares, for a table with one row for each share that crosses a link."""
+    """Cut the shares, for a table with one row for each share that crosses a link."""
     used = np.flatnonzero(share)
     whole = Pieces(share[used], used, max(1, link.size))
     if packet is None:

@@ -180,7 +180,7 @@ def _blocks(nodes: int, root: int, lengths: Numbers, to_root: bool) -> Blocks:
 
 
 def _crossings(graph: SpanningGraph, all_port: bool) -> tuple[Crossings, int]:
-    """What crosses which link in which cycle, and by how many trees."""
+    """List the crossings: link, cycle, and the number of trees."""
     if all_port:
         cycles = level_cycles(graph) if graph.name == "nrbrg" else None
         return to_each(graph, cycles), len(graph.trees)

@@ -91,7 +91,7 @@ class SpanningTree:
 
     @property
     def greedy(self) -> bool:
-        """Whether every node is as near to the root as in the cube (section 2)."""
+        """Tell whether every node is as near to the root as in the cube (section 2)."""
         return bool((self.level == count_ones(np.arange(self.nodes) ^ self.root)).all())
 
     @property
@@ -122,12 +122,12 @@ class SpanningGraph:
 
     @property
     def greedy(self) -> bool:
-        """Whether all trees are greedy."""
+        """Tell whether all trees are greedy."""
         return all(tree.greedy for tree in self.trees)
 
     @property
     def edge_disjoint(self) -> bool:
-        """Whether no two trees share a directed link."""
+        """Tell whether no two trees share a directed link."""
         links = np.concatenate([tree.links for tree in self.trees])
         return np.unique(links).size == links.size
 
@@ -198,7 +198,7 @@ def _sbnt_children(c: Numbers, r: int, n: int) -> Numbers:
 
 
 def _brg_places(c: Numbers, j: int, n: int) -> Numbers:
-    """How far along path j each address lies: the number whose Gray code it is."""
+    """Place of each address along path j: the number whose Gray code it is."""
     places = rotate_right(c, j, n)
     shift = 1
     while shift < n:

@@ -108,7 +108,7 @@ def disable(inside: npt.NDArray[np.bool_]) -> None:
 
 
 def _neighbors(inside: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], ...]:
-    """Whether the neighbor of each node in the west, east, south and north is ``inside``."""
+    """Tell whether the neighbor of each node in the west, east, south and north is ``inside``."""
     padded = np.pad(inside, 1)
     return padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2], padded[1:-1, 2:]
 

@@ -1,4 +1,4 @@
-"""What the collectives on grids share: sends in columns, from line to line, and their schedules.
+"""Parts of all collectives on grids: sends in columns, from line to line, and their schedules.
 
 A *line* is all the nodes of a grid that differ on one axis alone. The collectives go axis by axis,
 on all lines of an axis at once; lines have no link in common, and so what one line may do in a step
@@ -76,7 +76,7 @@ class GridCollective:
 
     @property
     def blocks(self) -> Blocks:
-        """What the collective moves.
+        """Blocks that the collective moves.
 
         Broadcast: one block. Scatter and gather: block b for, or from, node b. All-gather: block b
         from node b, for all. All-to-all: block ``s * nodes + d`` from s for d.
@@ -134,7 +134,7 @@ class Sends:
 
 @dataclass(frozen=True)
 class LineSends:
-    """How a collective with a root serves one line, in order of step; shapes (sends,).
+    """Sends by which a collective with a root serves one line, in order of step; shapes (sends,).
 
     ``source``, ``target`` and ``begin`` are places on the line. A send serves the ``length`` places
     from ``begin`` on; after the last place of the line comes the first.
@@ -152,7 +152,7 @@ Line = Callable[[int, int, bool], LineSends]
 
 
 def reach(side: int, place: int, wrapped: bool) -> tuple[int, int]:
-    """How many places of a line are served up from ``place``, and how many down.
+    """Count the places of a line that are served up from ``place``, and those down.
 
     A wrapped line is cut opposite ``place``, so that each is served the shorter way.
     """
@@ -190,7 +190,7 @@ def rooted_sends(collective: GridCollective, line: Line) -> Sends:
 
 
 def _served(along: LineSends, slabs: Columns, side: int, stride: int) -> tuple[Columns, Columns]:
-    """How many nodes each send of all slabs serves, and which, ascending."""
+    """Count the nodes that each send of all slabs serves, and list them, ascending."""
     over = np.maximum(along.begin + along.length - side, 0)
     begins = np.stack(
         np.broadcast_arrays(slabs, slabs + along.begin[:, np.newaxis] * stride), axis=-1

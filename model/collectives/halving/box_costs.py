@@ -142,7 +142,7 @@ class BoxCosts:
         return costs, targets
 
     def _numbered_face(self, sides: Sides, steps: int, axis: int) -> npt.NDArray[np.int64]:
-        """As :meth:`_face`, times the nodes of the box, plus the node at which the least arises.
+        """Compute :meth:`_face` times the nodes of the box, plus the node where the least arises.
 
         One number for both, which lowest numbers make the first of equals.
         """

@@ -1,4 +1,4 @@
-"""What broadcasts by halving share: from who sends to whom in a mesh to a schedule.
+"""Parts of all broadcasts by halving: from pairs of sender and receiver to a schedule.
 
 Each of these broadcasts cuts a box of nodes in two by a plane across one axis: the one node of the
 box that has the message sends it into the other half, and both halves go on alone. So a box has
@@ -78,7 +78,7 @@ class Numbering:
 
 
 def is_whole_grid(topology: Topology) -> bool:
-    """Whether ``topology`` is a mesh, torus, line, ring or hypercube without faults."""
+    """Tell whether ``topology`` is a mesh, torus, line, ring or hypercube without faults."""
     return bool(topology.dims) and topology.without_faults is None
 
 

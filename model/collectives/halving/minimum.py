@@ -63,7 +63,7 @@ def minimum_broadcast(topology: Topology, source: int, words: int) -> Schedule:
 
 
 class _Holders:
-    """Who has the message, in the order of getting it, and which box each has yet to serve.
+    """Nodes that have the message, in the order of getting it, and the box each has yet to serve.
 
     ``places`` has the coordinates of all nodes in that order, ``_corners`` those of the lowest
     nodes of their boxes; shapes (axes, nodes). ``_groups`` are the holders by the sides of the box.
@@ -134,7 +134,7 @@ def best_sources(topology: Topology) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Gain:
-    """What ``minimum`` saves beside the eye broadcast, over all sources of a mesh.
+    """Savings of ``minimum`` beside the eye broadcast, over all sources of a mesh.
 
     ``saved`` is how many links less its TCD has from each node: shape (nodes,).
     """
@@ -195,5 +195,5 @@ def _require_mesh(topology: Topology) -> None:
 
 
 def _is_power(side: int) -> bool:
-    """Whether ``side`` is a power of two."""
+    """Tell whether ``side`` is a power of two."""
     return side.bit_count() == 1

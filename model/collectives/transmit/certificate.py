@@ -109,7 +109,7 @@ def _centres(covers: _Nodes, uncovered: _Nodes, node: int) -> Iterator[int]:
 
 
 def _reach(topology: Topology, steps: int) -> list[_Nodes]:
-    """Which nodes are within r links of which, for r from 0: shapes (nodes, nodes), from and to."""
+    """Pairs of nodes within r links, for r from 0: shapes (nodes, nodes), from and to, bool."""
     step = np.eye(topology.nodes, dtype=bool)
     begins, ports = np.nonzero(topology.neighbor != NO_LINK)
     step[begins, topology.neighbor[begins, ports]] = True

@@ -82,7 +82,7 @@ def ta_time(side: int) -> int:
 
 
 def steps_missing(side: int) -> int:
-    """How many steps more than ceil(n^(2/3)) equation (5) asks for, so that what is left fits.
+    """Count the steps beyond ceil(n^(2/3)) that equation (5) needs, so that what is left fits.
 
     From the formulas alone: the least d with (inner_time + d)^3 >= inner^2. For sides that are not
     solved by hand the paper means its sets A and Q to say the same.

@@ -40,7 +40,7 @@ Arrivals = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What the host sends: (step, node) pairs, ascending by step, one at most in each step.
+    """Sends of the host: (step, node) pairs, ascending by step, one at most in each step.
 
     ``scheme`` says where the plan comes from, ``claim`` which (t, s) its paper gives it; None for
     what no paper says. Raises :class:`InvalidInput` for a step before 1, two

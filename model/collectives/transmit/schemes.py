@@ -39,7 +39,7 @@ _Cost = tuple[int, int]
 
 
 class Scheme(NamedTuple):
-    """What is known for a kind of network: a bound on (t, s), and plans, the paper's first."""
+    """Knowledge of a kind of network: a bound on (t, s), and plans, the paper's first."""
 
     bound: Callable[[Topology], _Cost]
     plans: tuple[Callable[[Topology], Plan], ...]
@@ -66,7 +66,7 @@ class Findings:
 
     @property
     def proved(self) -> bool:
-        """Whether no plan is better than the best found."""
+        """Tell whether no plan is better than the best found."""
         return self.best.cost == self.bound
 
 
@@ -113,7 +113,7 @@ def transmit(topology: Topology, seconds: float) -> Findings:
 
 
 def _is_lines(topology: Topology) -> bool:
-    """Whether it is a star tree that has lost its centre, and nothing else."""
+    """Tell whether it is a star tree that has lost its centre, and nothing else."""
     alone = topology.faulty_nodes == (0,) and not topology.faulty_links
     return topology.kind == "star-tree" and alone
 

@@ -39,7 +39,7 @@ def require_searchable(topology: Topology) -> None:
 
 
 class Balls:
-    """What a message covers within r steps of each node, for r from 0 on."""
+    """Nodes that a message covers within r steps of each node, for r from 0 on."""
 
     def __init__(self, topology: Topology) -> None:
         require_searchable(topology)
@@ -102,7 +102,7 @@ class Answer:
 
     @property
     def proved(self) -> bool:
-        """Whether the plan is as good as any."""
+        """Tell whether the plan is as good as any."""
         return self.plan.cost == (self.least_time, self.least_work)
 
 
@@ -230,7 +230,7 @@ class _Search:
         return None
 
     def _pieces(self, uncovered: int, radius: int) -> dict[int, int]:
-        """What balls of ``radius`` cover of ``uncovered``, and the lowest centre of each piece."""
+        """Parts of ``uncovered`` that balls of ``radius`` cover, and the lowest centre of each."""
         pieces: dict[int, int] = {}
         for ball, centre in zip(self.balls[radius], self.balls.centres, strict=True):
             pieces.setdefault(ball & uncovered, centre)

@@ -62,7 +62,7 @@ def tree_broadcast(topology: Topology, source: int, words: int) -> Schedule:
 
 
 def partial_tree_broadcast(topology: Topology, source: int, words: int) -> Schedule:
-    """As :func:`tree_broadcast`, to the nodes that can be reached; the others are owed nothing."""
+    """Broadcast as :func:`tree_broadcast` to the nodes in reach; the others are owed nothing."""
     _require_source(topology, source)
     graph, two_way = one_way_graph(topology), two_way_graph(topology)
     reached = _reached(graph, source)

@@ -143,7 +143,7 @@ def _most_at_once(graph: Graph, root: int, known: Sequence[Send]) -> Iterator[Se
 
 
 def _urgency(nodes: int, sends: Sequence[Send]) -> list[int]:
-    """How many steps of ``sends`` follow, from a node on, the step in which it is reached."""
+    """Count the steps of ``sends`` that follow, from a node on, the step in which it is reached."""
     reached, finished = [0] * nodes, [0] * nodes
     for step, path in reversed(sends):
         reached[path[-1]] = step

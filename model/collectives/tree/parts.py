@@ -161,7 +161,7 @@ class PartSearch:
 
 
 def _outward(graph: Graph, node: int) -> Numbers:
-    """How much farther each node is from the farthest node of ``node`` than from the opposite."""
+    """Distance of each node from the farthest node of ``node``, less that from the opposite."""
     one = graph.distances(int(graph.distances(node).argmax()))
     other = graph.distances(int(one.argmax()))
     return one - other
@@ -204,7 +204,7 @@ def _exact_send(part: Part, graph: Graph, source: int) -> tuple[Part, Part, list
 
 
 def _best_send(part: Part, graph: Graph, source: int) -> tuple[Part, Part, list[int]]:
-    """As :func:`_exact_send`, for a part whose cuts are known."""
+    """Choose a send as :func:`_exact_send`, for a part whose cuts are known."""
     assert part.chosen is not None
     own, other = part.cuts[part.chosen[source]]
     if part.nodes[source] not in own.nodes:

@@ -25,7 +25,7 @@ def _rotated_all_gather(n: int) -> Steps:
 
 
 def _disjoint_all_gather(n: int) -> Steps:
-    """As labelled for the broadcast (Theorem 4.1): 1, 1, 2, 4 ... links a tree, and its leaves."""
+    """Count as for the broadcast (Theorem 4.1): 1, 1, 2, 4 ... links a tree, and its leaves."""
     filling = [2**i for i in range(n)]
     return Steps([*filling, *(2**n - 1 - 2 ** (i - n) for i in range(n, 2 * n))], n)
 
@@ -65,7 +65,7 @@ def _balanced_all_to_all(n: int) -> Steps:
 
 
 def _disjoint_all_port_all_to_all(n: int) -> Steps:
-    """As the SBnT, but for the nESBT's levels 0 and 1 (Lemma 3.25)."""
+    """Count as for the SBnT, but for the nESBT's levels 0 and 1 (Lemma 3.25)."""
     beyond = [sum(comb(n, i) for i in range(level, n + 1)) for level in range(2, n + 1)]
     return Steps([2**n - 1, 2**n - 2, *beyond], n)
 

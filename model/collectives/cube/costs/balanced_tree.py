@@ -1,4 +1,4 @@
-"""What the spanning balanced n-tree moves in each step, one-port: 1986, sections 3.6, 5 and 6.
+"""Words that the spanning balanced n-tree moves in each step, one-port (1986, sections 3.6, 5, 6).
 
 1986 is Johnsson & Ho. The address c of a node relative to the source has the bases J, the right
 rotations that make it least: n/P of them, P its period. SBnTc has a path from each base j to it,

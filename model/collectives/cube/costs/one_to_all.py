@@ -31,7 +31,7 @@ def _rotated_broadcast(n: int) -> Steps:
 
 
 def _rotated_scatter(n: int) -> Steps:
-    """As in a broadcast; a tree halves what it moves from step to step.
+    """Count as in a broadcast; a tree halves what it moves from step to step.
 
     The scan of section 5.1.4 has 2^(n+1-n) where 2^(i+1-n) belongs in the words of step i >= n.
     """
@@ -90,7 +90,7 @@ def _path_scatter(ports: str, place: str, period: int) -> Cost:
 
 
 def _path_start_ups(n: int, words: int, packet: Number, period: int) -> int:
-    """As Table 7 has them."""
+    """Count start-ups as Table 7 does."""
     packets = ceil_div(((1 << n) - 1) * words, packet)
     shorter = (period - 1) * int(words // packet)
     return max(period * packets - shorter, period * ((1 << n) - 2) + 1)

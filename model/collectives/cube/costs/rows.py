@@ -1,4 +1,4 @@
-"""What a collective on a hypercube costs: one row of the cost tables of Johnsson & Ho.
+"""Cost of a collective on a hypercube: one row of the tables of Johnsson & Ho.
 
 S. L. Johnsson and C.-T. Ho, "Spanning Graphs for Optimum Broadcasting and Personalized
 Communication in Hypercubes", YALEU/DCS/TR-500, November 1986, called *1986* in the modules
@@ -212,7 +212,7 @@ class Pipeline:
         return Fraction(self.period * words, self.trees) + self.fill * packet
 
     def best_packet(self, words: int, tau: Number, tc: Number) -> Number:
-        """Where the derivative of T by B is zero, as though packets were divisible.
+        """Packet at which the derivative of T by B is zero, as though packets were divisible.
 
         Without a fill, or with words that take no time, nothing speaks against one packet.
         """

@@ -65,7 +65,7 @@ class LowerBound:
 
 
 def lower_bound(collective: str, ports: str, n: int, words: int) -> LowerBound:
-    """What no algorithm can beat, one-port or n-port (sections 4 and 5, Theorems 6.1, 7.1, 7.2).
+    """Lower bound of any algorithm, one-port or n-port (sections 4, 5, Theorems 6.1, 7.1, 7.2).
 
     A farthest node is n links away; the words are what one node must send or get, or (all-to-all)
     what all links must move, by the links that work at once. For a broadcast, the first word is n

@@ -1,0 +1,70 @@
+"""What the cells of a netlist are in gates."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .gates import ONE, ZERO, Gates
+
+Bits = Sequence[int]
+"""Gates, one for each bit of a number, the lowest first."""
+
+
+class UnknownCellError(Exception):
+    """A netlist has a cell that is of no use in hardware as it is written here."""
+
+
+def cell_gates(gates: Gates, cell: Mapping[str, Any], inputs: Mapping[str, Bits]) -> list[int]:
+    """The gates at a cell's output Y. ``inputs`` are those at its inputs, by name."""
+    kind, width = cell["type"], len(cell["connections"]["Y"])
+    single: dict[str, Callable[..., int]] = {
+        "$_NOT_": gates.invert,
+        "$_AND_": gates.both,
+        "$_OR_": gates.either,
+        "$_XOR_": gates.differ,
+    }
+    if kind in single:
+        return [single[kind](*(inputs[name][0] for name in sorted(inputs)))]
+    if kind == "$_MUX_":
+        return [gates.choose(*(inputs[name][0] for name in "SAB"))]
+    if kind == "$pmux":
+        return _choice(gates, inputs, width)
+    # Numbers below zero are not told apart: there are none in this hardware.
+    if int(cell["parameters"]["A_SIGNED"], 2) or int(cell["parameters"]["B_SIGNED"], 2):
+        raise UnknownCellError(f"{kind} of signed numbers")
+    return _number_gates(gates, kind, inputs["A"], inputs["B"], width)
+
+
+def _choice(gates: Gates, inputs: Mapping[str, Bits], width: int) -> list[int]:
+    """A number for each bit of S, of which one is set at most; A if none is."""
+    none = gates.invert(gates.any(inputs["S"]))
+    lines = [none, *inputs["S"]]
+    numbers = [*inputs["A"], *inputs["B"]]
+    return [
+        gates.any(gates.both(*pair) for pair in zip(lines, numbers[place::width], strict=True))
+        for place in range(width)
+    ]
+
+
+def _number_gates(gates: Gates, kind: str, a: Bits, b: Bits, width: int) -> list[int]:
+    """What has two numbers as inputs and does not work bit by bit."""
+    if kind in ("$shift", "$shiftx", "$shr"):
+        return gates.shift_down(_wide(a, max(width, len(a))), b)[:width]
+    if kind == "$add":
+        return gates.add(_wide(a, width), _wide(b, width))
+    if kind == "$sub":
+        less = [gates.invert(bit) for bit in _wide(b, width)]
+        return gates.add(_wide(a, width), less, ONE)
+    longer = max(len(a), len(b))
+    a, b = _wide(a, longer), _wide(b, longer)
+    if kind in ("$lt", "$ge"):
+        is_less = gates.less(a, b)
+    elif kind in ("$gt", "$le"):
+        is_less = gates.less(b, a)
+    else:
+        raise UnknownCellError(kind)
+    return _wide([is_less if kind in ("$lt", "$gt") else gates.invert(is_less)], width)
+
+
+def _wide(bits: Bits, width: int) -> list[int]:
+    """A number in ``width`` bits."""
+    return [*bits, *[ZERO] * (width - len(bits))][:width]

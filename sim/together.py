@@ -1,0 +1,323 @@
+"""All tiles of a network in one module of Verilog, in which a word has a bit of each tile.
+
+::
+
+    tile 0: valid = ready & wanted                 valid = ready & wanted
+    tile 1: valid = ready & wanted       ──►       (each of them 64 bits, one for each tile)
+    ...
+
+All tiles are the same module, so the gates of one of them, each made to work on words, are all of
+them: a processor does for 64 tiles at once what it did for one, and the code is that of one tile.
+What belongs to one tile at a time are its memories: addresses and words are turned about, from a
+word for each bit to a word for each tile, and what is read is turned back.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ..model.network.config import NetworkConfig
+from ..model.network.topology import NO_LINK
+from ..rtl.tiles_together import TILES_MODULE
+from .gates import ONE, ZERO, Gate
+from .tile_gates import Memory, ReadPort, TileGates, WritePort
+
+TILES = 64
+"""Tiles in one word, which is what a processor works on."""
+WORD_MODULE = f"eyecast_{TILES}_tiles"
+WORD = f"[{TILES - 1}:0]"
+LONGEST = 400
+"""An expression of so many characters gets a name."""
+
+
+def tiles_verilog(config: NetworkConfig) -> str:
+    """Verilog of ``TILES_MODULE``, as :class:`.TilesTogether` wants it, and of what it is made."""
+    tile = TileGates(config)
+    return "\n".join([*_network_of_words(config, tile), *_WordModule(config, tile).lines(), ""])
+
+
+def _network_of_words(config: NetworkConfig, tile: TileGates) -> Iterator[str]:
+    """The module of all tiles: a module for each word of them, and the links."""
+    nodes = config.topology.nodes
+    links = _Links(config)
+    outside = {
+        name: names
+        for name, names in tile.inputs.items()
+        if name not in ("node", "linked") and not name.startswith(("inputs", "outputs"))
+    }
+    seen = {
+        name: [f"{name}_{bit}" for bit in range(len(gates))]
+        for name, gates in tile.outputs.items()
+        if not name.startswith(("inputs", "outputs"))
+    }
+    ports = ["input clk"]
+    ports += [f"input [{nodes - 1}:0] {each}" for names in outside.values() for each in names]
+    ports += [f"output [{nodes - 1}:0] {each}" for names in seen.values() for each in names]
+    yield f"module {TILES_MODULE}({', '.join(ports)});"
+    for first in range(0, nodes, TILES):
+        here = f"[{min(first + TILES, nodes) - 1}:{first}]"
+        connected = {"clk": "clk"}
+        for name, names in tile.inputs.items():
+            for bit, each in enumerate(names):
+                connected[each] = (
+                    f"{each}{here}" if name in outside else links.word(name, bit, first)
+                )
+        for name, gates in tile.outputs.items():
+            for bit in range(len(gates)):
+                each = f"{name}_{bit}"
+                connected[each] = f"{each}{here}" if name in seen else f"{each}_of_{first}"
+                if name not in seen:
+                    yield f"  wire {WORD} {each}_of_{first};"
+        wired = ", ".join(f".{port}({value})" for port, value in connected.items())
+        yield f"  {WORD_MODULE} tiles_{first}({wired});"
+    yield "endmodule"
+
+
+class _Links:
+    """What the tiles hear by their links, and their constants."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        self._topology = config.topology
+
+    def word(self, name: str, bit: int, first: int) -> str:
+        """The word of one bit of an input, of the tiles from ``first`` on."""
+        nodes = range(first, min(first + TILES, self._topology.nodes))
+        if name in ("node", "linked"):
+            numbers = [node if name == "node" else self._linked(node) for node in nodes]
+            bits = ((number >> bit & 1) << place for place, number in enumerate(numbers))
+            return _literal(sum(bits))
+        kind, index, wire = name.split("__")
+        there = {"inputs": "outputs", "outputs": "inputs"}[kind]
+        # By port and word at the other end, and how far it lies: the tiles that are so linked.
+        masks: Counter[tuple[int, int, int]] = Counter()
+        for place, node in enumerate(nodes):
+            other = int(self._topology.neighbor[node, int(index) + 1])
+            if other != NO_LINK:
+                port = int(self._topology.peer[node, int(index) + 1])
+                masks[port - 1, other - other % TILES, place - other % TILES] += 1 << place
+        moved = [
+            f"({_moved(f'{there}__{port}__{wire}_{bit}_of_{word}', by)} & {_literal(mask)})"
+            for (port, word, by), mask in masks.items()
+        ]
+        return " | ".join(moved) or _literal(0)
+
+    def _linked(self, node: int) -> int:
+        """The ports of a node that lead somewhere; bit 0 is set."""
+        neighbors = self._topology.neighbor[node, 1:]
+        return 1 | sum(1 << port for port, other in enumerate(neighbors, 1) if other != NO_LINK)
+
+
+def _moved(word: str, by: int) -> str:
+    """A word by some places, up or down."""
+    return f"({word} << {by})" if by > 0 else f"({word} >> {-by})" if by else word
+
+
+def _literal(number: int) -> str:
+    return f"{TILES}'h{number:x}"
+
+
+class _WordModule:
+    """The module of so many tiles as a word has bits."""
+
+    def __init__(self, config: NetworkConfig, tile: TileGates) -> None:
+        self._tile = tile
+        self._tiles = min(TILES, config.topology.nodes)
+        self._text = {ZERO: _literal(0), ONE: f"~{_literal(0)}"}
+
+    def lines(self) -> Iterator[str]:
+        """The text."""
+        tile = self._tile
+        outputs = {
+            f"{name}_{bit}": gate
+            for name, gates in tile.outputs.items()
+            for bit, gate in enumerate(gates)
+        }
+        inputs = (each for names in tile.inputs.values() for each in names)
+        ports = ["input clk", *(f"input {WORD} {each}" for each in inputs)]
+        ports += [f"output {WORD} {each}" for each in outputs]
+        yield f"module {WORD_MODULE}({', '.join(ports)});"
+        for register in tile.registers:
+            initial = _literal(-register.initial % (1 << TILES))
+            yield f"  reg {WORD} {register.name} = {initial};"
+        for memory in tile.memories:
+            for port in memory.reads:
+                yield from (f"  wire {WORD} {name};" for name in port.names)
+        yield from self._gate_lines()
+        for name, gate in outputs.items():
+            yield f"  assign {name} = {self._text[gate]};"
+        yield "  always @(posedge clk) begin"
+        for register in tile.registers:
+            yield f"    {register.name} <= {self._text[register.following]};"
+        yield "  end"
+        for number, memory in enumerate(tile.memories):
+            yield from self._memory_lines(f"memory_{number}", memory)
+        yield "endmodule"
+
+    def _wanted(self) -> Counter[int]:
+        """How often each gate is looked at; 0 times if it is of no use."""
+        looked_at: Counter[int] = Counter()
+        for gates in self._tile.outputs.values():
+            looked_at.update(gates)
+        looked_at.update(register.following for register in self._tile.registers)
+        for memory in self._tile.memories:
+            for read in memory.reads:
+                looked_at.update([*read.address, read.enable])
+            for write in memory.writes:
+                looked_at.update([*write.address, *write.data, write.enable])
+        # What a gate looks at has a lower number: all that look at it have been seen before it.
+        for number in range(len(self._tile.gates.gates) - 1, ONE, -1):
+            kind, *inputs = self._tile.gates.gates[number]
+            if looked_at[number] and kind != "input":
+                looked_at.update(map(int, inputs))
+                if kind == "?":
+                    looked_at[int(inputs[1])] += 1
+        return looked_at
+
+    def _gate_lines(self) -> Iterator[str]:
+        """A wire for each gate that is looked at more than once; others are part of expressions."""
+        looked_at = self._wanted()
+        for number, gate in enumerate(self._tile.gates.gates):
+            if number in (ZERO, ONE) or not looked_at[number]:
+                continue
+            text = self._expression(gate)
+            if gate[0] != "input" and (looked_at[number] > 1 or len(text) > LONGEST):
+                yield f"  wire {WORD} g{number} = {text};"
+                text = f"g{number}"
+            self._text[number] = text
+
+    def _expression(self, gate: Gate) -> str:
+        kind, *inputs = gate
+        if kind == "input":
+            return str(inputs[0])
+        texts = [self._text[int(number)] for number in inputs]
+        if kind == "~":
+            return f"(~{texts[0]})"
+        if kind == "?":
+            # For each tile apart.
+            select, a, b = texts
+            return f"({a} ^ ({select} & ({a} ^ {b})))"
+        return f"({texts[0]} {kind} {texts[1]})"
+
+    def _memory_lines(self, name: str, memory: Memory) -> Iterator[str]:
+        """A memory of all tiles, one after the other. What is read is what was there before."""
+        words = self._tiles << memory.address_bits
+        yield f"  reg [{memory.width - 1}:0] {name} [0:{words - 1}];"
+        yield f"  initial begin : clear_{name}"
+        yield "    integer word;"
+        yield f"    for (word = 0; word < {words}; word = word + 1) {name}[word] = 0;"
+        yield "  end"
+        edge: list[str] = []
+        for number, read in enumerate(memory.reads):
+            yield from self._read_lines(f"{name}_read_{number}", name, memory, read, edge)
+        for number, write in enumerate(memory.writes):
+            yield from self._write_lines(f"{name}_write_{number}", name, memory, write, edge)
+        yield "  always @(posedge clk) begin"
+        yield from (f"    {line}" for line in edge)
+        yield "  end"
+
+    def _read_lines(
+        self, name: str, place: str, memory: Memory, read: ReadPort, edge: list[str]
+    ) -> Iterator[str]:
+        """A register for each tile's answer, and the answers turned about."""
+        address, reads = self._by_tile(f"{name}_address", read.address), []
+        yield from address.declared
+        for tile in range(self._tiles):
+            yield f"  reg [{memory.width - 1}:0] {name}_of_{tile} = 0;"
+            found = f"{name}_of_{tile} <= {place}[{self._place(memory, tile, address)}];"
+            if read.enable != ONE:
+                found = f"if ({name}_enable[{tile}]) {found}"
+            reads.append(found)
+        yield f"  wire {WORD} {name}_enable = {self._text[read.enable]};"
+        edge += [f"if (|{name}_enable) begin", *address.turned, *reads, "end"]
+        size = _power_of_two(memory.width)
+        rows = [
+            "{"
+            + ", ".join(
+                f"{size - memory.width}'h0, {name}_of_{tile}"
+                if size > memory.width
+                else f"{name}_of_{tile}"
+                for tile in reversed(range(row, self._tiles, size))
+            )
+            + "}"
+            if row < self._tiles
+            else _literal(0)
+            for row in range(size)
+        ]
+        answers = _Turned(name, rows)
+        yield from answers.declared
+        yield "  always @* begin"
+        yield from (f"    {line}" for line in answers.turned)
+        yield "  end"
+        for bit, wire in enumerate(read.names):
+            yield f"  assign {wire} = {answers.rows[bit]};"
+
+    def _write_lines(
+        self, name: str, place: str, memory: Memory, write: WritePort, edge: list[str]
+    ) -> Iterator[str]:
+        address = self._by_tile(f"{name}_address", write.address)
+        data = self._by_tile(f"{name}_data", write.data)
+        yield from (*address.declared, *data.declared)
+        yield f"  wire {WORD} {name}_enable = {self._text[write.enable]};"
+        edge += [f"if (|{name}_enable) begin", *address.turned, *data.turned]
+        edge += [
+            f"if ({name}_enable[{tile}]) "
+            f"{place}[{self._place(memory, tile, address)}] = {data.of_tile(tile, memory.width)};"
+            for tile in range(self._tiles)
+        ]
+        edge.append("end")
+
+    def _by_tile(self, name: str, gates: Sequence[int]) -> "_Turned":
+        return _Turned(name, [self._text[gate] for gate in gates])
+
+    def _place(self, memory: Memory, tile: int, address: "_Turned") -> str:
+        """Where a tile's word is in the memory of all."""
+        of_tile = f"{max(1, (self._tiles - 1).bit_length())}'d{tile}"
+        return f"{{{of_tile}, {address.of_tile(tile, memory.address_bits)}}}"
+
+
+class _Turned:
+    """Words turned about, as a matrix of bits is: its blocks that lie across change places.
+
+    Attributes
+    ----------
+    declared
+        Lines that declare what is used on the way.
+    turned
+        Lines of a block that runs at some time.
+    rows
+        Names of the words that come of it, a power of two of them.
+
+    """
+
+    def __init__(self, name: str, rows: Sequence[str]) -> None:
+        self.size = _power_of_two(len(rows))
+        self.rows = [*rows, *[_literal(0)] * (self.size - len(rows))]
+        self.declared: list[str] = []
+        self.turned: list[str] = []
+        block = self.size >> 1
+        while block:
+            low = sum(1 << place for place in range(TILES) if not place & block)
+            for row in range(self.size):
+                if not row & block:
+                    self._exchange(f"{name}_{block}", row, block, low)
+            block >>= 1
+
+    def _exchange(self, name: str, row: int, block: int, low: int) -> None:
+        """The high blocks of one row change places with the low ones of another."""
+        first, second = self.rows[row], self.rows[row + block]
+        names = [f"{name}_{row}", f"{name}_{row + block}", f"{name}_{row}_moved"]
+        self.declared.append(f"  reg {WORD} {', '.join(names)};")
+        self.turned += [
+            f"{names[2]} = (({first} >> {block}) ^ {second}) & {_literal(low)};",
+            f"{names[0]} = {first} ^ ({names[2]} << {block});",
+            f"{names[1]} = {second} ^ {names[2]};",
+        ]
+        self.rows[row], self.rows[row + block] = names[:2]
+
+    def of_tile(self, tile: int, width: int) -> str:
+        """The word of a tile, of so many bits."""
+        return f"{self.rows[tile % self.size]}[{tile - tile % self.size} +: {width}]"
+
+
+def _power_of_two(number: int) -> int:
+    """The least that is not below the number."""
+    return 1 << (number - 1).bit_length()
