@@ -54,7 +54,8 @@ def schedule(
     flits
         Length of the message of a broadcast or multicast, or of each block, in words.
     ports
-        One of :data:`PORTS`.
+        What a node may do in a step: "one", "half-duplex", "full-duplex" or "all". With "one" it
+        is what the algorithm does, with "all" a send and a receive on each link.
     packet
         The most words in a send, where the algorithm cuts messages; None for any number.
     partial

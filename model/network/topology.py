@@ -54,7 +54,7 @@ class Topology:
     ports of a grid. ``name`` is what a person calls the network, where dims and kind do not say it.
 
     ``faulty_nodes`` and ``faulty_links`` (from, to), ascending, are what
-    :func:`~.faults.with_faults` took away from ``without_faults``, which is None where nothing is
+    :func:`.with_faults` took away from ``without_faults``, which is None where nothing is
     missing.
     """
 
