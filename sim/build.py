@@ -60,6 +60,9 @@ VERILATOR_OPTIONS = [
 TILE_APART_OPTIONS = ["--hierarchical"]
 """A tile compiled by itself, whatever the number of nodes: a third of the time for 3x3, and a
 quarter for 8x8; but its code is gone through more than once in a cycle."""
+TILE_APART_LEVEL = "-O1"
+"""Of the compiler's optimization. With -O2 a small network takes half again as long to compile, and
+is a tenth faster; with -O0 it is ready a second sooner, and takes twice as long to load and run."""
 WHOLE_OPTIONS = [
     # Two optimizations (of -O3, so they stand behind it) that number their variables through the
     # whole design: with them no two tiles have the same code, and each is compiled by itself.
@@ -74,6 +77,7 @@ TOGETHER_OPTIONS = [
     "300",
 ]
 """Tiles together: seven times as fast as the network compiled as a whole, in 8x8."""
+WHOLE_LEVEL = "-O2"
 OPTIONS = {
     Tiles.APART: TILE_APART_OPTIONS,
     Tiles.WHOLE: WHOLE_OPTIONS,
@@ -152,8 +156,8 @@ def _verilate(
     """Run Verilator and the compiler, with their output in a log that is kept if they fail."""
     # -P: no module of the folder that the user is in takes the place of one of Python's own.
     builder = [sys.executable, "-P", "-m", "eyecast.sim.build_worker", TOP_MODULE, str(folder)]
-    how = "waves" if waves else "quick" if TILE_APART_OPTIONS[0] in options else "thorough"
-    command = [*builder, json.dumps(options), how]
+    level = TILE_APART_LEVEL if TILE_APART_OPTIONS[0] in options else WHOLE_LEVEL
+    command = [*builder, json.dumps(options), level, "waves" if waves else "no-waves"]
     log = folder.with_suffix(".log")
     status = process.run([*command, *map(str, sources)], log, variables=variables)
     if status:

@@ -6,7 +6,7 @@ They are called as cocotb's own runner calls them, which brings all of cocotb an
 import json
 import os
 import re
-import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,9 +18,6 @@ from cocotb_tools import config
 MOST_COMPILERS = 4
 """At once: one alone takes up to a gigabyte of memory."""
 MAKEFILE, WHOLE_MAKEFILE = "Vtop.mk", "whole.mk"
-QUICK = "OPT_FAST=-O1"
-"""A word for make. Above -O1 a small network takes half again as long to compile, and is a tenth
-faster."""
 WHOLE = """\
 include {makefile}
 .PHONY: whole
@@ -44,42 +41,38 @@ endif
 class Build:
     """The commands that compile the simulator of the module ``top``, and their environment.
 
-    They name links in ``links`` instead of folders whose names make cannot read.
+    They name links in ``links`` instead of folders whose names make cannot read. That of ``folder``
+    and those of the sources it must be able to read: Verilator follows links to them.
     """
 
     def __init__(
         self,
         top: str,
-        sources: Sequence[str],
+        sources: Sequence[Path],
         folder: Path,
         options: Sequence[str],
         links: Path,
         *,
         waves: bool = False,
-        quick: bool = False,
+        level: str = "-O2",
     ) -> None:
-        self._links = links
+        self._links, self._folder = links, folder
         self.environment = dict(os.environ)
-        self._folder = self._plain(folder.parent) / folder.name
         main = self._plain(config.share_dir) / "lib" / "verilator" / "verilator.cpp"
-        places = [Path(source) for source in sources]
-        named = [str(self._plain(place.parent) / place.name) for place in places]
         libraries = self._plain(config.libs_dir)
         linked = f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"
-        verilate = [self._verilator(), "-cc", "--exe", "--vpi", *("-Mdir", str(self._folder))]
+        self._make_verilator_plain()
+        verilate = ["verilator", "-cc", "--exe", "--vpi", *("-Mdir", str(folder))]
         verilate += [*("--top-module", top), *("--prefix", "Vtop"), *("-o", top)]
         verilate += [*("-LDFLAGS", linked), *(["--trace"] if waves else []), *options]
-        verilate += [*("--timescale", "1ns/1ns"), str(main), *named]
+        verilate += [*("--timescale", "1ns/1ns"), str(main), *map(str, sources)]
         # What makes the tile too has a makefile of its own.
-        hierarchical = "--hierarchical" in options
-        everything = "hier_build" if hierarchical else top
+        everything = "hier_build" if "--hierarchical" in options else top
         text = WHOLE.format(makefile=MAKEFILE, everything=everything, main=main, program=top)
         (folder / WHOLE_MAKEFILE).write_text(text)
         compilers = min(MOST_COMPILERS, os.cpu_count() or 1)
-        make = ["make", "whole", *("-j", str(compilers)), *("-C", str(self._folder))]
-        make += [*("-f", WHOLE_MAKEFILE), f"VM_TRACE={int(waves)}", *([QUICK] if quick else [])]
-        # Verilator's makefile refuses by this name, which make itself finds out behind the link.
-        make.append(f"CURDIR={self._folder}")
+        make = ["make", "whole", *("-j", str(compilers)), *("-C", str(folder))]
+        make += [*("-f", WHOLE_MAKEFILE), f"VM_TRACE={int(waves)}", f"OPT_FAST={level}"]
         self.commands = [verilate, make]
 
     def run(self) -> None:
@@ -89,25 +82,19 @@ class Build:
             if status:
                 sys.exit(status)
 
-    def _verilator(self) -> str:
-        """The program, to be called by a name that it can read itself."""
+    def _make_verilator_plain(self) -> None:
+        """Give Verilator a name that it can read itself: a copy, as it follows links to itself."""
         root = self.environment.get("VERILATOR_ROOT")
-        if root is None or is_plain(root):
-            return "verilator"
-        self.environment["VERILATOR_ROOT"] = str(self._plain(Path(root)))
-        # The script around the program finds out where it is, and cannot read that. It would also
-        # give it all the stack that there is.
-        _, most = resource.getrlimit(resource.RLIMIT_STACK)
-        resource.setrlimit(resource.RLIMIT_STACK, (most, most))
-        return f"{self.environment['VERILATOR_ROOT']}/bin/verilator_bin"
+        if root is not None and not is_plain(root):
+            copy = shutil.copytree(root, self._links / "verilator")
+            self.environment["VERILATOR_ROOT"] = str(copy)
+            places = (str(copy / "bin"), self.environment["PATH"])
+            self.environment["PATH"] = os.pathsep.join(places)
 
     def _plain(self, folder: Path) -> Path:
         """The folder itself, or a link to it where its name has a space or the like."""
         if is_plain(folder):
             return folder
-        for link in self._links.iterdir():
-            if link.readlink() == folder:
-                return link
         link = self._links / str(len(list(self._links.iterdir())))
         link.symlink_to(folder, target_is_directory=True)
         return link
@@ -125,24 +112,32 @@ def build(
     options: Sequence[str],
     *,
     waves: bool = False,
-    quick: bool = False,
+    level: str = "-O2",
 ) -> None:
     """Compile the simulator of the module ``top``; exit if that fails.
 
-    Compiled ``quick``, it is a little slower.
+    ``level`` is the compiler's of optimization. Sources lie beside ``folder``.
     """
-    with tempfile.TemporaryDirectory(prefix="eyecast-") as links:
-        Build(top, sources, folder, options, Path(links), waves=waves, quick=quick).run()
+    with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
+        links, work = Path(name) / "links", folder
+        links.mkdir()
+        if not is_plain(folder):
+            work = Path(name) / "beside" / folder.name
+            shutil.copytree(folder.parent, work.parent)
+        named = [work.parent / Path(source).name for source in sources]
+        Build(top, named, work, options, links, waves=waves, level=level).run()
+        if work != folder:
+            shutil.copy(work / top, folder)
 
 
 def main() -> None:
-    """``builder TOP BUILD_FOLDER OPTIONS HOW SOURCE...``; status 0 if the simulator is built.
+    """``builder TOP BUILD_FOLDER OPTIONS LEVEL WAVES SOURCE...``; status 0 if it is built.
 
-    ``OPTIONS`` are Verilator's, as a list in JSON; ``HOW`` has the word waves, quick, or neither.
+    ``OPTIONS`` are Verilator's, as a list in JSON.
     """
-    top, folder, listed, how, *sources = sys.argv[1:]
+    top, folder, listed, level, waves, *sources = sys.argv[1:]
     options = json.loads(listed)
-    build(top, sources, Path(folder), options, waves=how == "waves", quick=how == "quick")
+    build(top, sources, Path(folder), options, waves=waves == "waves", level=level)
 
 
 if __name__ == "__main__":

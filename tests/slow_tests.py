@@ -15,9 +15,24 @@ import pytest
 
 FIRST = ("test_board_proof.py", "test_boards.py")
 SECONDS = {
-    "test_verify.py::test_the_largest_network_32x32": 448,
+    "test_boards.py::test_a_network_that_does_not_fit_is_refused_after_synthesis": 20,
+    "test_boards.py::test_a_small_network_becomes_a_bitstream_once": 20,
+    "test_broadcasts_hardware.py": 50,
+    "test_collectives_hardware.py::test_one_port": 25,
+    "test_crossbar_mux.py": 1,
+    "test_cube_counts.py": 1,
+    "test_eye.py": 3,
+    "test_interruption.py": 40,
+    "test_minimum.py": 3,
+    "test_rectangle.py": 3,
+    "test_soak.py": 30,
+    "test_transmit_hardware.py": 30,
+    "test_tree.py": 20,
+    "test_verify.py::test_other_configurations": 10,
+    "test_verify.py::test_every_source": 40,
+    "test_verify.py::test_the_largest_network_32x32": 450,
 }
-"""Of CPU, as measured on an empty cache; of one test of the function or, failing that, file."""
+"""About so many of CPU, from an empty cache: one test of a function, or of any in a file."""
 UNKNOWN = 60
 LIMIT_MINUTES = 15
 """For a single test, which is let finish when the time for all is over."""

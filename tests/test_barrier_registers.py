@@ -26,14 +26,20 @@ from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate
 from eyecast.sim.verify import verify
 
-REGISTERS = [1, 5, *(pytest.param(number, marks=pytest.mark.slow) for number in (2, 3, 4, 6, 7))]
+SLOW = pytest.mark.slow
+REGISTERS = [
+    pytest.param(1, 2, id="1-on-2x2"),
+    pytest.param(5, 4, id="5-on-4x4"),
+    *(pytest.param(number, 4, id=f"{number}-on-4x4", marks=SLOW) for number in (1, 2, 3, 4, 6, 7)),
+]
 TIMINGS = ("barrier", "self-timed")
 
 
-@pytest.mark.parametrize("registers", REGISTERS)
-def test_a_broadcast_takes_so_many_cycles_more_for_each_step(registers: int) -> None:
-    config = NetworkConfig(topology=mesh((4, 4)), barrier_registers=registers, signature=True)
-    schedules = [eye_broadcast(config.topology, root, 5) for root in (0, 5, 11)]
+@pytest.mark.parametrize(("registers", "side"), REGISTERS)
+def test_a_broadcast_takes_so_many_cycles_more_for_each_step(registers: int, side: int) -> None:
+    config = NetworkConfig(topology=mesh((side, side)), barrier_registers=registers, signature=True)
+    roots = {2: (0, 1, 3), 4: (0, 5, 11)}[side]
+    schedules = [eye_broadcast(config.topology, root, 5) for root in roots]
     cases = [
         Case.of(schedule, config, timing=timing, seed=number)
         for number, schedule in enumerate(schedules)
@@ -47,7 +53,9 @@ def test_a_broadcast_takes_so_many_cycles_more_for_each_step(registers: int) -> 
             assert found.measured.cycles == config.table.control_words + steps - 2 - registers
 
 
-@pytest.mark.parametrize("topology", [ring(7), mesh((5, 3))], ids=lambda each: each.label)
+@pytest.mark.parametrize(
+    "topology", [ring(7), pytest.param(mesh((5, 3)), marks=SLOW)], ids=lambda each: each.label
+)
 def test_nodes_that_are_no_power_of_two(topology: Topology) -> None:
     config = NetworkConfig(topology=topology, barrier_registers=4, depth=1)
     cases = [

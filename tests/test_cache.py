@@ -17,7 +17,7 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.sim import cache, cache_entry, process, toolchain
-from eyecast.sim.build_worker import Build
+from eyecast.sim.build_worker import build
 from eyecast.sim.cache import CacheError, cached_folder, digest, network_words
 
 KEY, OTHER = digest("one"), digest("another")
@@ -214,22 +214,30 @@ def test_a_network_in_words() -> None:
 def test_make_is_shown_no_name_that_it_cannot_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, links = tmp_path / "a b", tmp_path / "links"
-    for made in (folder / "build", folder / "verilator" / "bin", links):
+    folder = tmp_path / "a b"
+    for made in (folder / "build", folder / "verilator" / "bin"):
         made.mkdir(parents=True)
     source, program = folder / "network.v", folder / "verilator" / "bin" / "verilator_bin"
-    for file in (source, program):
-        file.touch()
+    for file in (source, program, folder / "build" / "kept.o"):
+        file.write_text(file.name)
     monkeypatch.setenv("PATH", toolchain.environment()["PATH"])
     monkeypatch.setenv("VERILATOR_ROOT", str(folder / "verilator"))
-    monkeypatch.setattr("resource.setrlimit", lambda *_: None)
-    build = Build("top", [str(source)], folder / "build", ["--hierarchical"], links)
-    words = [word for command in build.commands for word in command]
-    found = {Path(word).resolve() for word in words if word.startswith(str(links))}
-    assert found == {folder / "build", source, program}
-    written = (folder / "build" / "whole.mk").read_text()
-    root = build.environment["VERILATOR_ROOT"]
-    assert not [word for word in (*words, root, written) if str(folder) in word]
+    words: list[str] = []
+
+    def call(command: list[str], cwd: Path, env: dict[str, str]) -> int:
+        # Links are followed by Verilator to its sources and to its own folder.
+        words.extend([*command, str(cwd.resolve()), env["VERILATOR_ROOT"]])
+        words.append((cwd / "whole.mk").read_text())
+        assert (cwd / "kept.o").exists()
+        assert (cwd.parent / source.name).resolve().read_text() == source.name
+        (cwd / "top").write_text("compiled")
+        return 0
+
+    monkeypatch.setattr("eyecast.sim.build_worker.subprocess.call", call)
+    build("top", [str(source)], folder / "build", ["--hierarchical"])
+    assert (folder / "build" / "top").read_text() == "compiled"
+    assert words
+    assert not [word for word in words if str(folder) in word]
 
 
 def test_a_temporary_folder_with_a_space_is_refused_where_links_are_needed(

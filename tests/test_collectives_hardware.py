@@ -82,6 +82,11 @@ def one_of_each(made: Sequence[Schedule]) -> list[Schedule]:
     return [*{(each.collective, each.algorithm): each for each in made}.values()]
 
 
+def all_port(cube: Topology) -> NetworkConfig:
+    """With room for the steps of everything on 3-cubes: both tests of these share a simulator."""
+    return NetworkConfig(topology=cube, all_port=True, steps=28)
+
+
 def multicasts(topology: Topology, draw: np.random.Generator) -> list[Schedule]:
     """From drawn sources to drawn targets, by U-mesh, which is U-cube on a hypercube."""
     (u_mesh,) = [each for each in algorithms_for("multicast") if each.name == "u-mesh"]
@@ -133,7 +138,7 @@ def test_all_ports_at_once(dimension: int) -> None:
     others = OTHER_GRAPHS if dimension == 3 else ()
     made += one_of_each(schedules(topology, others, draw, all_port=True))
     assert {each.algorithm for each in made} == {*GRAPHS, *others}
-    on_hardware(made, NetworkConfig(topology=topology, all_port=True))
+    on_hardware(made, all_port(topology))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +170,7 @@ def test_copies_down_edge_disjoint_trees(dimension: int) -> None:
         broken = draw.choice(links, dimension - 1, replace=False).tolist()
         faulty = with_faults(whole, (), [(begin, end) for begin, end in broken])
         made.append(nesbt_copies(faulty, int(draw.integers(whole.nodes)), 5))
-    for result in on_hardware(made, NetworkConfig(topology=whole, all_port=True)):
+    for result in on_hardware(made, all_port(whole)):
         owed = result.case.schedule.blocks.owed
         got = {node for nodes in owed for node in (range(whole.nodes) if nodes is None else nodes)}
         assert got | {result.case.schedule.root} == set(range(whole.nodes))

@@ -25,15 +25,19 @@ CONFIG = NetworkConfig(topology=TOPOLOGY, contention_free=True)
 
 
 def cases(config, timing):
+    topology = config.topology
     return [
-        Case.of(eye_broadcast(TOPOLOGY, source, 5), config, timing=timing, seed=source)
-        for source in range(TOPOLOGY.nodes)
+        Case.of(eye_broadcast(topology, source, 5), config, timing=timing, seed=source)
+        for source in range(topology.nodes)
     ]
 
 
-@pytest.mark.parametrize("registers", [0, 2])
-def test_every_source_as_on_buffered_routers(registers):
-    config = dataclasses.replace(CONFIG, link_registers=registers, depth=2 * registers + 2)
+@pytest.mark.parametrize(
+    ("registers", "side"), [(0, 4), (2, 2), pytest.param(2, 4, marks=pytest.mark.slow)]
+)
+def test_every_source_as_on_buffered_routers(registers, side):
+    changes = {"topology": mesh((side, side)), "link_registers": registers}
+    config = dataclasses.replace(CONFIG, depth=2 * registers + 2, **changes)
     for result in verify([*cases(config, "barrier"), *cases(config, "self-timed")]):
         assert result.agrees, (result.checks, result.difference)
 

@@ -217,7 +217,10 @@ def test_theorem_2_is_wrong_away_from_the_eyes() -> None:
     assert (better.root, better.steps, better.tcd, ours.tcd) == (1, 4, 16, 17)
 
 
-@pytest.mark.parametrize("source", [(0, 0), (341, 341), (1023, 511)])
+@pytest.mark.parametrize(
+    "source",
+    [(0, 0), *(pytest.param(each, marks=pytest.mark.slow) for each in ((341, 341), (1023, 511)))],
+)
 def test_a_million_nodes(source: Node) -> None:
     schedule = square(10, source)
     schedule.check()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from eyecast.boards.proof.proof import proof
+from eyecast.boards.proof import proof
 from eyecast.boards.synthesis import bitstream
 from eyecast.sim import build
 from eyecast.sim.cache import PACKAGE, source_digest

@@ -188,7 +188,13 @@ def test_corner_of_8x8_is_no_cheaper() -> None:
     assert [minimum_tcds(mesh((side, side)))[0] for side in (4, 8, 16)] == [18, 79, 318]
 
 
-@pytest.mark.parametrize("sides", [(1024, 1024), (128, 64, 128), (1 << 20,), (32,) * 4])
+LONG_AND_MANY = [(1024, 1024), (1 << 20,), (32,) * 4]
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [(128, 64, 128), *(pytest.param(each, marks=pytest.mark.slow) for each in LONG_AND_MANY)],
+)
 def test_a_million_nodes(sides: Node) -> None:
     topology = mesh(sides)
     source = 123_456

@@ -126,9 +126,11 @@ def test_all_ports(clock: ClockDomain, registers: int, look_ahead: bool) -> None
     require_cases(clock, cases, look_ahead=look_ahead)
 
 
-@pytest.mark.parametrize("look_ahead", [False, True])
-@pytest.mark.parametrize("registers", [2, 3])
-@pytest.mark.parametrize("vcs", [1, 2])
+# Every pair of values; test_look_ahead compares interfaces with all of them.
+@pytest.mark.parametrize(
+    ("vcs", "registers", "look_ahead"),
+    [(1, 2, False), (1, 3, True), (2, 2, True), (2, 3, False)],
+)
 def test_contention_free(clock: ClockDomain, vcs: int, registers: int, look_ahead: bool) -> None:
     config = NetworkConfig(
         topology=mesh((2, 2)),

@@ -225,7 +225,13 @@ def test_other_grids(topology: Topology) -> None:
         rectangle_broadcast(topology, source, 1).check()
 
 
-@pytest.mark.parametrize("topology", [mesh((1000, 900)), torus((1000, 900)), mesh((99, 99, 99))])
+OTHERS = [mesh((1000, 900)), mesh((99, 99, 99))]
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [torus((1000, 900)), *(pytest.param(each, marks=pytest.mark.slow) for each in OTHERS)],
+)
 def test_a_million_nodes(topology: Topology) -> None:
     schedule = rectangle_broadcast(topology, 12_345, 1)
     schedule.check()

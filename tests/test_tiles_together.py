@@ -11,29 +11,30 @@ import pytest
 
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
-from eyecast.model.cycle.model import Run
+from eyecast.model.compare.case import Case, watchdog
+from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
 from eyecast.model.program.payload import empty_memory
+from eyecast.model.run.run import HardwareRun, Run
 from eyecast.model.run.signature import signatures
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.traffic.program import message_words_for
 from eyecast.model.traffic.traffic import draw_traffic
 from eyecast.sim.build import build_simulator
-from eyecast.sim.simulator import HardwareRun, prepare, simulate
-from eyecast.sim.traffic import TrafficCase
-from eyecast.sim.verify import Case, watchdog
+from eyecast.sim.loading import job_of, prepare
+from eyecast.sim.simulator import simulate
 
 SLOW = pytest.mark.slow
 
 
 def assert_same(predicted: Run, measured: HardwareRun, config: NetworkConfig) -> None:
     """All that is told without a trace is as predicted."""
-    words = measured.messages.shape[1]
-    assert measured.done
+    words = measured.memory.shape[1]
+    assert measured.finished
     assert measured.cycles == predicted.cycles
     assert not measured.flags.any()
-    assert (measured.messages == predicted.memory[:, :words]).all()
+    assert (measured.memory == predicted.memory[:, :words]).all()
     if config.signature:
         assert (measured.signature == signatures(predicted.trace, config)).all()
         assert np.count_nonzero(measured.signature) == config.topology.nodes
@@ -125,6 +126,6 @@ def test_broadcasts(
         for source in range(3)
         for timing in ("barrier", "self-timed")
     ]
-    found = simulate(build_simulator(config, trace=False), [case.job() for case in cases])
+    found = simulate(build_simulator(config, trace=False), [job_of(case) for case in cases])
     for case, measured in zip(cases, found, strict=True):
         assert_same(case.predicted, measured, config)

@@ -84,8 +84,11 @@ def test_the_largest_network_32x32():
         # The header takes two flits, and the first is dropped on the way.
         {"flit_width": 16},
         {"flit_width": 10, "message_words": 16, "steps": 7},
-        {"flit_width": 64, "depth": 3},
-        {"depth": 1},  # every flit waits for its credit
+        # By default other tests have networks as wide, and as shallow: traffic on a ring, and a
+        # tree broadcast on one.
+        pytest.param({"flit_width": 64, "depth": 3}, marks=pytest.mark.slow),
+        # Every flit waits for its credit.
+        pytest.param({"depth": 1}, marks=pytest.mark.slow),
         pytest.param(
             {"depth": 16, "vcs": 3, "message_words": 5, "steps": 4, "table_words": 9},
             marks=pytest.mark.slow,

@@ -23,7 +23,7 @@ VERILATOR_OPTIONS = [
 
 def main() -> None:
     """``proof_worker BUILD_FOLDER SOURCE``; exit status 0 if the simulator is built."""
-    build(MODULE, [sys.argv[2]], Path(sys.argv[1]), VERILATOR_OPTIONS, quick=True)
+    build(MODULE, [sys.argv[2]], Path(sys.argv[1]), VERILATOR_OPTIONS, level="-O1")
 
 
 if __name__ == "__main__":
