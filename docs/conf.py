@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy.typing
+from click import Context
 from sphinx.application import Sphinx
 
 Item = TypeVar("Item")
@@ -14,10 +15,15 @@ class NDArray(Generic[Item]):
     """Stands for NumPy's alias, which would be shown as what it is short for, two lines long."""
 
 
-NDArray.__module__ = "numpy.typing"
-numpy.typing.NDArray = NDArray  # type: ignore[assignment,misc]
+class ArrayLike:
+    """The same for what becomes an array."""
 
-import eyecast  # noqa: E402 - its annotations are to use the class above
+
+for alias in (ArrayLike, NDArray):
+    alias.__module__ = "numpy.typing"
+    setattr(numpy.typing, alias.__name__, alias)
+
+import eyecast  # noqa: E402 - its annotations are to use the classes above
 
 project = "Eyecast"
 version = release = eyecast.__version__
@@ -32,6 +38,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sp
 myst_heading_anchors = 3
 # Drawings and tables of the pages are indented, and code names its language.
 highlight_language = "text"
+# Two hyphens begin an option.
+smartquotes = False
 
 autosummary_generate = False
 autodoc_member_order = "bysource"
@@ -46,5 +54,22 @@ nitpick_ignore_regex = [("py:.*", r"(collections|numpy|pathlib)\..*")]
 
 
 def setup(app: Sphinx) -> None:
-    """Build the page of commands each time: nothing tells when a command has changed."""
+    """Mend signatures, and build the page of commands each time: it is not seen to be outdated."""
+    app.connect("autodoc-process-signature", name_defaults)
+    app.connect("sphinx-click-process-description", keep_columns)
     app.connect("env-get-outdated", lambda *_: ["reference/commands"])
+
+
+def keep_columns(_app: Sphinx, _context: Context, lines: list[str]) -> None:
+    """Set lines that click is not to wrap as a terminal shows them, where they have columns."""
+    kept = [number for number, line in enumerate(lines) if line.startswith("| ")]
+    for number in kept:
+        lines[number] = "   " + lines[number][2:]
+    if kept:
+        lines[kept[0] : kept[0]] = ["::", ""]
+
+
+def name_defaults(*event: Any) -> tuple[str | None, str | None]:
+    """Write the default of a field that a function makes as Python can be read."""
+    *_, signature, result = event
+    return signature and signature.replace("<factory>", "..."), result

@@ -182,7 +182,9 @@ def mesh(dims: tuple[int, ...]) -> Topology:
 
 
 def torus(dims: tuple[int, ...]) -> Topology:
-    """A torus with the given side lengths, axis 0 first; each at least 1 (see the drawing).
+    """A torus with the given side lengths, axis 0 first; each at least 1.
+
+    An axis of length 2 has two links each way, one of length 1 none.
 
     >>> torus((3, 2)).neighbor[0].tolist()
     [-1, 1, 2, 3, 3]

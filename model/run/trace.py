@@ -119,7 +119,7 @@ class Trace:
         return Trace(*(column[order] for column in self.columns))
 
     def write_csv(self, path: str | Path) -> None:
-        """Write the file of the module's docstring, whole or not at all.
+        """Write the trace as CSV, whole or not at all.
 
         Raises :class:`.InvalidInput` if ``path`` cannot be written.
         """
