@@ -7,14 +7,13 @@ only make room (step numbers, VCs, memories) are as large as the schedule needs 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..model.base.errors import InvalidInput
 from ..model.collectives.registry import algorithms_for
 from ..model.network.config import TIMINGS, NetworkConfig
 from ..model.network.topology import Topology
-from ..model.program.compiler import compile_schedule, with_message_room, with_table_room
+from ..model.program.compiler import Compiled, fit
 from ..model.program.deadlock import certify
 from ..model.program.program import Program
 from ..model.schedule.schedule import Schedule
@@ -34,9 +33,7 @@ def compile(made: Schedule, **parameters: Any) -> Program:
     ``flit_width``, ``link_registers``, ...
     Raises :class:`.InvalidInput` for what does not fit, and where routes may deadlock.
     """
-    program = compile_schedule(made, _network(made, parameters))
-    certify(program)
-    return program
+    return _compiled(made, parameters).program
 
 
 def predict(made: Schedule, *, timing: str = "barrier", **parameters: Any) -> Prediction:
@@ -97,20 +94,13 @@ def _case(made: Schedule, timing: str, parameters: dict[str, Any]) -> Case:
     """Compile, certify and predict a schedule."""
     from ..model.compare.case import Case  # noqa: PLC0415 - loads the compiled cycle model
 
-    config = _network(made, parameters)
-    return Case.of(made, config, timing=timing, seed=0, require=certify)
+    return Case.of(_compiled(made, parameters), timing=timing, seed=0)
 
 
-def _network(made: Schedule, parameters: dict[str, Any]) -> NetworkConfig:
-    """Choose the network: as ``parameters`` say, with room for the schedule where they do not."""
-    needed: dict[str, Any] = {
-        "vcs": int(made.vcs.max(initial=0)) + 1,
-        "steps": max(made.steps, 1),
-        "all_port": made.port_model == "all-port",
-    }
-    config = NetworkConfig(topology=made.topology, **(needed | parameters))
-    if "steps" not in parameters:
-        config = replace(config, steps=max(NetworkConfig.steps, made.steps))
-    if "message_words" not in parameters:
-        config = with_message_room(config, made)
-    return config if "table_words" in parameters else with_table_room(config, made)
+def _compiled(made: Schedule, parameters: dict[str, Any]) -> Compiled:
+    """Compile a schedule for the network of ``parameters``, with room for it, and certify it."""
+    given: dict[str, Any] = {"all_port": made.port_model == "all-port", **parameters}
+    config = NetworkConfig(topology=made.topology, **given)
+    _, (compiled,) = fit(config, [made], fixed=parameters)
+    certify(compiled.program)
+    return compiled

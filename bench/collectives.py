@@ -24,7 +24,7 @@ from eyecast.model.compare.case import Case
 from eyecast.model.compare.checks import Verification
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube
-from eyecast.model.program.compiler import with_room
+from eyecast.model.program.compiler import fit
 from eyecast.model.schedule.cost import ScheduleCost, count_cost
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.sim.verify import verify
@@ -54,8 +54,8 @@ def _measure(dimension: int, all_port: bool) -> list[Result]:
     """Words of a block, what was counted in the schedule, and what the hardware did."""
     made = list(_schedules(dimension, all_port))
     config = NetworkConfig(topology=hypercube(dimension), all_port=all_port)
-    config = with_room(config, (schedule for _, schedule in made))
-    cases = [Case.of(schedule, config, timing="barrier", seed=0) for _, schedule in made]
+    _, compiled = fit(config, [schedule for _, schedule in made])
+    cases = [Case.of(each, timing="barrier", seed=0) for each in compiled]
     ports = "all ports" if all_port else "one port"
     results: list[Result] = []
     with progress(f"{dimension}-cube, {ports}", len(cases), shown=True) as (_, advance):

@@ -28,7 +28,6 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import Topology, mesh, torus
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.program.program import Program
-from eyecast.model.program.tables import tables_of
 from eyecast.model.traffic.program import message_words_for, traffic_program
 from eyecast.model.traffic.traffic import draw_traffic
 from eyecast.sim.build import build_simulator
@@ -74,17 +73,16 @@ def _program(topology: Topology, vcs: int, rate: float, cycles: int, seed: int =
 
 def _model_row(side: int, rate: float, cycles: int) -> tuple[str, ...]:
     program = _program(mesh((side, side)), 2, rate, cycles)
-    tables = tables_of(program)
     memory = empty_memory(program.config)
     seconds, ran = [], 0
-    run(tables, memory, timing="self-timed", record_trace=False)
+    run(program, memory, timing="self-timed", record_trace=False)
     for _ in range(RUNS):
         begin = time.process_time()
-        ran = run(tables, memory, timing="self-timed", record_trace=False).cycles
+        ran = run(program, memory, timing="self-timed", record_trace=False).cycles
         seconds.append(time.process_time() - begin)
     median = statistics.median(seconds)
     name = f"model {side}x{side}, {rate} flits/node/cycle"
-    return name, "", f"{ran / median:,.0f}", f"{tables.flit_hops / median / 1e6:.1f} M"
+    return name, "", f"{ran / median:,.0f}", f"{program.flit_hops / median / 1e6:.1f} M"
 
 
 def _hardware_row(side: int) -> tuple[str, ...]:
@@ -96,7 +94,7 @@ def _hardware_row(side: int) -> tuple[str, ...]:
     runs = list(simulate(simulator, [job] * RUNS))
     median = statistics.median(run.seconds for run in runs)
     name = f"hardware {side}x{side}, 0.2 flits/node/cycle"
-    rate = tables_of(program).flit_hops / median / 1e6
+    rate = program.flit_hops / median / 1e6
     return name, f"{built:.0f}", f"{runs[0].cycles / median:,.0f}", f"{rate:.2f} M"
 
 

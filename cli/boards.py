@@ -11,6 +11,7 @@ from ..boards.registry import BAUD, BOARDS, TIMEOUT_SECONDS, Board, find_board
 from ..model.base.errors import InvalidInput
 from ..model.base.files import write_bytes_atomically
 from ..model.network.config import NetworkConfig
+from ..model.program.compiler import Compiled
 from .console import busy, print_checks, print_json, print_table, progress, say, say_written
 from .options.collective import (
     chosen_schedule,
@@ -20,6 +21,7 @@ from .options.collective import (
 )
 from .options.hardware import (
     chosen_config,
+    fitted,
     force_option,
     hardware_options,
     require_no_deadlock,
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
     from ..boards.synthesis.bitstream import Bitstream
     from ..model.compare.case import Case
     from ..model.compare.checks import Verification
-    from ..model.network.topology import Topology
-    from ..model.schedule.schedule import Schedule
 
 PROOF_FLITS = 4
 """Length of the message that ``--prove`` sends."""
@@ -117,7 +117,8 @@ def bitstream_command(
     from ..sim.toolchain import environment
 
     board = find_board(board_name)
-    config = _board_config(chosen, chosen_topology(chosen, SizeLimit.HARDWARE))
+    topology = chosen_topology(chosen, SizeLimit.HARDWARE)
+    config = _board_config(chosen, chosen_config(chosen, topology))
     if program:
         require_loader()
     if prove:
@@ -193,7 +194,7 @@ def _proof_case(config: NetworkConfig) -> Case:
     words = min(PROOF_FLITS, config.message_words)
     request = Request(topology=topology, words=words, source=source)
     schedule = find_algorithm("broadcast", "tree").generate(request)
-    return Case.of(schedule, config, timing="barrier", seed=0)
+    return Case.of(Compiled.of(schedule, config), timing="barrier", seed=0)
 
 
 @click.command("board-run")
@@ -237,18 +238,15 @@ def _case(chosen: OptionValues, timing: str) -> Case:
     from ..model.compare.case import Case
 
     schedule = chosen_schedule(chosen, SizeLimit.HARDWARE)
-    return Case.of(
-        schedule,
-        _board_config(chosen, schedule.topology, schedule),
-        timing=timing,
-        seed=0,
-        require=lambda program: require_no_deadlock(chosen, program),
-    )
+    (compiled,) = fitted(chosen, [schedule])
+    config = _board_config(chosen, compiled.program.config)
+    compiled = compiled._replace(program=replace(compiled.program, config=config))
+    require_no_deadlock(chosen, compiled.program)
+    return Case.of(compiled, timing=timing, seed=0)
 
 
-def _board_config(chosen: OptionValues, topology: Topology, *schedules: Schedule) -> NetworkConfig:
-    """A network on a board tells by signatures what it has done, if it need not be smaller."""
-    config = chosen_config(chosen, topology, *schedules)
+def _board_config(chosen: OptionValues, config: NetworkConfig) -> NetworkConfig:
+    """Give a network on a board signatures, by which it tells what it has done, unless refused."""
     if config.all_port:
         raise InvalidInput.of("--ports", "one on a board", "all")
     return replace(config, signature=not chosen["no_signature"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,10 +12,17 @@ from ..model.collectives.least import least_measures
 from ..model.collectives.notes import left_out
 from ..model.collectives.registry import algorithms_for
 from ..model.compare.side_by_side import Comparison, Entry
-from ..model.network.config import TIMINGS
+from ..model.network.config import TIMINGS, NetworkConfig
+from ..model.program.compiler import Compiled, make_table_room, with_largest_tables
 from .console import BUILDING, print_json, print_table, progress, say, say_written
 from .options.collective import all_port_served, chosen_request, chosen_root, request_options
-from .options.hardware import chosen_config, force_option, hardware_options, require_no_deadlock
+from .options.hardware import (
+    chosen_room,
+    force_option,
+    hardware_options,
+    require_no_deadlock,
+    typed_room,
+)
 from .options.network import (
     NETWORK_NAMES,
     SizeLimit,
@@ -28,7 +35,7 @@ from .options.values import OptionValues, refuse_beside
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case
-    from ..model.network.config import NetworkConfig
+    from ..model.program.layout import Layout
     from ..model.schedule.schedule import Schedule
 
 
@@ -129,35 +136,54 @@ def _predict(chosen: OptionValues, comparison: Comparison, *, keep: bool) -> lis
     from ..model.compare.case import Case
 
     entries = comparison.entries
-    config = _common_config(chosen, [entry.schedule for entry in entries])
     cases = []
     with progress("predicting", len(entries) * len(TIMINGS), shown=True) as (say, advance):
+        compiled = _compile(chosen, entries, say)
         for entry in entries:
             for timing in TIMINGS:
                 say(f"predicting {entry.name}, {timing}")
-                try:
-                    case = Case.of(
-                        entry.schedule,
-                        config,
-                        timing=timing,
-                        seed=0,
-                        require=lambda program: require_no_deadlock(chosen, program),
-                    )
-                except InvalidInput as error:
-                    entry.refusals[timing] = str(error)
-                else:
-                    _note_cycles(entry, case)
-                    if keep and case.predicted.finished:
-                        cases.append(case)
+                if entry.name in compiled:
+                    try:
+                        case = Case.of(compiled[entry.name], timing=timing, seed=0)
+                    except InvalidInput as error:
+                        entry.refusals[timing] = str(error)
+                    else:
+                        _note_cycles(entry, case)
+                        if keep and case.predicted.finished:
+                            cases.append(case)
                 advance()
     return cases
 
 
-def _common_config(chosen: OptionValues, schedules: Sequence[Schedule]) -> NetworkConfig:
-    """One network for all, or their cycles could not be compared: what they need is in it."""
-    topology = schedules[0].topology
+def _compile(
+    chosen: OptionValues, entries: Sequence[Entry], say: Callable[[str], None]
+) -> dict[str, Compiled]:
+    """Compile all that can be, for one network, by algorithm; note why the others cannot."""
+    config, layouts = _common_room(chosen, [entry.schedule for entry in entries])
+    compiled = []
+    for entry, layout in zip(entries, layouts, strict=True):
+        say(f"compiling {entry.name}")
+        try:
+            wide = with_largest_tables(config, fixed=typed_room())
+            one = Compiled.of(entry.schedule, wide, layout)
+            require_no_deadlock(chosen, one.program)
+        except InvalidInput as error:
+            entry.refusals.update(dict.fromkeys(TIMINGS, str(error)))
+        else:
+            compiled.append(one)
+    _, compiled = make_table_room(config, compiled, fixed=typed_room())
+    return {each.schedule.algorithm: each for each in compiled}
+
+
+def _common_room(
+    chosen: OptionValues, schedules: Sequence[Schedule]
+) -> tuple[NetworkConfig, list[Layout | None]]:
+    """One network for all, or their cycles could not be compared: what they need is in it.
+
+    Beside it, where the blocks of each lie; None for one that has no network of its own either.
+    """
     try:
-        return chosen_config(chosen, topology, *schedules)
+        config, layouts = chosen_room(chosen, schedules)
     except InvalidInput as error:
         fitting = [schedule for schedule in schedules if _fits(chosen, schedule)]
         if not fitting:
@@ -165,13 +191,16 @@ def _common_config(chosen: OptionValues, schedules: Sequence[Schedule]) -> Netwo
         if len(fitting) == len(schedules):
             raise InvalidInput(f"no network serves all of them: {error}") from error
         # With the others' network it is refused again, and then for itself alone.
-        return chosen_config(chosen, topology, *fitting)
+        config, found = chosen_room(chosen, fitting)
+        known = dict(zip(map(id, fitting), found, strict=True))
+        return config, [known.get(id(schedule)) for schedule in schedules]
+    return config, [*layouts]
 
 
 def _fits(chosen: OptionValues, schedule: Schedule) -> bool:
     """Tell whether there is a network as chosen that carries out ``schedule``."""
     try:
-        chosen_config(chosen, schedule.topology, schedule)
+        chosen_room(chosen, [schedule])
     except InvalidInput:
         return False
     return True

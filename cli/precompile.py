@@ -43,7 +43,7 @@ def _use_cycle_model() -> None:
     for network in (config, replace(config, all_port=True)):
         nothing: tuple[tuple[()], ...] = ((),) * network.topology.nodes
         ports = nothing if network.all_port else ()
-        program = Program(network, "full-duplex", nothing, nothing, receive_ports=ports)
+        program = Program.from_rows(network, "full-duplex", nothing, nothing, receive_ports=ports)
         ran = run(program, empty_memory(network), timing="barrier")
     signatures(ran.trace, config)
 

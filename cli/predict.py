@@ -6,11 +6,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from .. import __version__
 from ..model.base.files import input_name
 from ..model.collectives.title import schedule_title
-from ..model.program.compiler import compile_schedule
 from ..model.program.file import read_program
 from ..model.program.program import Program
 from .console import busy, print_json, print_table, say, say_written
@@ -22,7 +22,7 @@ from .options.collective import (
     schedule_file_option,
 )
 from .options.hardware import (
-    chosen_config,
+    fitted,
     force_option,
     hardware_options,
     require_no_deadlock,
@@ -68,10 +68,10 @@ def predict_command(
     else:
         with busy("generating, checking, compiling"):
             schedule = chosen_schedule(chosen, SizeLimit.PROGRAM)
-            config = chosen_config(chosen, schedule.topology, schedule)
-            program = compile_schedule(schedule, config)
+            (compiled,) = fitted(chosen, [schedule])
+            program = compiled.program
         title, facts = schedule_title(schedule), schedule_facts(chosen, schedule)
-        memory = Payload.random(schedule, config, seed=0).memory(config)
+        memory = Payload.random(compiled, seed=0).memory(program.config)
     require_no_deadlock(chosen, program)
     with busy("predicting (the first time, the cycle model is compiled)"):
         predicted = run(program, memory, timing=timing)
@@ -97,14 +97,14 @@ def _prediction_json(program: Program, predicted: Prediction, timing: str) -> di
     """The result of ``predict`` as JSON values."""
     from ..model.run.measures import link_flits, measure_steps
 
-    nodes = range(len(program.rows))
+    flagged = np.flatnonzero(predicted.flags).tolist()
     flits = link_flits(program.config.topology, predicted.trace)
     return {
         "timing": timing,
         "finished": predicted.finished,
         "cycles": predicted.cycles,
         "stalled_flits": int(predicted.stalled_flits.sum()),
-        "flags": {str(node): names for node in nodes if (names := predicted.flag_names(node))},
+        "flags": {str(node): predicted.flag_names(node) for node in flagged},
         "steps": [
             {**asdict(measure), "interface": measure.interface}
             for measure in measure_steps(program, predicted)

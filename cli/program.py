@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import click
+import numpy as np
 
 from ..model.collectives.title import schedule_title
-from ..model.program.compiler import compile_schedule
 from ..model.program.file import write_program
-from ..model.program.program import Program, row_header, table_words
+from ..model.program.program import Program
 from .console import busy, print_json, print_table, say, say_written
 from .options.collective import (
     chosen_schedule,
@@ -18,7 +18,7 @@ from .options.collective import (
     schedule_file_option,
 )
 from .options.hardware import (
-    chosen_config,
+    fitted,
     force_option,
     hardware_options,
     made_room,
@@ -41,8 +41,8 @@ def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     require_output_files(output)
     with busy("generating, checking, compiling"):
         schedule = chosen_schedule(chosen, SizeLimit.PROGRAM)
-        config = chosen_config(chosen, schedule.topology, schedule)
-        program = compile_schedule(schedule, config)
+        (compiled,) = fitted(chosen, [schedule])
+        program, config = compiled.program, compiled.program.config
         require_no_deadlock(chosen, program)
     measures = _program_measures(program)
     if output is not None:
@@ -63,12 +63,9 @@ def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
 
 def _program_measures(program: Program) -> dict[str, int]:
     """Count what a program takes of the network's tables, at the node that takes most."""
-    config = program.config
-    rows = [row for node_rows in program.rows for row in node_rows]
-    headers = [len(row_header(config, row)) for row in rows]
     return {
-        "rows": max(map(len, program.rows)),
-        "table_words": table_words(program),
-        "header_flits": max(headers, default=0),
+        "rows": int(np.diff(program.first_row).max()),
+        "table_words": int(program.table_sizes.max()),
+        "header_flits": int(program.header_flits.max(initial=0)),
         "steps": program.steps,
     }

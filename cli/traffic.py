@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput, require_range
 from ..model.network.config import NetworkConfig
+from ..model.program.checks import require_table_room
 from ..model.traffic.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic, read_traffic
 from .console import (
     BUILDING,
@@ -81,10 +82,10 @@ def traffic_command(output: str | None, as_json: bool, place: str, **chosen: Any
         raise InvalidInput.of("--on", "model, hardware or both", place)
     with busy("drawing, compiling, predicting (the first time, the cycle model is compiled)"):
         setting = _setting(chosen)
-        case = None if place == "model" else _case(chosen, setting)
-        predicted = _predicted(chosen, setting) if case is None else case.predicted
+        case = _case(chosen, setting, place)
+    predicted = case.predicted
     paths = output_paths(output, *FILES, *([] if place == "model" else [HARDWARE_TRACE]))
-    result = None if case is None else _run_on_hardware(case)
+    result = None if place == "model" else _run_on_hardware(case)
     trace = predicted.trace if result is None else result.measured.trace
     measured = measure_traffic(setting.traffic, setting.config, trace, setting.seed)
     if paths:
@@ -123,32 +124,16 @@ def _setting(chosen: OptionValues) -> Setting:
     return Setting(traffic, _config(chosen, topology, traffic), refusal, chosen["seed"])
 
 
-def _predicted(chosen: OptionValues, setting: Setting) -> Run:
-    """Predict traffic that no hardware carries: of any number of packets."""
-    from ..model.cycle.model import run
-    from ..model.program.payload import empty_memory, random_words
-    from ..model.traffic.program import route_program, traffic_tables
-
-    traffic, config, refusal, seed = setting
-    tables = traffic_tables(traffic, config, seed)
-    require_no_deadlock(chosen, route_program(traffic, config, seed))
-    longest = int(tables.length.max(initial=0))
-    memory = empty_memory(config)
-    memory[:, :longest] = random_words(config, (config.topology.nodes, longest), seed)
-    return run(tables, memory, timing="self-timed", refusal=refusal)
-
-
-def _case(chosen: OptionValues, setting: Setting) -> TrafficCase:
-    """The same as a program, which the hardware can be loaded with, and what the model says."""
+def _case(chosen: OptionValues, setting: Setting, place: str) -> TrafficCase:
+    """Compile the traffic, and ask the model what becomes of it."""
     from ..model.compare.traffic_case import TrafficCase
+    from ..model.traffic.program import traffic_program
 
-    return TrafficCase.of(
-        setting.traffic,
-        setting.config,
-        seed=setting.seed,
-        refusal=setting.refusal,
-        require=lambda program: require_no_deadlock(chosen, program),
-    )
+    program = traffic_program(setting.traffic, setting.config, setting.seed)
+    if place != "model":
+        require_table_room(program, otherwise=" (but on the model alone)")
+    require_no_deadlock(chosen, program)
+    return TrafficCase.of(setting.traffic, program, seed=setting.seed, refusal=setting.refusal)
 
 
 def _config(chosen: OptionValues, topology: Topology, traffic: Traffic) -> NetworkConfig:

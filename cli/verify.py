@@ -32,7 +32,7 @@ from .options.collective import (
     schedule_file_option,
 )
 from .options.hardware import (
-    chosen_config,
+    fitted,
     force_option,
     hardware_options,
     require_no_deadlock,
@@ -116,15 +116,9 @@ def _cases(chosen: OptionValues, timing: str, all_sources: bool) -> Iterator[Cas
         topology = chosen_topology(chosen, SizeLimit.HARDWARE)
         schedules = [make_schedule(chosen, topology, node) for node in range(topology.nodes)]
     # One network for all of them, which is built once.
-    config = chosen_config(chosen, schedules[0].topology, *schedules)
-    for number, schedule in enumerate(schedules):
-        yield Case.of(
-            schedule,
-            config,
-            timing=timing,
-            seed=number,
-            require=lambda program: require_no_deadlock(chosen, program),
-        )
+    for number, compiled in enumerate(fitted(chosen, schedules)):
+        require_no_deadlock(chosen, compiled.program)
+        yield Case.of(compiled, timing=timing, seed=number)
 
 
 def _write_verification(result: Verification, paths: Sequence[Path]) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from ..model.base.pieces import ranges
 from ..model.compare.case import Case, watchdog
 from ..model.compare.traffic_case import TrafficCase
-from ..model.program.program import Program, encode_expected, encode_table
+from ..model.program.checks import require_held, require_table_room
+from ..model.program.program import Program
+from ..model.program.words import expected_words, table_words
 from ..rtl.host_port import HostSpace, status_words, table_address_bits
 from .job import Job
 
@@ -53,15 +56,14 @@ def prepare(
     ``cycle_limit`` is when the watchdog ends the run; ``refusal`` a pattern for each node
     (docs/router.md, section 11).
     """
+    require_held(program)
+    require_table_room(program)
     config = program.config
-    writes = _lane_writes(program)
-    for node, first, block in loads:
-        message = enumerate(block.tolist(), first)
-        writes += [(node, HostSpace.MESSAGE, address, word) for address, word in message]
+    writes = [*_table_writes(program), *_message_writes(loads)]
     if config.timed_rows:
         writes += _timing_writes(program, refusal)
     return Job(
-        writes=np.array(writes, dtype=np.uint64).reshape(-1, 4),
+        writes=np.concatenate(writes),
         nodes=config.topology.nodes,
         flit_width=config.flit_width,
         step_numbers=1 << config.step_bits,
@@ -72,38 +74,53 @@ def prepare(
         status_space=HostSpace.STATUS,
         status_words=status_words(config),
         barrier=timing == "barrier",
-        half_duplex=program.port_model == "half-duplex",
+        half_duplex=program.half_duplex,
         cycle_limit=cycle_limit,
         barrier_registers=config.barrier_registers,
     )
 
 
-def _lane_writes(program: Program) -> list[tuple[int, int, int, int]]:
-    """The writes of every lane's table, and of the steps in which it receives."""
-    config = program.config
-    writes: list[tuple[int, int, int, int]] = []
-    for node in range(config.topology.nodes):
-        lanes = zip(program.lane_rows(node), program.lane_receives(node), strict=True)
-        for lane, (rows, receives) in enumerate(lanes):
-            for space, first, words in (
-                (HostSpace.TABLE, lane << table_address_bits(config), encode_table(config, rows)),
-                (HostSpace.EXPECTED, lane * config.mask_words, encode_expected(config, receives)),
-            ):
-                writes += [(node, space, place, word) for place, word in enumerate(words, first)]
+_Columns = npt.NDArray[np.integer]
+
+
+def _writes(
+    node: _Columns | int, space: HostSpace, address: _Columns, word: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.uint64]:
+    """Writes as rows of ``Job.writes``."""
+    writes = np.empty((len(word), 4), dtype=np.uint64)
+    for place, column in enumerate((node, space, address, word)):
+        writes[:, place] = column
     return writes
+
+
+def _table_writes(program: Program) -> Iterator[npt.NDArray[np.uint64]]:
+    """The writes of every sender's table, and of the steps in which each port receives."""
+    config = program.config
+    first, words = table_words(program)
+    sizes = np.diff(first)
+    node, lane = np.divmod(np.repeat(np.arange(len(sizes)), sizes), config.lanes)
+    address = (lane << table_address_bits(config)) + ranges(0, sizes)
+    yield _writes(node, HostSpace.TABLE, address, words)
+    masks = expected_words(program)
+    receiver, place = (column.ravel() for column in np.indices(masks.shape))
+    node, lane = np.divmod(receiver, config.lanes)
+    yield _writes(node, HostSpace.EXPECTED, lane * config.mask_words + place, masks.ravel())
+
+
+def _message_writes(
+    loads: Sequence[tuple[int, int, npt.NDArray[np.uint64]]],
+) -> Iterator[npt.NDArray[np.uint64]]:
+    """The writes of message memories."""
+    for node, first, words in loads:
+        yield _writes(node, HostSpace.MESSAGE, np.arange(first, first + len(words)), words)
 
 
 def _timing_writes(
     program: Program, refusal: npt.NDArray[np.uint16] | None
-) -> list[tuple[int, int, int, int]]:
+) -> Iterator[npt.NDArray[np.uint64]]:
     """The writes that say how many packets every node awaits, and when it refuses flits."""
-    nodes = program.config.topology.nodes
-    first = program.config.mask_words
-    awaited = program.awaited or (0,) * nodes
-    patterns = [0] * nodes if refusal is None else refusal.tolist()
-    columns = enumerate(zip(awaited, patterns, strict=True))
-    return [
-        (node, HostSpace.EXPECTED, first + place, word)
-        for node, words in columns
-        for place, word in enumerate(words)
-    ]
+    nodes, first = np.arange(program.nodes), program.config.mask_words
+    patterns = np.zeros(program.nodes, dtype=np.uint64) if refusal is None else refusal
+    columns = program.awaited.astype(np.uint64), patterns.astype(np.uint64)
+    for place, words in enumerate(columns, first):
+        yield _writes(nodes, HostSpace.EXPECTED, np.full(program.nodes, place), words)

@@ -13,7 +13,7 @@ from eyecast.model.compare.waiting import waiting
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube, line, mesh
-from eyecast.model.program.program import Program, check_limits
+from eyecast.model.program.program import Program
 from eyecast.model.run.trace import first_difference
 from eyecast.rtl.sender import SenderState
 from eyecast.sim.build import build_simulator
@@ -57,9 +57,8 @@ def program_of(config, puts, port_model="all-port", **changes):
         if not row.continued:
             receives[target].append((row.step, port))
     steps, ports = ([tuple(r[i] for r in sorted(each)) for each in receives] for i in (0, 1))
-    ports = tuple(ports) if config.all_port else ()
-    program = Program(config, port_model, tuple(map(tuple, rows)), tuple(steps), (), ports)
-    return dataclasses.replace(program, **changes)
+    made = {"receive_ports": ports, **changes}
+    return Program.from_rows(config, port_model, rows, steps, **made)
 
 
 def delivered(program):
@@ -130,7 +129,7 @@ def on_both(network, make):
 def carried_out(network, make):
     """The runs of a program in which nothing is wrong."""
     program, runs = on_both(network, make)
-    check_limits(program)
+    program.check()
     for measured in runs:
         assert measured.finished, waiting(program, measured)
         assert not measured.flags.any()

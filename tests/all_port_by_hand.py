@@ -1,12 +1,12 @@
 """All-port programs as a person writes them, for tests of the cycle model."""
 
-from dataclasses import replace
 from typing import Any
 
 from program_by_hand import program
 
 from eyecast.model.network.topology import Topology, hypercube
-from eyecast.model.program.program import Program, Row
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 
 SQUARE = hypercube(2)
 
@@ -20,7 +20,5 @@ def all_port(
 ) -> Program:
     """Receives are (step, port)."""
     steps, ports = ({n: [pair[i] for pair in r] for n, r in receives.items()} for i in (0, 1))
-    made = program(rows, steps, topology, port_model, all_port=True, **limits)
-    return replace(
-        made, receive_ports=tuple(tuple(ports.get(n, ())) for n in range(topology.nodes))
-    )
+    limits = {"all_port": True, **limits}
+    return program(rows, steps, topology, port_model, receive_ports=ports, **limits)

@@ -1,5 +1,6 @@
 """Programs as a person writes them, for tests of the cycle model, and what came of them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, mesh
-from eyecast.model.program.program import Program, Row
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
+from eyecast.model.program.words import expected_words, table_words
 from eyecast.model.run.run import FLAGS, Run
 
 BODY, HEAD, TAIL, SINGLE = range(4)
@@ -23,15 +26,42 @@ def program(
     receives: dict[int, list[int]],
     topology: Topology = LINE,
     port_model: str = "full-duplex",
+    *,
+    receive_ports: dict[int, list[int]] | None = None,
+    awaited: dict[int, int] | None = None,
     **limits: Any,
 ) -> Program:
     nodes = range(topology.nodes)
-    return Program(
+    return Program.from_rows(
         NetworkConfig(topology=topology, **limits),
         port_model,
-        tuple(tuple(rows.get(node, ())) for node in nodes),
-        tuple(tuple(receives.get(node, ())) for node in nodes),
+        [rows.get(node, []) for node in nodes],
+        [receives.get(node, []) for node in nodes],
+        receive_ports=[(receive_ports or {}).get(node, []) for node in nodes],
+        awaited=[(awaited or {}).get(node, 0) for node in nodes],
     )
+
+
+def changed(program: Program, **changes: Any) -> Program:
+    """The same program with other ``rows``, ``receives``, ``receive_ports`` or ``awaited``."""
+    return Program.from_rows(
+        program.config,
+        program.port_model,
+        changes.get("rows", program.rows),
+        changes.get("receives", program.receives),
+        receive_ports=changes.get("receive_ports", program.receive_ports),
+        awaited=changes.get("awaited", program.awaited.tolist()),
+    )
+
+
+def encoded(
+    config: NetworkConfig, rows: Sequence[Row], receives: Sequence[int] = ()
+) -> tuple[list[int], list[int]]:
+    """The words of the first node's table, and of the steps in which it receives."""
+    others = [()] * (config.topology.nodes - 1)
+    made = Program.from_rows(config, "full-duplex", [rows, *others], [receives, *others])
+    first, table = table_words(made)
+    return table[: first[1]].tolist(), expected_words(made)[0].tolist()
 
 
 def put(

@@ -23,7 +23,7 @@ from all_port_bench import (
     program_of,
     walk,
 )
-from program_by_hand import put, words
+from program_by_hand import changed, put, words
 
 from eyecast.boards.serial.frame import require_boardable
 from eyecast.model.base.errors import InvalidInput
@@ -283,7 +283,7 @@ def test_a_send_by_one_link_and_a_receive_by_another_in_half_duplex():
 def no_link(config):
     program = program_of(config, [(0, put(1, (1, 1))), (4, put(1, (1, 1)))])
     rows = ((*program.rows[0], put(1, (2, 1)), put(2, (1, 1))), *program.rows[1:])
-    return dataclasses.replace(program, rows=rows)
+    return changed(program, rows=rows)
 
 
 def test_a_row_for_a_link_that_is_not_there():
@@ -300,7 +300,7 @@ def led_on_by(port):
     def make(config):
         program = program_of(config, [(0, put(1, (1, 1)))])
         rows = ((put(1, (1, 1), (port, 1)),), *program.rows[1:])
-        return dataclasses.replace(program, rows=rows)
+        return changed(program, rows=rows)
 
     return on("mesh")(make)
 
@@ -334,7 +334,7 @@ def lacking(config):
     program = program_of(config, [(0, put(2, (1, 1)))])
     receives, ports = list(program.receives), list(program.receive_ports)
     receives[5], ports[5] = (1, 2), (3, 3)
-    return dataclasses.replace(program, receives=tuple(receives), receive_ports=tuple(ports))
+    return changed(program, receives=receives, receive_ports=ports)
 
 
 def test_a_packet_that_never_comes():

@@ -18,6 +18,7 @@ from eyecast.model.compare.case import Case
 from eyecast.model.cycle.model import cycle_limit, run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import Topology, mesh, ring
+from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.program import Program
 from eyecast.model.run.run import HardwareRun
 from eyecast.model.run.trace import first_difference
@@ -41,7 +42,7 @@ def test_a_broadcast_takes_so_many_cycles_more_for_each_step(registers: int, sid
     roots = {2: (0, 1, 3), 4: (0, 5, 11)}[side]
     schedules = [eye_broadcast(config.topology, root, 5) for root in roots]
     cases = [
-        Case.of(schedule, config, timing=timing, seed=number)
+        Case.of(Compiled.of(schedule, config), timing=timing, seed=number)
         for number, schedule in enumerate(schedules)
         for timing in TIMINGS
     ]
@@ -59,7 +60,8 @@ def test_a_broadcast_takes_so_many_cycles_more_for_each_step(registers: int, sid
 def test_nodes_that_are_no_power_of_two(topology: Topology) -> None:
     config = NetworkConfig(topology=topology, barrier_registers=4, depth=1)
     cases = [
-        Case.of(tree_broadcast(topology, 1, 9), config, timing=timing, seed=0) for timing in TIMINGS
+        Case.of(Compiled.of(tree_broadcast(topology, 1, 9), config), timing=timing, seed=0)
+        for timing in TIMINGS
     ]
     assert all(found.agrees for found in verify(cases))
 

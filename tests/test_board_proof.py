@@ -25,6 +25,7 @@ from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
+from eyecast.model.program.compiler import Compiled
 
 SMALL = NetworkConfig(topology=mesh((2, 1)), flit_width=16, signature=True)
 SQUARE = replace(SMALL, topology=mesh((2, 2)))
@@ -52,7 +53,9 @@ def design(level, board=ICE40, config=SMALL):
 
 def broadcast_of(config):
     """Of four flits from node 0."""
-    return Case.of(tree_broadcast(config.topology, 0, 4), config, timing="barrier", seed=0)
+    return Case.of(
+        Compiled.of(tree_broadcast(config.topology, 0, 4), config), timing="barrier", seed=0
+    )
 
 
 def agrees(comparison):

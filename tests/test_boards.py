@@ -31,6 +31,7 @@ from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
+from eyecast.model.program.compiler import Compiled
 from eyecast.model.run.run import HardwareRun
 from eyecast.model.run.signature import signatures
 from eyecast.rtl.barrier_tree import BroadcastTree
@@ -43,7 +44,7 @@ PAIR = replace(SMALL, topology=mesh((2, 1)))
 
 def case(config=SMALL):
     schedule = eye_broadcast(config.topology, 0, 4)
-    return Case.of(schedule, config, timing="barrier", seed=0)
+    return Case.of(Compiled.of(schedule, config), timing="barrier", seed=0)
 
 
 @pytest.mark.parametrize("name", BOARDS)

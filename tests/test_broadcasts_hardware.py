@@ -17,6 +17,7 @@ from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, mesh, torus
+from eyecast.model.program.compiler import Compiled
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.sim.verify import verify
 
@@ -75,7 +76,7 @@ def test_drawn_sources_and_faults(whole: Topology, times: int) -> None:
     vcs = max(1, *(int(schedule.vcs.max(initial=0)) + 1 for schedule in schedules))
     config = NetworkConfig(topology=whole, vcs=vcs, depth=2, steps=steps)
     cases = [
-        Case.of(schedule, config, timing=timing, seed=number)
+        Case.of(Compiled.of(schedule, config), timing=timing, seed=number)
         for number, schedule in enumerate(schedules)
         for timing in TIMINGS
     ]

@@ -16,7 +16,7 @@ from eyecast.model.compare.checks import Verification
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
-from eyecast.model.program.compiler import with_room
+from eyecast.model.program.compiler import fit
 from eyecast.model.schedule.promises import COLLECTIVES, ROOTLESS
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.sim.verify import verify
@@ -63,10 +63,10 @@ def schedules(
 
 def on_hardware(made: Sequence[Schedule], config: NetworkConfig) -> list[Verification]:
     """Carry out everything with both timings, and require that nothing differs."""
-    config = with_room(config, made)
+    _, compiled = fit(config, made)
     cases = [
-        Case.of(schedule, config, timing=timing, seed=number)
-        for number, schedule in enumerate(made)
+        Case.of(each, timing=timing, seed=number)
+        for number, each in enumerate(compiled)
         for timing in TIMINGS
     ]
     results = list(verify(cases))

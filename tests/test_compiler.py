@@ -12,11 +12,12 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, hypercube, torus
-from eyecast.model.program.compiler import compile_schedule, with_message_room, with_table_room
+from eyecast.model.program.compiler import Compiled, compile_schedule, fit, make_room
 from eyecast.model.program.file import read_program, write_program
 from eyecast.model.program.layout import Layout, held_words
 from eyecast.model.program.payload import Payload
-from eyecast.model.program.program import Program, Row, check_limits, encode_table, row_header
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.schedule.table import Blocks
 
@@ -95,7 +96,7 @@ def test_every_word_lands_in_its_place(message_words: int) -> None:
     aligned = message_words > 256
     assert (layout.packed is None, layout.size) == (aligned, 256 if aligned else 80)
     program = compile_schedule(schedule, config)
-    payload = Payload.random(schedule, config, seed=3)
+    payload = Payload.random(Compiled.of(schedule, config), seed=3)
     assert not payload.delivered(payload.memory(config)).any()
     after = carried_out(program, payload.memory(config))
     assert payload.delivered(after).all()
@@ -123,14 +124,13 @@ def test_rows_of_one_send_are_continued_but_for_the_last() -> None:
     schedule = exchange(3, 1)
     config = NetworkConfig(topology=schedule.topology, table_words=128)
     program = compile_schedule(schedule, config)
+    delivered = config.header.step(program.deliveries)
+    assert (delivered == np.where(program.continued, 0, program.step)).all()
     for rows in program.rows:
         for row, following in pairwise([*rows, None]):
             assert row is not None
             goes_on = following is not None and following.step == row.step
             assert row.continued == goes_on
-            shift, mask = config.header.port_bits, (1 << config.step_bits) - 1
-            (header,) = row_header(config, Row(row.step, (), 0, 0, 0, continued=row.continued))
-            assert header >> shift & mask == (0 if goes_on else row.step)
 
 
 @pytest.mark.parametrize(("words", "room"), [(15, 16), (16, 16), (17, 32)])
@@ -139,7 +139,7 @@ def test_room_for_a_message_is_the_least_power_of_two(words: int, room: int) -> 
     schedule = schedule_of(hypercube(1), [(1, [0, 1], [0])], blocks, "exchange")
     for there, given in ((2, room), (room, room), (64, 64)):
         config = NetworkConfig(topology=schedule.topology, message_words=there)
-        assert with_message_room(config, schedule).message_words == given
+        assert make_room(config, [schedule])[0].message_words == given
 
 
 @pytest.mark.parametrize(("sends", "room"), [(7, 16), (8, 32)])
@@ -148,16 +148,16 @@ def test_room_for_a_table_is_the_least_power_of_two(sends: int, room: int) -> No
     blocks = Blocks(np.zeros(sends, int), ((1,),) * sends, np.ones(sends, int))
     ones = [(step + 1, [0, 1], [step]) for step in range(sends)]
     schedule = schedule_of(hypercube(1), ones, blocks, "exchange")
-    made = with_table_room(NetworkConfig(topology=schedule.topology, table_words=2), schedule)
-    assert made.table_words == room
-    compile_schedule(schedule, made)
+    config, (one,) = fit(NetworkConfig(topology=schedule.topology, table_words=2), [schedule])
+    assert (config.table_words, one.program.config) == (room, config)
+    one.program.check()
 
 
 def test_a_continued_row_needs_another_like_it() -> None:
     config = NetworkConfig(topology=hypercube(1))
     row = Row(1, (Segment(1, 1, 0),), 0, 0, 1, continued=True)
     with pytest.raises(InvalidInput, match="continued row of node 0, step 1"):
-        check_limits(Program(config, "exchange", ((row,), ()), ((), (1,))))
+        Program.from_rows(config, "exchange", ((row,), ()), ((), (1,))).check()
 
 
 # ---- All ports ----------------------------------------------------------------------------------
@@ -192,11 +192,12 @@ def test_each_injection_port_has_its_rows() -> None:
     schedule = exchange(3, 1)
     config = NetworkConfig(topology=schedule.topology, all_port=True, table_words=128)
     program = compile_schedule(schedule, config)
-    lanes = program.lane_rows(5)
-    assert [sorted({row.step for row in lane}) for lane in lanes] == [[3], [2], [1]]
-    assert sum(map(len, lanes)) == len(program.rows[5])
-    assert program.lane_receives(5) == [[3], [2], [1]]
-    assert all(len(encode_table(config, lane)) < 128 for lane in lanes)
+    senders = [program.sender == 5 * 3 + lane for lane in range(3)]
+    assert [{*program.step[rows].tolist()} for rows in senders] == [{3}, {2}, {1}]
+    assert sum(int(rows.sum()) for rows in senders) == len(program.rows[5])
+    receivers = [program.receiver == 5 * 3 + lane for lane in range(3)]
+    assert [program.receive_step[those].tolist() for those in receivers] == [[3], [2], [1]]
+    assert (program.table_sizes < 128).all()
 
 
 def two_to_one(links: int) -> Schedule:

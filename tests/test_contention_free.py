@@ -13,7 +13,9 @@ from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import mesh
-from eyecast.model.program.program import Program, Row
+from eyecast.model.program.compiler import Compiled
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.rtl.host_port import Flag
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
@@ -27,7 +29,7 @@ CONFIG = NetworkConfig(topology=TOPOLOGY, contention_free=True)
 def cases(config, timing):
     topology = config.topology
     return [
-        Case.of(eye_broadcast(topology, source, 5), config, timing=timing, seed=source)
+        Case.of(Compiled.of(eye_broadcast(topology, source, 5), config), timing=timing, seed=source)
         for source in range(topology.nodes)
     ]
 
@@ -48,7 +50,7 @@ def test_two_flits_that_meet_set_a_flag():
     rows[2] = (Row(1, (Segment(2, 1, 0),), 0, 0, 1),)
     receives = [()] * TOPOLOGY.nodes
     receives[1] = (1,)
-    program = Program(CONFIG, "full-duplex", tuple(rows), tuple(receives))
+    program = Program.from_rows(CONFIG, "full-duplex", tuple(rows), tuple(receives))
     job = prepare(program, [], timing="barrier", read_words=0, cycle_limit=100)
     (measured,) = simulate(build_simulator(CONFIG), [job])
     assert measured.flags[1] >> Flag.OVERFLOW & 1
@@ -63,7 +65,7 @@ def test_a_program_that_waits_is_refused(monkeypatch):
 
     monkeypatch.setattr(case_module, "run", waiting)
     with pytest.raises(InvalidInput, match="flits that wait must be none in a contention-free"):
-        Case.of(eye_broadcast(TOPOLOGY, 0, 5), CONFIG, timing="barrier", seed=0)
+        Case.of(Compiled.of(eye_broadcast(TOPOLOGY, 0, 5), CONFIG), timing="barrier", seed=0)
 
 
 @pytest.mark.parametrize(

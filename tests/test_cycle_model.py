@@ -22,7 +22,8 @@ from program_by_hand import (
 from eyecast.model.cycle import model as cycle_model
 from eyecast.model.cycle.model import cycle_limit, run
 from eyecast.model.network.topology import Topology, mesh
-from eyecast.model.program.program import Program, Row
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.model.run.trace import Flit, first_difference
 
 # ---- One packet alone -----------------------------------------------------------------------

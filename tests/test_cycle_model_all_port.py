@@ -26,8 +26,7 @@ from program_by_hand import (
 
 from eyecast.model.cycle.model import cycle_limit
 from eyecast.model.network.topology import hypercube
-from eyecast.model.program.program import Row
-from eyecast.model.program.tables import tables_of
+from eyecast.model.program.row import Row
 from eyecast.model.run.trace import Flit, Trace, first_difference
 
 # ---- All at once ----------------------------------------------------------------------------
@@ -316,7 +315,7 @@ def test_random_permutations_on_all_links_arrive_whole(
             expected[target, there] = words(made)[node, source]
             flit_hops += (1 + len(row.route)) * (1 + row.length)
     assert (result.memory == expected).all()
-    assert len(result.trace) == flit_hops == tables_of(made).flit_hops
+    assert len(result.trace) == flit_hops == made.flit_hops
     on_links = [(f.cycle, f.node, f.port) for f in result.trace if f.port]
     assert len(on_links) == len(set(on_links))
     order = [(f.cycle, f.node, f.port) for f in result.trace]

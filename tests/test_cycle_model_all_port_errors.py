@@ -1,19 +1,16 @@
 """All-port programs that are wrong: the flag that docs/router.md says, or one line."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from all_port_by_hand import all_port
-from program_by_hand import HEAD, TAIL, C, departures, flags, put, simulated, words
+from program_by_hand import HEAD, TAIL, C, changed, departures, flags, put, simulated, words
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.cycle import model as cycle_model
 from eyecast.model.cycle.loop import simulate
 from eyecast.model.cycle.model import run
 from eyecast.model.network.topology import mesh
-from eyecast.model.program.program import Row
-from eyecast.model.program.tables import tables_of
+from eyecast.model.program.row import Row
 from eyecast.model.run.rules import check_trace
 from eyecast.model.run.trace import Trace
 
@@ -25,7 +22,8 @@ def test_row_of_another_sender_is_bad(wrong: int) -> None:
     right = 3 - wrong
     made = all_port({0: [put(1, (right, 1)), put(1, (right, 1))]}, {right: [(1, right)]})
     moved = np.array([0, 1, *[2] * 7])
-    result = run(replace(tables_of(made), first_row=moved), words(made), timing="self-timed")
+    vars(made)["first_sender_row"] = moved  # The columns of a program cannot say so.
+    result = run(made, words(made), timing="self-timed")
     assert flags(result) == {0: {"bad_row"}}
     assert departures(result, 0, right) == [(C + 1, 0, HEAD), (C + 2, 0, TAIL)]
     assert departures(result, 0, wrong) == []
@@ -36,7 +34,7 @@ def test_row_of_another_sender_is_bad(wrong: int) -> None:
 def test_injected_packet_that_asks_for_another_output_is_a_bad_route(code: int) -> None:
     # Port 2, or the deliver code, in a header flit whose row is said to lead to port 1.
     made = all_port({0: [put(1, (1, 1))]}, {})
-    network = cycle_model._network(tables_of(made), barrier=False, record_trace=True, refusal=None)
+    network = cycle_model._network(made, barrier=False, record_trace=True, refusal=None)
     network.header[0] = code
     registers = cycle_model.reset_registers(network, words(made))
     rows = cycle_model._rows(Trace.empty(1000))
@@ -68,7 +66,7 @@ def test_packet_that_turns_back_is_a_bad_route() -> None:
         (
             {1: [put(1, (1, 1)), put(16, (2, 1))]},
             {},
-            "node 1, port 2, row 0: step must be 0 to 15,",
+            "node 1, row 1: step must be 0 to 15,",
         ),
         ({}, {2: [(1, 3)]}, "receive ports of node 2 must be 1 to 2, not 3"),
         ({}, {2: [(16, 1)]}, "receives of node 2 must be 0 to 15, not 16"),
@@ -83,10 +81,10 @@ def test_what_no_sender_or_receiver_holds_is_refused(
 
 
 def test_receives_without_ports_are_refused() -> None:
+    made = all_port({}, {1: [(1, 1)]})
     for ports in ((), ((), (1, 2), (), ())):
-        made = replace(all_port({}, {1: [(1, 1)]}), receive_ports=ports)
         with pytest.raises(InvalidInput, match="receive ports of node 1 must be 1 long, not"):
-            simulated(made)
+            changed(made, receive_ports=ports)
 
 
 def test_trace_does_not_tell_its_ejection_ports() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from all_port_by_hand import all_port
 from program_by_hand import (
     HEAD,
     SINGLE,
@@ -23,7 +24,8 @@ from program_by_hand import (
 from traffic_by_hand import timed, traffic
 
 from eyecast.model.network.topology import hypercube
-from eyecast.model.program.program import Program, Row
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.model.run.measures import measure_steps
 from eyecast.model.run.rules import check_trace
 
@@ -129,10 +131,7 @@ def test_messages_in_several_rows_on_both_links() -> None:
         put(1, (1, 1), source=9, target=18, length=1),
         put(1, (2, 1), source=30, target=25, length=3),
     ]
-    made = program(
-        {0: rows}, {1: [1], 2: [1]}, hypercube(2), all_port=True
-    )  # fmt: skip
-    made = replace(made, receive_ports=((), (1,), (2,), ()))
+    made = all_port({0: rows}, {1: [(1, 1)], 2: [(1, 2)]}, hypercube(2))
     result = simulated(made)
     assert [c - C for c, _, kind in departures(result, 0, 1) if kind == HEAD] == [1, 5]
     assert [c - C for c, _, kind in departures(result, 0, 2) if kind == HEAD] == [1, 4]

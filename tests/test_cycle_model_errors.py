@@ -20,8 +20,7 @@ from eyecast.model.cycle import model as cycle_model
 from eyecast.model.cycle.loop import LIMIT, simulate
 from eyecast.model.cycle.model import cycle_limit, run
 from eyecast.model.network.topology import mesh
-from eyecast.model.program.program import Row
-from eyecast.model.program.tables import tables_of
+from eyecast.model.program.row import Row
 
 # ---- Flags ----------------------------------------------------------------------------------
 
@@ -62,7 +61,7 @@ def test_receive_of_another_step_is_unexpected_with_a_barrier(timing: str) -> No
     # Two rows of step 1, one of whose headers says step 2.
     early = program({0: [put(1, (UP, 1))], 2: [put(1, (DOWN, 1))]}, {1: [1, 2]})
     network = cycle_model._network(
-        tables_of(early), barrier=timing == "barrier", record_trace=False, refusal=None
+        early, barrier=timing == "barrier", record_trace=False, refusal=None
     )
     network.header[1] += 1 << early.config.header.slot_bits + early.config.header.port_bits
     registers = cycle_model.reset_registers(network, words(early))
@@ -152,9 +151,7 @@ def test_miscounted_credits_are_flagged(row: Row, flag: int) -> None:
     # One credit more than places: it comes back to a full counter, or a flit finds a full buffer
     # (behind the head that turns back at node 1, two flits there, two and one too many at node 0).
     wrong = program({0: [row]}, {1: [1]})
-    network = cycle_model._network(
-        tables_of(wrong), barrier=False, record_trace=False, refusal=None
-    )
+    network = cycle_model._network(wrong, barrier=False, record_trace=False, refusal=None)
     registers = cycle_model.reset_registers(network, words(wrong))
     registers.credits[network.upstream[0]] += 1  # Node 0's interface, VC 0.
     rows = cycle_model._rows(simulated(wrong).trace.first_rows(0))
@@ -164,6 +161,7 @@ def test_miscounted_credits_are_flagged(row: Row, flag: int) -> None:
 
 # ---- Refusals -------------------------------------------------------------------------------
 
+HEADER = "node 0, row 0: header flits of the route must be 1 to 15, not 26"
 SOURCE = "node 0, row 0: source address must be 0 to 255, not 256"
 
 
@@ -177,7 +175,7 @@ SOURCE = "node 0, row 0: source address must be 0 to 255, not 256"
         ({0: [put(1, (UP, 1), length=512)]}, "node 0, row 0: length must be 0 to 511, not 512"),
         ({0: [put(1, (UP, 1), source=256)]}, SOURCE),
         ({0: [put(1, (UP, 1), target=256)]}, SOURCE.replace("source", "target")),
-        ({0: [put(1, *[(UP, 1)] * 200)]}, "node 0, row 0: header flits must be 1 to 15, not 26"),
+        ({0: [put(1, *[(UP, 1)] * 200)]}, HEADER),
     ],
 )  # fmt: skip
 def test_row_that_no_table_holds_is_refused(rows: dict[int, list[Row]], message: str) -> None:

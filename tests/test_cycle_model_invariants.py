@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from program_by_hand import DOWN, HEAD, SINGLE, TAIL, UP, pack, program, put, simulated, words
+from program_by_hand import DOWN, HEAD, SINGLE, TAIL, UP, pack, program, put, simulated
 from traffic_by_hand import refusing, timed, traffic
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.cycle.model import cycle_limit, run
+from eyecast.model.cycle.model import cycle_limit
 from eyecast.model.network.topology import mesh
-from eyecast.model.program.program import Program, Row
-from eyecast.model.program.tables import Tables, tables_of
-from eyecast.model.run.trace import first_difference
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 
 
 def random_traffic(seed: int, **limits: Any) -> tuple[Program, list[dict[str, Any]]]:
@@ -107,32 +106,16 @@ def check_ways(
         assert in_use[-1] == 0
 
 
-def test_arrays_run_like_rows() -> None:
+def test_headers_and_cycles_are_those_of_the_rows() -> None:
     made, _ = random_traffic(2, vcs=2, depth=3, link_registers=1)
-    config = made.config
     rows = [row for node in made.rows for row in node]
     # A 4x3 mesh: ports 0-5 in 3 bits, 1-3 hops in 2, VCs 0-1 in 1, steps in 4, addresses in 8.
     headers = []
     for row in rows:
         slots = [((s.port, 3), (s.hops - 1, 2), (s.vc, 1)) for s in row.route]
         headers.append(pack(*sum(slots, ()), (5, 3), (0, 4), (row.target_address, 8)))
-    tables = Tables(
-        config=config,
-        first_row=np.cumsum([0, *map(len, made.rows)]),
-        step=np.ones(len(rows), dtype=np.int64),
-        start=np.array([row.start for row in rows]),
-        source_address=np.array([row.source_address for row in rows]),
-        length=np.array([row.length for row in rows]),
-        first_header=np.arange(len(rows) + 1),
-        header=np.array(headers, dtype=np.uint64),
-        expected=np.zeros((12, 16), dtype=np.bool_),
-        awaited=np.array(made.awaited),
-    )
-    by_rows, by_arrays = simulated(made), run(tables, words(made), timing="self-timed")
-    assert first_difference(by_rows.trace, by_arrays.trace) is None
-    assert len(by_rows.trace) == tables.flit_hops
-    assert by_rows.cycles == by_arrays.cycles
-    assert cycle_limit(made) == cycle_limit(tables)
+    assert made.header.tolist() == headers
+    assert len(simulated(made).trace) == made.flit_hops
 
 
 def test_a_header_full_to_the_last_bit_counts_in_the_cycle_limit() -> None:
@@ -141,32 +124,24 @@ def test_a_header_full_to_the_last_bit_counts_in_the_cycle_limit() -> None:
     limits = {"flit_width": 8, "message_words": 4, "steps": 1}
     route = [(UP, 2), (DOWN, 1)]
     made = program({0: [put(1, *route, length=4)]}, {}, **limits)
-    tables = tables_of(made)
     full, delivery = pack((UP, 2), (1, 2), (DOWN, 2), (0, 2)), pack((3, 2), (1, 1))
-    assert tables.header.tolist() == [full, delivery]
+    assert made.header.tolist() == [full, delivery]
     # 2 header flits and 4 words over 3 hops, and out at the end.
-    assert tables.flit_hops == (2 + 4) * (3 + 1)
+    assert made.flit_hops == (2 + 4) * (3 + 1)
     # 6 flits are injected; 2 control words are read, and the one that ends each of 4 tables; a
     # step rises at each node, once more after the last; twice two cycles for the steps.
-    events = tables.config.table.control_words + 6 + tables.flit_hops + 4 * (1 + 1) + 2 * 2
+    events = made.config.table.control_words + 6 + made.flit_hops + 4 * (1 + 1) + 2 * 2
     assert cycle_limit(made) == events
 
 
-@pytest.mark.parametrize("name", ["first_row", "first_header"])
+@pytest.mark.parametrize("name", ["first_row", "first_receive"])
 @pytest.mark.parametrize(
     "wrong", [(1, 2, 2, 2, 2), (0, 2, 2, 2, 1), (0, 2, 2, 2, 3), (0, 2, 1, 2, 2), (0, 3, 2, 2, 2)]
 )
 def test_bounds_that_do_not_rise_over_all_rows_are_refused(
     name: str, wrong: tuple[int, ...]
 ) -> None:
-    rows = [put(1, (UP, 1)), put(2, (UP, 1)), put(3, (UP, 1)), put(4, (UP, 1))]
-    made = program({0: rows[:2]} if name == "first_row" else {0: rows}, {})
-    tables = tables_of(made)
-    bounds = np.array(wrong)
-    if name == "first_header":
-        bounds *= 2
+    made = program({0: [put(1, (UP, 1)), put(2, (UP, 1))]}, {1: [1, 2]})
     with pytest.raises(InvalidInput) as refused:
-        replace(tables, **{name: bounds})
-    end = len(tables.step) if name == "first_row" else len(tables.header)
-    allowed = f"rising from 0 to {end}, not {bounds.tolist()}"
-    assert str(refused.value) == f"tables: {name} must be {allowed}"
+        replace(made, **{name: np.array(wrong)})
+    assert str(refused.value) == f"program: {name} must be rising from 0 to 2, not {list(wrong)}"

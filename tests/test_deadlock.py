@@ -15,7 +15,8 @@ from eyecast.model.network.routes import route, segments_of_paths
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.program.deadlock import Channel, DeadlockError, certify, find_cycle
-from eyecast.model.program.program import Program, Row
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 
 UP, DOWN, NORTH, SOUTH = 1, 2, 3, 4
 
@@ -27,7 +28,7 @@ def program(
     rows: list[list[Row]] = [[] for _ in range(topology.nodes)]
     for node, segments in routes:
         rows[node].append(Row(1, segments, 0, 0, 1))
-    return Program(
+    return Program.from_rows(
         NetworkConfig(topology=topology, vcs=vcs, flit_width=64),
         "all-port",
         tuple(map(tuple, rows)),
@@ -253,5 +254,5 @@ def test_one_of_thousands_of_rows_closes_the_circle() -> None:
     certify(given)
     closing = Row(1, (Segment(UP, 33, 1),), 0, 0, 1)
     rows = ((*given.rows[0], closing), *given.rows[1:])
-    cycle = find_cycle(Program(given.config, "all-port", rows, given.receives))
+    cycle = find_cycle(Program.from_rows(given.config, "all-port", rows, given.receives))
     assert cycle == [Channel(node, UP, 1) for node in range(32)]

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 from command import Command
-from program_by_hand import simulated, words
+from program_by_hand import encoded, simulated, words
 
 from eyecast.model.program.file import read_program
-from eyecast.model.program.program import Program, encode_expected, encode_table
+from eyecast.model.program.program import Program
 
 pytestmark = pytest.mark.skipif(
     shutil.which("iverilog") is None, reason="iverilog must be on PATH: install iverilog"
@@ -45,10 +45,11 @@ def loads(program: Program) -> list[str]:
     for node, (message, rows, receives) in enumerate(
         zip(words(program).tolist(), program.rows, program.receives, strict=True)
     ):
+        table, expected = encoded(program.config, rows, receives)
         for space, loaded in (
             (MESSAGE, message),
-            (TABLE, encode_table(program.config, rows)),
-            (EXPECTED, encode_expected(program.config, receives)),
+            (TABLE, table),
+            (EXPECTED, expected),
         ):
             lines += [f"{node:04x}{space:04x}{at:04x}{word:016x}" for at, word in enumerate(loaded)]
     return lines

@@ -19,7 +19,7 @@ from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
 from eyecast.model.network.topology import ring as ring_of
-from eyecast.model.program.compiler import compile_schedule
+from eyecast.model.program.compiler import Compiled, compile_schedule
 from eyecast.model.program.deadlock import certify
 from eyecast.model.program.payload import Payload
 from eyecast.model.schedule.schedule import Schedule
@@ -295,7 +295,7 @@ def test_routers_deliver_every_word(collective: str, timing: str) -> None:
     topology = torus((4, 4))
     for schedule in made(topology, collective, words=2)[::5]:
         program = compile_schedule(schedule, config(topology))
-        payload = Payload.random(schedule, config(topology), seed=3)
+        payload = Payload.random(Compiled.of(schedule, config(topology)), seed=3)
         after = run(program, payload.memory(config(topology)), timing=timing)
         served = topology.nodes if collective != "gather" else 1
         assert after.finished

@@ -31,7 +31,7 @@ from eyecast.model.collectives.halving.rectangle import (
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import Topology, mesh
-from eyecast.model.program.compiler import compile_schedule
+from eyecast.model.program.compiler import Compiled, compile_schedule
 from eyecast.model.program.deadlock import find_cycle
 from eyecast.model.program.payload import Payload
 from eyecast.model.schedule.checks import ScheduleError
@@ -219,7 +219,7 @@ def test_two_messages_on_one_link_slow_each_other_down() -> None:
     for source in enabled_nodes(SLOWING):
         schedule = jiang_wu_broadcast(SLOWING, source, 5)
         config = config_of(schedule)
-        memory = Payload.random(schedule, config, 1).memory(config)
+        memory = Payload.random(Compiled.of(schedule, config), 1).memory(config)
         result = run(compile_schedule(schedule, config), memory, timing="barrier")
         assert result.finished
         waiting |= {source} if result.stalled_flits.any() else set()
@@ -234,7 +234,7 @@ def test_network_delivers_on_virtual_channels(timing: str) -> None:
     schedule = jiang_wu_broadcast(FIGURE_8, FIGURE_8.node_at((4, 5)), 5)
     config = config_of(schedule)
     assert config.vcs == VCS
-    memory = Payload.random(schedule, config, 1).memory(config)
+    memory = Payload.random(Compiled.of(schedule, config), 1).memory(config)
     result = run(compile_schedule(schedule, config), memory, timing=timing)
     assert result.finished
     assert not result.flags.any()

@@ -9,6 +9,7 @@ from eyecast.model.collectives.fault_blocks.broadcast import jiang_wu_broadcast
 from eyecast.model.collectives.fault_blocks.unicasts import VCS
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
+from eyecast.model.program.compiler import Compiled
 from eyecast.sim.verify import verify
 
 MESH = faulty_mesh(5, 3, [(1, 1), (3, 1)])
@@ -23,7 +24,7 @@ def test_every_source_of_the_smallest_mesh_in_which_two_messages_share_a_link() 
     sharing = [schedule.largest_link_load == 2 for schedule in schedules]
     assert 0 < sum(sharing) < len(sharing)
     cases = [
-        Case.of(schedule, config, timing=timing, seed=schedule.steps)
+        Case.of(Compiled.of(schedule, config), timing=timing, seed=schedule.steps)
         for schedule in schedules
         for timing in ("barrier", "self-timed")
     ]

@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from program_by_hand import UP, program, put, simulated, words
+from program_by_hand import UP, changed, program, put, simulated, words
 from tree_networks import graph_of
 
 from eyecast.model.compare.case import watchdog
 from eyecast.model.compare.checks import compare_runs
 from eyecast.model.network.config import MOST_MEMORY_WORDS
 from eyecast.model.network.topology import mesh
-from eyecast.model.program.program import Program, table_words
+from eyecast.model.program.program import Program
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate
@@ -51,8 +51,8 @@ def test_all_but_the_number_of_nodes_and_ports() -> None:
     fillers = [replace(put(step, (UP, 1, step % 8)), start=0) for step in range(1, 4095)]
     rows = sorted([*fillers * 5, *fillers[:1374]], key=lambda row: row.step)
     made = program({0: [*rows, last]}, {1: [4095]}, mesh((2,)), timed_rows=True, **LARGEST)
-    made = replace(made, awaited=(0, len(rows)))
-    assert table_words(made) == MOST_MEMORY_WORDS
+    made = changed(made, awaited=(0, len(rows)))
+    assert made.table_sizes.max() == MOST_MEMORY_WORDS
     assert_hardware_is_as_predicted(made)
 
 

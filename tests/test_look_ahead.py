@@ -7,11 +7,12 @@ from types import SimpleNamespace
 import pytest
 from amaranth.hdl import ClockDomain, Fragment, Module, ResetSignal, Signal
 from amaranth_simulation import simulate
+from program_by_hand import encoded
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import mesh
-from eyecast.model.program.program import Row, encode_expected, encode_table
+from eyecast.model.program.row import Row
 from eyecast.rtl.host_port import ASKED, HostSpace
 from eyecast.rtl.interface import NetworkInterface
 
@@ -92,10 +93,11 @@ class Pair:
 
     async def start(self, ctx, message, rows, receives):
         """Load all memories in reset, and release it."""
+        table, expected = encoded(self.config, rows, receives)
         loaded = {
             HostSpace.MESSAGE: message,
-            HostSpace.EXPECTED: encode_expected(self.config, receives),
-            HostSpace.TABLE: encode_table(self.config, rows),
+            HostSpace.EXPECTED: expected,
+            HostSpace.TABLE: table,
         }
         ctx.set(self.reset, 1)
         for space, words in loaded.items():

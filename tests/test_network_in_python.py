@@ -17,11 +17,12 @@ from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.registry import Request, find_algorithm
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.traffic_case import TrafficCase
-from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.config import TIMINGS, NetworkConfig
 from eyecast.model.network.topology import hypercube, mesh
-from eyecast.model.program.compiler import with_room
+from eyecast.model.program.compiler import Compiled, fit
 from eyecast.model.program.program import Program
 from eyecast.model.run.signature import signatures
+from eyecast.model.traffic.program import traffic_program
 from eyecast.model.traffic.traffic import draw_refusal, draw_traffic
 from eyecast.rtl.host_port import HostSpace, StatusWord, status_words
 from eyecast.sim.loading import job_of, prepare
@@ -121,8 +122,8 @@ def test_all_ports(clock: ClockDomain, registers: int, look_ahead: bool) -> None
     request = Request(topology=cube, words=3, source=1, all_port=True)
     made = find_algorithm("scatter", "sbnt").generate(request)
     limits = {"all_port": True, "message_words": 32, "barrier_registers": registers}
-    config = with_room(NetworkConfig(topology=cube, **limits), [made])
-    cases = [Case.of(made, config, timing=timing, seed=1) for timing in ("barrier", "self-timed")]
+    _, (compiled,) = fit(NetworkConfig(topology=cube, **limits), [made])
+    cases = [Case.of(compiled, timing=timing, seed=1) for timing in TIMINGS]
     require_cases(clock, cases, look_ahead=look_ahead)
 
 
@@ -141,7 +142,9 @@ def test_contention_free(clock: ClockDomain, vcs: int, registers: int, look_ahea
         barrier_registers=registers,
     )
     made = eye_broadcast(config.topology, 1, 5)
-    require_cases(clock, [Case.of(made, config, timing="barrier", seed=1)], look_ahead=look_ahead)
+    require_cases(
+        clock, [Case.of(Compiled.of(made, config), timing="barrier", seed=1)], look_ahead=look_ahead
+    )
 
 
 def require_cases(clock: ClockDomain, cases: list[Case], *, look_ahead: bool) -> None:
@@ -172,7 +175,8 @@ def test_timed_rows(clock: ClockDomain, registers: int) -> None:
     )
     traffic = draw_traffic(topology, "uniform", rate=0.6, flits=5, cycles=30, seed=3)
     refusal = draw_refusal(topology, 0.3, 3)
-    case = TrafficCase.of(traffic, config, seed=3, refusal=refusal)
+    program = traffic_program(traffic, config, 3)
+    case = TrafficCase.of(traffic, program, seed=3, refusal=refusal)
     bench = Bench(clock, config, look_ahead=False)
     job = prepare(
         case.program,

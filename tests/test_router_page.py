@@ -6,13 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from program_by_hand import encoded
 
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import line, mesh
 from eyecast.model.program.payload import empty_memory
-from eyecast.model.program.program import Program, Row, encode_table
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.model.run.run import FLAGS, SENDER_STATES, Run
 from eyecast.model.run.trace import Trace, first_difference
 from eyecast.rtl.host_port import host_address_bits, node_bits
@@ -50,7 +52,7 @@ DIAGRAMS = {
 def program_of(limits: dict[str, int], packets: dict[int, Row]) -> Program:
     config = NetworkConfig(topology=line(3), timed_rows=True, steps=1, **limits)
     rows = tuple((packets[node],) if node in packets else () for node in range(3))
-    return Program(config, "full-duplex", rows, ((),) * 3, (0, 0, len(packets)))
+    return Program.from_rows(config, "full-duplex", rows, ((),) * 3, awaited=(0, 0, len(packets)))
 
 
 def packet_names(trace: Trace) -> list[str]:
@@ -121,18 +123,23 @@ def blocks(text: str) -> list[str]:
 
 
 def test_the_widths_of_the_example_are_those_of_its_network() -> None:
-    config = EXAMPLE
-    delivery_bits = config.port_bits + config.step_bits + config.address_bits
-    others = {
-        "longest_run": config.topology.longest_run,
-        "delivery_bits": delivery_bits,
-        "node_bits": node_bits(config),
-        "host_address_bits": host_address_bits(config),
-    }
+    header, table = EXAMPLE.header, EXAMPLE.table
     _, *lines = cells(section("### Widths"))
-    assert len(lines) == 13
-    for name, *_, shown in lines:
-        assert int(shown) == others.get(name, getattr(config, name, None)), name
+    assert {name: int(shown) for name, *_, shown in lines} == {
+        "port_bits": header.port_bits,
+        "longest_run": EXAMPLE.topology.longest_run,
+        "hop_bits": header.hop_bits,
+        "vc_bits": header.vc_bits,
+        "slot_bits": header.slot_bits,
+        "step_bits": header.step_bits,
+        "address_bits": header.address_bits,
+        "delivery_bits": header.delivery_bits,
+        "length_bits": EXAMPLE.length_bits,
+        "control_words": table.control_words,
+        "mask_words": EXAMPLE.mask_words,
+        "node_bits": node_bits(EXAMPLE),
+        "host_address_bits": host_address_bits(EXAMPLE),
+    }
 
 
 def test_the_flags_and_the_states_of_a_sender() -> None:
@@ -154,7 +161,7 @@ def test_a_header_on_its_way(flit_width: int, columns: tuple[int, ...]) -> None:
     row = Row(2, (Segment(1, 2, 1), Segment(3, 1, 0)), 16, 16, 3)
     rows: list[tuple[Row, ...]] = [()] * 6
     rows[0] = (row,)
-    program = Program(config, "full-duplex", tuple(rows), ((),) * 5 + ((2,),))
+    program = Program.from_rows(config, "full-duplex", tuple(rows), ((),) * 5 + ((2,),))
     page = section("## 1. Flits and packets")
     heads: dict[int, list[str]] = {node: [] for node in (0, 1, 2, 5)}
     trace = run(program, empty_memory(config), timing="barrier").trace
@@ -166,15 +173,15 @@ def test_a_header_on_its_way(flit_width: int, columns: tuple[int, ...]) -> None:
         wanted = [words_of[node] for words_of in shown]
         assert words == [word for word in wanted if word != "(dropped)"], node
     injected = next(row for row in cells(page) if row[0] == "injected at 0")
-    table = encode_table(config, [row])
-    assert [int(injected[column], 16) for column in columns] == table[config.control_words : -1]
+    header = encoded(config, [row])[0][config.table.control_words : -1]
+    assert [int(injected[column], 16) for column in columns] == header
 
 
 def test_the_table_of_the_row_that_sends_it() -> None:
     row = Row(2, (Segment(1, 2, 1), Segment(3, 1, 0)), 16, 16, 3)
     example = section("### Table").partition("**Worked example.**")[2]
     first, header, end = re.findall(r"`(0x[0-9a-f]+)`", example)[1:]
-    assert [int(word, 16) for word in (first, header, end)] == encode_table(EXAMPLE, [row])
+    assert [int(word, 16) for word in (first, header, end)] == encoded(EXAMPLE, [row])[0]
 
 
 def test_what_the_host_writes_and_what_the_network_does_then() -> None:
@@ -184,7 +191,7 @@ def test_what_the_host_writes_and_what_the_network_does_then() -> None:
     rows: list[tuple[Row, ...]] = [()] * 6
     rows[0] = (Row(1, (Segment(1, 2, 0),), 0, 0, 2),)
     rows[2] = (Row(2, (Segment(2, 2, 1), Segment(3, 1, 1)), 0, 16, 2),)
-    program = Program(EXAMPLE, "full-duplex", tuple(rows), ((), (), (1,), (2,), (), ()))
+    program = Program.from_rows(EXAMPLE, "full-duplex", tuple(rows), ((), (), (1,), (2,), (), ()))
     memory = empty_memory(EXAMPLE)
     memory[0, :2] = 0xA1, 0xA2
     job = prepare(
@@ -257,7 +264,7 @@ def test_waves_of_the_barrier() -> None:
     cycles, signals = waves(blocks(section("### Barrier"))[0])
     step_rows = tuple((Row(step, (Segment(1, 1, 0),), 0, 0, 1),) for step in (1, 2))
     config = NetworkConfig(topology=line(3))
-    program = Program(config, "full-duplex", (*step_rows, ()), ((), (1,), (2,)))
+    program = Program.from_rows(config, "full-duplex", (*step_rows, ()), ((), (1,), (2,)))
     result = run(program, empty_memory(config), timing="barrier")
     high = {name: highs(cycles, signal) for name, signal in signals.items()}
     assert high["node 1, port 0: a flit"] == left(result, 1, 0)

@@ -9,6 +9,7 @@ import dataclasses
 import numpy as np
 import pytest
 from amaranth.hdl import Module, Signal
+from program_by_hand import changed
 
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.compare.case import Case
@@ -18,8 +19,10 @@ from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import mesh
+from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.payload import Payload
-from eyecast.model.program.program import Program, Row
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.model.run.run import FLAGS
 from eyecast.model.run.trace import first_difference
 from eyecast.rtl.arbiter import Arbiter
@@ -35,7 +38,9 @@ CONFIG = NetworkConfig(topology=mesh((4, 4)))
 
 
 def broadcast_case(timing="barrier", flits=4):
-    return Case.of(eye_broadcast(CONFIG.topology, 0, flits), CONFIG, timing=timing, seed=1)
+    return Case.of(
+        Compiled.of(eye_broadcast(CONFIG.topology, 0, flits), CONFIG), timing=timing, seed=1
+    )
 
 
 def run_on_hardware(program, payload, *, timing="barrier", read_words=4, verilog=None):
@@ -48,7 +53,7 @@ def with_row(program, node, place, **changes):
     """The program with one row changed."""
     rows = list(map(list, program.rows))
     rows[node][place] = dataclasses.replace(rows[node][place], **changes)
-    return dataclasses.replace(program, rows=tuple(map(tuple, rows)))
+    return changed(program, rows=rows)
 
 
 def failed(result):
@@ -81,7 +86,7 @@ def test_a_node_left_out():
     rows = list(case.program.rows)
     sender = next(node for node, row in enumerate(rows) if row and row[-1].step == 4)
     rows[sender] = rows[sender][:-1]
-    result = hardware_of(case, dataclasses.replace(case.program, rows=tuple(rows)))
+    result = hardware_of(case, changed(case.program, rows=rows))
     assert result.measured.finished is False
     assert {"nodes delivered", "cycles", "TCD"} <= failed(result)
 
@@ -91,7 +96,7 @@ def test_a_node_reached_twice_sets_unexpected_receive():
     rows = list(case.program.rows)
     again = rows[0][-1]
     rows[0] = (*rows[0], dataclasses.replace(again, step=5))
-    result = hardware_of(case, dataclasses.replace(case.program, rows=tuple(rows)))
+    result = hardware_of(case, changed(case.program, rows=rows))
     assert "unexpected_receive" in result.checks[-1].measured
     assert {"error flags", "TCD", "trace rows"} <= failed(result)
 
@@ -136,7 +141,7 @@ def test_two_sends_on_one_link_in_one_step_stall():
     rows[1] = (Row(1, (Segment(1, 2, 0),), 0, 0, 4),)
     receives = list(silent)
     receives[2] = receives[3] = (1,)
-    program = Program(CONFIG, "half-duplex", tuple(rows), tuple(receives))
+    program = Program.from_rows(CONFIG, "half-duplex", tuple(rows), tuple(receives))
     measured = run_on_hardware(program, case.payload)
     assert measured.finished
     assert measured.stalled_flits.sum() > 0
@@ -177,7 +182,9 @@ def contention():
             segments = tuple(Segment(port, hops, 0) for port, hops in route)
             rows[source].append(Row(step, segments, 0, 0, 4))
             receives[target].append(step)
-    return Program(CONFIG, "full-duplex", tuple(map(tuple, rows)), tuple(map(tuple, receives)))
+    return Program.from_rows(
+        CONFIG, "full-duplex", tuple(map(tuple, rows)), tuple(map(tuple, receives))
+    )
 
 
 def compare_under_contention(program, verilog=None):

@@ -7,7 +7,7 @@ from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.model.run.signature import signatures
-from eyecast.model.traffic.program import message_words_for
+from eyecast.model.traffic.program import message_words_for, traffic_program
 from eyecast.model.traffic.traffic import draw_traffic
 from eyecast.sim.verify import run_traffic
 
@@ -29,7 +29,7 @@ def test_signatures_are_those_of_the_prediction(vcs, flit_width):
         signature=True,
     )
     traffic = draw_traffic(TOPOLOGY, "uniform", rate=0.5, flits=6, cycles=150, seed=2)
-    (result,) = run_traffic([TrafficCase.of(traffic, config, seed=3)])
+    (result,) = run_traffic([TrafficCase.of(traffic, traffic_program(traffic, config, 3), seed=3)])
     assert result.agrees
     measured = result.measured
     assert (measured.signature == signatures(result.case.predicted.trace, config)).all()

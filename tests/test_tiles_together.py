@@ -15,11 +15,12 @@ from eyecast.model.compare.case import Case, watchdog
 from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
+from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.run.run import HardwareRun, Run
 from eyecast.model.run.signature import signatures
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.traffic.program import message_words_for
+from eyecast.model.traffic.program import message_words_for, traffic_program
 from eyecast.model.traffic.traffic import draw_traffic
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import job_of, prepare
@@ -31,6 +32,7 @@ SLOW = pytest.mark.slow
 def assert_same(predicted: Run, measured: HardwareRun, config: NetworkConfig) -> None:
     """All that is told without a trace is as predicted."""
     words = measured.memory.shape[1]
+    assert predicted.finished
     assert measured.finished
     assert measured.cycles == predicted.cycles
     assert not measured.flags.any()
@@ -50,9 +52,9 @@ def _whole_memories(case: TrafficCase) -> npt.NDArray[np.uint64]:
 @pytest.mark.parametrize(
     ("topology", "limits"),
     [
-        (ring(5), {"flit_width": 24}),
+        (mesh((5,)), {"flit_width": 24}),
         pytest.param(torus((3, 3)), {"vcs": 3, "depth": 3}, marks=SLOW),
-        pytest.param(ring(70), {"flit_width": 24, "link_registers": 1}, marks=SLOW),
+        pytest.param(mesh((10, 7)), {"flit_width": 24, "link_registers": 1}, marks=SLOW),
         pytest.param(mesh((9, 8)), {"vcs": 2, "depth": 4}, marks=SLOW),
         pytest.param(hypercube(4), {"vcs": 2, "flit_width": 64, "depth": 16}, marks=SLOW),
     ],
@@ -69,15 +71,12 @@ def test_traffic(topology: Topology, limits: dict[str, int]) -> None:
         **limits,
     )
     drawn = np.random.default_rng(3)
-    cases = [
-        TrafficCase.of(
-            draw_traffic(topology, pattern, rate=0.4, flits=6, cycles=200, seed=seed),
-            config,
-            seed=seed,
-            refusal=drawn.integers(0, 1 << 12, topology.nodes).astype(np.uint16),
-        )
-        for seed, pattern in enumerate(("uniform", "hotspot"))
-    ]
+    cases = []
+    for seed, pattern in enumerate(("uniform", "hotspot")):
+        traffic = draw_traffic(topology, pattern, rate=0.4, flits=6, cycles=200, seed=seed)
+        program = traffic_program(traffic, config, seed)
+        refusal = drawn.integers(0, 1 << 12, topology.nodes).astype(np.uint16)
+        cases.append(TrafficCase.of(traffic, program, seed=seed, refusal=refusal))
     jobs = [
         prepare(
             case.program,
@@ -97,7 +96,7 @@ def test_traffic(topology: Topology, limits: dict[str, int]) -> None:
 @pytest.mark.parametrize(
     ("broadcast", "config"),
     [
-        (
+        pytest.param(
             tree_broadcast,
             NetworkConfig(
                 topology=ring(6),
@@ -106,6 +105,7 @@ def test_traffic(topology: Topology, limits: dict[str, int]) -> None:
                 barrier_registers=3,
                 signature=True,
             ),
+            marks=SLOW,
         ),
         pytest.param(
             eye_broadcast,
@@ -122,7 +122,9 @@ def test_broadcasts(
     broadcast: Callable[[Topology, int, int], Schedule], config: NetworkConfig
 ) -> None:
     cases = [
-        Case.of(broadcast(config.topology, source, 5), config, timing=timing, seed=source)
+        Case.of(
+            Compiled.of(broadcast(config.topology, source, 5), config), timing=timing, seed=source
+        )
         for source in range(3)
         for timing in ("barrier", "self-timed")
     ]

@@ -19,7 +19,8 @@ from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.network.topology_file import read_topology, topology_from_json, topology_to_json
 from eyecast.model.program.file import program_json, read_program
-from eyecast.model.program.program import Program, Row
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 
 PAIR = [[-1, 1, 1, -1], [-1, -1, 0, 0]]
 NO_FAULTS: dict[str, Any] = {"faulty_nodes": [], "faulty_links": []}
@@ -78,7 +79,7 @@ def test_faults_may_be_left_out() -> None:
 def test_in_a_program_file(topology: Topology, tmp_path: Path) -> None:
     rows: list[tuple[Row, ...]] = [()] * topology.nodes
     rows[0] = (Row(1, (Segment(1, 1, 0),), 0, 0, 1),)
-    program = Program(
+    program = Program.from_rows(
         NetworkConfig(topology=topology), "all-port", tuple(rows), ((),) * topology.nodes
     )
     (tmp_path / "program.json").write_text(program_json(program))
@@ -161,7 +162,7 @@ def test_a_wrong_topology_is_one_line(fields: dict[str, Any], message: str) -> N
 
 
 def test_a_file_is_named(tmp_path: Path) -> None:
-    program = Program(NetworkConfig(topology=ring(3)), "all-port", ((),) * 3, ((),) * 3)
+    program = Program.from_rows(NetworkConfig(topology=ring(3)), "all-port", ((),) * 3, ((),) * 3)
     file = json.loads(program_json(program))
     file["network"]["topology"]["faulty_links"] = [[0, 0]]
     path = tmp_path / "program.json"

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from program_by_hand import DOWN, LINE, NORTH, UP, program, put, simulated, words
+from program_by_hand import DOWN, LINE, NORTH, UP, changed, program, put, simulated, words
 
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.compiler import compile_schedule
-from eyecast.model.program.program import Program, Row
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.model.run import matching, rules
 from eyecast.model.run.rules import TraceError, check_trace
 from eyecast.model.run.trace import KINDS, Flit, Trace
@@ -56,7 +57,7 @@ def traffic(
             row = put(1, *route, length=length, target=0 if alike else int(draw.integers(32)))
             rows[node].append(dataclasses.replace(row, start=int(draw.integers(packets))))
             awaited[target] += 1
-    table = dataclasses.replace(program(rows, {}, GRID, **limits), awaited=tuple(awaited))
+    table = changed(program(rows, {}, GRID, **limits), awaited=awaited)
     memory = np.zeros_like(words(table)) if alike else words(table) & np.uint64(0xFFFF)
     result = run(table, memory, timing="self-timed", cycle_limit=20_000)
     assert result.finished
@@ -317,7 +318,7 @@ def test_a_packet_under_way_that_is_wrong(
 def test_a_timed_row_leaves_before_its_start() -> None:
     row = dataclasses.replace(put(1, (UP, 1)), start=20)
     table = program({0: [row]}, {}, timed_rows=True)
-    timed = dataclasses.replace(table, awaited=(0, 1, 0, 0))
+    timed = changed(table, awaited=(0, 1, 0, 0))
     trace = simulated(timed).trace
     check_trace(timed, trace)
     assert trace.cycle[0] == 21
@@ -355,9 +356,8 @@ def test_a_delivery_at_the_wrong_node() -> None:
 
 def test_a_packet_that_never_left_its_node() -> None:
     table, _ = queue()
-    only_first = dataclasses.replace(
-        table, rows=(table.rows[0][:1], (), (), ()), receives=((), (1,), (), ())
-    )
+    rows, receives = (table.rows[0][:1], (), (), ()), ((), (1,), (), ())
+    only_first = changed(table, rows=rows, receives=receives)
     trace = simulated(only_first).trace
     refused(table, trace, "deliveries", "node 2, port 0, .* 2 words")
     check_trace(table, trace, complete=False)

@@ -3,7 +3,7 @@
 import re
 import statistics
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,18 +14,17 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import hypercube, line, mesh, ring, torus
+from eyecast.model.program.checks import require_table_room
 from eyecast.model.program.deadlock import certify
 from eyecast.model.program.payload import empty_memory
-from eyecast.model.program.program import encode_table
-from eyecast.model.program.tables import Tables, tables_of
+from eyecast.model.program.program import Program
+from eyecast.model.program.words import table_words
 from eyecast.model.traffic.measures import measure_traffic
 from eyecast.model.traffic.program import (
     deliveries,
     message_words_for,
     packet_vc_sets,
-    route_program,
     traffic_program,
-    traffic_tables,
 )
 from eyecast.model.traffic.traffic import Traffic, draw_traffic, read_traffic, write_traffic
 
@@ -156,10 +155,6 @@ def test_faulty_nodes_send_and_get_nothing(pattern):
         assert abs(len(traffic) - 14 * 500 / 4) < 150
 
 
-MAKERS = [traffic_program, traffic_tables]
-
-
-@pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize(
     ("packet", "limits", "message"),
     [
@@ -184,27 +179,25 @@ MAKERS = [traffic_program, traffic_tables]
         ((0, 3, 3, 4), {}, "target must be another node than the source, not 3"),
     ],
 )
-def test_packets_that_have_no_place_are_refused(make, packet, limits, message):
+def test_packets_that_have_no_place_are_refused(packet, limits, message):
     one = Traffic.sorted(*(np.array([value]) for value in packet))
     with pytest.raises(InvalidInput) as refused:
-        make(one, config(**limits), seed=0)
+        traffic_program(one, config(**limits), seed=0)
     assert str(refused.value).startswith(message)
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_a_network_without_timed_rows_is_refused(make):
+def test_a_network_without_timed_rows_is_refused():
     with pytest.raises(InvalidInput, match=r"^the network must have timed rows to carry traffic$"):
-        make(drawn(), replace(config(), timed_rows=False), seed=0)
+        traffic_program(drawn(), replace(config(), timed_rows=False), seed=0)
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_a_header_of_too_many_flits_is_refused(make):
+def test_a_header_of_too_many_flits_is_refused():
     # Stairs: every hop turns, and slots of 10 bits take a flit of 16 bits each.
     stairs = {9 * y + x for y in range(9) for x in (y, y + 1) if x < 9}
     topology = with_faults(mesh((9, 9)), sorted(set(range(81)) - stairs))
     one = Traffic.sorted(*(np.array([value]) for value in (0, 0, 80, 40)))
     with pytest.raises(InvalidInput) as refused:
-        make(one, config(topology, vcs=8, flit_width=16), seed=0)
+        traffic_program(one, config(topology, vcs=8, flit_width=16), seed=0)
     assert str(refused.value) == (
         "header flits of the packet 0 -> 80 in cycle 0 must be 1 to 15, not 17"
     )
@@ -212,18 +205,17 @@ def test_a_header_of_too_many_flits_is_refused(make):
 
 def test_a_table_memory_that_is_too_small_is_refused_but_for_the_model_alone():
     traffic = drawn()
-    rows = traffic_program(traffic, config(), seed=1).rows
-    words = [len(encode_table(config(), node_rows)) for node_rows in rows]
-    traffic_program(traffic, replace(config(), table_words=max(words)), seed=1)
-    small = replace(config(), table_words=max(words) - 1)
-    node = words.index(max(words))
+    words = traffic_program(traffic, config(), seed=1).table_sizes
+    most = int(words.max())
+    require_table_room(traffic_program(traffic, replace(config(), table_words=most), seed=1))
+    program = traffic_program(traffic, replace(config(), table_words=most - 1), seed=1)
     with pytest.raises(InvalidInput) as refused:
-        traffic_program(traffic, small, seed=1)
+        require_table_room(program, " (but on the model alone)")
     assert str(refused.value) == (
-        f"table of node {node} must be at most {max(words) - 1} words long "
-        f"(but on the model alone), not {max(words)}"
+        f"table of node {words.argmax()} must be at most {most - 1} words long "
+        f"(but on the model alone), not {most}"
     )
-    assert len(traffic_tables(traffic, small, seed=1).step) == len(traffic)
+    assert run(program, empty_memory(program.config), timing="self-timed").finished
 
 
 # ---- Programs and tables --------------------------------------------------------------------
@@ -258,31 +250,31 @@ def carried(name, seed, packets=400):
 
 @pytest.mark.parametrize("name", CARRIERS)
 @pytest.mark.parametrize("packets", [0, 1, 400])
-def test_tables_are_those_of_the_program(name, packets):
+def test_columns_are_those_of_the_rows(name, packets):
     traffic, network = carried(name, 3, packets)
-    tables = traffic_tables(traffic, network, seed=9)
-    expected = tables_of(traffic_program(traffic, network, seed=9))
-    for field in fields(Tables):
-        assert np.array_equal(getattr(tables, field.name), getattr(expected, field.name)), (
-            field.name
-        )
+    program = traffic_program(traffic, network, seed=9)
+    nodes = network.topology.nodes
+    again = Program.from_rows(
+        network, "full-duplex", program.rows, [()] * nodes, awaited=program.awaited.tolist()
+    )
+    program.check()
+    for mine, others in zip(table_words(program), table_words(again), strict=True):
+        assert np.array_equal(mine, others)
+    assert np.array_equal(program.header, again.header)
+    assert program.flit_hops == again.flit_hops
     if packets == 400 and network.flit_width < 32:
-        assert np.diff(tables.first_header).max() > 1
+        assert program.header_flits.max() > 1
 
 
 @pytest.mark.parametrize("name", CARRIERS)
-def test_the_route_program_has_every_route_once(name):
+def test_every_stream_has_one_route(name):
     traffic, network = carried(name, 4)
-    rows = traffic_program(traffic, network, seed=9).rows
-    once = route_program(traffic, network, seed=9).rows
-    for node in range(network.topology.nodes):
-        routes = [row.route for row in once[node]]
-        assert set(routes) == {row.route for row in rows[node]}
+    program = traffic_program(traffic, network, seed=9)
     vc_sets = packet_vc_sets(traffic, network, 9)[0]
     streams = set(
         zip(traffic.source.tolist(), traffic.target.tolist(), vc_sets.tolist(), strict=True)
     )
-    assert sum(map(len, once)) == len(streams)
+    assert len(program.routes) == len(streams)
 
 
 @pytest.mark.parametrize("name", CARRIERS)
@@ -306,7 +298,7 @@ def test_drawn_classes_of_a_torus_are_free_of_deadlock(dims, vcs):
     network = config(torus(dims), vcs=vcs, flit_width=64)
     for seed in range(3):
         traffic = drawn(network.topology, cycles=1000, seed=seed)
-        certify(route_program(traffic, network, seed=seed))
+        certify(traffic_program(traffic, network, seed=seed))
 
 
 @pytest.mark.parametrize("vcs", [2, 4, 8])
@@ -326,8 +318,8 @@ def test_traffic_uses_both_classes_of_a_torus(vcs):
 
 def ran(traffic, network, seed):
     """The trace of the traffic on the model."""
-    tables = traffic_tables(traffic, network, seed)
-    result = run(tables, empty_memory(network), timing="self-timed")
+    program = traffic_program(traffic, network, seed)
+    result = run(program, empty_memory(network), timing="self-timed")
     assert result.finished
     return result.trace
 

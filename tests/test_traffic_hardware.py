@@ -26,9 +26,10 @@ from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import hypercube, mesh, ring, torus
 from eyecast.model.program.deadlock import DeadlockError, certify
 from eyecast.model.program.payload import empty_memory
-from eyecast.model.program.program import Program, Row
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.model.run.trace import first_difference
-from eyecast.model.traffic.program import deliveries, message_words_for
+from eyecast.model.traffic.program import deliveries, message_words_for, traffic_program
 from eyecast.model.traffic.traffic import Traffic
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
@@ -113,7 +114,7 @@ def test_any_traffic_on_any_network_is_identical(drawn_network, **drawn):
 def test_packets_of_a_header_alone_arrive_when_zero_load_says():
     config = NETWORKS["torus"].config
     lone = Traffic.sorted(*(np.array([value]) for value in (7, 0, 5, 1)))
-    (result,) = run_traffic([TrafficCase.of(lone, config, seed=3)])
+    (result,) = run_traffic([TrafficCase.of(lone, traffic_program(lone, config, 3), seed=3)])
     assert result.agrees
     delivery = deliveries(lone, config, result.measured.trace, seed=3)
     # Two links: injected in cycle 7, off the links in 8 and 9, delivered in 10 (docs/router.md).
@@ -125,7 +126,7 @@ def circle(config):
     rows = tuple(
         (Row(1, (Segment(1, 2, 0),), 0, node, 8, start=0),) for node in range(config.topology.nodes)
     )
-    return Program(config, "full-duplex", rows, ((),) * 4, (1,) * 4)
+    return Program.from_rows(config, "full-duplex", rows, ((),) * 4, awaited=(1,) * 4)
 
 
 def test_a_ring_with_one_vc_locks_up_as_the_certificate_says():

@@ -11,6 +11,7 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology, hypercube, line, ring
+from eyecast.model.program.compiler import Compiled
 from eyecast.sim.verify import verify
 
 SECONDS = 1.0
@@ -53,7 +54,8 @@ def test_steps_are_the_time_units_of_the_plan(topology: Topology) -> None:
         schedule = transmit_schedule(plan, 5)
         config = NetworkConfig(topology=schedule.topology, all_port=True)
         cases = [
-            Case.of(schedule, config, timing=timing, seed=1) for timing in ("barrier", "self-timed")
+            Case.of(Compiled.of(schedule, config), timing=timing, seed=1)
+            for timing in ("barrier", "self-timed")
         ]
         for result in verify(cases):
             wrong = [check for check in result.checks if not check.agrees]

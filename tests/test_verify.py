@@ -6,6 +6,7 @@ from eyecast.model.collectives.halving.eye import eye_broadcast, source_tcd
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
+from eyecast.model.program.compiler import Compiled
 from eyecast.sim.verify import verify
 
 MESSAGE_LENGTHS = (1, 4, 64)
@@ -15,7 +16,9 @@ def cases(side, flits, vcs, timing, sources, **limits):
     topology = mesh((side, side))
     config = NetworkConfig(topology=topology, vcs=vcs, **limits)
     return [
-        Case.of(eye_broadcast(topology, source, flits), config, timing=timing, seed=source)
+        Case.of(
+            Compiled.of(eye_broadcast(topology, source, flits), config), timing=timing, seed=source
+        )
         for source in sources
     ]
 

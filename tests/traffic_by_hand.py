@@ -7,7 +7,8 @@ import numpy as np
 from program_by_hand import LINE, C, departures, program, put
 
 from eyecast.model.network.topology import Topology
-from eyecast.model.program.program import Program, Row
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.model.run.run import Run
 
 
@@ -24,9 +25,9 @@ def traffic(
 ) -> Program:
     """A program with timed rows; with 64-bit words a row has one control word."""
     limits = {"flit_width": 64, "timed_rows": True} | limits
-    made = program(rows, receives or {}, topology, **limits)
+    made = program(rows, receives or {}, topology, awaited=awaited, **limits)
     assert made.config.table.control_words == C
-    return replace(made, awaited=tuple(awaited.get(node, 0) for node in range(topology.nodes)))
+    return made
 
 
 def cycles(result: Run, node: int, port: int) -> list[int]:

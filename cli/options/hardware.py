@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Sequence
 
 import click
 
 from ...model.base.errors import InvalidInput
-from ...model.network.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
+from ...model.network.config import MOST_MEMORY_WORDS, NetworkConfig
 from ...model.network.topology import Topology, mesh
-from ...model.program.compiler import with_message_room, with_table_room
+from ...model.program.compiler import Compiled, compile_all, make_room
 from ...model.program.deadlock import DeadlockError, certify
 from ...model.program.layout import Layout
 from ...model.program.program import Program
@@ -80,16 +79,11 @@ def require_no_deadlock(chosen: OptionValues, program: Program) -> None:
             raise InvalidInput(f"{error} (--force runs it all the same)") from error
 
 
-def chosen_config(chosen: OptionValues, topology: Topology, *schedules: Schedule) -> NetworkConfig:
-    """The network's parameters, with room for all of ``schedules``.
-
-    What only makes room (step numbers, VCs, memories) is as large as they need if nobody has typed
-    it. A message that does not fit is refused here, where it can be said which option makes room.
-    """
-    all_port = chosen.get("ports") == "all" or any(
-        schedule.port_model == "all-port" for schedule in schedules
-    )
-    config = NetworkConfig(
+def chosen_config(
+    chosen: OptionValues, topology: Topology, *, all_port: bool = False
+) -> NetworkConfig:
+    """The network's parameters; ``all_port``: with a port for every link, as ``--ports all``."""
+    return NetworkConfig(
         topology=topology,
         vcs=chosen["vcs"],
         depth=chosen["depth"],
@@ -99,20 +93,40 @@ def chosen_config(chosen: OptionValues, topology: Topology, *schedules: Schedule
         link_registers=chosen["link_registers"],
         barrier_registers=chosen["barrier_registers"],
         contention_free=chosen["contention_free"],
-        all_port=all_port,
+        all_port=all_port or chosen.get("ports") == "all",
         steps=chosen["steps"],
     )
-    # Each needs what is before it: header flits grow with VCs, steps and addresses.
-    for schedule in schedules:
-        config = _with_numbers(config, schedule)
-    for schedule in schedules:
-        config = _with_messages(config, schedule)
-    if not was_typed("table_words"):
-        for schedule in schedules:
-            # What cannot be compiled for another reason is refused when it is.
-            with suppress(InvalidInput):
-                config = with_table_room(config, schedule)
-    return config
+
+
+def chosen_room(
+    chosen: OptionValues, schedules: Sequence[Schedule]
+) -> tuple[NetworkConfig, list[Layout]]:
+    """The network's parameters with room for all of ``schedules`` but their tables.
+
+    What only makes room (step numbers, VCs, memories) is as large as they need if nobody has typed
+    it. A message that does not fit is refused here, where it can be said which option makes room.
+    """
+    all_port = any(schedule.port_model == "all-port" for schedule in schedules)
+    config = chosen_config(chosen, schedules[0].topology, all_port=all_port)
+    config, layouts = make_room(config, schedules, fixed=typed_room())
+    for layout in layouts:
+        if layout.size > config.message_words:
+            most = config.message_words == MOST_MEMORY_WORDS
+            raised = "" if most else " (--message-words raises it)"
+            room = f"at most {config.message_words}, the message memory{raised}"
+            raise InvalidInput.of("flits of the message", room, layout.size)
+    return config, layouts
+
+
+def fitted(chosen: OptionValues, schedules: Sequence[Schedule]) -> list[Compiled]:
+    """All of ``schedules``, compiled for the one network of the options, with room for each."""
+    config, layouts = chosen_room(chosen, schedules)
+    return compile_all(config, schedules, layouts, fixed=typed_room())[1]
+
+
+def typed_room() -> list[str]:
+    """The parameters that make room, of those that stand on the command line."""
+    return [name for name in ("vcs", "message_words", "table_words") if was_typed(name)]
 
 
 def made_room(chosen: OptionValues, config: NetworkConfig) -> str:
@@ -120,21 +134,3 @@ def made_room(chosen: OptionValues, config: NetworkConfig) -> str:
     names = ("steps", "vcs", "message_words", "table_words")
     grown = [name for name in names if getattr(config, name) != chosen[name]]
     return " ".join(f"--{name.replace('_', '-')} {getattr(config, name)}" for name in grown)
-
-
-def _with_numbers(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
-    """``config`` with the step numbers of ``schedule``, and if they were not typed with its VCs."""
-    vcs = config.vcs if was_typed("vcs") else min(int(schedule.vcs.max(initial=0)) + 1, MOST_VCS)
-    return replace(config, steps=max(config.steps, schedule.steps), vcs=max(config.vcs, vcs))
-
-
-def _with_messages(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
-    """``config`` with room for the messages of ``schedule``, which are refused if there is none."""
-    if not was_typed("message_words"):
-        config = with_message_room(config, schedule)
-    flits = Layout.of(schedule, config.message_words).size
-    if flits > config.message_words:
-        raised = "" if config.message_words == MOST_MEMORY_WORDS else " (--message-words raises it)"
-        room = f"at most {config.message_words}, the message memory{raised}"
-        raise InvalidInput.of("flits of the message", room, flits)
-    return config

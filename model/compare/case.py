@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..base.errors import InvalidInput
 from ..cycle.model import run
-from ..network.config import NetworkConfig
-from ..program.compiler import compile_schedule
+from ..program.compiler import Compiled
 from ..program.payload import Payload
 from ..program.program import Program
 from ..run.run import Prediction, Run
@@ -32,25 +30,14 @@ class Case:
     predicted: Prediction
 
     @classmethod
-    def of(
-        cls,
-        schedule: Schedule,
-        config: NetworkConfig,
-        *,
-        timing: str,
-        seed: int,
-        require: Callable[[Program], None] = lambda _program: None,
-    ) -> Case:
-        """Check, compile and predict ``schedule``, with a payload drawn from ``seed``.
+    def of(cls, compiled: Compiled, *, timing: str, seed: int) -> Case:
+        """Predict what is ``compiled``, with a payload drawn from ``seed``.
 
-        ``require`` may refuse the program before it is run.
-        Raises :class:`.ScheduleError` or :class:`.InvalidInput` for a schedule that is wrong or
-        does not fit.
+        Raises :class:`.InvalidInput` where flits would wait in a network that is contention-free.
         """
-        schedule.check()
-        program = compile_schedule(schedule, config)
-        require(program)
-        payload = Payload.random(schedule, config, seed)
+        schedule, _, program = compiled
+        config = program.config
+        payload = Payload.random(compiled, seed)
         predicted = run(program, payload.memory(config), timing=timing)
         if config.contention_free and predicted.stalled_flits.any():
             allowed = f"none in a contention-free network, with {timing} timing"

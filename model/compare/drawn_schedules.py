@@ -11,7 +11,7 @@ from ..base.errors import InvalidInput
 from ..collectives.registry import Request, algorithms_for
 from ..network.config import TIMINGS, NetworkConfig
 from ..network.topology import Topology
-from ..program.compiler import with_room
+from ..program.compiler import Compiled, fit
 from ..schedule.promises import COLLECTIVES, ROOTLESS
 from ..schedule.schedule import Schedule
 from .case import Case
@@ -28,8 +28,8 @@ def draw_cases(draw: np.random.Generator) -> list[Case]:
         topology = make()
         config = draw_network(draw, topology)
         made = list(draw_schedules(draw, topology, config))
-        config = with_room(config, made)
-        cases = list(_predicted(draw, config, made))
+        _, compiled = fit(config, made, fixed=("vcs",))
+        cases = list(_predicted(draw, compiled))
         if cases:
             return cases
 
@@ -60,7 +60,8 @@ def draw_schedules(
         request = _draw_request(draw, topology, collective, all_port=config.all_port)
         try:
             schedule = algorithm.generate(request)
-            config = with_room(config, [schedule])
+            schedule.check()
+            config, _ = fit(config, [schedule], fixed=("vcs",))
         except InvalidInput:
             continue
         yield schedule
@@ -89,14 +90,12 @@ def _draw_request(
     return request
 
 
-def _predicted(
-    draw: np.random.Generator, config: NetworkConfig, made: Sequence[Schedule]
-) -> Iterator[Case]:
+def _predicted(draw: np.random.Generator, compiled: Sequence[Compiled]) -> Iterator[Case]:
     """Predict each with a timing that is drawn, but for those that would collide."""
-    for number, schedule in enumerate(made):
+    for number, each in enumerate(compiled):
         timing = TIMINGS[draw.integers(len(TIMINGS))]
         try:
-            yield Case.of(schedule, config, timing=timing, seed=number)
+            yield Case.of(each, timing=timing, seed=number)
         except InvalidInput:
             # Flits would wait where there is no arbitration.
             continue

@@ -15,7 +15,8 @@ import numpy as np
 from ..base.errors import InvalidInput
 from ..network.config import NetworkConfig
 from ..network.topology import Topology, hypercube, line, mesh, ring, torus
-from ..traffic.program import message_words_for
+from ..program.checks import require_table_room
+from ..traffic.program import message_words_for, traffic_program
 from ..traffic.traffic import PATTERNS, draw_refusal, draw_traffic
 from .traffic_case import TrafficCase
 
@@ -123,7 +124,9 @@ class DrawnCase:
             seed=self.seed,
         )
         refusal = draw_refusal(topology, self.back_pressure, self.seed)
-        return TrafficCase.of(traffic, self.network.config, seed=self.seed, refusal=refusal)
+        program = traffic_program(traffic, self.network.config, self.seed)
+        require_table_room(program)
+        return TrafficCase.of(traffic, program, seed=self.seed, refusal=refusal)
 
     def command(self) -> str:
         """The command that repeats it."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ..cycle.model import run
-from ..network.config import NetworkConfig
 from ..program.payload import empty_memory, random_words
 from ..program.program import Program
 from ..run.rules import TraceError, check_trace
 from ..run.run import HardwareRun, Prediction
-from ..traffic.program import traffic_program
 from ..traffic.traffic import Traffic
 from .checks import Check, Comparison, compare_runs
 
@@ -39,21 +36,19 @@ class TrafficCase:
     def of(
         cls,
         traffic: Traffic,
-        config: NetworkConfig,
+        program: Program,
         *,
         seed: int,
         refusal: npt.NDArray[np.uint16] | None = None,
-        require: Callable[[Program], None] = lambda _program: None,
     ) -> TrafficCase:
-        """Compile and predict ``traffic``; without ``refusal`` every flit is taken at once.
+        """Predict ``traffic``, of which ``program`` was made with this seed.
 
-        ``require`` may refuse the program before it is run.
+        Without ``refusal`` every flit is taken at once.
         """
-        program = traffic_program(traffic, config, seed)
-        require(program)
+        config = program.config
         if refusal is None:
             refusal = np.zeros(config.topology.nodes, dtype=np.uint16)
-        longest = max((row.length for rows in program.rows for row in rows), default=0)
+        longest = int(program.length.max(initial=0))
         words = random_words(config, (config.topology.nodes, longest), seed)
         memory = empty_memory(config)
         memory[:, :longest] = words

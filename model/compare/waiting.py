@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..program.program import Program
 from ..run.run import HardwareRun
 
@@ -11,8 +13,18 @@ def waiting(program: Program, measured: HardwareRun) -> list[str]:
     if measured.finished:
         return []
     lines = []
-    for node in range(len(program.rows)):
-        parts = _unfinished(program, measured, node)
+    rows = np.diff(program.first_sender_row).reshape(measured.sender_state.shape)
+    missing = _missing(program, measured)
+    for node in range(program.nodes):
+        parts = []
+        for lane in range(program.config.lanes):
+            by_port = f" by port {lane + 1}" if program.config.all_port else ""
+            if late := missing.get((node, lane)):
+                parts.append(f"waits for a receive{by_port} in step {', '.join(late)}")
+            state = measured.sender_state_name(node, lane)
+            if state != "ended":
+                sender = f"sender in {state}, {rows[node, lane]} rows in its table"
+                parts.append(f"has rows to send{by_port} ({sender})")
         flags = measured.flag_names(node)
         if flags:
             parts.append(f"has set {', '.join(flags)}")
@@ -21,17 +33,12 @@ def waiting(program: Program, measured: HardwareRun) -> list[str]:
     return lines
 
 
-def _unfinished(program: Program, measured: HardwareRun, node: int) -> list[str]:
-    """List what a node has not received, and what it has not sent."""
-    parts = []
-    lanes = zip(program.lane_rows(node), program.lane_receives(node), strict=True)
-    for lane, (rows, receives) in enumerate(lanes):
-        by_port = f" by port {lane + 1}" if program.config.all_port else ""
-        missing = [step for step in receives if not measured.arrived[node, lane, step]]
-        state = measured.sender_state_name(node, lane)
-        if missing:
-            parts.append(f"waits for a receive{by_port} in step {', '.join(map(str, missing))}")
-        if state != "ended":
-            sender = f"sender in {state}, {len(rows)} rows in its table"
-            parts.append(f"has rows to send{by_port} ({sender})")
-    return parts
+def _missing(program: Program, measured: HardwareRun) -> dict[tuple[int, int], list[str]]:
+    """The steps of receives that have not come, by node and lane."""
+    missing: dict[tuple[int, int], list[str]] = {}
+    receives = zip(program.receiver.tolist(), program.receive_step.tolist(), strict=True)
+    for receiver, step in receives:
+        node, lane = divmod(receiver, program.config.lanes)
+        if not measured.arrived[node, lane, step]:
+            missing.setdefault((node, lane), []).append(str(step))
+    return missing

@@ -2,13 +2,11 @@
 
 It is the hardware's specification in a form that runs::
 
-    Program ──► Tables: rows, headers ─┐
+    Program ─► rows, headers ──────────┐
     Topology ─► lines up and down ─────┼─► loop.simulate ──► Prediction: cycles, memory, trace
     memory, refusal ───────────────────┘
 
-Traffic comes as whole arrays, as :class:`~eyecast.model.program.tables.Tables`, and a program is
-turned into them. What happens in a cycle is in ``cycle_loop``, with ``cycle_router``,
-``cycle_links`` and ``cycle_interface``.
+What happens in a cycle is in ``loop``, with ``router``, ``links`` and ``interface``.
 """
 
 from __future__ import annotations
@@ -19,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, one_of, require_range
+from ..base.pieces import offsets_of
 from ..network.config import REFUSAL_CYCLES, TIMINGS, NetworkConfig
 from ..network.topology import NO_LINK
-from ..program.program import Program
-from ..program.tables import Tables, tables_of
+from ..program.checks import require_held
+from ..program.table import ProgramTable
 from ..run.run import Prediction
 from ..run.trace import Trace
 from .loop import FINISHED, TRACE_FULL, simulate
@@ -43,7 +42,7 @@ _TRACE_CHUNK_ROWS = 1 << 16
 
 
 def run(
-    program: Program | Tables,
+    program: ProgramTable,
     memory: npt.NDArray[np.uint64],
     *,
     timing: str,
@@ -65,12 +64,12 @@ def run(
     """
     if timing not in TIMINGS:
         raise InvalidInput.of("timing", one_of(TIMINGS), timing)
-    tables = program if isinstance(program, Tables) else tables_of(program)
-    config = tables.config
+    require_held(program)
+    config = program.config
     _require_memory(config, memory)
-    limit = _limit(tables, refusal, cycle_limit)
+    limit = _limit(program, refusal, cycle_limit)
     barrier = timing == "barrier"
-    network = _network(tables, barrier=barrier, record_trace=record_trace, refusal=refusal)
+    network = _network(program, barrier=barrier, record_trace=record_trace, refusal=refusal)
     registers = reset_registers(network, memory)
     lists = empty_lists(network)
     # Room for a cycle's rows at the least: one flit may leave by every output.
@@ -92,11 +91,11 @@ def run(
         step=registers.step,
         arrived=registers.arrived.reshape(config.topology.nodes, config.lanes, -1),
         received=registers.received,
-        step_ends=registers.step_end[1 : tables.steps + 1],
+        step_ends=registers.step_end[1 : program.steps + 1],
     )
 
 
-def cycle_limit(program: Program | Tables, refusal: npt.NDArray[np.uint16] | None = None) -> int:
+def cycle_limit(program: ProgramTable, refusal: npt.NDArray[np.uint16] | None = None) -> int:
     """Cycles in which ``program``, if it can finish at all, is finished for certain.
 
     After the latest start, something happens in every cycle before the last: a flit moves, a
@@ -107,26 +106,25 @@ def cycle_limit(program: Program | Tables, refusal: npt.NDArray[np.uint16] | Non
     and, for each step, one cycle in which it is seen to be over and one for the barrier's register
     and for each register on the way to it and back.
     """
-    tables = program if isinstance(program, Tables) else tables_of(program)
-    config = tables.config
-    packets = len(tables.step)
-    flits = len(tables.header) + int(tables.length.sum())
+    config = program.config
+    packets = len(program.step)
+    flits = len(program.header) + int(program.length.sum())
     # A control word is read, the last one by each sender; a flit is injected, crosses the links,
     # and is delivered.
-    events = config.table.control_words * packets + flits + tables.flit_hops
-    steps = tables.steps + 1
-    events += config.topology.nodes * (tables.steps + config.lanes)
+    events = config.table.control_words * packets + flits + program.flit_hops
+    steps = program.steps + 1
+    events += config.topology.nodes * (program.steps + config.lanes)
     events += (2 + config.barrier_registers) * steps
     pause = config.link_registers
     if refusal is not None and refusal.any():
         pause += REFUSAL_CYCLES
-    return tables.latest_start + events * (1 + pause)
+    return program.latest_start + events * (1 + pause)
 
 
-def _limit(tables: Tables, refusal: npt.NDArray[np.uint16] | None, given: int | None) -> int:
+def _limit(program: ProgramTable, refusal: npt.NDArray[np.uint16] | None, given: int | None) -> int:
     """Resolve the cycle limit that a run was given."""
     if given is None:
-        return cycle_limit(tables, refusal)
+        return cycle_limit(program, refusal)
     require_range("cycle limit", given, 0, int(np.iinfo(np.int64).max))
     return given
 
@@ -206,17 +204,19 @@ def _exits(config: NetworkConfig) -> Words:
     return np.concatenate((injected, (all_linked & ~bits) | deliver), axis=1).ravel()
 
 
-def _row_channel(tables: Tables) -> Links:
-    """``Network.row_channel``: the VC of an injection port that each row's packet enters by."""
-    config = tables.config
+def _row_channel(program: ProgramTable, header: Words) -> Links:
+    """``Network.row_channel``: the VC of an injection port that each row's packet enters by.
+
+    ``header`` has the header flits of all rows in the order of senders.
+    """
+    config, order = program.config, program.sender_order
     buffers = _lines(config) * config.vcs
-    # One more header flit, for rows at the end that have none.
-    flit = np.append(tables.header, np.uint64(0))[tables.first_header[:-1]]
+    flit = header[offsets_of(program.header_flits[order])[:-1]]
     port, vc = config.header.port(flit), config.header.vc(flit)
-    bad = np.diff(tables.first_header) == 0
-    bad |= tables.source_address + tables.length > config.message_words
+    bad = (program.source_address + program.length > config.message_words)[order]
     bad |= (port < 1) | (port >= config.topology.ports) | (vc >= config.vcs)
-    lane = np.repeat(np.arange(len(tables.first_row) - 1), np.diff(tables.first_row))
+    bounds = program.first_sender_row
+    lane = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     node, place = np.divmod(lane, config.lanes)
     if config.all_port:
         bad |= port != place + 1
@@ -274,7 +274,7 @@ def _wiring(config: NetworkConfig) -> dict[str, Any]:
 
 
 def _network(
-    tables: Tables,
+    program: ProgramTable,
     *,
     barrier: bool,
     record_trace: bool,
@@ -284,23 +284,24 @@ def _network(
 
     The columns are copied, for views and arrays that are read-only would be compiled for anew.
     """
-    config = tables.config
+    config, order = program.config, program.sender_order
+    header = program.header_of(order)
     return Network(
         **_sizes(config),
         **_wiring(config),
         refuses=refusal is not None,
-        half_duplex=tables.half_duplex,
+        half_duplex=program.half_duplex,
         barrier=barrier,
         record_trace=record_trace,
-        expected=np.array(tables.expected),
-        awaited=np.array(tables.awaited),
+        expected=program.expected,
+        awaited=np.array(program.awaited),
         refusal=np.array(_refusal(config, refusal)),
-        first_row=np.array(tables.first_row),
-        row_channel=_row_channel(tables),
-        row_step=np.array(tables.step),
-        row_start=np.array(tables.start),
-        row_source=np.array(tables.source_address),
-        row_length=np.array(tables.length),
-        first_header=np.array(tables.first_header),
-        header=np.array(tables.header),
+        first_row=np.array(program.first_sender_row),
+        row_channel=_row_channel(program, header),
+        row_step=program.step[order],
+        row_start=program.start[order],
+        row_source=program.source_address[order],
+        row_length=program.length[order],
+        first_header=offsets_of(program.header_flits[order]),
+        header=header,
     )

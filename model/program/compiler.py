@@ -6,27 +6,31 @@ A send becomes one put, or several where its blocks do not lie side by side
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ..base.errors import InvalidInput
-from ..network.config import MOST_MEMORY_WORDS, NetworkConfig
+from ..base.pieces import offsets_of
+from ..network.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
 from ..network.routes import segments_of_paths
-from ..network.segment import Segment
 from ..schedule.schedule import Schedule
-from .layout import Layout, sent_blocks
-from .program import Program, Row, check_limits, table_words
+from .layout import Layout
+from .program import Program
+from .table import NO_START, Numbers
 
 
-def compile_schedule(schedule: Schedule, config: NetworkConfig) -> Program:
+def compile_schedule(
+    schedule: Schedule, config: NetworkConfig, layout: Layout | None = None
+) -> Program:
     """The program that carries out ``schedule`` on a network of ``config``.
 
-    Raises :class:`InvalidInput` if the network's limits are too small for it, naming the limit, or
-    if its nodes have too few ports.
+    ``layout`` says where the blocks lie, if that is known. Raises :class:`InvalidInput` if the
+    network's limits are too small, naming the limit, or if its nodes have too few ports.
     """
-    layout = Layout.of(schedule, config.message_words)
+    layout = layout or Layout.of(schedule, config.message_words)
     if layout.size > config.message_words:
         allowed = f"at most {config.message_words}, the message memory"
         raise InvalidInput.of("flits", allowed, layout.size)
@@ -34,83 +38,171 @@ def compile_schedule(schedule: Schedule, config: NetworkConfig) -> Program:
         raise InvalidInput.of("steps of the network", f"at least {schedule.steps}", config.steps)
     if schedule.port_model == "all-port" and not config.all_port:
         raise InvalidInput.of("ports", "all, which an all-port schedule needs", "one")
-    rows: list[list[Row]] = [[] for _ in range(config.topology.nodes)]
-    routes = segments_of_paths(
-        schedule.topology, schedule.path_offsets, schedule.path_nodes, schedule.vcs
-    )
-    for send in np.argsort(schedule.step, kind="stable").tolist():
-        rows[schedule.source[send]] += _rows(schedule, send, routes[send], layout)
-    receives, ports = _receives(schedule, config)
+    nodes = config.topology.nodes
+    puts, receives = _puts(schedule, layout), _receives(schedule, config)
+    # A node's rows are in order of step, and in a step in the order of the sends.
+    order = np.lexsort((schedule.step[puts.send], schedule.source[puts.send]))
+    send = puts.send[order]
     program = Program(
-        config,
-        schedule.port_model,
-        tuple(tuple(node_rows) for node_rows in rows),
-        receives,
-        receive_ports=ports if config.all_port else (),
+        config=config,
+        port_model=schedule.port_model,
+        first_row=offsets_of(np.bincount(schedule.source[send], minlength=nodes)),
+        step=schedule.step[send].astype(np.int64),
+        start=np.full(len(send), NO_START),
+        source_address=puts.source_address[order],
+        target_address=puts.target_address[order],
+        length=puts.length[order],
+        continued=np.append(send[1:] == send[:-1], np.zeros(min(len(send), 1), dtype=np.bool_)),
+        route=send,
+        routes=segments_of_paths(
+            schedule.topology, schedule.path_offsets, schedule.path_nodes, schedule.vcs
+        ),
+        first_receive=offsets_of(np.bincount(receives.node, minlength=nodes)),
+        receive_step=receives.step,
+        receive_port=receives.port,
+        awaited=np.zeros(nodes, dtype=np.int64),
     )
-    check_limits(program)
+    program.check()
     return program
 
 
-def with_message_room(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
-    """``config`` with message memories large enough for ``schedule``, if they may be."""
-    size = Layout.of(schedule, config.message_words).size
-    return replace(config, message_words=max(config.message_words, _room(size)))
+class Compiled(NamedTuple):
+    """A schedule, where its blocks lie, and the program that carries it out."""
+
+    schedule: Schedule
+    layout: Layout
+    program: Program
+
+    @classmethod
+    def of(
+        cls, schedule: Schedule, config: NetworkConfig, layout: Layout | None = None
+    ) -> Compiled:
+        """Compile ``schedule`` for a network that has room for it."""
+        layout = layout or Layout.of(schedule, config.message_words)
+        return cls(schedule, layout, compile_schedule(schedule, config, layout))
 
 
-def with_table_room(config: NetworkConfig, schedule: Schedule) -> NetworkConfig:
-    """``config`` with table memories large enough for ``schedule``, if they may be."""
-    program = compile_schedule(schedule, replace(config, table_words=MOST_MEMORY_WORDS))
-    return replace(config, table_words=max(config.table_words, _room(table_words(program))))
+def fit(
+    config: NetworkConfig, schedules: Sequence[Schedule], *, fixed: Collection[str] = ()
+) -> tuple[NetworkConfig, list[Compiled]]:
+    """Give ``config`` room for all of ``schedules``, and compile each for it, once.
+
+    Step numbers, VCs and memories grow as far as they must and may, but for the fields of
+    :class:`.NetworkConfig` that are named in ``fixed``.
+    Raises :class:`InvalidInput` for the first schedule that does not fit all the same.
+    """
+    config, layouts = make_room(config, schedules, fixed=fixed)
+    return compile_all(config, schedules, layouts, fixed=fixed)
 
 
-def with_room(config: NetworkConfig, schedules: Iterable[Schedule]) -> NetworkConfig:
-    """``config`` with steps and memories enough for all of ``schedules``, if they may be."""
+def compile_all(
+    config: NetworkConfig,
+    schedules: Sequence[Schedule],
+    layouts: Sequence[Layout],
+    *,
+    fixed: Collection[str] = (),
+) -> tuple[NetworkConfig, list[Compiled]]:
+    """Compile ``schedules`` for ``config`` with the table memories needed, as :func:`fit` does."""
+    wide = with_largest_tables(config, fixed=fixed)
+    pairs = zip(schedules, layouts, strict=True)
+    compiled = [Compiled.of(schedule, wide, layout) for schedule, layout in pairs]
+    return make_table_room(config, compiled, fixed=fixed)
+
+
+def make_room(
+    config: NetworkConfig, schedules: Sequence[Schedule], *, fixed: Collection[str] = ()
+) -> tuple[NetworkConfig, list[Layout]]:
+    """Give ``config`` the step numbers, VCs and message memories that ``schedules`` need.
+
+    As :func:`fit` does, which also compiles them. Returns where the blocks of each lie, in message
+    memories that may still be too small.
+    """
+    steps, vcs = config.steps, config.vcs
+    if "steps" not in fixed:
+        steps = max([steps, *(schedule.steps for schedule in schedules)])
+    if "vcs" not in fixed:
+        needed = [int(schedule.vcs.max(initial=0)) + 1 for schedule in schedules]
+        vcs = min(max([vcs, *needed]), MOST_VCS)
+    words = config.message_words
+    layouts = []
     for schedule in schedules:
-        config = replace(config, steps=max(config.steps, schedule.steps))
-        config = with_table_room(with_message_room(config, schedule), schedule)
-    return config
+        layouts.append(Layout.of(schedule, words))
+        if "message_words" not in fixed:
+            words = max(words, _room(layouts[-1].size))
+    config = replace(config, steps=steps, vcs=vcs, message_words=words)
+    return config, [layout.aligned_if_within(words) for layout in layouts]
+
+
+def with_largest_tables(config: NetworkConfig, *, fixed: Collection[str] = ()) -> NetworkConfig:
+    """``config`` with table memories as large as they may be: to compile for, and see what fits."""
+    if "table_words" in fixed:
+        return config
+    return replace(config, table_words=MOST_MEMORY_WORDS)
+
+
+def make_table_room(
+    config: NetworkConfig, compiled: Sequence[Compiled], *, fixed: Collection[str] = ()
+) -> tuple[NetworkConfig, list[Compiled]]:
+    """Give ``config`` the table memories that all of ``compiled`` need, and each this network."""
+    if "table_words" not in fixed:
+        words = max((int(each.program.table_sizes.max()) for each in compiled), default=0)
+        config = replace(config, table_words=max(config.table_words, _room(words)))
+    return config, [
+        each._replace(program=replace(each.program, config=config)) for each in compiled
+    ]
 
 
 def _room(words: int) -> int:
     """The power of two that holds ``words``, or the most that there may be."""
-    return min(MOST_MEMORY_WORDS, 1 << (words - 1).bit_length())
+    return min(MOST_MEMORY_WORDS, 1 << max(words - 1, 0).bit_length())
 
 
-def _rows(schedule: Schedule, send: int, route: tuple[Segment, ...], layout: Layout) -> list[Row]:
-    """The puts of one send: a row for each run of blocks that lie side by side at both ends."""
-    source, target = int(schedule.source[send]), int(schedule.target[send])
-    runs: list[list[int]] = []
-    for block in sorted(sent_blocks(schedule, send), key=lambda it: layout.address(source, it)):
-        begin, goal = layout.address(source, block), layout.address(target, block)
-        words = int(schedule.blocks.words[block])
-        if runs and (begin, goal) == (runs[-1][0] + runs[-1][2], runs[-1][1] + runs[-1][2]):
-            runs[-1][2] += words
-        else:
-            runs.append([begin, goal, words])
-    step, last = int(schedule.step[send]), len(runs) - 1
-    return [
-        Row(step, route, begin, goal, words, continued=place < last)
-        for place, (begin, goal, words) in enumerate(runs)
-    ]
+class _Puts(NamedTuple):
+    """The puts of all sends, those of a send one after the other: columns of one length."""
+
+    send: Numbers
+    source_address: Numbers
+    target_address: Numbers
+    length: Numbers
 
 
-_Lists = tuple[tuple[int, ...], ...]
+def _puts(schedule: Schedule, layout: Layout) -> _Puts:
+    """A put for each run of a send's blocks that lie side by side at both ends."""
+    send = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
+    block = schedule.block_ids
+    begin = layout.addresses(schedule.source[send], block)
+    order = np.lexsort((begin, send))
+    send, block, begin = send[order], block[order], begin[order]
+    goal = layout.addresses(schedule.target[send], block)
+    words = schedule.blocks.words[block].astype(np.int64)
+    new = np.ones(len(send), dtype=np.bool_)
+    new[1:] = (send[1:] != send[:-1]) | (begin[1:] != (begin + words)[:-1])
+    new[1:] |= goal[1:] != (goal + words)[:-1]
+    first = np.flatnonzero(new)
+    sums = offsets_of(words)
+    length = np.diff(sums[np.append(first, len(send))])
+    return _Puts(send[first], begin[first], goal[first], length)
 
 
-def _receives(schedule: Schedule, config: NetworkConfig) -> tuple[_Lists, _Lists]:
+class _Receives(NamedTuple):
+    """What is received: node, step and, in an all-port network, port, in this order."""
+
+    node: Numbers
+    step: Numbers
+    port: Numbers
+
+
+def _receives(schedule: Schedule, config: NetworkConfig) -> _Receives:
     """The steps in which each node receives, ascending, and the ports by which it does."""
     before, target = schedule.path_nodes[schedule.path_offsets[1:] - 2], schedule.target
     ports = schedule.topology.peer[before, schedule.topology.ports_between(before, target)]
     order = np.lexsort((ports, schedule.step, target))
-    steps: list[list[int]] = [[] for _ in range(config.topology.nodes)]
-    by: list[list[int]] = [[] for _ in range(config.topology.nodes)]
-    columns = (column[order].tolist() for column in (target, schedule.step, ports))
-    for node, step, port in zip(*columns, strict=True):
-        again = steps[node] and steps[node][-1] == step
-        if again and (by[node][-1] == port or not config.all_port):
-            where = f" by port {port}" if config.all_port else ""
-            raise InvalidInput.of(f"receives of node {node} in step {step}{where}", "at most 1", 2)
-        steps[node].append(step)
-        by[node].append(port)
-    return tuple(map(tuple, steps)), tuple(map(tuple, by))
+    node, step, port = (column[order].astype(np.int64) for column in (target, schedule.step, ports))
+    if not config.all_port:
+        port = np.zeros_like(port)
+    again = (node[1:] == node[:-1]) & (step[1:] == step[:-1]) & (port[1:] == port[:-1])
+    for place in np.flatnonzero(again)[:1].tolist():
+        where = f" by port {port[place]}" if config.all_port else ""
+        where = f"receives of node {node[place]} in step {step[place]}{where}"
+        raise InvalidInput.of(where, "at most 1", 2)
+    return _Receives(node, step, port)

@@ -39,9 +39,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput
-from ..network.segment import Segment
 from ..network.topology import NO_LINK
-from .program import Program
+from .checks import row_name
+from .table import ProgramTable
 
 Channels = npt.NDArray[np.int64]
 """Channels by number: ``(node * ports + port) * vcs + vc``."""
@@ -72,11 +72,11 @@ class DeadlockError(InvalidInput):
         self.cycle = cycle
 
 
-def certify(program: Program) -> None:
+def certify(program: ProgramTable) -> None:
     """Raise :class:`DeadlockError` unless ``program`` is free of deadlock.
 
     The theorem and what it assumes are at the top of this module. ``program`` must keep the limits
-    of its network (:func:`.program.check_limits`); :class:`InvalidInput` is raised for a route that
+    of its network (:func:`.checks.check_program`); :class:`InvalidInput` is raised for a route that
     leaves it.
     """
     cycle = find_cycle(program)
@@ -84,7 +84,7 @@ def certify(program: Program) -> None:
         raise DeadlockError(cycle)
 
 
-def find_cycle(program: Program) -> list[Channel]:
+def find_cycle(program: ProgramTable) -> list[Channel]:
     """A cycle of the channel dependency graph of ``program``, its lowest channel first.
 
     Each channel depends on the next one, and the last on the first. Empty where there is no cycle.
@@ -112,33 +112,30 @@ def find_cycle(program: Program) -> list[Channel]:
     return [Channel(*each) for each in np.stack((nodes, ports, vcs), axis=1).tolist()]
 
 
-def _dependencies(program: Program) -> Channels:
+def _dependencies(program: ProgramTable) -> Channels:
     """The different pairs of consecutive channels on all routes: shape (pairs, 2), ascending."""
     config, topology = program.config, program.config.topology
     # A pair is one number meanwhile, as numbers are sorted much faster than rows.
     most = topology.neighbor.size * config.vcs
-    places: dict[tuple[int, tuple[Segment, ...]], str] = {}
-    for node, rows in enumerate(program.rows):
-        for number, row in enumerate(rows):
-            places.setdefault((node, row.route), f"node {node}, row {number}")
-    # All routes are followed at once, hop by hop; ``place`` is the current segment of each.
-    counts = np.array([len(route) for _, route in places], dtype=np.int64)
-    segments = np.array(
-        [segment for _, route in places for segment in route], dtype=np.int64
-    ).reshape(-1, 3)
-    route = np.flatnonzero(counts)
-    end = np.cumsum(counts)[route]
-    place = end - counts[route]
-    at = np.array([node for node, _ in places], dtype=np.int64)[route]
-    hops = segments[place, 1]
-    held = np.full(route.size, NO_LINK)
+    routes = program.routes
+    # The different routes of each node, and the first row that takes each of them. All are
+    # followed at once, hop by hop; ``place`` is the current segment of each.
+    keys, row = np.unique(program.row_node * len(routes) + program.route, return_index=True)
+    at, route = np.divmod(keys, len(routes)) if keys.size else (keys, keys)
+    place, end = routes.first[route], routes.first[route + 1]
+    on = place < end
+    row, at, place, end = row[on], at[on], place[on], end[on]
+    hops = routes.hops[place]
+    held = np.full(row.size, NO_LINK)
     pairs = [np.empty(0, dtype=np.int64)]
-    while route.size:
-        port, vc = segments[place, 0], segments[place, 2]
+    while row.size:
+        port, vc = routes.port[place], routes.vc[place]
         ahead = topology.neighbor[at, port]
-        for lost in np.flatnonzero(ahead == NO_LINK)[:1]:
+        without_link = np.flatnonzero(ahead == NO_LINK)
+        if without_link.size:
+            lost = without_link[np.argmin(row[without_link])]
             raise InvalidInput.of(
-                f"{list(places.values())[route[lost]]}: route",
+                f"{row_name(program, int(row[lost]))}: route",
                 "along links",
                 f"out of node {at[lost]} by port {port[lost]}",
             )
@@ -147,8 +144,8 @@ def _dependencies(program: Program) -> Channels:
         hops = hops - 1
         place = place + (hops == 0)
         on = place < end
-        route, place, end, at, held = route[on], place[on], end[on], ahead[on], wanted[on]
-        hops = np.where(hops[on] == 0, segments[place, 1], hops[on])
+        row, place, end, at, held = row[on], place[on], end[on], ahead[on], wanted[on]
+        hops = np.where(hops[on] == 0, routes.hops[place], hops[on])
     return np.stack(np.divmod(np.unique(np.concatenate(pairs)), most), axis=1)
 
 

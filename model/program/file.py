@@ -33,7 +33,8 @@ from ..network.config import NetworkConfig
 from ..network.segment import Segment
 from ..network.topology_file import topology_from_json, topology_to_json
 from ..schedule.table import PORT_MODELS
-from .program import Program, Row, check_limits
+from .program import Program
+from .row import Row
 
 FORMAT = "eyecast-program"
 VERSION = 1
@@ -111,7 +112,11 @@ def network_to_json(config: NetworkConfig) -> dict[str, object]:
 
 def program_json(program: Program) -> str:
     """``program`` as JSON text, one node per line."""
-    nodes = [msgspec.json.encode(_node_to_json(program, node)) for node in range(len(program.rows))]
+    columns = zip(program.rows, program.receives, program.receive_ports, strict=True)
+    nodes = [
+        msgspec.json.encode(_node_to_json(program.config, *node, awaited))
+        for node, awaited in zip(columns, program.awaited.tolist(), strict=True)
+    ]
     fields = {
         "format": FORMAT,
         "version": VERSION,
@@ -122,16 +127,22 @@ def program_json(program: Program) -> str:
     return (msgspec.json.encode(fields) + b"\n").decode()
 
 
-def _node_to_json(program: Program, node: int) -> dict[str, object]:
+def _node_to_json(
+    config: NetworkConfig,
+    rows: tuple[Row, ...],
+    receives: tuple[int, ...],
+    receive_ports: tuple[int, ...],
+    awaited: int,
+) -> dict[str, object]:
     """A node of a program as the file has it."""
     fields: dict[str, object] = {
-        "rows": [_row_to_json(row) for row in program.rows[node]],
-        "receives": program.receives[node],
+        "rows": [_row_to_json(row) for row in rows],
+        "receives": receives,
     }
-    if program.awaited and program.awaited[node]:
-        fields["awaited"] = program.awaited[node]
-    if program.receive_ports:
-        fields["receive_ports"] = program.receive_ports[node]
+    if awaited:
+        fields["awaited"] = awaited
+    if config.all_port:
+        fields["receive_ports"] = receive_ports
     return fields
 
 
@@ -181,15 +192,15 @@ def _program(file: _File) -> Program:
         for name, steps in (("rows", [row.step for row in node.rows]), ("receives", node.receives)):
             if steps != sorted(steps):
                 raise InvalidInput.of(f"nodes[{number}].{name}", "in order of step", steps)
-    program = Program(
+    program = Program.from_rows(
         config,
         file.port_model,
-        tuple(tuple(_row(row) for row in node.rows) for node in file.nodes),
-        tuple(tuple(node.receives) for node in file.nodes),
-        tuple(node.awaited for node in file.nodes),
-        tuple(tuple(node.receive_ports) for node in file.nodes) if config.all_port else (),
+        [[_row(row) for row in node.rows] for node in file.nodes],
+        [node.receives for node in file.nodes],
+        receive_ports=[node.receive_ports for node in file.nodes],
+        awaited=[node.awaited for node in file.nodes],
     )
-    check_limits(program)
+    program.check()
     return program
 
 

@@ -45,11 +45,28 @@ class Layout:
         packed, size = _pack(schedule)
         return cls(starts, packed, size)
 
+    def aligned_if_within(self, message_words: int) -> Layout:
+        """The layout for memories of ``message_words``, given that it was one for smaller ones."""
+        if self.packed is None or self.starts[-1] > message_words:
+            return self
+        return Layout(self.starts, None, int(self.starts[-1]))
+
     def address(self, node: int, block: int) -> int:
         """Address at which ``block`` begins in ``node``; KeyError if it never has it."""
         if self.packed is None:
             return int(self.starts[block])
         return self.packed[node * (len(self.starts) - 1) + block]
+
+    def addresses(
+        self, nodes: npt.NDArray[np.integer], blocks: npt.NDArray[np.integer]
+    ) -> npt.NDArray[np.int64]:
+        """Where each of ``blocks`` begins in the node beside it; KeyError if one never has it."""
+        if self.packed is None:
+            starts: npt.NDArray[np.int64] = self.starts[blocks]
+            return starts
+        keys = nodes.astype(np.int64) * (len(self.starts) - 1) + blocks
+        places = map(self.packed.__getitem__, keys.tolist())
+        return np.fromiter(places, np.int64, len(keys))
 
 
 def held_words(schedule: Schedule, layout: Layout) -> npt.NDArray[np.bool_]:

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..network.config import NetworkConfig
-from ..schedule.schedule import Schedule
 from ..schedule.table import Blocks
+from .compiler import Compiled
 from .layout import Layout
 
 Words = npt.NDArray[np.uint64]
@@ -27,10 +27,11 @@ class Payload:
     words: Words
 
     @classmethod
-    def random(cls, schedule: Schedule, config: NetworkConfig, seed: int) -> Payload:
+    def random(cls, compiled: Compiled, seed: int) -> Payload:
         """Words drawn evenly from all that a flit can carry."""
-        layout = Layout.of(schedule, config.message_words)
-        return cls(schedule.blocks, layout, random_words(config, (int(layout.starts[-1]),), seed))
+        blocks, layout = compiled.schedule.blocks, compiled.layout
+        shape = (int(layout.starts[-1]),)
+        return cls(blocks, layout, random_words(compiled.program.config, shape, seed))
 
     def loads(self) -> list[tuple[int, int, Words]]:
         """(node, address, words) of every block at its owner before the start."""

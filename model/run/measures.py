@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
+from ..base.pieces import offsets_of
 from ..network.topology import Topology
 from ..program.program import Program
 from .run import Prediction, Run
@@ -45,19 +44,30 @@ class StepMeasure:
 
 def measure_steps(program: Program, predicted: Prediction) -> list[StepMeasure]:
     """Every step of ``program`` in a run of it."""
-    messages = list(_messages(program))
-    open_steps = {step for _, _, step in _missing(program, predicted)}
+    sent, links, length = _messages(program)
+    open_steps = set(program.receive_step[_missing(program, predicted)].tolist())
+    ends = predicted.step_ends.tolist()
+    sends = np.bincount(sent, minlength=len(ends) + 1)
+    distance = np.bincount(sent, links, len(ends) + 1).astype(np.int64)
+    longest, flits = np.zeros_like(sends), np.zeros_like(sends)
+    np.maximum.at(longest, sent, links)
+    np.maximum.at(flits, sent, length)
     measures = []
     before = 0
-    for step, end in enumerate(predicted.step_ends.tolist(), 1):
-        hops = [links for sent, links, _ in messages if sent == step]
-        flits = max((length for sent, _, length in messages if sent == step), default=0)
-        totals = (step, len(hops), sum(hops), max(hops, default=0), flits)
-        if end == 0 or step in open_steps:
-            measures.append(StepMeasure(*totals, None, None))
-        else:
-            measures.append(StepMeasure(*totals, end, end - before))
-            before = end
+    for step, end in enumerate(ends, 1):
+        came = end != 0 and step not in open_steps
+        measures.append(
+            StepMeasure(
+                step=step,
+                sends=int(sends[step]),
+                distance=int(distance[step]),
+                longest=int(longest[step]),
+                flits=int(flits[step]),
+                ends=end if came else None,
+                cycles=end - before if came else None,
+            )
+        )
+        before = end if came else before
     return measures
 
 
@@ -66,43 +76,44 @@ def troubles(program: Program, predicted: Run) -> list[str]:
 
     What explains most is first: flags, then what should have come first.
     """
+    late = _missing(program, predicted)
     missing: dict[int, list[str]] = {}
     first_step: dict[int, int] = {}
-    for node, lane, step in _missing(program, predicted):
-        by_port = f" by port {lane + 1}" if program.config.all_port else ""
+    columns = program.receiver, program.receive_step, program.receive_port
+    for receiver, step, port in zip(*(column[late].tolist() for column in columns), strict=True):
+        node = receiver // program.config.lanes
+        by_port = f" by port {port}" if program.config.all_port else ""
         missing.setdefault(node, []).append(f"{step}{by_port}")
         first_step[node] = min(step, first_step.get(node, step))
     lines = []
-    for node in range(len(program.rows)):
+    for node in sorted({*np.flatnonzero(predicted.flags).tolist(), *missing}):
         names = predicted.flag_names(node)
         parts = [f"has set {', '.join(names)}"] if names else []
         if node in missing:
             parts.append(f"waits for a receive in step {', '.join(missing[node])}")
-        if parts:
-            line = f"node {node} is in step {predicted.step[node]}, {', '.join(parts)}"
-            lines.append((not names, first_step.get(node, 0), node, line))
+        line = f"node {node} is in step {predicted.step[node]}, {', '.join(parts)}"
+        lines.append((not names, first_step.get(node, 0), node, line))
     return [line for *_, line in sorted(lines)]
 
 
-def _missing(program: Program, predicted: Run) -> Iterator[tuple[int, int, int]]:
-    """Node, lane and step of every receive that has not come."""
-    if predicted.finished:
-        return
-    for node in range(len(program.receives)):
-        for lane, steps in enumerate(program.lane_receives(node)):
-            arrived = predicted.arrived[node, lane]
-            yield from ((node, lane, step) for step in steps if not arrived[step])
+def _missing(program: Program, predicted: Run) -> npt.NDArray[np.int64]:
+    """The receives that have not come, in order of ejection ports, and for each of steps."""
+    arrived = predicted.arrived.reshape(-1, predicted.arrived.shape[-1])
+    receiver = program.receiver
+    late = np.flatnonzero(~arrived[receiver, program.receive_step] & (not predicted.finished))
+    return late[np.argsort(receiver[late], kind="stable")]
 
 
-def _messages(program: Program) -> Iterator[tuple[int, int, int]]:
+_Numbers = npt.NDArray[np.int64]
+
+
+def _messages(program: Program) -> tuple[_Numbers, _Numbers, _Numbers]:
     """Step, links on the way and flits of payload of every message."""
-    for rows in chain.from_iterable(map(program.lane_rows, range(len(program.rows)))):
-        flits = 0
-        for row in rows:
-            flits += row.length
-            if not row.continued:
-                yield row.step, sum(segment.hops for segment in row.route), flits
-                flits = 0
+    order = program.sender_order
+    # A message ends with a row that is not continued.
+    last = np.flatnonzero(~program.continued[order])
+    sums = offsets_of(program.length[order])[last + 1]
+    return program.step[order][last], program.row_hops[order][last], np.diff(sums, prepend=0)
 
 
 def link_flits(topology: Topology, trace: Trace) -> npt.NDArray[np.int64]:

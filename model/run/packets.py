@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput
+from ..base.pieces import offsets_of, ranges
 from ..network.config import NetworkConfig
-from ..program.program import Program, row_header
+from ..program.program import Program
 from .trace import HEAD_MARK, TAIL_MARK, Trace
 
 Numbers = npt.NDArray[np.int64]
@@ -65,26 +66,25 @@ def injected_flits(program: Program) -> Trace:
 
     Payload words are not known and 0. Reading a row takes ``control_words`` cycles.
     """
-    config = program.config
-    columns: tuple[list[int], ...] = ([], [], [], [])
-    for node, rows in enumerate(program.rows):
-        last = -1
-        for row in rows:
-            header = row_header(config, row)
-            length = len(header) + row.length
-            begin = max(last + 1 + config.table.control_words, row.start or 0)
-            last = begin + length - 1
-            kinds = [HEAD_MARK] * len(header) + [0] * row.length
-            kinds[-1] |= TAIL_MARK
-            vc = int(config.header.vc(header[0]))
-            columns[0].extend(range(begin, last + 1))
-            columns[1].extend([node << 8 | vc] * length)
-            columns[2].extend(kinds)
-            columns[3].extend(header + [0] * row.length)
-    trace = Trace.empty(len(columns[0]))
-    cycle, place, kind, data = (np.array(column, dtype=np.uint64) for column in columns)
-    trace.cycle[:], trace.kind[:], trace.data[:] = cycle, kind, data
-    trace.node[:], trace.vc[:] = place >> np.uint64(8), place & np.uint64(255)
+    config, order = program.config, program.sender_order
+    header_flits, header = program.header_flits[order], program.header_of(order)
+    length = header_flits + program.length[order]
+    begin = np.empty_like(length)
+    node, free = -1, 0
+    rows = zip(program.row_node[order], program.start[order], length, strict=True)
+    for place, (sender, start, flits) in enumerate(rows):
+        # A node's injection port is free from the cycle after its last flit on.
+        node, free = sender, free if sender == node else 0
+        begin[place] = max(free + config.table.control_words, start)
+        free = begin[place] + flits
+    trace, first = Trace.empty(int(length.sum())), offsets_of(length)[:-1]
+    trace.cycle[:] = ranges(begin, length)
+    trace.node[:] = np.repeat(program.row_node[order], length)
+    trace.vc[:] = np.repeat(config.header.vc(header[offsets_of(header_flits)[:-1]]), length)
+    heads = ranges(first, header_flits)
+    trace.kind[heads] = HEAD_MARK
+    trace.data[heads] = header
+    trace.kind[first + length - 1] |= TAIL_MARK
     return trace
 
 

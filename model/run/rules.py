@@ -8,13 +8,15 @@ turn it was comes out of these, in ``trace_grants``.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput
-from ..network.config import NetworkConfig
-from ..program.program import Program, Row
+from ..network.segment import Segment
+from ..network.topology import Topology
+from ..program.program import Program
 from .grants import check_grants, check_vcs
 from .matching import Buffered, Matching
 from .packets import Packets, TraceError, flit_error, later, packets_of
@@ -123,12 +125,8 @@ def check_deliveries(program: Program, packets: Packets, *, complete: bool = Tru
     may be missing.
     """
     flits = packets.flits
-    owed: Counter[tuple[int, int, int]] = Counter()
-    for node, rows in enumerate(program.rows):
-        for row in rows:
-            owed[
-                _target(program.config, node, row), _delivery(program.config, row), row.length
-            ] += 1
+    columns = _targets(program), program.deliveries, program.length
+    owed = Counter(zip(*(column.tolist() for column in columns), strict=True))
     arrived = np.flatnonzero(packets.whole & (flits.port[packets.begin] == 0))
     for packet in arrived[np.argsort(flits.cycle[packets.begin[arrived]], kind="stable")].tolist():
         begin, end = int(packets.begin[packet]), int(packets.end[packet])
@@ -157,21 +155,22 @@ def check_buffers(program: Program, buffered: Buffered) -> None:
     _refuse_first("buffers", arrivals.flits, early & (arrivals.flits.port != 0), what)
 
 
-def _target(config: NetworkConfig, node: int, row: Row) -> int:
-    """The node at the end of a row's route, or where the route leaves the network."""
-    for segment in row.route:
+def _targets(program: Program) -> npt.NDArray[np.int64]:
+    """The node at the end of each row's route, or where the route leaves the network."""
+    rows = zip(program.row_node.tolist(), program.route.tolist(), strict=True)
+    ends = (_end_of(program.config.topology, node, program.routes[route]) for node, route in rows)
+    return np.fromiter(ends, np.int64, len(program.route))
+
+
+def _end_of(topology: Topology, node: int, route: Iterable[Segment]) -> int:
+    """The node at the end of a route, or where it leaves the network."""
+    for segment in route:
         for _ in range(segment.hops):
-            following = int(config.topology.neighbor[node, segment.port])
+            following = int(topology.neighbor[node, segment.port])
             if following < 0:
                 return node
             node = following
     return node
-
-
-def _delivery(config: NetworkConfig, row: Row) -> int:
-    """The header flit of a row's packet as its target gets it."""
-    step = row.step if row.start is None and not row.continued else 0
-    return int(config.header.delivery(step, row.target_address))
 
 
 def _refuse_first(rule: str, flits: Trace, wrong: npt.NDArray[np.bool_], what: str) -> None:

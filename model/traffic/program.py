@@ -6,13 +6,6 @@ VC set is drawn: with ``sets`` VCs for each dateline class, class c of set s is 
 the same VCs, so that they stay in order, and have the same header. On the wrapped axes of a grid
 without faults each stream draws its classes (:func:`.routes.balanced_vcs`).
 
-There is a program for the hardware (:func:`traffic_program`), and the same as whole arrays for the
-cycle model alone (:func:`traffic_tables`), which takes millions of packets and knows no limit of
-the table memory::
-
-    Traffic --> streams --> routes --+--> segments --> rows     Program
-                                     +--> headers  --> columns  Tables
-
 A packet's payload goes to the address that is its source's number, so that a delivered header says
 where it came from; the n-th packet of a stream that arrives is the n-th that was sent, and a trace
 alone gives every packet's latency.
@@ -26,87 +19,49 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
-from ..base.pieces import offsets_of, ranges
+from ..base.pieces import offsets_of
 from ..network.config import MOST_MEMORY_WORDS, NetworkConfig
-from ..network.routes import (
-    Numbers,
-    Offsets,
-    balanced_vcs,
-    route,
-    segments_of_paths,
-)
+from ..network.routes import balanced_vcs, route, segments_of_paths
 from ..network.segment import Routes
-from ..network.table_format import HEADER_COUNT_BITS
+from ..network.table_format import MOST_HEADER_FLITS
 from ..network.topology import Topology
-from ..program.program import Program, Row, check_limits
-from ..program.tables import Tables
+from ..program.program import Program
 from ..run.trace import HEAD_MARK, TAIL_MARK, Trace
 from .traffic import Traffic
 
 Numbers64 = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
 
 
 def traffic_program(traffic: Traffic, config: NetworkConfig, seed: int) -> Program:
     """The program that injects ``traffic`` into a network with timed rows.
 
     ``seed`` draws the VCs. Raises :class:`InvalidInput` for a packet shorter than its header, and
-    for a network whose limits are too small, naming them.
+    for a network whose limits are too small, naming them; but table memories may be too small, of
+    which the cycle model knows nothing (:func:`~.program.checks.require_table_room`).
     """
     streams = _Streams.of(traffic, config, seed)
-    header_flits = streams.header_flits()[streams.of_packet]
-    _require_room(traffic, config, header_flits)
-    _require_table_room(traffic, config, header_flits)
-    rows: list[list[Row]] = [[] for _ in range(config.topology.nodes)]
-    columns = (streams.of_packet, traffic.cycle, traffic.source, traffic.flits - header_flits)
-    routes = streams.routes()
-    segments = [routes[stream] for stream in range(len(routes))]
-    for stream, cycle, source, length in zip(*(column.tolist() for column in columns), strict=True):
-        rows[source].append(Row(1, segments[stream], 0, source, length, cycle))
-    program = _timed_program(config, rows, _awaited(traffic, config))
-    check_limits(program)
-    return program
-
-
-def route_program(traffic: Traffic, config: NetworkConfig, seed: int) -> Program:
-    """A program with every route of ``traffic_program(traffic, config, seed)``, each once.
-
-    It is what :func:`.deadlock.certify` needs to know; it is not meant to run.
-    """
-    streams = _Streams.of(traffic, config, seed)
-    rows: list[list[Row]] = [[] for _ in range(config.topology.nodes)]
-    routes = streams.routes()
-    for stream, source in enumerate(streams.source.tolist()):
-        rows[source].append(Row(1, routes[stream], 0, source, 0, 0))
-    return _timed_program(config, rows, np.zeros(config.topology.nodes, dtype=np.int64))
-
-
-def traffic_tables(traffic: Traffic, config: NetworkConfig, seed: int) -> Tables:
-    """What ``tables_of(traffic_program(traffic, config, seed))`` gives, made without its rows.
-
-    The table memory may be too small for it. Otherwise raises :class:`InvalidInput` as
-    :func:`traffic_program` does.
-    """
-    streams = _Streams.of(traffic, config, seed)
-    first, header = streams.headers()
-    header_flits = np.diff(first)[streams.of_packet]
+    header_flits = config.header.flits(streams.routes)[streams.of_packet]
     _require_room(traffic, config, header_flits)
     # A node's rows are in the order of its packets.
     order = np.argsort(traffic.source, kind="stable")
-    of_row, flits = streams.of_packet[order], header_flits[order]
-    nodes = config.topology.nodes
-    rows = len(traffic)
-    return Tables(
+    nodes, rows = config.topology.nodes, len(traffic)
+    none = np.zeros(0, dtype=np.int64)
+    return Program(
         config=config,
+        port_model="full-duplex",
         first_row=offsets_of(np.bincount(traffic.source, minlength=nodes)),
-        step=np.ones(rows, dtype=np.int64),
+        step=np.broadcast_to(np.int64(1), rows),
         start=traffic.cycle[order],
-        source_address=np.zeros(rows, dtype=np.int64),
-        length=traffic.flits[order] - flits,
-        first_header=offsets_of(flits),
-        header=header[np.repeat(first[of_row], flits) + ranges(0, flits)],
-        expected=np.zeros((nodes, 1 << config.step_bits), dtype=np.bool_),
-        awaited=_awaited(traffic, config),
+        source_address=np.broadcast_to(np.int64(0), rows),
+        target_address=traffic.source[order],
+        length=(traffic.flits - header_flits)[order],
+        continued=np.broadcast_to(np.bool_(False), rows),
+        route=streams.of_packet[order],
+        routes=streams.routes,
+        first_receive=np.zeros(nodes + 1, dtype=np.int64),
+        receive_step=none,
+        receive_port=none,
+        awaited=np.bincount(traffic.target, minlength=nodes),
     )
 
 
@@ -114,16 +69,11 @@ def traffic_tables(traffic: Traffic, config: NetworkConfig, seed: int) -> Tables
 class _Streams:
     """The streams of some traffic, in order of source, target and VC set, and their routes.
 
-    ``of_packet``: the stream of each packet, shape (packets,). ``source``: of each stream, shape
-    (streams,). ``path_offsets``, ``path_nodes`` and ``path_vcs`` are as of :func:`.routes.route`.
+    ``of_packet``: the stream of each packet, shape (packets,). ``routes``: of each stream.
     """
 
-    config: NetworkConfig
     of_packet: Numbers64
-    source: Numbers64
-    path_offsets: Offsets
-    path_nodes: Numbers
-    path_vcs: Numbers
+    routes: Routes
 
     @classmethod
     def of(cls, traffic: Traffic, config: NetworkConfig, seed: int) -> _Streams:
@@ -140,41 +90,7 @@ class _Streams:
             # The sets were drawn from the seed alone; this is another sequence of draws.
             vcs = balanced_vcs(topology, offsets, nodes, np.random.default_rng((seed, 1)))
         vcs = vcs * np.int32(sets) + np.repeat(vc_set, np.diff(offsets) - 1).astype(np.int32)
-        return cls(config, of_packet, source, offsets, nodes, vcs)
-
-    def routes(self) -> Routes:
-        """The route of each stream as segments."""
-        topology = self.config.topology
-        return segments_of_paths(topology, self.path_offsets, self.path_nodes, self.path_vcs)
-
-    def header_flits(self) -> Numbers64:
-        """Count the header flits of the packets of each stream, shape (streams,)."""
-        return np.diff(self.headers()[0])
-
-    def headers(self) -> tuple[Offsets, Words]:
-        """Header flits of the packets of each stream, as whole arrays (docs/router.md, section 1).
-
-        Where those of each stream begin and the last ones end, shape (streams + 1,), and the flits.
-        They are what :func:`.program.encode_header` makes of the same route, step 0 and the source
-        as the address.
-        """
-        header, routes = self.config.header, self.routes()
-        streams = np.arange(len(routes))
-        flits = header.pack(routes, streams, np.zeros_like(self.source), self.source)
-        return offsets_of(header.flits(routes)), flits
-
-
-def _timed_program(config: NetworkConfig, rows: list[list[Row]], awaited: Numbers64) -> Program:
-    """A program of timed rows alone."""
-    received = ((),) * config.topology.nodes
-    return Program(
-        config, "full-duplex", tuple(map(tuple, rows)), received, tuple(awaited.tolist())
-    )
-
-
-def _awaited(traffic: Traffic, config: NetworkConfig) -> Numbers64:
-    """Count the packets that each node receives."""
-    return np.bincount(traffic.target, minlength=config.topology.nodes)
+        return cls(of_packet, segments_of_paths(topology, offsets, nodes, vcs))
 
 
 def _require_nodes(traffic: Traffic, topology: Topology) -> None:
@@ -194,7 +110,7 @@ def _require_room(traffic: Traffic, config: NetworkConfig, header_flits: Numbers
     longest = config.message_words - traffic.source + header_flits
     for name, value, lowest, highest, allowed in (
         ("cycle", traffic.cycle, 0, (1 << config.start_bits) - 2, "{} to {}"),
-        ("header flits", header_flits, 1, (1 << HEADER_COUNT_BITS) - 1, "{} to {}"),
+        ("header flits", header_flits, 1, MOST_HEADER_FLITS, "{} to {}"),
         ("flits", traffic.flits, header_flits, longest, "{} (its header) to {} (the memory)"),
     ):
         least, most = (np.broadcast_to(end, value.shape) for end in (lowest, highest))
@@ -205,18 +121,6 @@ def _require_room(traffic: Traffic, config: NetworkConfig, header_flits: Numbers
                 allowed.format(least[packet], most[packet]),
                 value[packet],
             )
-
-
-def _require_table_room(traffic: Traffic, config: NetworkConfig, header_flits: Numbers64) -> None:
-    """Refuse the first node whose rows and end mark are too long for the table memory.
-
-    Said before any row is made, which takes long where it matters.
-    """
-    lengths = header_flits + config.table.control_words
-    words = 1 + np.bincount(traffic.source, lengths, config.topology.nodes).astype(np.int64)
-    for node in np.flatnonzero(words > config.table_words)[:1]:
-        allowed = f"at most {config.table_words} words long (but on the model alone)"
-        raise InvalidInput.of(f"table of node {node}", allowed, words[node])
 
 
 def packet_vc_sets(traffic: Traffic, config: NetworkConfig, seed: int) -> tuple[Numbers64, int]:

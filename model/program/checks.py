@@ -1,0 +1,170 @@
+"""Whether a program's values are within limits: those of its tables, or of its whole network.
+
+A table can hold more than a network can carry out: a port code that is no port, an address beyond
+the message memory. Senders and routers flag such rows, and the cycle model says how; so it runs
+whatever tables can hold (:func:`require_held`). What is compiled, or read from a file, must be what
+its network can carry out (:func:`check_program`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ..base.errors import InvalidInput
+from ..network.table_format import MOST_HEADER_FLITS
+from .table import NO_START, Numbers, ProgramTable
+
+
+class _Limit(NamedTuple):
+    """The least and the largest value of a column, and how that is said if not as numbers."""
+
+    name: str
+    column: Numbers
+    least: int
+    most: int
+    allowed: str | None = None
+
+    def wrong(self) -> Numbers:
+        """The places of values out of the limits."""
+        return np.flatnonzero((self.column < self.least) | (self.column > self.most))
+
+    def refusal(self, where: str, place: int) -> InvalidInput:
+        """Say what is wrong with the value at a place."""
+        allowed = self.allowed or f"{self.least} to {self.most}"
+        return InvalidInput.of(f"{where}{self.name}", allowed, int(self.column[place]))
+
+
+def require_held(table: ProgramTable) -> None:
+    """Raise :class:`InvalidInput` for the first value that no table or register can hold."""
+    config = table.config
+    most_step, most_address = (1 << config.step_bits) - 1, (1 << config.address_bits) - 1
+    rows = [
+        _Limit("step", table.step, 0, most_step),
+        *_start_limits(table),
+        _Limit("source address", table.source_address, 0, most_address),
+        _Limit("target address", table.target_address, 0, most_address),
+        _Limit("length", table.length, 0, (1 << config.length_bits) - 1),
+    ]
+    segments = [
+        _Limit("port", table.routes.port, 0, (1 << config.header.port_bits) - 1),
+        _Limit("vc", table.routes.vc, 0, (1 << config.header.vc_bits) - 1),
+        _hops_limit(table),
+    ]
+    _require_rows(table, rows, segments)
+    if config.all_port:
+        most_port = config.topology.ports - 1
+        _require_rows(table, [_Limit("first port", table.first_port, 1, most_port)], [])
+    _require_received(table, 0, most_step)
+
+
+def check_program(table: ProgramTable) -> None:
+    """Raise :class:`InvalidInput` for the first row that the network cannot hold or carry out."""
+    config = table.config
+    memory = f"at most {config.message_words} (the message memory)"
+    ends = (
+        (f"{name} address + length", address + table.length)
+        for name, address in (("source", table.source_address), ("target", table.target_address))
+    )
+    rows = [
+        _Limit("step", table.step, 1, config.steps),
+        _Limit("source address", table.source_address, 0, config.message_words),
+        _Limit("target address", table.target_address, 0, config.message_words),
+        _Limit("length", table.length, 0, config.message_words),
+        *(_Limit(name, end, 0, config.message_words, memory) for name, end in ends),
+        *_start_limits(table),
+    ]
+    segments = [
+        _Limit("port", table.routes.port, 1, config.topology.ports - 1),
+        _Limit("vc", table.routes.vc, 0, config.vcs - 1),
+        _hops_limit(table),
+    ]
+    _require_rows(table, rows, segments)
+    require_table_room(table)
+    _require_continuations(table)
+    _require_received(table, 1, config.steps)
+
+
+def require_table_room(table: ProgramTable, otherwise: str = "") -> None:
+    """Raise :class:`InvalidInput` for the first node with more rows than its table memory holds.
+
+    ``otherwise`` tells what may be done instead.
+    """
+    most = table.config.table_words
+    limit = _Limit("", table.table_sizes, 0, most, f"at most {most} words long{otherwise}")
+    for sender in limit.wrong()[:1].tolist():
+        raise limit.refusal(f"table of node {sender // table.config.lanes}", sender)
+
+
+def _hops_limit(table: ProgramTable) -> _Limit:
+    most = int(np.iinfo(np.int32).max)
+    return _Limit("hops", table.routes.hops, 0, most, "at least 0")
+
+
+def _start_limits(table: ProgramTable) -> Iterator[_Limit]:
+    """What a row's start may be, where there are any."""
+    if not table.config.timed_rows:
+        yield _Limit("start", table.start, NO_START, NO_START, "left out here")
+    else:
+        latest = (1 << table.config.start_bits) - 2
+        yield _Limit("start", table.start, NO_START, latest, f"0 to {latest}")
+
+
+def _require_rows(table: ProgramTable, rows: list[_Limit], segments: list[_Limit]) -> None:
+    """Raise :class:`InvalidInput` for the first row with a value out of its limits."""
+    found = [(int(place), limit, int(place)) for limit in rows for place in limit.wrong()[:1]]
+    for limit in segments:
+        for place in limit.wrong().tolist():
+            route = int(np.searchsorted(table.routes.first, place, side="right")) - 1
+            found += [(row, limit, place) for row in np.flatnonzero(table.route == route)[:1]]
+    if not found:
+        flits = table.header_flits
+        limit = _Limit("header flits of the route", flits, 1, MOST_HEADER_FLITS)
+        found = [(int(place), limit, int(place)) for place in limit.wrong()[:1]]
+    if found:
+        row, limit, place = min(found, key=lambda one: one[0])
+        raise limit.refusal(f"{row_name(table, row)}: ", place)
+
+
+def row_name(table: ProgramTable, row: int) -> str:
+    """Name the node of a row and its place there: "node 3, row 0"."""
+    node = int(np.searchsorted(table.first_row, row, side="right")) - 1
+    return f"node {node}, row {row - int(table.first_row[node])}"
+
+
+def _require_continuations(table: ProgramTable) -> None:
+    """Raise :class:`InvalidInput` for a continued row that the next one does not continue."""
+    order, sender = table.sender_order, table.sender
+    follower = np.full(len(order), -1)
+    follower[order[:-1]] = order[1:]
+    rows = np.flatnonzero(table.continued)
+    after = follower[rows]
+    goes_on = (after >= 0) & (sender[after] == sender[rows])
+    goes_on &= table.step[after] == table.step[rows]
+    # Equal routes of one sender seldom stand twice among the routes.
+    for place in np.flatnonzero(~goes_on | (table.route[after] != table.route[rows])).tolist():
+        routes = (table.routes[table.route[row]] for row in (rows[place], after[place]))
+        if not goes_on[place] or len(set(routes)) > 1:
+            row = rows[place]
+            where = f"continued row of node {table.row_node[row]}, step {table.step[row]}"
+            raise InvalidInput.of(where, "followed by one of the same step and route", "not")
+
+
+def _require_received(table: ProgramTable, least: int, most: int) -> None:
+    """Raise :class:`InvalidInput` for a receive, or a count of packets, out of its limits."""
+    config = table.config
+    limits = [_Limit("receives of node", table.receive_step, least, most)]
+    ports = (1, config.topology.ports - 1) if config.all_port else (0, 0)
+    limits.append(_Limit("receive ports of node", table.receive_port, *ports))
+    for limit in limits:
+        for place in limit.wrong()[:1].tolist():
+            node = int(np.searchsorted(table.first_receive, place, side="right")) - 1
+            raise limit._replace(name="").refusal(f"{limit.name} {node}", place)
+    largest_word = min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max))
+    awaited = _Limit("", table.awaited, 0, largest_word)
+    if not config.timed_rows:
+        awaited = _Limit("", table.awaited, 0, 0, "0 in a network without timed rows")
+    for node in awaited.wrong()[:1].tolist():
+        raise awaited.refusal(f"awaited packets of node {node}", node)

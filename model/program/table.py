@@ -1,0 +1,217 @@
+"""The columns of a program: the injection tables of all nodes as whole arrays.
+
+What varies in length is flat, with the offsets at which each part begins. Many rows may take one
+route, so routes are kept apart::
+
+    node        0              1    2          first_row   [0, 3, 4, 6]
+    row         0    1    2    3    4    5
+    route       0    0    1    2    3    2     routes      segments of route 0, 1, 2, 3
+
+A *sender* is an injection port with its table. A node has one, and it is number ``node``; in an
+all-port network it has one for each link port: that of port l is number ``node * lanes + l - 1``,
+and sends the rows whose routes leave by port l. What a node receives by ejection port l is counted
+for the same number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput
+from ..base.pieces import offsets_of, ranges
+from ..network.config import NetworkConfig
+from ..network.segment import Routes
+
+Numbers = npt.NDArray[np.int64]
+
+NO_START = -1
+"""The start of a row that may begin as soon as its step has come."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ProgramTable:
+    """The tables of every node of a network, and what they assume of it.
+
+    config
+        The network.
+    port_model
+        That of the schedule; with "half-duplex" the hardware flags a send and a receive in a step.
+    first_row
+        Node n has the rows ``first_row[n]`` up to ``first_row[n + 1]``, in the order in which its
+        senders go through them: shape (nodes + 1,).
+    step, source_address, target_address, length
+        Fields of each row; addresses and length count words. Length 0 is a packet of its header.
+    start
+        The first cycle in which a row may begin; ``NO_START`` where it has none.
+    continued
+        Whether the next row of the same sender, of the same step and route, has more of the same
+        message.
+    route
+        Which of ``routes`` a row takes.
+    first_receive, receive_step, receive_port
+        Node n receives in the steps ``receive_step[first_receive[n]:first_receive[n + 1]]``. In an
+        all-port network ``receive_port`` has the link port by which it does, in any other 0.
+    awaited
+        How many packets of timed rows each node receives: shape (nodes,).
+
+    All are int64, ``continued`` bool. Raises :class:`InvalidInput` if shapes do not fit together;
+    whether the network can hold and carry out the program is what ``checks`` prove.
+    """
+
+    config: NetworkConfig
+    port_model: str
+    first_row: Numbers
+    step: Numbers
+    start: Numbers
+    source_address: Numbers
+    target_address: Numbers
+    length: Numbers
+    continued: npt.NDArray[np.bool_]
+    route: Numbers
+    routes: Routes
+    first_receive: Numbers
+    receive_step: Numbers
+    receive_port: Numbers
+    awaited: Numbers
+
+    def __post_init__(self) -> None:
+        nodes, rows, receives = self.nodes, len(self.step), len(self.receive_step)
+        row_columns = ("step", "start", "source_address", "target_address", "length", "route")
+        for name, size, dtype in (
+            *((name, rows, np.int64) for name in row_columns),
+            ("first_row", nodes + 1, np.int64),
+            ("continued", rows, np.bool_),
+            ("first_receive", nodes + 1, np.int64),
+            ("receive_step", receives, np.int64),
+            ("receive_port", receives, np.int64),
+            ("awaited", nodes, np.int64),
+        ):
+            column = getattr(self, name)
+            if column.shape != (size,) or column.dtype != dtype:
+                raise InvalidInput.of(
+                    f"program: {name}",
+                    f"{np.dtype(dtype)} of shape {(size,)}",
+                    f"{column.dtype} of shape {column.shape}",
+                )
+        _require_bounds("first_row", self.first_row, rows)
+        _require_bounds("first_receive", self.first_receive, receives)
+        if rows and not 0 <= self.route.min() <= self.route.max() < len(self.routes):
+            allowed = f"0 to {len(self.routes) - 1}"
+            raise InvalidInput.of("program: route", allowed, f"up to {self.route.max()}")
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return self.config.topology.nodes
+
+    @property
+    def half_duplex(self) -> bool:
+        """Tell whether a send and a receive of a node in one step set a flag."""
+        return self.port_model == "half-duplex"
+
+    @property
+    def steps(self) -> int:
+        """The last step in which anything is sent or received; 0 where nothing is."""
+        return int(max(self.step.max(initial=0), self.receive_step.max(initial=0)))
+
+    @property
+    def latest_start(self) -> int:
+        """The latest start of any row; 0 where none has one."""
+        return int(self.start.max(initial=0))
+
+    @property
+    def row_node(self) -> Numbers:
+        """The node of each row."""
+        return np.repeat(np.arange(self.nodes), np.diff(self.first_row))
+
+    @property
+    def row_hops(self) -> Numbers:
+        """Hops of each row's route."""
+        return self.routes.distances[self.route]
+
+    @property
+    def header_flits(self) -> Numbers:
+        """Header flits of each row."""
+        return self.config.header.flits(self.routes)[self.route]
+
+    @property
+    def header_step(self) -> Numbers:
+        """The step that each row's packet carries: 0 of a timed or continued row."""
+        return np.where((self.start != NO_START) | self.continued, 0, self.step)
+
+    @cached_property
+    def header(self) -> npt.NDArray[np.uint64]:
+        """Header flits of all rows as they enter the network, in the order of the rows."""
+        return self.config.header.pack(
+            self.routes, self.route, self.header_step, self.target_address
+        )
+
+    @property
+    def deliveries(self) -> npt.NDArray[np.uint64]:
+        """The last header flit of each row's packet, as its target gets it."""
+        return self.config.header.delivery(self.header_step, self.target_address)
+
+    @property
+    def flit_hops(self) -> int:
+        """Flits that leave routers if every packet, header flits and all, gets to its target."""
+        return int(((self.header_flits + self.length) * (self.row_hops + 1)).sum())
+
+    @property
+    def first_port(self) -> Numbers:
+        """The first port of each row's route; 0 of a route that has none."""
+        first = self.routes.first
+        ports = np.append(self.routes.port, 0)[first[:-1]]
+        return np.where(np.diff(first) == 0, 0, ports)[self.route]
+
+    @property
+    def sender(self) -> Numbers:
+        """The sender of each row."""
+        if not self.config.all_port:
+            return self.row_node
+        return self.row_node * self.config.lanes + self.first_port - 1
+
+    @cached_property
+    def sender_order(self) -> Numbers:
+        """The rows in the order of senders, and for each in the order of its table."""
+        return np.argsort(self.sender, kind="stable")
+
+    @cached_property
+    def first_sender_row(self) -> Numbers:
+        """Sender n has the rows ``sender_order[first_sender_row[n]:first_sender_row[n + 1]]``."""
+        return offsets_of(np.bincount(self.sender, minlength=self.nodes * self.config.lanes))
+
+    def header_of(self, rows: Numbers) -> npt.NDArray[np.uint64]:
+        """Header flits of some rows, one row after the other."""
+        flits = self.header_flits
+        return self.header[ranges(offsets_of(flits)[rows], flits[rows])]
+
+    @property
+    def receiver(self) -> Numbers:
+        """The number of each receive's ejection port, counted like senders."""
+        node = np.repeat(np.arange(self.nodes), np.diff(self.first_receive))
+        return node * self.config.lanes + np.maximum(self.receive_port - 1, 0)
+
+    @property
+    def expected(self) -> npt.NDArray[np.bool_]:
+        """Tell whether anything is received in a step: shape (nodes * lanes, 2 ** step_bits)."""
+        shape = (self.nodes * self.config.lanes, 1 << self.config.step_bits)
+        expected = np.zeros(shape, dtype=np.bool_)
+        expected[self.receiver, self.receive_step] = True
+        return expected
+
+    @property
+    def table_sizes(self) -> Numbers:
+        """Words of each sender's table, end mark included."""
+        words = self.header_flits + self.config.table.control_words
+        senders = self.nodes * self.config.lanes
+        return 1 + np.bincount(self.sender, words, senders).astype(np.int64)
+
+
+def _require_bounds(name: str, bounds: Numbers, end: int) -> None:
+    """Raise :class:`InvalidInput` unless ``bounds`` rise from 0 to ``end``."""
+    if bounds[0] != 0 or bounds[-1] != end or (np.diff(bounds) < 0).any():
+        raise InvalidInput.of(f"program: {name}", f"rising from 0 to {end}", bounds.tolist()[:9])

@@ -1,0 +1,49 @@
+"""A program as the words that a host loads into a network: docs/router.md, section 4."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.pieces import offsets_of, ranges
+from .table import NO_START, Numbers, ProgramTable
+
+Words = npt.NDArray[np.uint64]
+
+
+def table_words(program: ProgramTable) -> tuple[Numbers, Words]:
+    """The words of all senders' tables, end marks included, and where each table begins and ends.
+
+    Sender n has the words ``first[n]`` up to ``first[n + 1]`` of ``(first, words)``.
+    """
+    config, order = program.config, program.sender_order
+    control = config.table.control_words
+    header_flits = program.header_flits[order]
+    # Behind each sender's rows stands its end mark, which is 0 as all words are at first.
+    before = offsets_of(control + header_flits)[:-1] + program.sender[order]
+    first = offsets_of(program.table_sizes)
+    words = np.zeros(int(first[-1]), dtype=np.uint64)
+    fields = {
+        "step": program.step[order],
+        "header_flits": header_flits,
+        "source_address": program.source_address[order],
+        "length": program.length[order],
+        "start": program.start[order] - NO_START,
+    }
+    words[before[:, None] + np.arange(control)] = config.table.pack(fields)
+    words[ranges(before + control, header_flits)] = program.header_of(order)
+    return first, words
+
+
+def expected_words(program: ProgramTable) -> Words:
+    """The steps in which each ejection port receives, as bit masks over step numbers.
+
+    Shape (nodes * lanes, mask words): bit i of word w is for step ``w * flit_width + i``.
+    """
+    config, expected = program.config, program.expected
+    bits = np.zeros((len(expected), config.mask_words * config.flit_width), dtype=np.uint64)
+    bits[:, : expected.shape[1]] = expected
+    places = np.arange(config.flit_width, dtype=np.uint64)
+    masks = bits.reshape(len(expected), config.mask_words, config.flit_width) << places
+    words: Words = masks.sum(axis=2, dtype=np.uint64)
+    return words
