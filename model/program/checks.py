@@ -38,7 +38,7 @@ class _Limit(NamedTuple):
 
 
 def require_held(table: ProgramTable) -> None:
-    """Raise :class:`InvalidInput` for the first value that no table or register can hold."""
+    """Raise :class:`.InvalidInput` for the first value that no table or register can hold."""
     config = table.config
     most_step, most_address = (1 << config.step_bits) - 1, (1 << config.address_bits) - 1
     rows = [
@@ -61,7 +61,7 @@ def require_held(table: ProgramTable) -> None:
 
 
 def check_program(table: ProgramTable) -> None:
-    """Raise :class:`InvalidInput` for the first row that the network cannot hold or carry out."""
+    """Raise :class:`.InvalidInput` for the first row that the network cannot hold or carry out."""
     config = table.config
     memory = f"at most {config.message_words} (the message memory)"
     ends = (

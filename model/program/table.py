@@ -58,7 +58,7 @@ class ProgramTable:
     awaited
         How many packets of timed rows each node receives: shape (nodes,).
 
-    All are int64, ``continued`` bool. Raises :class:`InvalidInput` if shapes do not fit together;
+    All are int64, ``continued`` bool. Raises :class:`.InvalidInput` if shapes do not fit together;
     whether the network can hold and carry out the program is what ``checks`` prove.
     """
 
