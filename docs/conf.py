@@ -1,4 +1,4 @@
-"""What makes pages of the Markdown files in this folder and of docstrings: see ``make docs``."""
+"""Settings of ``make docs``, which makes pages of the Markdown files here and of docstrings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class NDArray(Generic[Item]):
 
 
 class ArrayLike:
-    """The same for what becomes an array."""
+    """Stands for NumPy's alias of all that becomes an array."""
 
 
 for alias in (ArrayLike, NDArray):
@@ -29,6 +29,8 @@ project = "Eyecast"
 version = release = eyecast.__version__
 html_title = f"Eyecast {version}"
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["pages.css"]
 html_copy_source = False
 html_show_copyright = False
 
@@ -47,9 +49,9 @@ autodoc_preserve_defaults = True
 maximum_signature_line_length = 88
 python_use_unqualified_type_names = True
 
-# Names of others: what they document would have to be fetched when the pages are built.
 # The type of a node is an alias, which has no class to lead to.
 nitpick_ignore = [("py:class", "Node")]
+# Names of others: what they document would have to be fetched when the pages are built.
 nitpick_ignore_regex = [("py:.*", r"(collections|numpy|pathlib)\..*")]
 
 
@@ -70,6 +72,6 @@ def keep_columns(_app: Sphinx, _context: Context, lines: list[str]) -> None:
 
 
 def name_defaults(*event: Any) -> tuple[str | None, str | None]:
-    """Write the default of a field that a function makes as Python can be read."""
+    """Write the default of a field that a function makes so that the signature is Python."""
     *_, signature, result = event
     return signature and signature.replace("<factory>", "..."), result

@@ -108,6 +108,12 @@ def test_the_example_of_the_readme_runs(here: Path, capsys: pytest.CaptureFixtur
     assert [path.name for path in here.iterdir()] == ["eye.svg"]
 
 
+def test_links_of_the_readme_lead_to_files() -> None:
+    links = re.findall(r"\]\(([^)#]+)", (ROOT / "README.md").read_text())
+    assert len(links) > 4
+    assert [link for link in links if "://" not in link and not (ROOT / link).is_file()] == []
+
+
 def test_the_reference_has_each_name_of_the_face_once() -> None:
     pages = sorted((ROOT / "docs" / "reference").glob("*.md"))
     text = "".join(page.read_text() for page in pages)
