@@ -22,7 +22,7 @@ from command import Command
 
 from eyecast import api
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(api.__file__).parents[1]
 FIRST_HOUR = ROOT / "docs" / "guides" / "first-hour.md"
 PAGES = [ROOT / "docs" / "index.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -132,7 +132,7 @@ def waves(path: Path) -> dict[int, dict[str, str]]:
     values: dict[str, str] = {}
     cycles: dict[int, dict[str, str]] = {}
     scope: list[str] = []
-    for line in path.read_text().splitlines():
+    for line in map(str.strip, path.read_text().splitlines()):
         if line.startswith("$scope"):
             scope.append(line.split()[2])
         elif line.startswith("$upscope"):
