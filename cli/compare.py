@@ -86,7 +86,7 @@ def compare_command(
 
 def _compare_algorithms(chosen: OptionValues, rtl: bool, output: str | None) -> Comparison:
     """All that is known of all algorithms; the picture of it, where ``output`` is given."""
-    comparison = _generate(chosen, SizeLimit.HARDWARE if rtl else SizeLimit.PROGRAM)
+    comparison = _generate(chosen, SizeLimit.HARDWARE if rtl else SizeLimit.COMPARISON)
     cases = _predict(chosen, comparison, keep=rtl)
     if rtl:
         _verify(comparison, cases)
@@ -288,7 +288,7 @@ def _draw(comparison: Comparison, output: str) -> None:
 
     entries, least = comparison.entries, comparison.least
     schedules = [entry.schedule for entry in entries]
-    cycles = {timing: [entry.cycles.get(timing) for entry in entries] for timing in TIMINGS}
+    cycles = {timing.value: [entry.cycles.get(timing) for entry in entries] for timing in TIMINGS}
     panels = (
         Panel("steps", {"": [schedule.steps for schedule in schedules]}, least["steps"]),
         Panel("TCD, links", {"": [schedule.tcd for schedule in schedules]}, least["tcd"]),
