@@ -23,7 +23,9 @@ for alias in (ArrayLike, NDArray):
     alias.__module__ = "numpy.typing"
     setattr(numpy.typing, alias.__name__, alias)
 
-import eyecast  # noqa: E402 - its annotations are to use the classes above
+# Its annotations are to use the classes above.
+import eyecast  # noqa: E402
+from eyecast.model.network.config import PARAMETERS  # noqa: E402
 
 project = "Eyecast"
 version = release = eyecast.__version__
@@ -57,9 +59,19 @@ nitpick_ignore_regex = [("py:.*", r"(collections|numpy|pathlib)\..*")]
 
 def setup(app: Sphinx) -> None:
     """Mend signatures, and build the page of commands each time: it is not seen to be outdated."""
+    app.connect("autodoc-process-docstring", add_limits)
     app.connect("autodoc-process-signature", name_defaults)
     app.connect("sphinx-click-process-description", keep_columns)
     app.connect("env-get-outdated", lambda *_: ["reference/commands"])
+
+
+def add_limits(*event: Any) -> None:
+    """Add to a parameter of a network the least and the most that it may be."""
+    *_, name, _, _, lines = event
+    owner, _, field = name.rpartition(".")
+    if owner.endswith(".NetworkConfig") and field in PARAMETERS and PARAMETERS[field].limits:
+        least, most = PARAMETERS[field].limits
+        lines += [f"From {least} to {most}.", ""]
 
 
 def keep_columns(_app: Sphinx, _context: Context, lines: list[str]) -> None:

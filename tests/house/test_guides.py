@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from command import Command
+from helpers.command import Command
 
 from eyecast import api
 
