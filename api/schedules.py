@@ -22,7 +22,7 @@ Node = int | Sequence[int]
 """A node's number, or its coordinates."""
 
 PORTS = tuple(Ports)
-"""What a node may do in a step, as ``--ports`` of the command line."""
+"""The ports that a node may use in a step, as ``--ports`` of the command line."""
 
 
 def algorithms(collective: str = Collective.BROADCAST) -> list[str]:
@@ -54,8 +54,9 @@ def schedule(
     flits
         Length of the message of a broadcast or multicast, or of each block, in words.
     ports
-        What a node may do in a step: "one", "half-duplex", "full-duplex" or "all". With "one" it
-        is what the algorithm does, with "all" a send and a receive on each link.
+        The sends and receives of a node in a step: with "half-duplex" one of either, with
+        "full-duplex" one of each, with "all" one of each on every link, with "one" as the algorithm
+        has it.
     packet
         The most words in a send, where the algorithm cuts messages; None for any number.
     partial

@@ -1,4 +1,4 @@
-"""Whether a program's values are within limits: those of its tables, or of its whole network.
+"""Checks of a program's values against limits: those of its tables, or of its whole network.
 
 A table can hold more than a network can carry out: a port code that is no port, an address beyond
 the message memory. Senders and routers flag such rows, and the cycle model says how; so it runs
