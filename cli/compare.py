@@ -86,7 +86,7 @@ def compare_command(
 
 def _compare_algorithms(chosen: OptionValues, rtl: bool, output: str | None) -> Comparison:
     """All that is known of all algorithms; the picture of it, where ``output`` is given."""
-    comparison = _generate(chosen, SizeLimit.HARDWARE if rtl else SizeLimit.PROGRAM)
+    comparison = _generate(chosen, SizeLimit.HARDWARE if rtl else SizeLimit.COMPARISON)
     cases = _predict(chosen, comparison, keep=rtl)
     if rtl:
         _verify(comparison, cases)

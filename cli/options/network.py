@@ -24,7 +24,8 @@ class SizeLimit(Enum):
     """A use of a network: its name, and the largest size for which it takes minutes at most."""
 
     SCHEDULE = ("for a schedule", LARGEST_NODE_COUNT)
-    PROGRAM = ("for a program", 1 << 16)
+    PROGRAM = ("for a program", 1 << 20)
+    COMPARISON = ("for a comparison", 1 << 16)
     PICTURE = ("for a picture", 1 << 16)
     SEARCH = ("to be searched", 1 << 12)
     HARDWARE = ("for hardware", 1 << 10)

@@ -70,8 +70,9 @@ def run(
     network = _network(program, barrier=barrier, record_trace=record_trace, refusal=refusal)
     registers = reset_registers(network, memory)
     lists = empty_lists(network)
-    # Room for a cycle's rows at the least: one flit may leave by every output.
-    rows_per_chunk = max(_TRACE_CHUNK_ROWS, len(network.line_node)) if record_trace else 0
+    # A chunk is full when it may have no room for one more cycle: one flit may leave by every
+    # output. So it has room for several, or most of it would stay empty.
+    rows_per_chunk = max(_TRACE_CHUNK_ROWS, 4 * len(network.line_node)) if record_trace else 0
     chunks = []
     ended = TRACE_FULL
     while ended == TRACE_FULL:

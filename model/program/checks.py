@@ -99,6 +99,7 @@ def require_table_room(table: ProgramTable, otherwise: str = "") -> None:
 
 
 def _hops_limit(table: ProgramTable) -> _Limit:
+    """Any number of hops; whether their slots fit is asked of the header flits."""
     most = int(np.iinfo(np.int32).max)
     return _Limit("hops", table.routes.hops, 0, most, "at least 0")
 
@@ -116,9 +117,12 @@ def _require_rows(table: ProgramTable, rows: list[_Limit], segments: list[_Limit
     """Raise :class:`InvalidInput` for the first row with a value out of its limits."""
     found = [(int(place), limit, int(place)) for limit in rows for place in limit.wrong()[:1]]
     for limit in segments:
-        for place in limit.wrong().tolist():
-            route = int(np.searchsorted(table.routes.first, place, side="right")) - 1
-            found += [(row, limit, place) for row in np.flatnonzero(table.route == route)[:1]]
+        places = limit.wrong()
+        if places.size:
+            routes = np.searchsorted(table.routes.first, places, side="right") - 1
+            for row in np.flatnonzero(np.isin(table.route, routes))[:1].tolist():
+                place = places[np.argmax(routes == table.route[row])]
+                found.append((row, limit, int(place)))
     if not found:
         flits = table.header_flits
         limit = _Limit("header flits of the route", flits, 1, MOST_HEADER_FLITS)

@@ -308,7 +308,7 @@ BAD_OPTIONS = {
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
     ),
     "compare --mesh 512x512 --source 0,0": (
-        "nodes of the 512x512 mesh must be at most 65536 for a program, not 262144"
+        "nodes of the 512x512 mesh must be at most 65536 for a comparison, not 262144"
     ),
     f"{MESH} --all-sources --source 0,0": (
         "--source must be left out with --all-sources: it is about the TCD from every node"

@@ -34,8 +34,8 @@ BAD_OPTIONS = {
     f"schedule --mesh 100000x100000 {CORNER}": (
         "nodes of the 100000x100000 mesh must be at most 16777216 for a schedule, not 10000000000"
     ),
-    f"predict --mesh 512x512 {CORNER}": (
-        "nodes of the 512x512 mesh must be at most 65536 for a program, not 262144"
+    f"predict --mesh 2048x1024 {CORNER}": (
+        "nodes of the 2048x1024 mesh must be at most 1048576 for a program, not 2097152"
     ),
     f"verify --mesh 64x64 {CORNER}": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"

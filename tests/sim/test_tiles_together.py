@@ -13,7 +13,7 @@ from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.compare.case import Case, watchdog
 from eyecast.model.compare.traffic_case import TrafficCase
-from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.config import TIMINGS, NetworkConfig
 from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
 from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.payload import empty_memory
@@ -126,7 +126,7 @@ def test_broadcasts(
             Compiled.of(broadcast(config.topology, source, 5), config), timing=timing, seed=source
         )
         for source in range(3)
-        for timing in ("barrier", "self-timed")
+        for timing in TIMINGS
     ]
     found = simulate(build_simulator(config, trace=False), [job_of(case) for case in cases])
     for case, measured in zip(cases, found, strict=True):

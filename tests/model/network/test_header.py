@@ -12,6 +12,8 @@ from eyecast.model.network.topology import line, mesh
 
 CONFIGS = [
     NetworkConfig(topology=line(4), flit_width=8, message_words=4, steps=1),
+    # A slot of 4 bits and the delivery of 5 fill a flit to its last bit.
+    NetworkConfig(topology=line(4), flit_width=9, message_words=4, steps=1),
     NetworkConfig(topology=mesh((4, 5)), vcs=3, flit_width=16),
     NetworkConfig(topology=mesh((3, 2, 2)), vcs=8, flit_width=29, message_words=999),
     NetworkConfig(topology=line(300), flit_width=64, steps=4095),

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
-from eyecast.model.network.topology import Topology, hypercube, torus
+from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.program import compiler as compiler_module
+from eyecast.model.program import layout as layout_module
 from eyecast.model.program.compiler import Compiled, compile_schedule, fit, make_room
+from eyecast.model.program.deadlock import certify
 from eyecast.model.program.file import read_program, write_program
 from eyecast.model.program.layout import Layout, held_words
 from eyecast.model.program.payload import Payload
@@ -151,6 +158,64 @@ def test_room_for_a_table_is_the_least_power_of_two(sends: int, room: int) -> No
     config, (one,) = fit(NetworkConfig(topology=schedule.topology, table_words=2), [schedule])
     assert (config.table_words, one.program.config) == (room, config)
     one.program.check()
+
+
+def test_schedules_that_are_fitted_are_laid_out_and_compiled_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts: Counter[str] = Counter()
+
+    def count(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*values: Any) -> Any:
+            counts[name] += 1
+            return function(*values)
+
+        return counted
+
+    for module, name in ((layout_module, "_pack"), (compiler_module, "compile_schedule")):
+        monkeypatch.setattr(module, name, count(name, getattr(module, name)))
+    schedules = [exchange(3, 1), exchange(3, 4), exchange(3, 6)]
+    config, compiled = fit(NetworkConfig(topology=hypercube(3), message_words=16), schedules)
+    # A node has 8 + 3 * 4 blocks, 20, 80 and 120 words; all 64 blocks are 64, 256 and 384 words.
+    assert counts == {"_pack": 3, "compile_schedule": 3}
+    assert config.message_words == 128
+    assert [one.layout.packed is None for one in compiled] == [True, False, False]
+    for schedule, one in zip(schedules, compiled, strict=True):
+        alone = Layout.of(schedule, config.message_words)
+        assert (one.layout.packed, one.layout.size) == (alone.packed, alone.size)
+        assert one.program.config == config
+        one.program.check()
+
+
+def test_what_is_fixed_does_not_grow() -> None:
+    schedule = exchange(3, 4)
+    config = NetworkConfig(topology=schedule.topology, message_words=64, table_words=8, steps=1)
+    with pytest.raises(InvalidInput, match="flits must be at most 64, the message memory, not 80"):
+        fit(config, [schedule], fixed=("message_words",))
+    with pytest.raises(InvalidInput, match="table of node 0 must be at most 8 words long, not"):
+        fit(config, [schedule], fixed=("table_words",))
+    with pytest.raises(InvalidInput, match="steps of the network must be at least 3, not 1"):
+        fit(config, [schedule], fixed=("steps",))
+
+
+def test_a_broadcast_to_a_million_nodes_is_compiled_and_certified() -> None:
+    topology = mesh((1024, 1024))
+    schedule = eye_broadcast(topology, 0, 16)
+    config, (compiled,) = fit(NetworkConfig(topology=topology), [schedule])
+    program = compiled.program
+    assert config.steps == program.steps == 20
+    assert len(program.step) == topology.nodes - 1
+    assert program.row_hops.sum() == schedule.tcd
+    assert (np.diff(program.first_receive) == (np.arange(topology.nodes) > 0)).all()
+    certify(program)
+
+
+def test_the_first_row_with_a_wrong_segment_is_named() -> None:
+    config = NetworkConfig(topology=mesh((4, 4)))
+    rows = [[Row(1, (Segment(1, 1, 0), Segment(3, 1, vc)), 0, 0, 1)] for vc in (0, 2, 1, 2)]
+    program = Program.from_rows(config, "full-duplex", [*rows, *[()] * 12], [()] * 16)
+    with pytest.raises(InvalidInput, match=r"^node 1, row 0: vc must be 0 to 0, not 2$"):
+        program.check()
 
 
 def test_a_continued_row_needs_another_like_it() -> None:
