@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..model.run.run import Prediction
 
 
-def compile(made: Schedule, **parameters: Any) -> Program:
+def compile(made: Schedule, /, **parameters: Any) -> Program:
     """Compile a schedule to the injection tables of a network, which cannot deadlock.
 
     ``parameters`` are fields of :class:`.NetworkConfig` but for the topology: ``vcs``, ``depth``,
@@ -39,7 +39,7 @@ def compile(made: Schedule, **parameters: Any) -> Program:
     return _compiled(made, parameters).program
 
 
-def predict(made: Schedule, *, timing: str = Timing.BARRIER, **parameters: Any) -> Prediction:
+def predict(made: Schedule, /, *, timing: str = Timing.BARRIER, **parameters: Any) -> Prediction:
     """Predict, cycle for cycle, what the hardware does with a schedule.
 
     ``timing`` is "barrier" (a step begins when the last one is over everywhere) or "self-timed" (a
@@ -50,7 +50,7 @@ def predict(made: Schedule, *, timing: str = Timing.BARRIER, **parameters: Any) 
     return _case(made, timing, parameters).predicted
 
 
-def verify(made: Schedule, *, timing: str = Timing.BARRIER, **parameters: Any) -> Verification:
+def verify(made: Schedule, /, *, timing: str = Timing.BARRIER, **parameters: Any) -> Verification:
     """Run a schedule on the simulated hardware, and compare it with the prediction, flit for flit.
 
     Arguments are those of :func:`predict`. The simulator of a network is built once and kept.

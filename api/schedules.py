@@ -129,7 +129,7 @@ def schedule_of_sends(
     return made
 
 
-def measures(made: Schedule) -> dict[str, dict[str, int]]:
+def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
     """Count what a schedule takes, beside the least that any schedule for its collective takes.
 
     "schedule": steps, TCD, directed links used, the most sends on a link in a step, and for
@@ -145,7 +145,7 @@ def measures(made: Schedule) -> dict[str, dict[str, int]]:
     return {"schedule": counted | word_measures(made), "least": least_measures(made)}
 
 
-def draw(made: Schedule, *paths: str | Path) -> None:
+def draw(made: Schedule, /, *paths: str | Path) -> None:
     """Draw a schedule to each of ``paths``, .svg or .png: who sends to whom, steps by colour.
 
     Raises :class:`.InvalidInput` for another suffix and for a network that cannot be drawn.
