@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.base.errors import InvalidInput
 from ..model.collectives.registry import algorithms_for
-from ..model.network.config import TIMINGS, NetworkConfig
+from ..model.network.config import TIMINGS, NetworkConfig, Timing
+from ..model.network.port_model import PortModel
 from ..model.network.topology import Topology
 from ..model.program.compiler import Compiled, fit
 from ..model.program.deadlock import certify
 from ..model.program.program import Program
+from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
 from .schedules import Node, schedule
 
@@ -36,7 +38,7 @@ def compile(made: Schedule, **parameters: Any) -> Program:
     return _compiled(made, parameters).program
 
 
-def predict(made: Schedule, *, timing: str = "barrier", **parameters: Any) -> Prediction:
+def predict(made: Schedule, *, timing: str = Timing.BARRIER, **parameters: Any) -> Prediction:
     """Predict, cycle for cycle, what the hardware does with a schedule.
 
     ``timing`` is "barrier" or "self-timed"; ``parameters`` are those of :func:`compile`. The result
@@ -45,7 +47,7 @@ def predict(made: Schedule, *, timing: str = "barrier", **parameters: Any) -> Pr
     return _case(made, timing, parameters).predicted
 
 
-def verify(made: Schedule, *, timing: str = "barrier", **parameters: Any) -> Verification:
+def verify(made: Schedule, *, timing: str = Timing.BARRIER, **parameters: Any) -> Verification:
     """Run a schedule on the simulated hardware, and compare it with the prediction, flit for flit.
 
     Arguments are those of :func:`predict`. The simulator of a network is built once and kept.
@@ -61,7 +63,7 @@ def compare(
     network: Topology,
     *,
     source: Node | None = None,
-    collective: str = "broadcast",
+    collective: str = Collective.BROADCAST,
     algorithms: Iterable[str] | None = None,
     flits: int = 16,
     **parameters: Any,
@@ -94,12 +96,12 @@ def _case(made: Schedule, timing: str, parameters: dict[str, Any]) -> Case:
     """Compile, certify and predict a schedule."""
     from ..model.compare.case import Case  # noqa: PLC0415 - loads the compiled cycle model
 
-    return Case.of(_compiled(made, parameters), timing=timing, seed=0)
+    return Case.of(_compiled(made, parameters), timing=Timing.named(timing), seed=0)
 
 
 def _compiled(made: Schedule, parameters: dict[str, Any]) -> Compiled:
     """Compile a schedule for the network of ``parameters``, with room for it, and certify it."""
-    given: dict[str, Any] = {"all_port": made.port_model == "all-port", **parameters}
+    given: dict[str, Any] = {"all_port": made.port_model == PortModel.ALL_PORT, **parameters}
     config = NetworkConfig(topology=made.topology, **given)
     _, (compiled,) = fit(config, [made], fixed=parameters)
     certify(compiled.program)

@@ -11,21 +11,21 @@ from ..model.base.errors import InvalidInput, require_range
 from ..model.base.pieces import offsets_of
 from ..model.collectives.least import least_measures, word_measures
 from ..model.collectives.notes import landmarks
-from ..model.collectives.registry import Request, algorithms_for, find_algorithm
+from ..model.collectives.registry import Ports, Request, algorithms_for, find_algorithm
 from ..model.network.topology import Topology
 from ..model.schedule.builder import one_block_schedule
-from ..model.schedule.promises import ROOTLESS
+from ..model.schedule.collective import ROOTLESS, Collective
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.table import Blocks
 
 Node = int | Sequence[int]
 """A node's number, or its coordinates."""
 
-PORTS = ("one", "half-duplex", "full-duplex", "all")
+PORTS = tuple(Ports)
 """What a node may do in a step, as ``--ports`` of the command line."""
 
 
-def algorithms(collective: str = "broadcast") -> list[str]:
+def algorithms(collective: str = Collective.BROADCAST) -> list[str]:
     """List the names of the algorithms for ``collective``.
 
     Raises :class:`.InvalidInput` with all collectives for one that is not known.
@@ -38,10 +38,10 @@ def schedule(
     algorithm: str,
     *,
     source: Node | None = None,
-    collective: str = "broadcast",
+    collective: str = Collective.BROADCAST,
     targets: Iterable[Node] | None = None,
     flits: int = 16,
-    ports: str = "one",
+    ports: str = Ports.ONE,
     packet: int | None = None,
     partial: bool = False,
 ) -> Schedule:
@@ -74,8 +74,8 @@ def schedule(
         source=None if source is None else node_number(network, source, "source"),
         targets=_numbers(network, targets),
         partial=partial,
-        all_port=ports == "all",
-        duplex=None if ports in ("one", "all") else ports,
+        all_port=ports == Ports.ALL,
+        duplex=Ports(ports).duplex,
         packet=packet,
     )
     made = find_algorithm(collective, algorithm).generate(request)
@@ -121,7 +121,7 @@ def schedule_of_sends(
         np.array([step for step, _ in listed], np.int32),
         offsets_of([len(path) for _, path in listed]),
         np.array([node for _, path in listed for node in path], np.int32),
-        collective="broadcast" if targets is None else "multicast",
+        collective=Collective.BROADCAST if targets is None else Collective.MULTICAST,
     )
     made.check()
     return made

@@ -22,7 +22,8 @@ from eyecast.cli.console import progress
 from eyecast.model.collectives.cube.collectives import COLLECTIVES_ON
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.checks import Verification
-from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.config import NetworkConfig, Timing
+from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import hypercube
 from eyecast.model.program.compiler import fit
 from eyecast.model.schedule.cost import ScheduleCost, count_cost
@@ -55,7 +56,7 @@ def _measure(dimension: int, all_port: bool) -> list[Result]:
     made = list(_schedules(dimension, all_port))
     config = NetworkConfig(topology=hypercube(dimension), all_port=all_port)
     _, compiled = fit(config, [schedule for _, schedule in made])
-    cases = [Case.of(each, timing="barrier", seed=0) for each in compiled]
+    cases = [Case.of(each, timing=Timing.BARRIER, seed=0) for each in compiled]
     ports = "all ports" if all_port else "one port"
     results: list[Result] = []
     with progress(f"{dimension}-cube, {ports}", len(cases), shown=True) as (_, advance):
@@ -69,7 +70,7 @@ def _measure(dimension: int, all_port: bool) -> list[Result]:
 
 def _name(result: Verification) -> tuple[str, str, bool]:
     schedule = result.case.schedule
-    all_port = schedule.port_model == "all-port"
+    all_port = schedule.port_model == PortModel.ALL_PORT
     return schedule.collective, schedule.algorithm, all_port
 
 

@@ -24,7 +24,7 @@ from rich.progress import track
 from rich.table import Table
 
 from eyecast.model.cycle.model import run
-from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.topology import Topology, mesh, torus
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.program.program import Program
@@ -75,10 +75,10 @@ def _model_row(side: int, rate: float, cycles: int) -> tuple[str, ...]:
     program = _program(mesh((side, side)), 2, rate, cycles)
     memory = empty_memory(program.config)
     seconds, ran = [], 0
-    run(program, memory, timing="self-timed", record_trace=False)
+    run(program, memory, timing=Timing.SELF_TIMED, record_trace=False)
     for _ in range(RUNS):
         begin = time.process_time()
-        ran = run(program, memory, timing="self-timed", record_trace=False).cycles
+        ran = run(program, memory, timing=Timing.SELF_TIMED, record_trace=False).cycles
         seconds.append(time.process_time() - begin)
     median = statistics.median(seconds)
     name = f"model {side}x{side}, {rate} flits/node/cycle"
@@ -90,7 +90,7 @@ def _hardware_row(side: int) -> tuple[str, ...]:
     begin = time.monotonic()
     simulator = build_simulator(program.config, trace=False)
     built = time.monotonic() - begin
-    job = prepare(program, [], timing="self-timed", read_words=0, cycle_limit=100_000)
+    job = prepare(program, [], timing=Timing.SELF_TIMED, read_words=0, cycle_limit=100_000)
     runs = list(simulate(simulator, [job] * RUNS))
     median = statistics.median(run.seconds for run in runs)
     name = f"hardware {side}x{side}, 0.2 flits/node/cycle"
@@ -105,7 +105,7 @@ def _throughput(topology: Topology, vcs: int) -> float:
     for seed in SATURATION_SEEDS:
         program = _program(topology, vcs, SATURATING_RATE, cycles, seed)
         memory = empty_memory(program.config)
-        trace = run(program, memory, timing="self-timed", cycle_limit=cycles).trace
+        trace = run(program, memory, timing=Timing.SELF_TIMED, cycle_limit=cycles).trace
         counted += int(((trace.port == 0) & (trace.cycle >= WARM_UP)).sum())
     return counted / len(SATURATION_SEEDS) / MEASURED / topology.nodes
 

@@ -10,8 +10,9 @@ import click
 from ..boards.registry import BAUD, BOARDS, TIMEOUT_SECONDS, Board, find_board
 from ..model.base.errors import InvalidInput
 from ..model.base.files import write_bytes_atomically
-from ..model.network.config import NetworkConfig
+from ..model.network.config import NetworkConfig, Timing
 from ..model.program.compiler import Compiled
+from ..model.schedule.collective import Collective
 from .console import busy, print_checks, print_json, print_table, progress, say, say_written
 from .options.collective import (
     chosen_schedule,
@@ -193,8 +194,8 @@ def _proof_case(config: NetworkConfig) -> Case:
     source = min(set(range(topology.nodes)) - set(topology.faulty_nodes), default=0)
     words = min(PROOF_FLITS, config.message_words)
     request = Request(topology=topology, words=words, source=source)
-    schedule = find_algorithm("broadcast", "tree").generate(request)
-    return Case.of(Compiled.of(schedule, config), timing="barrier", seed=0)
+    schedule = find_algorithm(Collective.BROADCAST, "tree").generate(request)
+    return Case.of(Compiled.of(schedule, config), timing=Timing.BARRIER, seed=0)
 
 
 @click.command("board-run")
@@ -207,7 +208,7 @@ def _proof_case(config: NetworkConfig) -> Case:
 @timing_option
 @force_option
 @json_option
-def board_run_command(port: str, as_json: bool, timing: str, **chosen: Any) -> None:
+def board_run_command(port: str, as_json: bool, timing: Timing, **chosen: Any) -> None:
     """Run a schedule on a board that holds its network, and compare it with the model.
 
     Network options must be those of eyecast bitstream. Exit status 0 only if everything agrees.
@@ -233,7 +234,7 @@ def board_run_command(port: str, as_json: bool, timing: str, **chosen: Any) -> N
         raise RuntimeError("board and prediction do not agree")
 
 
-def _case(chosen: OptionValues, timing: str) -> Case:
+def _case(chosen: OptionValues, timing: Timing) -> Case:
     """Make the case to run: the schedule that the options describe, with a payload."""
     from ..model.compare.case import Case
 

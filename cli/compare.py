@@ -288,7 +288,7 @@ def _draw(comparison: Comparison, output: str) -> None:
 
     entries, least = comparison.entries, comparison.least
     schedules = [entry.schedule for entry in entries]
-    cycles = {timing: [entry.cycles.get(timing) for entry in entries] for timing in TIMINGS}
+    cycles = {timing.value: [entry.cycles.get(timing) for entry in entries] for timing in TIMINGS}
     panels = (
         Panel("steps", {"": [schedule.steps for schedule in schedules]}, least["steps"]),
         Panel("TCD, links", {"": [schedule.tcd for schedule in schedules]}, least["tcd"]),

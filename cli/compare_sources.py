@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ..model.collectives.halving.minimum import Gain, gain_over_eye, minimum_tcds
 from ..model.collectives.registry import find_algorithm
 from ..model.network.topology import Topology
+from ..model.schedule.collective import Collective
 from .console import print_json, print_table, progress, say_written
 
 Costs = npt.NDArray[np.int64]
@@ -72,7 +73,9 @@ def _draw(topology: Topology, costs: dict[str, Costs], gain: Gain, output: str) 
     from ..picture.file import save_picture
     from ..picture.sources import draw_sources
 
-    marked = {name: find_algorithm("broadcast", name).landmarks(topology) for name in costs}
+    marked = {
+        name: find_algorithm(Collective.BROADCAST, name).landmarks(topology) for name in costs
+    }
     saving = f"minimum saves from {gain.better} of {gain.sources} sources"
     title = (
         f"{topology.label}, TCD by source: {saving}, at most {gain.largest}, {gain.total} in all"

@@ -16,7 +16,8 @@ from ..model.collectives.tree.broadcast import tree_broadcast
 from ..model.collectives.tree.graph import two_way_graph
 from ..model.collectives.tree.intervals import interval_sends
 from ..model.cycle.model import run
-from ..model.network.config import NetworkConfig
+from ..model.network.config import NetworkConfig, Timing
+from ..model.network.port_model import PortModel
 from ..model.network.topology import mesh
 from ..model.program.payload import empty_memory
 from ..model.program.program import Program
@@ -43,8 +44,10 @@ def _use_cycle_model() -> None:
     for network in (config, replace(config, all_port=True)):
         nothing: tuple[tuple[()], ...] = ((),) * network.topology.nodes
         ports = nothing if network.all_port else ()
-        program = Program.from_rows(network, "full-duplex", nothing, nothing, receive_ports=ports)
-        ran = run(program, empty_memory(network), timing="barrier")
+        program = Program.from_rows(
+            network, PortModel.FULL_DUPLEX, nothing, nothing, receive_ports=ports
+        )
+        ran = run(program, empty_memory(network), timing=Timing.BARRIER)
     signatures(ran.trace, config)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from .. import __version__
 from ..model.base.files import input_name
 from ..model.collectives.title import schedule_title
+from ..model.network.config import Timing
 from ..model.program.file import read_program
 from ..model.program.program import Program
 from .console import busy, print_json, print_table, say, say_written
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 @output_option("the predicted trace (CSV)")
 @json_option
 def predict_command(
-    output: str | None, as_json: bool, timing: str, program_file: str | None, **chosen: Any
+    output: str | None, as_json: bool, timing: Timing, program_file: str | None, **chosen: Any
 ) -> None:
     """Predict the cycles of every step with the cycle model alone."""
     from ..model.cycle.model import run
@@ -93,7 +94,7 @@ def _program_facts(program: Program) -> dict[str, object]:
     return {"version": __version__, "network": network, **unknown, "ports": program.port_model}
 
 
-def _prediction_json(program: Program, predicted: Prediction, timing: str) -> dict[str, object]:
+def _prediction_json(program: Program, predicted: Prediction, timing: Timing) -> dict[str, object]:
     """The result of ``predict`` as JSON values."""
     from ..model.run.measures import link_flits, measure_steps
 
@@ -122,7 +123,7 @@ _MOST_TROUBLES = 8
 """Nodes of which is said what they wait for: the others mostly wait for these."""
 
 
-def _print_prediction(title: str, program: Program, predicted: Prediction, timing: str) -> None:
+def _print_prediction(title: str, program: Program, predicted: Prediction, timing: Timing) -> None:
     """The result of ``predict`` as two tables."""
     from ..model.run.measures import link_flits, measure_steps, troubles
 

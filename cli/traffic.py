@@ -25,7 +25,12 @@ from .console import (
     say,
     say_written,
 )
-from .options.hardware import buffered_hardware_options, force_option, require_no_deadlock
+from .options.hardware import (
+    chosen_parameters,
+    force_option,
+    require_no_deadlock,
+    traffic_hardware_options,
+)
 from .options.network import SizeLimit, chosen_topology, network_facts, network_options
 from .options.output import json_option, output_option, output_paths
 from .options.values import OptionValues, float_option, integer_option, refuse_beside
@@ -66,7 +71,7 @@ class Setting(NamedTuple):
 @integer_option("--packet-flits", 4, "Length of a packet with its header.")
 @integer_option("--cycles", 2000, "Cycles in which packets are drawn.")
 @float_option("--back-pressure", 0.0, "Share of the cycles in which a node takes no flit.")
-@buffered_hardware_options
+@traffic_hardware_options
 @click.option("--on", "place", default="both", show_default=True, help="model, hardware or both.")
 @force_option
 @output_option("traffic, traces and the histogram of latencies", metavar="FOLDER")
@@ -141,11 +146,8 @@ def _config(chosen: OptionValues, topology: Topology, traffic: Traffic) -> Netwo
     from ..model.traffic.program import message_words_for
 
     longest = int(traffic.flits.max(initial=1))
-    names = ("vcs", "depth", "flit_width", "link_registers", "message_words", "table_words")
     # What was asked for is checked before there is made room in it.
-    config = NetworkConfig(
-        topology=topology, steps=1, timed_rows=True, **{name: chosen[name] for name in names}
-    )
+    config = NetworkConfig(topology=topology, steps=1, timed_rows=True, **chosen_parameters(chosen))
     most_rows = int(np.bincount(traffic.source, minlength=1).max())
     # A row takes its control words and its header flits: seldom more than four in all.
     enough = [size for size in TABLE_SIZES if size > 4 * most_rows]

@@ -10,9 +10,10 @@ import click
 
 from ..model.base.errors import InvalidInput
 from ..model.collectives.title import schedule_title
+from ..model.network.config import Timing
 from ..model.program.file import write_program
+from ..model.schedule.collective import ROOTLESS
 from ..model.schedule.file import write_schedule
-from ..model.schedule.promises import ROOTLESS
 from .console import (
     BUILDING,
     busy,
@@ -63,7 +64,7 @@ WAVES = "waves.vcd"
 @output_option("schedule, program, both traces and waveforms", metavar="FOLDER")
 @json_option
 def verify_command(
-    output: str | None, as_json: bool, timing: str, all_sources: bool, waves: bool, **chosen: Any
+    output: str | None, as_json: bool, timing: Timing, all_sources: bool, waves: bool, **chosen: Any
 ) -> None:
     """Run a schedule on the simulated hardware and compare it with the model, flit for flit.
 
@@ -102,7 +103,7 @@ def verify_command(
         raise RuntimeError("hardware and prediction do not agree")
 
 
-def _cases(chosen: OptionValues, timing: str, all_sources: bool) -> Iterator[Case]:
+def _cases(chosen: OptionValues, timing: Timing, all_sources: bool) -> Iterator[Case]:
     """Make the cases: one schedule, or every source's; each with a payload of its own."""
     from ..model.compare.case import Case
 

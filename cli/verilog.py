@@ -10,7 +10,7 @@ import click
 
 from ..model.base.errors import InvalidInput
 from ..model.base.files import is_special, write_atomically
-from ..model.program.file import network_to_json
+from ..model.network.config_file import network_to_json
 from .console import busy, say_written
 from .options.hardware import chosen_config, hardware_options, ports_option
 from .options.network import SizeLimit, chosen_topology, network_options

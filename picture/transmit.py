@@ -13,6 +13,7 @@ from their centre outwards, all other networks as a circle.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import matplotlib as mpl
@@ -26,6 +27,7 @@ from matplotlib.patches import Rectangle
 
 from ..model.base.errors import InvalidInput
 from ..model.collectives.transmit.plan import NOT_REACHED, Plan
+from ..model.network.kinds import Drawing, drawing_of
 from ..model.network.named_graphs import star_tree_size
 from ..model.network.topology import Topology
 from .places import link_pairs
@@ -42,6 +44,7 @@ _LINE_WIDTH = 32
 _FAINT = "#d9dbe3"
 
 _Points = npt.NDArray[np.float64]
+_Nodes = npt.NDArray[np.int64]
 
 
 def draw_transmit(plan: Plan) -> Figure:
@@ -154,31 +157,53 @@ def _number(axes: Axes, plan: Plan, points: _Points, colors: _Colors, font: floa
 
 def _layout(topology: Topology) -> _Points:
     """Place the nodes, a link about one unit long; x and y, downwards, (nodes, 2)."""
-    nodes = np.arange(topology.nodes)
-    if topology.kind == "line":
-        row, place = nodes // _LINE_WIDTH, nodes % _LINE_WIDTH
-        # To and fro, so that the ends of two rows are neighbours.
-        return np.stack((np.where(row % 2, _LINE_WIDTH - 1 - place, place), row), axis=1) * 1.0
-    if topology.kind in ("mesh", "torus", "diagonal-mesh") and len(topology.dims) <= 2:
-        points = np.zeros((topology.nodes, 2))
-        points[:, : len(topology.dims)] = topology.coordinates(nodes)
-        return points
-    if topology.kind == "binary-tree":
-        return _tree_points(nodes)
-    if topology.kind == "star-tree":
-        arms, length = star_tree_size(topology)
-        angle, away = 2 * np.pi * ((nodes - 1) // length) / arms, 1 + (nodes - 1) % length
-        # Arms as close to each other as nodes of an arm at their inner ends.
-        away = np.where(nodes == 0, 0, away + max(0, arms / (2 * np.pi) - 1))
-    else:
-        angle, away = 2 * np.pi * nodes / len(nodes), np.full(len(nodes), len(nodes) / (2 * np.pi))
+    return _DRAWINGS[drawing_of(topology)](topology, np.arange(topology.nodes))
+
+
+def _row_points(_topology: Topology, nodes: _Nodes) -> _Points:
+    """Place nodes in rows, to and fro, so that the ends of two rows are neighbours."""
+    row, place = nodes // _LINE_WIDTH, nodes % _LINE_WIDTH
+    return np.stack((np.where(row % 2, _LINE_WIDTH - 1 - place, place), row), axis=1) * 1.0
+
+
+def _grid_points(topology: Topology, nodes: _Nodes) -> _Points:
+    """Place nodes at their coordinates."""
+    points = np.zeros((topology.nodes, 2))
+    points[:, : len(topology.dims)] = topology.coordinates(nodes)
+    return points
+
+
+def _ray_points(topology: Topology, nodes: _Nodes) -> _Points:
+    """Place the arms of a star tree from its centre outwards."""
+    arms, length = star_tree_size(topology)
+    angle, away = 2 * np.pi * ((nodes - 1) // length) / arms, 1 + (nodes - 1) % length
+    # Arms as close to each other as nodes of an arm at their inner ends.
+    return _around(angle, np.where(nodes == 0, 0, away + max(0, arms / (2 * np.pi) - 1)))
+
+
+def _circle_points(_topology: Topology, nodes: _Nodes) -> _Points:
+    """Place nodes on a circle, node 0 on top, clockwise."""
+    return _around(2 * np.pi * nodes / len(nodes), np.full(len(nodes), len(nodes) / (2 * np.pi)))
+
+
+def _around(angle: _Points, away: _Points) -> _Points:
+    """Place points at an angle from upwards, clockwise, and at a distance from the middle."""
     return np.stack((away * np.sin(angle), -away * np.cos(angle)), axis=1)
 
 
-def _tree_points(nodes: npt.NDArray[np.int64]) -> _Points:
+def _tree_points(_topology: Topology, nodes: _Nodes) -> _Points:
     """Each level one below the other, a node above the middle of its children."""
     level = np.frexp(nodes + 1)[1] - 1
     lowest = int(level.max())
     width = 2.0 ** (lowest - level)
     place = nodes + 1 - (1 << level)
     return np.stack((width * (place + 0.5), 1.5 * level), axis=1)
+
+
+_DRAWINGS: dict[Drawing, Callable[[Topology, _Nodes], _Points]] = {
+    Drawing.CIRCLE: _circle_points,
+    Drawing.GRID: _grid_points,
+    Drawing.LEVELS: _tree_points,
+    Drawing.RAYS: _ray_points,
+    Drawing.ROWS: _row_points,
+}

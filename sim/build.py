@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ..model.network.config import NetworkConfig
-from ..model.program.file import network_to_json
+from ..model.network.config_file import network_to_json
 from . import process
 from .cache import (
     NETWORK_SOURCES,

@@ -9,7 +9,6 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 from pathlib import Path
 
 import filelock
@@ -17,7 +16,7 @@ import platformdirs
 
 from ..model.base.errors import InvalidInput
 from ..model.base.notices import LOG, announced
-from ..model.network.config import NetworkConfig
+from ..model.network.config import DEFAULTS, NetworkConfig
 from .cache_entry import PARTIAL, open_entry, partial_folder, remove_folder, seal
 
 CACHE_VARIABLE = "EYECAST_CACHE"
@@ -28,17 +27,7 @@ LOGS = "logs"
 LOG_DAYS = 7
 """For so long the logs of what failed are kept."""
 PACKAGE = Path(__file__).resolve().parent.parent
-NETWORK_SOURCES = (
-    *(
-        "rtl/*.py",
-        "model/network/config.py",
-        "model/network/header.py",
-        "model/network/table_format.py",
-        "model/network/topology.py",
-        "model/network/neighbor_table.py",
-    ),
-    *("model/network/named_graphs.py", "model/network/attached_host.py", "model/network/faults.py"),
-)
+NETWORK_SOURCES = ("rtl/*.py", "model/network/*.py")
 """Sources of this package that decide what the hardware of a network is, given its parameters."""
 
 
@@ -83,11 +72,11 @@ def source_digest(*patterns: str) -> str:
 def network_words(config: NetworkConfig) -> str:
     """Words on a network: what it is, and what of it is not as it is by default."""
     parts = [config.topology.label]
-    for parameter in fields(config):
-        value = getattr(config, parameter.name)
-        if parameter.name != "topology" and value != parameter.default:
-            name = parameter.name.replace("_", " ")
-            parts.append(name if value is True else f"{name} {value}")
+    for name, usual in DEFAULTS.items():
+        value = getattr(config, name)
+        if value != usual:
+            words = name.replace("_", " ")
+            parts.append(words if value is True else f"{words} {value}")
     return ", ".join(parts)
 
 

@@ -75,7 +75,7 @@ class Gates:
         return self._gate("?", select, a, b)
 
     def any(self, bits: Iterable[int]) -> int:
-        """Whether one of ``bits`` is set: of halves, which a processor works out side by side."""
+        """Tell whether one of ``bits`` is set: in halves, which are worked out side by side."""
         left = list(bits)
         while len(left) > 1:
             pairs = zip(left[::2], left[1::2], strict=False)
@@ -92,7 +92,7 @@ class Gates:
         return total
 
     def less(self, a: Sequence[int], b: Sequence[int]) -> int:
-        """Whether the first number is less than the second, of as many bits, lowest first."""
+        """Tell whether the first number is less than the second, of as many bits, lowest first."""
         is_less = ZERO
         for one, other in zip(a, b, strict=True):
             is_less = self.choose(self.differ(one, other), is_less, other)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ..model.base.pieces import ranges
 from ..model.compare.case import Case, watchdog
 from ..model.compare.traffic_case import TrafficCase
+from ..model.network.config import Timing
 from ..model.program.checks import require_held, require_table_room
 from ..model.program.program import Program
 from ..model.program.words import expected_words, table_words
@@ -33,7 +34,7 @@ def job_of_traffic(case: TrafficCase, *, read_memories: bool) -> Job:
     return prepare(
         case.program,
         [(node, 0, words) for node, words in enumerate(case.words)],
-        timing="self-timed",
+        timing=Timing.SELF_TIMED,
         read_words=case.program.config.message_words if read_memories else 0,
         cycle_limit=watchdog(case.predicted),
         refusal=case.refusal,
@@ -44,7 +45,7 @@ def prepare(
     program: Program,
     loads: Sequence[tuple[int, int, npt.NDArray[np.uint64]]],
     *,
-    timing: str,
+    timing: Timing,
     read_words: int,
     cycle_limit: int,
     refusal: npt.NDArray[np.uint16] | None = None,
@@ -73,7 +74,7 @@ def prepare(
         read_words=read_words,
         status_space=HostSpace.STATUS,
         status_words=status_words(config),
-        barrier=timing == "barrier",
+        barrier=timing == Timing.BARRIER,
         half_duplex=program.half_duplex,
         cycle_limit=cycle_limit,
         barrier_registers=config.barrier_registers,

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from ..model.network.config import NetworkConfig
 from ..model.network.topology import NO_LINK
-from ..rtl.tiles_together import TILES_MODULE
+from ..rtl.tiles_together import INSIDE, TILES_MODULE
 from .gates import ONE, ZERO, Gate
 from .tile_gates import Memory, ReadPort, TileGates, WritePort
 
@@ -37,39 +37,39 @@ def tiles_verilog(config: NetworkConfig) -> str:
 
 def _network_of_words(config: NetworkConfig, tile: TileGates) -> Iterator[str]:
     """The module of all tiles: a module for each word of them, and the links."""
-    nodes = config.topology.nodes
-    links = _Links(config)
-    outside = {
-        name: names
-        for name, names in tile.inputs.items()
-        if name not in ("node", "linked") and not name.startswith(("inputs", "outputs"))
-    }
-    seen = {
-        name: [f"{name}_{bit}" for bit in range(len(gates))]
-        for name, gates in tile.outputs.items()
-        if not name.startswith(("inputs", "outputs"))
+    nodes, links = config.topology.nodes, _Links(config)
+    outputs = {
+        name: [f"{name}_{bit}" for bit in range(len(gates))] for name, gates in tile.outputs.items()
     }
     ports = ["input clk"]
-    ports += [f"input [{nodes - 1}:0] {each}" for names in outside.values() for each in names]
-    ports += [f"output [{nodes - 1}:0] {each}" for names in seen.values() for each in names]
+    for direction, wires in (("input", tile.inputs), ("output", outputs)):
+        seen = (each for name in wires if not _is_inside(name) for each in wires[name])
+        ports += [f"{direction} [{nodes - 1}:0] {each}" for each in seen]
     yield f"module {TILES_MODULE}({', '.join(ports)});"
-    for first in range(0, nodes, TILES):
+    firsts = range(0, nodes, TILES)
+    for name in filter(_is_inside, outputs):
+        yield from (
+            f"  wire {WORD} {each}_of_{first};" for each in outputs[name] for first in firsts
+        )
+    for first in firsts:
         here = f"[{min(first + TILES, nodes) - 1}:{first}]"
         connected = {"clk": "clk"}
-        for name, names in tile.inputs.items():
+        for name, names in (*tile.inputs.items(), *outputs.items()):
             for bit, each in enumerate(names):
-                connected[each] = (
-                    f"{each}{here}" if name in outside else links.word(name, bit, first)
-                )
-        for name, gates in tile.outputs.items():
-            for bit in range(len(gates)):
-                each = f"{name}_{bit}"
-                connected[each] = f"{each}{here}" if name in seen else f"{each}_of_{first}"
-                if name not in seen:
-                    yield f"  wire {WORD} {each}_of_{first};"
+                if not _is_inside(name):
+                    connected[each] = f"{each}{here}"
+                elif name in outputs:
+                    connected[each] = f"{each}_of_{first}"
+                else:
+                    connected[each] = links.word(name, bit, first)
         wired = ", ".join(f".{port}({value})" for port, value in connected.items())
         yield f"  {WORD_MODULE} tiles_{first}({wired});"
     yield "endmodule"
+
+
+def _is_inside(port: str) -> bool:
+    """A port of the tiles that is not seen from outside the module of them all."""
+    return port.partition("__")[0] in INSIDE
 
 
 class _Links:

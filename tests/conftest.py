@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from command import Answer, Command
+from helpers.command import Answer, Command
 from slow_tests import pytest_addoption, pytest_configure  # noqa: F401
 
 from eyecast.cli import main as command_line
@@ -27,7 +27,7 @@ def _pair_table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> ClockDomain:
     """The one clock of a network in Amaranth's own simulator."""
-    from network_in_python import one_clock
+    from helpers.network_in_python import one_clock
 
     return one_clock(monkeypatch)
 

@@ -13,24 +13,24 @@ from types import FrameType
 
 import pytest
 
-FIRST = ("test_board_proof.py", "test_boards.py")
+FIRST = ("boards/test_proof.py", "boards/test_boards.py")
 SECONDS = {
-    "test_boards.py::test_a_network_that_does_not_fit_is_refused_after_synthesis": 20,
-    "test_boards.py::test_a_small_network_becomes_a_bitstream_once": 20,
-    "test_broadcasts_hardware.py": 50,
-    "test_collectives_hardware.py::test_one_port": 25,
-    "test_crossbar_mux.py": 1,
-    "test_cube_counts.py": 1,
-    "test_eye.py": 3,
-    "test_interruption.py": 40,
-    "test_minimum.py": 3,
-    "test_rectangle.py": 3,
-    "test_soak.py": 30,
-    "test_transmit_hardware.py": 30,
-    "test_tree.py": 20,
-    "test_verify.py::test_other_configurations": 10,
-    "test_verify.py::test_every_source": 40,
-    "test_verify.py::test_the_largest_network_32x32": 450,
+    "boards/test_boards.py::test_a_network_that_does_not_fit_is_refused_after_synthesis": 20,
+    "boards/test_boards.py::test_a_small_network_becomes_a_bitstream_once": 20,
+    "sim/test_broadcasts.py": 50,
+    "sim/test_collectives.py::test_one_port": 25,
+    "boards/test_crossbar_mux.py": 1,
+    "model/collectives/cube/costs/test_counts.py": 1,
+    "model/collectives/halving/test_eye.py": 3,
+    "sim/test_interruption.py": 40,
+    "model/collectives/halving/test_minimum.py": 3,
+    "model/collectives/halving/test_rectangle.py": 3,
+    "sim/test_soak.py": 30,
+    "sim/test_transmit.py": 30,
+    "model/collectives/tree/test_broadcast.py": 20,
+    "sim/test_verify.py::test_other_configurations": 10,
+    "sim/test_verify.py::test_every_source": 40,
+    "sim/test_verify.py::test_the_largest_network_32x32": 450,
 }
 """About so many of CPU, from an empty cache: one test of a function, or of any in a file."""
 UNKNOWN = 60
@@ -41,7 +41,7 @@ LIMIT_MINUTES = 15
 def rank(node: str) -> tuple[bool, float]:
     """What tests are sorted by, given the name of one."""
     path, _, rest = node.partition("::")
-    file = path.rpartition("/")[2]
+    file = path.removeprefix("tests/")
     known = (f"{file}::{rest.partition('[')[0]}", file)
     return file not in FIRST, next((SECONDS[name] for name in known if name in SECONDS), UNKNOWN)
 

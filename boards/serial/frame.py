@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from ...model.base.errors import InvalidInput
 from ...model.network.config import NetworkConfig
-from ...model.program.file import network_to_json
+from ...model.network.config_file import network_to_json
 
 REQUEST_MARK = 0xE5
 REPLY_MARK = 0xCA

@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ...model.network.config import NetworkConfig
-from ...model.program.file import network_to_json
+from ...model.network.config_file import network_to_json
 from ...rtl.network import TILE_MODULE
 from ...sim.cache import NETWORK_SOURCES, cached_folder, digest, network_words, source_digest
 from ..registry import Board

@@ -9,19 +9,26 @@ import click
 
 from ...model.base.errors import InvalidInput, require_range
 from ...model.base.files import input_name
-from ...model.collectives.registry import Request, algorithms_for, find_algorithm
+from ...model.collectives.registry import Ports, Request, algorithms_for, find_algorithm
 from ...model.network.place import place_numbers
 from ...model.network.topology import Topology, hypercube
+from ...model.schedule.collective import ROOTLESS, Collective
 from ...model.schedule.file import read_schedule
-from ...model.schedule.promises import ROOTLESS
 from ...model.schedule.schedule import Schedule
-from .hardware import ports_option
-from .network import NETWORK_NAMES, SizeLimit, chosen_topology, network_facts
-from .values import OptionValues, integer_option, integers, option_group, refuse_beside
+from .hardware import HARDWARE_NAMES, ports_option
+from .network import SizeLimit, chosen_topology, network_facts, network_options
+from .values import (
+    OptionValues,
+    integer_option,
+    integers,
+    option_group,
+    option_names,
+    refuse_beside,
+)
 
 _MOST_FLITS = (1 << 31) - 1
 
-DEFAULT_ALGORITHMS = {"broadcast": "eye", "multicast": "u-mesh"}
+DEFAULT_ALGORITHMS: dict[str, str] = {Collective.BROADCAST: "eye", Collective.MULTICAST: "u-mesh"}
 """The algorithm for each collective when ``--algorithm`` is not given."""
 
 source_option = click.option(
@@ -32,7 +39,7 @@ request_options = option_group(
     source_option,
     click.option(
         "--collective",
-        default="broadcast",
+        default=Collective.BROADCAST.value,
         show_default=True,
         help="What to do; for an unknown one all are listed.",
     ),
@@ -62,18 +69,11 @@ schedule_file_option = click.option(
     help="A schedule file (- is standard input), not --mesh, --source, --algorithm and --flits.",
 )
 
-REPLACED_BY_SCHEDULE_FILE = (
-    *(*NETWORK_NAMES, "--source", "--collective", "--algorithm", "--flits"),
-    *("--target", "--partial", "--packet", "--ports", "--order"),
-)
-"""What must not be said beside ``--schedule``."""
+REPLACED_BY_SCHEDULE_FILE = option_names(network_options, collective_options)
+"""Options that must be left out beside ``--schedule``."""
 
-REPLACED_BY_PROGRAM_FILE = (
-    *("--schedule", *REPLACED_BY_SCHEDULE_FILE),
-    *("--vcs", "--depth", "--flit-width", "--message-words", "--table-words"),
-    *("--link-registers", "--barrier-registers", "--contention-free", "--steps"),
-)
-"""What must not be said beside ``--program``."""
+REPLACED_BY_PROGRAM_FILE = ("--schedule", *REPLACED_BY_SCHEDULE_FILE, *HARDWARE_NAMES)
+"""Options that must be left out beside ``--program``."""
 
 
 def chosen_node(topology: Topology, text: str, option: str) -> int:
@@ -128,8 +128,8 @@ def chosen_request(chosen: OptionValues, topology: Topology, source: int | None)
         source=source,
         targets=_chosen_targets(chosen, topology),
         partial=chosen.get("partial", False),
-        all_port=chosen["ports"] == "all",
-        duplex=None if chosen["ports"] in ("one", "all") else chosen["ports"],
+        all_port=chosen["ports"] == Ports.ALL,
+        duplex=Ports(chosen["ports"]).duplex,
         order=chosen.get("order"),
         packet=_chosen_packet(chosen),
     )
@@ -146,8 +146,8 @@ def make_schedule(chosen: OptionValues, topology: Topology, source: int | None) 
     except InvalidInput as error:
         if request.all_port and "all_port" not in algorithm.takes:
             raise InvalidInput(f"{error} ({all_port_served(collective)})") from error
-        served = chosen["ports"] == "one" and request.packet is None
-        if chosen["algorithm"] or collective != "broadcast" or not served:
+        served = chosen["ports"] == Ports.ONE and request.packet is None
+        if chosen["algorithm"] or collective != Collective.BROADCAST or not served:
             raise
         raise InvalidInput(f"{error} (--algorithm tree serves any network)") from error
     schedule.check()
@@ -214,7 +214,7 @@ def _default_algorithm(collective: str, topology: Topology) -> str:
 def _chosen_targets(chosen: OptionValues, topology: Topology) -> tuple[int, ...] | None:
     """The nodes that get a multicast; None for any other collective."""
     texts = chosen["targets"]
-    if chosen["collective"] != "multicast":
+    if chosen["collective"] != Collective.MULTICAST:
         if texts:
             raise InvalidInput(f"--target must be left out with {chosen['collective']}")
         return None

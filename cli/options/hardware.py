@@ -3,69 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from ...model.base.errors import InvalidInput
-from ...model.network.config import MOST_MEMORY_WORDS, NetworkConfig
-from ...model.network.topology import Topology, mesh
+from ...model.collectives.registry import Ports
+from ...model.network.config import DEFAULTS, MOST_MEMORY_WORDS, PARAMETERS, NetworkConfig, Timing
+from ...model.network.port_model import PortModel
+from ...model.network.topology import Topology
 from ...model.program.compiler import Compiled, compile_all, make_room
 from ...model.program.deadlock import DeadlockError, certify
 from ...model.program.layout import Layout
 from ...model.program.program import Program
 from ...model.schedule.schedule import Schedule
-from .values import OptionValues, integer_option, option_group, was_typed
+from .values import Decorator, OptionValues, integer_option, option_group, option_names, was_typed
 
-_DEFAULT = NetworkConfig(topology=mesh((1, 1)))
 
-buffered_hardware_options = option_group(
-    integer_option(
-        "--vcs", _DEFAULT.vcs, "Virtual channels per link, 1 to 8; more if needed and not given."
-    ),
-    integer_option("--depth", _DEFAULT.depth, "Flits in the buffer of each VC, 1 to 16."),
-    integer_option("--flit-width", _DEFAULT.flit_width, "Bits of a flit, 8 to 64."),
-    integer_option(
-        "--message-words",
-        _DEFAULT.message_words,
-        "Message memory of a node, in flits; more if needed and not given.",
-    ),
-    integer_option(
-        "--table-words",
-        _DEFAULT.table_words,
-        "Table memory of a node, in flits; more if needed and not given.",
-    ),
-    integer_option("--link-registers", _DEFAULT.link_registers, "Registers on every link, 0 to 3."),
+def _parameter_option(name: str) -> Decorator:
+    """Make the option for a parameter of the network from the parameter's metadata."""
+    option, default = f"--{name.replace('_', '-')}", DEFAULTS[name]
+    if PARAMETERS[name].limits is None:
+        return click.option(option, is_flag=True, help=PARAMETERS[name].help_text)
+    return integer_option(option, default, PARAMETERS[name].help_text)
+
+
+_WITH_OPTION = [name for name, parameter in PARAMETERS.items() if parameter.help]
+
+hardware_options = option_group(*map(_parameter_option, _WITH_OPTION))
+HARDWARE_NAMES = option_names(hardware_options)
+traffic_hardware_options = option_group(
+    *(_parameter_option(name) for name in _WITH_OPTION if PARAMETERS[name].for_traffic)
 )
 ports_option = click.option(
     "--ports",
-    type=click.Choice(("one", "half-duplex", "full-duplex", "all")),
-    default="one",
+    type=click.Choice([each.value for each in Ports]),
+    default=Ports.ONE.value,
     show_default=True,
     help="A node sends and receives on one port at a time, as its algorithm does; does only one of "
     "both in a step; does both, with any partners; or uses all its links at once.",
-)
-hardware_options = option_group(
-    buffered_hardware_options,
-    integer_option(
-        "--barrier-registers",
-        _DEFAULT.barrier_registers,
-        "Registers between all nodes and the barrier, 0 to 7: for a faster clock.",
-    ),
-    integer_option("--steps", _DEFAULT.steps, "Largest step number, if no schedule takes more."),
-    click.option(
-        "--contention-free",
-        is_flag=True,
-        help="Routers without buffers and arbitration; a flag where two flits meet.",
-    ),
 )
 force_option = click.option(
     "--force", is_flag=True, help="Run a program even if its routes may deadlock."
 )
 timing_option = click.option(
     "--timing",
-    default="barrier",
+    default=Timing.BARRIER.value,
+    callback=lambda _context, _option, text: Timing.named(text),
     show_default=True,
-    metavar="barrier|self-timed",
+    metavar="|".join(Timing),
     help="A step starts when the last one has ended everywhere; or every node goes on by itself.",
 )
 
@@ -79,23 +65,17 @@ def require_no_deadlock(chosen: OptionValues, program: Program) -> None:
             raise InvalidInput(f"{error} (--force runs it all the same)") from error
 
 
+def chosen_parameters(chosen: OptionValues) -> dict[str, Any]:
+    """Collect the parameters of the network that a command has options for."""
+    return {name: chosen[name] for name in _WITH_OPTION if name in chosen}
+
+
 def chosen_config(
     chosen: OptionValues, topology: Topology, *, all_port: bool = False
 ) -> NetworkConfig:
     """The network's parameters; ``all_port``: with a port for every link, as ``--ports all``."""
-    return NetworkConfig(
-        topology=topology,
-        vcs=chosen["vcs"],
-        depth=chosen["depth"],
-        flit_width=chosen["flit_width"],
-        message_words=chosen["message_words"],
-        table_words=chosen["table_words"],
-        link_registers=chosen["link_registers"],
-        barrier_registers=chosen["barrier_registers"],
-        contention_free=chosen["contention_free"],
-        all_port=all_port or chosen.get("ports") == "all",
-        steps=chosen["steps"],
-    )
+    all_port = all_port or chosen.get("ports") == Ports.ALL
+    return NetworkConfig(topology=topology, all_port=all_port, **chosen_parameters(chosen))
 
 
 def chosen_room(
@@ -106,7 +86,7 @@ def chosen_room(
     What only makes room (step numbers, VCs, memories) is as large as they need if nobody has typed
     it. A message that does not fit is refused here, where it can be said which option makes room.
     """
-    all_port = any(schedule.port_model == "all-port" for schedule in schedules)
+    all_port = any(schedule.port_model == PortModel.ALL_PORT for schedule in schedules)
     config = chosen_config(chosen, schedules[0].topology, all_port=all_port)
     config, layouts = make_room(config, schedules, fixed=typed_room())
     for layout in layouts:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import Enum
-from math import prod
 
 import click
 import numpy as np
@@ -12,25 +11,13 @@ import numpy as np
 from ... import __version__
 from ...model.base.errors import InvalidInput, require_range
 from ...model.network.faults import with_faults
-from ...model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
-from ...model.network.topology import (
-    LARGEST_NODE_COUNT,
-    Topology,
-    hypercube,
-    line,
-    mesh,
-    ring,
-    torus,
-)
+from ...model.network.kinds import KINDS
+from ...model.network.topology import LARGEST_NODE_COUNT, Topology
 from ...model.network.topology_file import read_topology
-from .values import OptionValues, float_option, integer_option, integers, option_group
+from .values import OptionValues, float_option, integer_option, integers, option_group, option_names
 
-NETWORK_NAMES = (
-    *("--mesh", "--torus", "--hypercube", "--line", "--ring", "--binary-tree", "--star-tree"),
-    *("--diagonal-mesh", "--de-bruijn", "--graph"),
-    *("--faulty-node", "--faulty-link", "--random-faults", "--keep", "--seed"),
-)
-"""The options that say which network."""
+_FILE = "graph"
+"""The option that names a file instead of a kind of network."""
 
 
 class SizeLimit(Enum):
@@ -53,27 +40,25 @@ class SizeLimit(Enum):
 
 
 network_options = option_group(
-    click.option("--mesh", metavar="WxH", help="The network: a mesh of these sides, such as 8x8."),
-    click.option("--torus", metavar="WxH", help="Or a torus."),
-    click.option("--hypercube", metavar="N", help="Or a hypercube of N dimensions."),
-    click.option("--line", metavar="N", help="Or a line of N nodes."),
-    click.option("--ring", metavar="N", help="Or a ring of N nodes."),
-    click.option("--binary-tree", metavar="N", help="Or a binary tree of N nodes."),
-    click.option("--star-tree", metavar="PxK", help="Or P lines of K nodes around a centre."),
-    click.option("--diagonal-mesh", metavar="N", help="Or a square mesh of side N and diagonals."),
-    click.option("--de-bruijn", metavar="D,N", help="Or a de Bruijn graph: N digits to base D."),
-    click.option("--graph", metavar="FILE", help="Or any graph, from JSON (networkx's node-link)."),
+    *(
+        click.option(f"--{name}", metavar=kind.metavar, help=kind.help)
+        for name, kind in KINDS.items()
+    ),
+    click.option(
+        f"--{_FILE}", metavar="FILE", help="Or any graph, from JSON (networkx's node-link)."
+    ),
     click.option("--faulty-node", metavar="X,Y", multiple=True, help="Without this node."),
     click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="Without this link."),
     float_option("--random-faults", 0.0, "Without this part of its nodes, drawn by --seed."),
     click.option("--keep", metavar="X,Y", multiple=True, help="But with this node, if drawn."),
     integer_option("--seed", 1, "Whatever is drawn is drawn from this number."),
 )
+NETWORK_NAMES = option_names(network_options)
 
 
 def chosen_kind(chosen: OptionValues) -> str:
     """The one kind of network that the options name; "graph" for that of a file."""
-    given = [kind for kind in ("graph", *_KINDS) if chosen[kind.replace("-", "_")] is not None]
+    given = [kind for kind in (_FILE, *KINDS) if chosen[kind.replace("-", "_")] is not None]
     if not given:
         raise InvalidInput("a network must be given, such as --mesh 8x8")
     if len(given) > 1:
@@ -83,62 +68,25 @@ def chosen_kind(chosen: OptionValues) -> str:
 
 def chosen_topology(chosen: OptionValues, limit: SizeLimit) -> Topology:
     """The network that the options name, if it is not too large for its use."""
-    kind = chosen_kind(chosen)
-    text = chosen[kind.replace("-", "_")]
-    if kind == "graph":
+    name = chosen_kind(chosen)
+    text = chosen[name.replace("-", "_")]
+    if name == _FILE:
         topology = read_topology(text)
         limit.require(topology.label, topology.nodes)
     else:
-        numbers, count, nodes, make = _KINDS[kind]
+        kind = KINDS[name]
         # Asked before the network is made, which may be too large for that alone.
-        size = integers(f"--{kind}", numbers, text, "," if "," in numbers else "x")
-        if count and len(size) != count:
-            raise InvalidInput.of(f"--{kind}", numbers, repr(text))
-        limit.require(f"{text} {kind}", nodes(size))
-        topology = make(size)
+        size = integers(f"--{name}", kind.allowed, text, kind.separator)
+        if not kind.sides and len(size) != len(kind.fields):
+            raise InvalidInput.of(f"--{name}", kind.allowed, repr(text))
+        limit.require(f"{text} {name}", kind.nodes(size))
+        topology = kind.network(size)
     return _without_faults(chosen, topology)
 
 
 def network_facts(chosen: OptionValues, topology: Topology) -> dict[str, object]:
     """Facts that name a result, for ``--json``: so that a file of it can be told from another."""
     return {"version": __version__, "network": topology.label, "seed": chosen["seed"]}
-
-
-_Size = tuple[int, ...]
-
-_KINDS: dict[str, tuple[str, int, Callable[[_Size], int], Callable[[_Size], Topology]]] = {
-    "mesh": ("sides such as 8x8", 0, prod, mesh),
-    "torus": ("sides such as 8x8", 0, prod, torus),
-    "hypercube": (
-        "a dimension such as 4",
-        1,
-        lambda size: 1 << min(size[0], 64),
-        lambda size: hypercube(size[0]),
-    ),
-    "line": ("a number of nodes", 1, prod, lambda size: line(size[0])),
-    "ring": ("a number of nodes", 1, prod, lambda size: ring(size[0])),
-    "binary-tree": ("a number of nodes", 1, prod, lambda size: binary_tree(size[0])),
-    "star-tree": (
-        "arms and their length such as 3x12",
-        2,
-        lambda size: 1 + prod(size),
-        lambda size: star_tree(*size),
-    ),
-    "diagonal-mesh": (
-        "a side such as 45",
-        1,
-        lambda size: size[0] ** 2,
-        lambda size: diagonal_mesh(size[0]),
-    ),
-    "de-bruijn": (
-        "a base and a length such as 2,5",
-        2,
-        lambda size: size[0] ** min(size[1], 64),
-        lambda size: de_bruijn(*size),
-    ),
-}
-"""By kind: what the text of its option is, of how many numbers (0: any), the nodes that makes, and
-the constructor."""
 
 
 def _without_faults(chosen: OptionValues, topology: Topology) -> Topology:

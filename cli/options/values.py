@@ -34,6 +34,12 @@ def option_group(*options: Decorator) -> Decorator:
     return decorate
 
 
+def option_names(*options: Decorator) -> tuple[str, ...]:
+    """List the names of options, or of groups of them, as they are typed."""
+    command = click.command(option_group(*options)(lambda: None))
+    return tuple(parameter.opts[0] for parameter in command.params)
+
+
 def integer_option(
     name: str, default: int | None, text: str, metavar: str = "INTEGER"
 ) -> Decorator:

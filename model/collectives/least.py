@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from ..network.port_model import PortModel
 from ..schedule.broadcast_bounds import least_broadcast_steps, least_broadcast_tcd
+from ..schedule.collective import Collective
 from ..schedule.cost import message_words
 from ..schedule.schedule import Schedule
 from ..schedule.table import CUSTOM
 from .lower_bounds import counted_costs, lower_bounds, most_links
 
-_OF_ANY_NETWORK = ("broadcast", "multicast", CUSTOM)
+_OF_ANY_NETWORK = (Collective.BROADCAST, Collective.MULTICAST, CUSTOM)
 
 
 def least_measures(schedule: Schedule) -> dict[str, int]:
@@ -22,7 +24,7 @@ def least_measures(schedule: Schedule) -> dict[str, int]:
     """
     if schedule.collective in _OF_ANY_NETWORK:
         reached = _reached_from(schedule)
-        sends = most_links(schedule.topology) if schedule.port_model == "all-port" else 1
+        sends = most_links(schedule.topology) if schedule.port_model == PortModel.ALL_PORT else 1
         return {
             # Who has something of one owner at most double.
             "steps": max(least_broadcast_steps(1 + len(nodes), sends) for nodes in reached),

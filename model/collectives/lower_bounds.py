@@ -38,11 +38,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput
+from ..network.port_model import PortModel
 from ..network.topology import NO_LINK, Topology
 from ..schedule.broadcast_bounds import least_broadcast_steps
+from ..schedule.collective import Collective
 from ..schedule.cost import count_cost, send_words
 from ..schedule.schedule import Schedule
-from .grid.sends import ROOTED, GridCollective
+from .grid.sends import GridCollective
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def most_links(topology: Topology) -> int:
 
 
 def lower_bounds(
-    collective: str, topology: Topology, source: int | None, words: int, port_model: str
+    collective: str, topology: Topology, source: int | None, words: int, port_model: PortModel
 ) -> Bounds:
     """Return the bounds for ``collective`` on a mesh, torus or hypercube of two nodes or more.
 
@@ -113,7 +115,7 @@ def lower_bounds(
     others = topology.nodes - 1
     if not others:
         raise InvalidInput.of("nodes for bounds", "at least 2", topology.nodes)
-    blocks = 1 if collective == "broadcast" else others
+    blocks = 1 if collective == Collective.BROADCAST else others
     distances = _distances(asked)
     link_blocks, reason = max(_link_blocks(asked, distances))
     return Bounds(
@@ -127,24 +129,26 @@ def lower_bounds(
     )
 
 
-_BUSIEST = {
-    "broadcast": "receive the block",
-    "scatter": "send the blocks of all others",
-    "gather": "receive the blocks of all others",
-    "all-gather": "receive the blocks of all others",
-    "all-to-all": "send a block to each other",
+_BUSIEST: dict[str, str] = {
+    Collective.BROADCAST: "receive the block",
+    Collective.SCATTER: "send the blocks of all others",
+    Collective.GATHER: "receive the blocks of all others",
+    Collective.ALL_GATHER: "receive the blocks of all others",
+    Collective.ALL_TO_ALL: "send a block to each other",
 }
 
 
-def _steps(asked: GridCollective, port_model: str) -> Bound:
+def _steps(asked: GridCollective, port_model: PortModel) -> Bound:
     nodes = asked.topology.nodes
-    if port_model == "all-port":
+    if port_model == PortModel.ALL_PORT:
         ports = most_links(asked.topology)
         reason = f"who has something of one node grow at most {ports + 1} times a step"
         return Bound(least_broadcast_steps(nodes, ports), reason)
     doubling = least_broadcast_steps(nodes)
-    idle = port_model == "half-duplex" or (port_model == "exchange" and nodes % 2 == 1)
-    if asked.name not in ROOTED and idle:
+    idle = port_model == PortModel.HALF_DUPLEX or (
+        port_model == PortModel.EXCHANGE and nodes % 2 == 1
+    )
+    if not asked.rooted and idle:
         reason = "some node sends nothing in step 1; from then on its news at most doubles"
         return Bound(doubling + 1, reason)
     return Bound(doubling, "who has something of one node at most double in a step")
@@ -152,10 +156,10 @@ def _steps(asked: GridCollective, port_model: str) -> Bound:
 
 def _hops(asked: GridCollective) -> Bound:
     others = asked.topology.nodes - 1
-    if asked.name not in ROOTED:
+    if not asked.rooted:
         reason = f"{others} sends until some node has everything, and {others} to the others"
         return Bound(2 * others, reason)
-    moved = "left" if asked.name == "gather" else "entered"
+    moved = "left" if asked.name == Collective.GATHER else "entered"
     return Bound(others, f"each of {others} nodes must be {moved}")
 
 
@@ -163,9 +167,9 @@ def _distances(asked: GridCollective) -> int:
     """The hops of all blocks together, if each went by a shortest way to all whom it is owed to."""
     topology = asked.topology
     nodes = topology.nodes
-    if asked.name == "broadcast":
+    if asked.name == Collective.BROADCAST:
         return nodes - 1
-    if asked.name == "all-gather":
+    if asked.name == Collective.ALL_GATHER:
         return nodes * (nodes - 1)
     total = 0
     for axis, side in enumerate(topology.dims):
@@ -189,7 +193,7 @@ def _link_blocks(asked: GridCollective, distances: int) -> list[tuple[int, str]]
     """Count the blocks that some link must carry, by all reasons."""
     topology = asked.topology
     links = np.count_nonzero(topology.neighbor != NO_LINK, axis=1)
-    if asked.name == "broadcast":
+    if asked.name == Collective.BROADCAST:
         return [(1, "some link must carry the block")]
     node = int(links.argmin()) if asked.source is None else asked.source
     found = [
@@ -220,7 +224,7 @@ def _cut(asked: GridCollective, axis: int, place: int) -> tuple[int, str]:
     below, above = place * layer, topology.nodes - place * layer
     wrapped = axis in topology.wrapped
     links = 2 * layer if wrapped else layer
-    if asked.name == "all-to-all":
+    if asked.name == Collective.ALL_TO_ALL:
         blocks = below * above
     elif asked.source is None:
         blocks = max(below, above)

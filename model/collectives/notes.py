@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..schedule.promises import COLLECTIVES
+from ..schedule.collective import COLLECTIVES
 from ..schedule.schedule import Schedule
 from ..schedule.table import CUSTOM
 from .registry import ALGORITHMS, Algorithm

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 
 from ..base.errors import InvalidInput, one_of
+from ..network.port_model import PortModel
 from ..network.topology import Topology
-from ..schedule.promises import COLLECTIVES
+from ..schedule.collective import COLLECTIVES, Collective
 from ..schedule.schedule import Schedule
 from .cube.broadcast_copies import nesbt_copies
 from .cube.broadcast_other_ports import OTHER_PORTS
@@ -28,6 +30,20 @@ from .unicast_chain import (
 )
 
 
+class Ports(StrEnum):
+    """The ports that a node may use in a step, as a user asks for them."""
+
+    ONE = "one"
+    HALF_DUPLEX = PortModel.HALF_DUPLEX.value
+    FULL_DUPLEX = PortModel.FULL_DUPLEX.value
+    ALL = "all"
+
+    @property
+    def duplex(self) -> PortModel | None:
+        """Return the port model that is asked for; None for that of the algorithm, or all ports."""
+        return None if self in (Ports.ONE, Ports.ALL) else PortModel(self.value)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """A collective to schedule.
@@ -43,8 +59,8 @@ class Request:
     all_port
         For nodes that send and receive on all ports at once.
     duplex
-        "half-duplex" for nodes that send or receive in a step, "full-duplex" for nodes that do both
-        with any partners.
+        Half-duplex for nodes that send or receive in a step, full-duplex for nodes that do both
+        with any partners; None for what the algorithm does.
     order
         In which order blocks leave, where the algorithm has several.
     packet
@@ -57,7 +73,7 @@ class Request:
     targets: tuple[int, ...] | None = None
     partial: bool = False
     all_port: bool = False
-    duplex: str | None = None
+    duplex: PortModel | None = None
     order: str | None = None
     packet: int | None = None
 
@@ -149,7 +165,7 @@ def _on_a_cube(collective: str, graph: str) -> Algorithm:
     takes = ["all_port", "packet"]
     if (collective, graph) in OTHER_PORTS:
         takes.append("duplex")
-    if collective == "all-to-all":
+    if collective == Collective.ALL_TO_ALL:
         takes.append("order")
     return Algorithm(collective, graph, make, takes=tuple(takes))
 
@@ -171,32 +187,34 @@ _CUBE_GRAPHS = dict.fromkeys(
 )
 
 ALGORITHMS = (
-    Algorithm("broadcast", "eye", _broadcast(eye_broadcast), eyes),
-    Algorithm("broadcast", "minimum", _broadcast(minimum_broadcast), best_sources),
-    Algorithm("broadcast", "rectangle", _broadcast(rectangle_broadcast), rectangle_eyes),
+    Algorithm(Collective.BROADCAST, "eye", _broadcast(eye_broadcast), eyes),
+    Algorithm(Collective.BROADCAST, "minimum", _broadcast(minimum_broadcast), best_sources),
+    Algorithm(Collective.BROADCAST, "rectangle", _broadcast(rectangle_broadcast), rectangle_eyes),
     Algorithm(
-        "broadcast",
+        Collective.BROADCAST,
         "jiang-wu",
         _broadcast(jiang_wu_broadcast),
         region_eyes,
         leaves_out="disabled nodes of fault blocks",
         most=theorem_6_bounds,
     ),
-    Algorithm("broadcast", "tree", _tree, takes=("partial",), leaves_out="no path leads to them"),
-    Algorithm("broadcast", "u-mesh", _broadcast(u_mesh_broadcast)),
-    Algorithm("broadcast", "u-torus", _broadcast(u_torus_broadcast)),
-    Algorithm("broadcast", "u-torus-open", _broadcast(u_torus_open_broadcast)),
-    Algorithm("multicast", "u-mesh", _multicast(u_mesh_multicast)),
-    Algorithm("multicast", "u-torus", _multicast(u_torus_multicast)),
-    Algorithm("multicast", "u-torus-open", _multicast(u_torus_open_multicast)),
+    Algorithm(
+        Collective.BROADCAST, "tree", _tree, takes=("partial",), leaves_out="no path leads to them"
+    ),
+    Algorithm(Collective.BROADCAST, "u-mesh", _broadcast(u_mesh_broadcast)),
+    Algorithm(Collective.BROADCAST, "u-torus", _broadcast(u_torus_broadcast)),
+    Algorithm(Collective.BROADCAST, "u-torus-open", _broadcast(u_torus_open_broadcast)),
+    Algorithm(Collective.MULTICAST, "u-mesh", _multicast(u_mesh_multicast)),
+    Algorithm(Collective.MULTICAST, "u-torus", _multicast(u_torus_multicast)),
+    Algorithm(Collective.MULTICAST, "u-torus-open", _multicast(u_torus_open_multicast)),
     *(
         _on_a_grid(collective, name, generate)
         for collective in COLLECTIVES
         for name, generate in (("ring", ring), ("recursive-doubling", recursive_doubling))
-        if collective != "multicast"
+        if collective != Collective.MULTICAST
     ),
-    Algorithm("broadcast", "nesbt-copies", _nesbt_copies, takes=("all_port",)),
-    Algorithm("scatter", "sbt-gray", _gray_code_scatter, takes=("packet",)),
+    Algorithm(Collective.BROADCAST, "nesbt-copies", _nesbt_copies, takes=("all_port",)),
+    Algorithm(Collective.SCATTER, "sbt-gray", _gray_code_scatter, takes=("packet",)),
     *(_on_a_cube(collective, graph) for collective, graph in _CUBE_GRAPHS),
 )
 

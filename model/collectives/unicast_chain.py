@@ -56,6 +56,7 @@ from ..base.errors import InvalidInput, require_range, with_article
 from ..network.routes import Numbers, Offsets, dimension_order
 from ..network.topology import Topology, mesh
 from ..schedule.builder import one_block_schedule
+from ..schedule.collective import Collective
 from ..schedule.schedule import Schedule
 from ..schedule.table import Blocks
 
@@ -224,7 +225,7 @@ def _schedule(
     if targets is not None:
         ends = path_nodes[path_offsets[1:] - 1]
         blocks = Blocks(blocks.owner, (tuple(sorted(ends.tolist())),), blocks.words)
-    collective = "broadcast" if targets is None else "multicast"
+    collective = Collective.BROADCAST if targets is None else Collective.MULTICAST
     return one_block_schedule(
         algorithm,
         topology,

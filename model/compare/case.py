@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..base.errors import InvalidInput
 from ..cycle.model import run
+from ..network.config import Timing
 from ..program.compiler import Compiled
 from ..program.payload import Payload
 from ..program.program import Program
@@ -26,11 +27,11 @@ class Case:
     schedule: Schedule
     program: Program
     payload: Payload
-    timing: str
+    timing: Timing
     predicted: Prediction
 
     @classmethod
-    def of(cls, compiled: Compiled, *, timing: str, seed: int) -> Case:
+    def of(cls, compiled: Compiled, *, timing: Timing, seed: int) -> Case:
         """Predict what is ``compiled``, with a payload drawn from ``seed``.
 
         Raises :class:`.InvalidInput` where flits would wait in a network that is contention-free.

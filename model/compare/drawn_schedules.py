@@ -10,9 +10,10 @@ import numpy as np
 from ..base.errors import InvalidInput
 from ..collectives.registry import Request, algorithms_for
 from ..network.config import TIMINGS, NetworkConfig
+from ..network.port_model import PortModel
 from ..network.topology import Topology
 from ..program.compiler import Compiled, fit
-from ..schedule.promises import COLLECTIVES, ROOTLESS
+from ..schedule.collective import COLLECTIVES, ROOTLESS, Collective
 from ..schedule.schedule import Schedule
 from .case import Case
 from .drawn_traffic import NETWORKS, draw_config
@@ -79,8 +80,10 @@ def _draw_request(
         all_port=all_port and bool(draw.integers(2)),
     )
     if not request.all_port and draw.integers(4) == 0:
-        request = replace(request, duplex=("half-duplex", "full-duplex")[draw.integers(2)])
-    if collective == "multicast":
+        request = replace(
+            request, duplex=(PortModel.HALF_DUPLEX, PortModel.FULL_DUPLEX)[draw.integers(2)]
+        )
+    if collective == Collective.MULTICAST:
         others = [node for node in range(nodes) if node != request.source]
         number = int(draw.integers(len(others) + 1))
         chosen = draw.choice(others, number, replace=False).tolist() if others else []

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..base.errors import InvalidInput
-from ..network.config import NetworkConfig
-from ..network.topology import Topology, hypercube, line, mesh, ring, torus
+from ..network.config import PARAMETERS, NetworkConfig
+from ..network.kinds import KINDS
+from ..network.topology import Topology
 from ..program.checks import require_table_room
 from ..traffic.program import message_words_for, traffic_program
 from ..traffic.traffic import PATTERNS, draw_refusal, draw_traffic
@@ -25,20 +27,10 @@ SHORTEST_PACKET, LONGEST_PACKET = 4, 12
 NARROWEST_FLIT = 28
 """In narrower flits, a header may be longer than the shortest packet that is drawn."""
 
-NETWORKS: tuple[tuple[str, Callable[[], Topology]], ...] = (
-    ("--mesh 4x4", lambda: mesh((4, 4))),
-    ("--mesh 5x3", lambda: mesh((5, 3))),
-    ("--mesh 2x2x2", lambda: mesh((2, 2, 2))),
-    ("--mesh 1x1", lambda: mesh((1, 1))),
-    ("--mesh 1x6", lambda: mesh((1, 6))),
-    ("--mesh 2x1x3x2", lambda: mesh((2, 1, 3, 2))),
-    ("--torus 4x4", lambda: torus((4, 4))),
-    ("--torus 5x3", lambda: torus((5, 3))),
-    ("--torus 2x3", lambda: torus((2, 3))),
-    ("--torus 3x3x2", lambda: torus((3, 3, 2))),
-    ("--hypercube 4", lambda: hypercube(4)),
-    ("--line 5", lambda: line(5)),
-    ("--ring 7", lambda: ring(7)),
+NETWORKS: tuple[tuple[str, Callable[[], Topology]], ...] = tuple(
+    (f"--{kind.name} {kind.separator.join(map(str, size))}", partial(kind.network, size))
+    for kind in KINDS.values()
+    for size in kind.samples
 )
 """Networks that are drawn: as on the command line, and their topology."""
 
@@ -69,17 +61,19 @@ class DrawnNetwork:
 
 def draw_config(draw: np.random.Generator, topology: Topology, **given: Any) -> NetworkConfig:
     """Draw what is not ``given``, until it makes a network."""
+    numbers = {
+        name: parameter.limits
+        for name, parameter in PARAMETERS.items()
+        if parameter.limits is not None and name not in given
+    }
     while True:
         try:
-            return NetworkConfig(
-                topology=topology,
-                vcs=int(draw.integers(1, 9)),
-                depth=int(draw.integers(1, 17)),
-                flit_width=int(draw.integers(8, 65)),
-                link_registers=int(draw.integers(0, 4)),
-                barrier_registers=int(draw.integers(0, 8)),
-                **given,
-            )
+            # Numbers alone: flags decide what is run.
+            drawn: dict[str, Any] = {
+                name: int(draw.integers(limits[0], limits[1] + 1))
+                for name, limits in numbers.items()
+            }
+            return NetworkConfig(topology=topology, **drawn, **given)
         except InvalidInput:
             # Too narrow for a field, or too shallow for a network without arbitration.
             continue
@@ -131,10 +125,14 @@ class DrawnCase:
     def command(self) -> str:
         """The command that repeats it."""
         config = self.network.config
+        parameters = " ".join(
+            f"--{name.replace('_', '-')} {getattr(config, name)}"
+            for name, parameter in PARAMETERS.items()
+            if parameter.for_traffic and parameter.limits is not None
+        )
         return (
-            f"eyecast traffic {self.network.option} --vcs {config.vcs} --depth {config.depth} "
-            f"--flit-width {config.flit_width} --link-registers {config.link_registers} "
+            f"eyecast traffic {self.network.option} {parameters} "
             f"--pattern {self.pattern} --rate {self.rate} --packet-flits {self.packet_flits} "
             f"--cycles {self.cycles} --back-pressure {self.back_pressure} --seed {self.seed} "
-            f"--message-words {config.message_words} --table-words {config.table_words} --on both"
+            "--on both"
         )

@@ -13,6 +13,7 @@ from ..collectives.cube.costs.tables import COLLECTIVES, find_costs
 from ..collectives.least import least_measures
 from ..collectives.registry import Request
 from ..collectives.title import origin_name
+from ..network.port_model import PortModel
 from ..schedule.cost import ScheduleCost, count_cost, message_words
 from ..schedule.schedule import Schedule
 
@@ -66,7 +67,7 @@ class Entry:
         if topology.kind != "hypercube" or self.schedule.collective not in COLLECTIVES:
             return None
         model = self.schedule.port_model
-        ports = {"all-port": "n-port", "exchange": "one-port"}.get(model, model)
+        ports = {PortModel.ALL_PORT: "n-port", PortModel.EXCHANGE: "one-port"}.get(model, model)
         words = message_words(self.schedule)
         packet = int(self.cost.words_per_step.max(initial=1))
         for cost in find_costs(self.schedule.collective, ports):

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..cycle.model import run
+from ..network.config import Timing
 from ..program.payload import empty_memory, random_words
 from ..program.program import Program
 from ..run.rules import TraceError, check_trace
@@ -52,7 +53,7 @@ class TrafficCase:
         words = random_words(config, (config.topology.nodes, longest), seed)
         memory = empty_memory(config)
         memory[:, :longest] = words
-        predicted = run(program, memory, timing="self-timed", refusal=refusal)
+        predicted = run(program, memory, timing=Timing.SELF_TIMED, refusal=refusal)
         return cls(traffic, program, seed, refusal, words, predicted)
 
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.errors import InvalidInput, one_of, require_range
+from ..base.errors import InvalidInput, require_range
 from ..base.pieces import offsets_of
-from ..network.config import REFUSAL_CYCLES, TIMINGS, NetworkConfig
+from ..network.config import REFUSAL_CYCLES, NetworkConfig, Timing
 from ..network.topology import NO_LINK
 from ..program.checks import require_held
 from ..program.table import ProgramTable
@@ -45,7 +45,7 @@ def run(
     program: ProgramTable,
     memory: npt.NDArray[np.uint64],
     *,
-    timing: str,
+    timing: Timing,
     cycle_limit: int | None = None,
     record_trace: bool = True,
     refusal: npt.NDArray[np.uint16] | None = None,
@@ -62,13 +62,11 @@ def run(
     The program may be wrong in any way that its table can express; the flags tell. Raises
     :class:`InvalidInput` for what no table or memory of the network can hold.
     """
-    if timing not in TIMINGS:
-        raise InvalidInput.of("timing", one_of(TIMINGS), timing)
     require_held(program)
     config = program.config
     _require_memory(config, memory)
     limit = _limit(program, refusal, cycle_limit)
-    barrier = timing == "barrier"
+    barrier = Timing.named(timing) is Timing.BARRIER
     network = _network(program, barrier=barrier, record_trace=record_trace, refusal=refusal)
     registers = reset_registers(network, memory)
     lists = empty_lists(network)

@@ -6,10 +6,12 @@ What travels in it has formats of its own: ``header`` (:mod:`.header`) and ``tab
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
-from ..base.errors import InvalidInput, require_range
+from ..base.errors import InvalidInput, one_of, require_range
 from .header import HeaderFormat
 from .table_format import HEADER_COUNT_BITS, TableFormat
 from .topology import Topology
@@ -23,8 +25,24 @@ MOST_VCS = 8
 MOST_MEMORY_WORDS = 1 << 16
 """Words of the largest message memory, and of the largest table, that a node may have."""
 
-TIMINGS = ("barrier", "self-timed")
-"""How the steps of nodes may go on (docs/router.md, section 4)."""
+
+class Timing(StrEnum):
+    """The ways in which the steps of nodes follow each other (docs/router.md, section 4)."""
+
+    BARRIER = "barrier"
+    SELF_TIMED = "self-timed"
+
+    @classmethod
+    def named(cls, text: str) -> Timing:
+        """Find the timing with this name; raises :class:`.InvalidInput` if there is none."""
+        for timing in cls:
+            if timing == text:
+                return timing
+        raise InvalidInput.of("timing", one_of(cls), text)
+
+
+TIMINGS = tuple(Timing)
+"""All of them."""
 
 SIGNATURE_BITS = 32
 """Width of a node's signature."""
@@ -35,64 +53,136 @@ def bits_for(largest: int) -> int:
     return largest.bit_length()
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """Metadata of a field of :class:`NetworkConfig`: all that is said of it beside its default.
+
+    The checks, the command-line options, the files and the soak's draws are made from these.
+
+    limits
+        Least and most of a number; None of a flag.
+    help
+        Help of the command-line option, with the limits for ``{}``; "" for a parameter without an
+        option, which follows from what is run.
+    for_traffic
+        True where ``eyecast traffic`` has the option too.
+    in_every_file
+        True where files have it even if it is the default.
+    """
+
+    limits: tuple[int, int] | None = None
+    help: str = ""
+    for_traffic: bool = True
+    in_every_file: bool = False
+
+    @property
+    def help_text(self) -> str:
+        """The help of the option, with the limits in their place."""
+        return self.help.format(*self.limits or ())
+
+
+def _number(
+    default: int,
+    limits: tuple[int, int],
+    help_text: str,
+    *,
+    for_traffic: bool = True,
+    in_every_file: bool = False,
+) -> int:
+    """A field that is an integer within ``limits``."""
+    parameter = Parameter(limits, help_text, for_traffic, in_every_file)
+    return field(default=default, metadata={"parameter": parameter})
+
+
+def _flag(help_text: str = "", *, for_traffic: bool = False) -> bool:
+    """A field that is false if nobody asks for it."""
+    parameter = Parameter(None, help_text, for_traffic)
+    return field(default=False, metadata={"parameter": parameter})
+
+
 @dataclass(frozen=True, kw_only=True)
 class NetworkConfig:
     """Everything that is fixed when a network is built; docs/router.md says what each part does.
 
-    topology
-        The nodes and links.
-    vcs
-        Virtual channels per link, 1 to 8.
-    depth
-        Flits that an input buffer holds per VC, 1 to 16. A credit takes 2R + 2 cycles to come back
-        over R link registers, so that depth is the least that keeps a link busy.
-    flit_width
-        Bits of data in a flit and in a word of memory, 8 to 64; with timed rows 16 to 64, as a word
-        holds a pattern of refusal of 16 bits.
-    message_words
-        Words of message memory in each node.
-    table_words
-        Words of table memory in each node; a row takes one or more of them.
-    steps
-        The largest step number that a row may carry.
-    link_registers
-        Registers on every link between routers, 0 to 3.
-    barrier_registers
-        Registers between all nodes and the barrier, there and back, 0 to 7: so many cycles a step
-        starts later with barrier timing. In a large network they make the clock faster.
-    timed_rows
-        Rows may say the first cycle in which they begin: what traffic is made of.
-    signature
-        Every node folds what its router sends, and when, into 32 bits.
-    contention_free
-        Routers have no buffers, credits or arbitration: for programs in which no two flits meet.
-    all_port
-        A node has an injection and an ejection port for every link, instead of one of each.
+    A new parameter is one field here, and the hardware that heeds it.
     """
 
     topology: Topology
-    vcs: int = 1
-    depth: int = 2
-    flit_width: int = 32
-    message_words: int = 256
-    table_words: int = 64
-    steps: int = 15
-    link_registers: int = 0
-    barrier_registers: int = 0
-    timed_rows: bool = False
-    signature: bool = False
-    contention_free: bool = False
-    all_port: bool = False
+    """The nodes and links."""
+
+    vcs: int = _number(
+        1,
+        (1, MOST_VCS),
+        "Virtual channels per link, {} to {}; more if needed and not given.",
+        in_every_file=True,
+    )
+    """Virtual channels per link."""
+
+    depth: int = _number(
+        2, (1, 16), "Flits in the buffer of each VC, {} to {}.", in_every_file=True
+    )
+    """Flits that an input buffer holds per VC. A credit takes 2R + 2 cycles to come back over R
+    link registers, so that depth is the least that keeps a link busy."""
+
+    flit_width: int = _number(32, (8, 64), "Bits of a flit, {} to {}.", in_every_file=True)
+    """Bits of data in a flit and in a word of memory; with timed rows at least 16, as a word holds
+    a pattern of refusal of 16 bits."""
+
+    message_words: int = _number(
+        256,
+        (2, MOST_MEMORY_WORDS),
+        "Message memory of a node, in flits; more if needed and not given.",
+        in_every_file=True,
+    )
+    """Words of message memory in each node."""
+
+    table_words: int = _number(
+        64,
+        (2, MOST_MEMORY_WORDS),
+        "Table memory of a node, in flits; more if needed and not given.",
+        in_every_file=True,
+    )
+    """Words of table memory in each node; a row takes one or more of them."""
+
+    link_registers: int = _number(0, (0, 3), "Registers on every link, {} to {}.")
+    """Registers on every link between routers."""
+
+    barrier_registers: int = _number(
+        0,
+        (0, 7),
+        "Registers between all nodes and the barrier, {} to {}: for a faster clock.",
+        for_traffic=False,
+    )
+    """Registers between all nodes and the barrier, there and back: so many cycles a step starts
+    later with barrier timing. In a large network they make the clock faster."""
+
+    steps: int = _number(
+        15,
+        (1, (1 << 12) - 1),
+        "Largest step number, if no schedule takes more.",
+        for_traffic=False,
+        in_every_file=True,
+    )
+    """The largest step number that a row may carry."""
+
+    timed_rows: bool = _flag()
+    """Rows may say the first cycle in which they begin: what traffic is made of."""
+
+    signature: bool = _flag()
+    """Every node folds what its router sends, and when, into 32 bits."""
+
+    contention_free: bool = _flag(
+        "Routers without buffers and arbitration; a flag where two flits meet."
+    )
+    """Routers have no buffers, credits or arbitration: for programs in which no two flits meet."""
+
+    all_port: bool = _flag()
+    """A node has an injection and an ejection port for every link, instead of one of each."""
 
     def __post_init__(self) -> None:
-        require_range("vcs", self.vcs, 1, MOST_VCS)
-        require_range("depth", self.depth, 1, 16)
-        require_range("flit width", self.flit_width, 8, 64)
-        require_range("message words", self.message_words, 2, MOST_MEMORY_WORDS)
-        require_range("table words", self.table_words, 2, MOST_MEMORY_WORDS)
-        require_range("steps", self.steps, 1, (1 << 12) - 1)
-        require_range("link registers", self.link_registers, 0, 3)
-        require_range("barrier registers", self.barrier_registers, 0, 7)
+        for name, parameter in PARAMETERS.items():
+            if parameter.limits is not None:
+                require_range(name.replace("_", " "), getattr(self, name), *parameter.limits)
         require_range("ports per node", self.topology.ports, 2, 63)
         if self.timed_rows and self.flit_width < REFUSAL_CYCLES:
             allowed = f"at least {REFUSAL_CYCLES} in a network with timed rows"
@@ -185,3 +275,16 @@ class NetworkConfig:
     def start_bits(self) -> int:
         """Width of a row's start; 0 where rows have none."""
         return min(self.flit_width, 32) if self.timed_rows else 0
+
+
+PARAMETERS: dict[str, Parameter] = {
+    each.name: each.metadata["parameter"]
+    for each in fields(NetworkConfig)
+    if "parameter" in each.metadata
+}
+"""Metadata of each parameter of a network, which are all fields but the topology, by name."""
+
+DEFAULTS: dict[str, Any] = {
+    each.name: each.default for each in fields(NetworkConfig) if each.name in PARAMETERS
+}
+"""The value of each parameter that is not given."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import msgspec
 
@@ -32,17 +32,10 @@ from ..base.errors import InvalidInput, one_of
 from ..base.json_file import place_first, read_json
 from .attached_host import HostedTopology, with_host
 from .faults import with_faults
-from .named_graphs import (
-    binary_tree,
-    de_bruijn,
-    de_bruijn_size,
-    diagonal_mesh,
-    star_tree,
-    star_tree_size,
-)
+from .kinds import GRAPH, KINDS, Kind
 from .neighbor_table import graph
 from .node_link import decode_node_link
-from .topology import Topology, hypercube, line, mesh, ring, torus
+from .topology import Topology
 
 _LARGEST = (1 << 31) - 1
 _Number = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
@@ -57,73 +50,25 @@ class _Faults(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     faulty_links: list[tuple[_Number, _Number]] = []
 
 
-class _Grid(_Faults):
-    dims: list[_Number]
-
-
-class _Chain(_Faults):
-    nodes: _Number
-
-
-class _Hypercube(_Faults):
-    dimension: _Number
-
-
-class _StarTree(_Faults):
-    arms: _Number
-    length: _Number
-
-
-class _DiagonalMesh(_Faults):
-    side: _Number
-
-
-class _DeBruijn(_Faults):
-    base: _Number
-    length: _Number
-
-
 class _Graph(_Faults):
     neighbor: list[list[_Neighbor]]
 
 
-class _Kind(NamedTuple):
-    """Reader (``layout``, ``build``) and writer (``size``) of a kind of network."""
+def _layout_of(kind: Kind) -> type[msgspec.Struct]:
+    """Make the layout of a kind: its numbers, or its list of sides, beside the faults."""
+    number = list[_Number] if kind.sides else _Number
+    return msgspec.defstruct(
+        kind.name,
+        [(name, number) for name in kind.fields],
+        bases=(_Faults,),
+        forbid_unknown_fields=True,
+        kw_only=True,
+    )
 
-    layout: type[_Faults]
-    build: Callable[[Any], Topology]
-    size: Callable[[Topology], dict[str, object]]
 
-
-_KINDS = {
-    "mesh": _Kind(_Grid, lambda file: mesh(tuple(file.dims)), lambda t: {"dims": list(t.dims)}),
-    "torus": _Kind(_Grid, lambda file: torus(tuple(file.dims)), lambda t: {"dims": list(t.dims)}),
-    "hypercube": _Kind(
-        _Hypercube, lambda file: hypercube(file.dimension), lambda t: {"dimension": len(t.dims)}
-    ),
-    "line": _Kind(_Chain, lambda file: line(file.nodes), lambda t: {"nodes": t.nodes}),
-    "ring": _Kind(_Chain, lambda file: ring(file.nodes), lambda t: {"nodes": t.nodes}),
-    "binary-tree": _Kind(
-        _Chain, lambda file: binary_tree(file.nodes), lambda t: {"nodes": t.nodes}
-    ),
-    "star-tree": _Kind(
-        _StarTree,
-        lambda file: star_tree(file.arms, file.length),
-        lambda t: dict(zip(("arms", "length"), star_tree_size(t), strict=True)),
-    ),
-    "diagonal-mesh": _Kind(
-        _DiagonalMesh, lambda file: diagonal_mesh(file.side), lambda t: {"side": t.dims[0]}
-    ),
-    "de-bruijn": _Kind(
-        _DeBruijn,
-        lambda file: de_bruijn(file.base, file.length),
-        lambda t: dict(zip(("base", "length"), de_bruijn_size(t), strict=True)),
-    ),
-    "graph": _Kind(
-        _Graph,
-        lambda file: graph(file.neighbor),
-        lambda t: {"neighbor": (t.without_faults or t).neighbor.tolist()},
-    ),
+_LAYOUTS: dict[str, Any] = {
+    **{name: _layout_of(kind) for name, kind in KINDS.items()},
+    GRAPH: _Graph,
 }
 
 
@@ -136,11 +81,21 @@ def topology_to_json(topology: Topology) -> dict[str, object]:
         host = {"host": True, "host_links": list(topology.host_links)}
     return {
         "kind": network.kind,
-        **_KINDS[network.kind].size(network),
+        **_size_to_json(network),
         **host,
         "faulty_nodes": list(topology.faulty_nodes),
         "faulty_links": [list(link) for link in topology.faulty_links],
     }
+
+
+def _size_to_json(topology: Topology) -> dict[str, object]:
+    """Describe which network of its kind a topology is; a graph by its table of neighbours."""
+    if topology.kind not in KINDS:
+        return {"neighbor": (topology.without_faults or topology).neighbor.tolist()}
+    kind = KINDS[topology.kind]
+    size = kind.size(topology)
+    values = [list(size)] if kind.sides else size
+    return dict(zip(kind.fields, values, strict=True))
 
 
 def topology_from_json(fields: dict[str, object]) -> Topology:
@@ -176,20 +131,29 @@ def _from_text(text: bytes) -> Topology:
 
 
 def _known_kind(kind: object) -> str:
-    if isinstance(kind, str) and kind in _KINDS:
+    if isinstance(kind, str) and kind in _LAYOUTS:
         return kind
-    raise InvalidInput.of("topology.kind", f"{one_of(_KINDS)} in this version", kind)
+    raise InvalidInput.of("topology.kind", f"{one_of(_LAYOUTS)} in this version", kind)
 
 
 def _topology(kind: str, decode: Callable[[type[_Faults]], _Faults]) -> Topology:
     """The topology of a kind, whose description ``decode`` gives in a layout."""
     try:
-        file = decode(_KINDS[kind].layout)
+        file = decode(_LAYOUTS[kind])
     except msgspec.ValidationError as error:
         raise InvalidInput(place_first(error, "topology")) from error
-    topology = _KINDS[kind].build(file)
+    topology = _whole_network(kind, file)
     if file.host:
         topology = with_host(topology, file.host_links)
     elif file.host_links:
         raise InvalidInput.of("topology.host_links", "left out without a host", file.host_links)
     return with_faults(topology, file.faulty_nodes, file.faulty_links)
+
+
+def _whole_network(name: str, file: Any) -> Topology:
+    """Make the network that a description in its kind's layout is about, without faults."""
+    if name not in KINDS:
+        return graph(file.neighbor)
+    kind = KINDS[name]
+    numbers = [getattr(file, field) for field in kind.fields]
+    return kind.network(tuple(numbers[0]) if kind.sides else tuple(numbers))

@@ -15,6 +15,7 @@ import numpy as np
 from ..base.errors import InvalidInput
 from ..base.pieces import offsets_of
 from ..network.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
+from ..network.port_model import PortModel
 from ..network.routes import segments_of_paths
 from ..schedule.schedule import Schedule
 from .layout import Layout
@@ -36,7 +37,7 @@ def compile_schedule(
         raise InvalidInput.of("flits", allowed, layout.size)
     if schedule.steps > config.steps:
         raise InvalidInput.of("steps of the network", f"at least {schedule.steps}", config.steps)
-    if schedule.port_model == "all-port" and not config.all_port:
+    if schedule.port_model == PortModel.ALL_PORT and not config.all_port:
         raise InvalidInput.of("ports", "all, which an all-port schedule needs", "one")
     nodes = config.topology.nodes
     puts, receives = _puts(schedule, layout), _receives(schedule, config)

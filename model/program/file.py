@@ -12,11 +12,10 @@
                           "length": 4}], "receives": []},
                {"rows": [], "receives": [1]}]}
 
-A route is a list of segments [port, hops, vc]. Where they are not 0 or false, "network" also has
-"link_registers", "barrier_registers", "timed_rows", "signature", "contention_free" and "all_port";
-a timed row has "start", and a node that receives packets of timed rows says in "awaited" how many;
-a row whose message goes on in the next row is "continued". In an all-port network "receive_ports"
-are the ports of "receives", one for each.
+"network" is described in :mod:`..network.config_file`. A route is a list of segments [port, hops,
+vc]. A timed row has "start", and a node that receives packets of timed rows says in "awaited" how
+many. A row whose message goes on in the next row is "continued". In an all-port network
+"receive_ports" are the ports of "receives", one for each.
 """
 
 from __future__ import annotations
@@ -30,46 +29,17 @@ from ..base.errors import InvalidInput
 from ..base.files import write_atomically
 from ..base.json_file import decode_versioned, read_json
 from ..network.config import NetworkConfig
+from ..network.config_file import network_from_json, network_to_json
+from ..network.port_model import PortModel
 from ..network.segment import Segment
-from ..network.topology_file import topology_from_json, topology_to_json
-from ..schedule.table import PORT_MODELS
 from .program import Program
 from .row import Row
 
 FORMAT = "eyecast-program"
 VERSION = 1
 
-LIMITS = ("vcs", "depth", "flit_width", "message_words", "table_words", "steps")
-"""Fields of :class:`NetworkConfig` that stand beside the topology in the file."""
-
-LATER_LIMITS = {
-    "link_registers": 0,
-    "barrier_registers": 0,
-    "timed_rows": False,
-    "signature": False,
-    "contention_free": False,
-    "all_port": False,
-}
-"""Fields of :class:`NetworkConfig` that a file leaves out where they have this value."""
-
 _Natural = Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)]
 _Positive = Annotated[int, msgspec.Meta(ge=1, le=(1 << 31) - 1)]
-
-
-class _Network(msgspec.Struct, forbid_unknown_fields=True):
-    topology: dict[str, object]
-    vcs: int
-    depth: int
-    flit_width: int
-    message_words: int
-    table_words: int
-    steps: int
-    link_registers: int = 0
-    barrier_registers: int = 0
-    timed_rows: bool = False
-    signature: bool = False
-    contention_free: bool = False
-    all_port: bool = False
 
 
 class _Row(msgspec.Struct, forbid_unknown_fields=True):
@@ -92,22 +62,9 @@ class _Node(msgspec.Struct, forbid_unknown_fields=True):
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     format: str
     version: int
-    network: _Network
+    network: dict[str, object]
     port_model: str
     nodes: list[_Node]
-
-
-def network_to_json(config: NetworkConfig) -> dict[str, object]:
-    """``config`` as a program file describes it."""
-    return {
-        "topology": topology_to_json(config.topology),
-        **{name: getattr(config, name) for name in LIMITS},
-        **{
-            name: getattr(config, name)
-            for name, usual in LATER_LIMITS.items()
-            if getattr(config, name) != usual
-        },
-    }
 
 
 def program_json(program: Program) -> str:
@@ -181,20 +138,17 @@ def read_program(path: str | Path) -> Program:
 
 def _program(file: _File) -> Program:
     """The program of a file whose types are right; refused if its network cannot hold it."""
-    topology = topology_from_json(file.network.topology)
-    limits = {name: getattr(file.network, name) for name in (*LIMITS, *LATER_LIMITS)}
-    config = NetworkConfig(topology=topology, **limits)
-    if file.port_model not in PORT_MODELS:
-        raise InvalidInput.of("port_model", ", ".join(PORT_MODELS), file.port_model)
-    if len(file.nodes) != topology.nodes:
-        raise InvalidInput.of("nodes", f"{topology.nodes} entries", len(file.nodes))
+    config = network_from_json(file.network)
+    port_model = PortModel.named(file.port_model, "port_model")
+    if len(file.nodes) != config.topology.nodes:
+        raise InvalidInput.of("nodes", f"{config.topology.nodes} entries", len(file.nodes))
     for number, node in enumerate(file.nodes):
         for name, steps in (("rows", [row.step for row in node.rows]), ("receives", node.receives)):
             if steps != sorted(steps):
                 raise InvalidInput.of(f"nodes[{number}].{name}", "in order of step", steps)
     program = Program.from_rows(
         config,
-        file.port_model,
+        port_model,
         [[_row(row) for row in node.rows] for node in file.nodes],
         [node.receives for node in file.nodes],
         receive_ports=[node.receive_ports for node in file.nodes],

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput, require_range
 from ..base.pieces import offsets_of
 from ..network.config import NetworkConfig
+from ..network.port_model import PortModel
 from ..network.segment import Routes, Segment
 from .checks import check_program
 from .row import Row
@@ -70,7 +71,7 @@ class Program(ProgramTable):
     def from_rows(
         cls,
         config: NetworkConfig,
-        port_model: str,
+        port_model: PortModel,
         rows: Sequence[Sequence[Row]],
         receives: Sequence[Sequence[int]],
         *,

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput
 from ..base.pieces import offsets_of, ranges
 from ..network.config import NetworkConfig
+from ..network.port_model import PortModel
 from ..network.segment import Routes
 
 Numbers = npt.NDArray[np.int64]
@@ -63,7 +64,7 @@ class ProgramTable:
     """
 
     config: NetworkConfig
-    port_model: str
+    port_model: PortModel
     first_row: Numbers
     step: Numbers
     start: Numbers
@@ -110,8 +111,8 @@ class ProgramTable:
 
     @property
     def half_duplex(self) -> bool:
-        """Whether a send and a receive of a node in one step set a flag."""
-        return self.port_model == "half-duplex"
+        """Tell whether a send and a receive of a node in one step set a flag."""
+        return self.port_model == PortModel.HALF_DUPLEX
 
     @property
     def steps(self) -> int:
@@ -197,7 +198,7 @@ class ProgramTable:
 
     @property
     def expected(self) -> npt.NDArray[np.bool_]:
-        """Whether anything is received in a step: shape (nodes * lanes, 2 ** step_bits)."""
+        """Tell whether anything is received in a step: shape (nodes * lanes, 2 ** step_bits)."""
         shape = (self.nodes * self.config.lanes, 1 << self.config.step_bits)
         expected = np.zeros(shape, dtype=np.bool_)
         expected[self.receiver, self.receive_step] = True

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..network.port_model import PortModel
 from ..network.topology import Topology
+from ..schedule.collective import Collective
 from .schedule import Schedule
 from .table import Blocks
 
@@ -32,8 +34,8 @@ def one_block_schedule(
     path_nodes: npt.NDArray[np.int32],
     *,
     vcs: npt.NDArray[np.int32] | None = None,
-    collective: str = "broadcast",
-    port_model: str = "half-duplex",
+    collective: str = Collective.BROADCAST,
+    port_model: PortModel = PortModel.HALF_DUPLEX,
 ) -> Schedule:
     """The schedule whose sends all carry the one block of ``blocks``, from its owner on.
 
@@ -77,7 +79,7 @@ def build_schedule(
     topology: Topology,
     collective: str,
     algorithm: str,
-    port_model: str,
+    port_model: PortModel,
     root: int | None,
     blocks: Blocks,
     rows: Rows,

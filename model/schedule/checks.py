@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput
+from ..network.port_model import PortModel
+from ..schedule.collective import Collective
 from .promises import require_promise
 
 if TYPE_CHECKING:
@@ -145,7 +147,7 @@ def check_blocks(schedule: SendTable) -> None:
     if missing.size:
         node, block = divmod(int(missing.min()), count)
         raise ScheduleError(f"node {node} is left out: no send brings it block {block}")
-    if schedule.collective == "broadcast":
+    if schedule.collective == Collective.BROADCAST:
         _check_reached_once(schedule, owned, arriving, sends)
 
 
@@ -228,12 +230,12 @@ def check_ports(schedule: SendTable) -> None:
     every = np.arange(schedule.sends)
     sending = step * schedule.topology.nodes + schedule.source
     receiving = step * schedule.topology.nodes + schedule.target
-    if schedule.port_model == "half-duplex":
+    if schedule.port_model == PortModel.HALF_DUPLEX:
         both = np.concatenate((schedule.source, schedule.target))
         keys = np.concatenate((sending, receiving))
         _require_one(schedule, "in two sends", keys, np.tile(every, 2), both)
         return
-    if schedule.port_model == "all-port":
+    if schedule.port_model == PortModel.ALL_PORT:
         links = schedule.topology.nodes * schedule.topology.ports
         first = schedule.path_offsets[:-1] - every
         last = schedule.path_offsets[1:] - every - 2
@@ -244,7 +246,7 @@ def check_ports(schedule: SendTable) -> None:
         return
     _require_one(schedule, "the source of two sends", sending, every, schedule.source)
     _require_one(schedule, "the target of two sends", receiving, every, schedule.target)
-    if schedule.port_model == "exchange":
+    if schedule.port_model == PortModel.EXCHANGE:
         _check_partners(schedule, sending, receiving)
 
 

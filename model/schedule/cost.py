@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
+from ..schedule.collective import Collective
 from .schedule import Schedule
 from .table import CUSTOM
 
@@ -69,7 +70,12 @@ def send_words(schedule: Schedule) -> npt.NDArray[np.int64]:
 def message_words(schedule: Schedule) -> int:
     """Words that a node has for one other, or for all: M, in however many blocks it is cut."""
     nodes = schedule.topology.nodes
-    messages = {"broadcast": 1, "multicast": 1, CUSTOM: 1, "all-to-all": nodes**2}
+    messages = {
+        Collective.BROADCAST: 1,
+        Collective.MULTICAST: 1,
+        CUSTOM: 1,
+        Collective.ALL_TO_ALL: nodes**2,
+    }
     return int(schedule.blocks.words.sum()) // messages.get(schedule.collective, nodes)
 
 

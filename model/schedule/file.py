@@ -29,6 +29,7 @@ from ..base.errors import InvalidInput
 from ..base.files import write_atomically
 from ..base.json_file import decode_versioned, read_json
 from ..base.pieces import offsets_of
+from ..network.port_model import PortModel
 from ..network.topology_file import topology_from_json, topology_to_json
 from .checks import LARGEST_STEP, LARGEST_VC
 from .schedule import Schedule
@@ -139,7 +140,7 @@ def _schedule(file: _File) -> Schedule:
         topology=topology,
         collective=file.collective,
         algorithm=file.algorithm,
-        port_model=file.port_model,
+        port_model=PortModel.named(file.port_model),
         root=file.root,
         blocks=Blocks(
             np.array([block.owner for block in file.blocks], np.int32),

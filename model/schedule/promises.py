@@ -19,14 +19,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from ..base.errors import InvalidInput, one_of
+from .collective import ROOTLESS, Collective
 from .table import CUSTOM
 
 if TYPE_CHECKING:
     from ..network.topology import Topology
     from .table import Blocks, SendTable
-
-ROOTLESS = ("all-gather", "all-to-all")
-"""Collectives in which every node is a root."""
 
 NO_ROOT = -1
 
@@ -56,7 +54,7 @@ def broadcast_name(topology: Topology, blocks: Blocks) -> str:
     """Name a broadcast that may leave working nodes out: custom if it does."""
     working = set(topology.working_nodes.tolist())
     whole = all(owed is None or working <= {*owed} for owed in blocks.owed)
-    return "broadcast" if whole else CUSTOM
+    return Collective.BROADCAST if whole else CUSTOM
 
 
 Rule = Callable[[int, Nodes, list[int], list[Nodes]], str | None]
@@ -104,16 +102,13 @@ def _all_to_all(_: int, working: Nodes, owner: list[int], owed: list[Nodes]) -> 
 
 
 _RULES: dict[str, Rule] = {
-    "broadcast": _broadcast,
-    "multicast": _multicast,
-    "scatter": _scatter,
-    "gather": _gather,
-    "all-gather": _all_gather,
-    "all-to-all": _all_to_all,
+    Collective.BROADCAST: _broadcast,
+    Collective.MULTICAST: _multicast,
+    Collective.SCATTER: _scatter,
+    Collective.GATHER: _gather,
+    Collective.ALL_GATHER: _all_gather,
+    Collective.ALL_TO_ALL: _all_to_all,
 }
-
-COLLECTIVES = tuple(_RULES)
-"""All names that promise something."""
 
 
 def _first(complaints: Iterable[str]) -> str | None:

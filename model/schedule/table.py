@@ -19,12 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
+from ..network.port_model import PortModel
 from ..network.topology import Topology
 
 CUSTOM = "custom"
-
-PORT_MODELS = ("half-duplex", "exchange", "full-duplex", "all-port")
-"""What a node may do in one step; :func:`~.checks.check_ports` says what each allows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +82,7 @@ class SendTable:
     topology: Topology
     collective: str
     algorithm: str
-    port_model: str
+    port_model: PortModel
     root: int | None
     blocks: Blocks
     step: npt.NDArray[np.int32]
@@ -100,8 +98,7 @@ class SendTable:
         columns = ("step", "source", "target", "path_nodes", "vcs", "block_ids")
         _freeze(self, *columns, dtype=np.int32)
         _freeze(self, "path_offsets", "block_offsets", dtype=np.int64)
-        if self.port_model not in PORT_MODELS:
-            raise InvalidInput.of("port model", ", ".join(PORT_MODELS), self.port_model)
+        object.__setattr__(self, "port_model", PortModel.named(self.port_model))
         for column in ("source", "target"):
             _require_size(column, getattr(self, column), self.sends)
         _require_offsets("path_offsets", self.path_offsets, self.path_nodes, self.sends, 2)

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput, require_range
 from ..base.pieces import offsets_of
 from ..network.config import MOST_MEMORY_WORDS, NetworkConfig
+from ..network.port_model import PortModel
 from ..network.routes import balanced_vcs, route, segments_of_paths
 from ..network.segment import Routes
 from ..network.table_format import MOST_HEADER_FLITS
@@ -48,7 +49,7 @@ def traffic_program(traffic: Traffic, config: NetworkConfig, seed: int) -> Progr
     none = np.zeros(0, dtype=np.int64)
     return Program(
         config=config,
-        port_model="full-duplex",
+        port_model=PortModel.FULL_DUPLEX,
         first_row=offsets_of(np.bincount(traffic.source, minlength=nodes)),
         step=np.broadcast_to(np.int64(1), rows),
         start=traffic.cycle[order],

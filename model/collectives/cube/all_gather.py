@@ -28,8 +28,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.builder import build_schedule
+from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
 from .packing import from_all, pack, require_cube, require_no_source, require_served, to_all
@@ -61,8 +63,8 @@ def cube_all_gather(
     """
     dimension = require_cube(topology, graph, words, packet)
     served = ALL_PORT_ALL_GATHER if all_port else ONE_PORT_ALL_GATHER
-    require_served("all-gather", graph, all_port, served)
-    require_no_source("all-gather", source)
+    require_served(Collective.ALL_GATHER, graph, all_port, served)
+    require_no_source(Collective.ALL_GATHER, source)
     trees = spanning_graph(graph, dimension)
     cycles = level_cycles(trees) if all_port else one_port_cycles(trees)
     crossings = from_all(to_all(trees, cycles), topology.nodes, to_every=True)
@@ -72,5 +74,5 @@ def cube_all_gather(
         (None,) * (topology.nodes * len(pieces)),
         np.tile(pieces.words, topology.nodes),
     )
-    ports = "all-port" if all_port else "exchange"
-    return build_schedule(topology, "all-gather", graph, ports, None, blocks, rows)
+    ports = PortModel.ALL_PORT if all_port else PortModel.EXCHANGE
+    return build_schedule(topology, Collective.ALL_GATHER, graph, ports, None, blocks, rows)

@@ -31,8 +31,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...base.errors import InvalidInput, one_of
+from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.builder import build_schedule
+from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
 from .packing import (
@@ -75,8 +77,8 @@ def cube_all_to_all(
     """
     dimension = require_cube(topology, graph, words, packet)
     served = ALL_PORT_ALL_TO_ALL if all_port else ONE_PORT_ALL_TO_ALL
-    require_served("all-to-all", graph, all_port, served)
-    require_no_source("all-to-all", source)
+    require_served(Collective.ALL_TO_ALL, graph, all_port, served)
+    require_no_source(Collective.ALL_TO_ALL, source)
     if order is not None and (not all_port or order not in ORDERS):
         allowed = one_of(ORDERS) if all_port else "none with one port"
         raise InvalidInput.of("order of all-to-all", allowed, order)
@@ -90,8 +92,8 @@ def cube_all_to_all(
         tuple((node,) for node in np.repeat(pairs % nodes, len(pieces)).tolist()),
         np.tile(pieces.words, nodes * nodes),
     )
-    ports = "all-port" if all_port else "exchange"
-    return build_schedule(topology, "all-to-all", graph, ports, None, blocks, rows)
+    ports = PortModel.ALL_PORT if all_port else PortModel.EXCHANGE
+    return build_schedule(topology, Collective.ALL_TO_ALL, graph, ports, None, blocks, rows)
 
 
 def _from_root(graph: SpanningGraph, all_port: bool, order: str | None) -> Crossings:

@@ -28,8 +28,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.builder import Rows, build_schedule
+from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
 from .bits import Numbers
@@ -77,7 +79,7 @@ def cube_broadcast(
     """
     dimension = require_cube(topology, graph, words, packet)
     served = ALL_PORT_BROADCAST if all_port else ONE_PORT_BROADCAST
-    require_served("broadcast", graph, all_port, served)
+    require_served(Collective.BROADCAST, graph, all_port, served)
     root = require_source(topology, source)
     trees = spanning_graph(graph, dimension, root)
     if graph in ("nrbrg", "nrsbt"):
@@ -88,8 +90,8 @@ def cube_broadcast(
         lengths, rows = _pipelined(trees, words, all_port, packet)
     owner = np.full(lengths.size, root, np.int32)
     blocks = Blocks(owner, (None,) * lengths.size, lengths.astype(np.int32))
-    ports = "all-port" if all_port else "exchange"
-    return build_schedule(topology, "broadcast", graph, ports, root, blocks, rows)
+    ports = PortModel.ALL_PORT if all_port else PortModel.EXCHANGE
+    return build_schedule(topology, Collective.BROADCAST, graph, ports, root, blocks, rows)
 
 
 def _shared_cycles(graph: SpanningGraph, all_port: bool) -> list[Numbers]:

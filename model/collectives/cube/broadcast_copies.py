@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import InvalidInput, require_range, with_article
+from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.builder import Rows, build_schedule
 from ...schedule.promises import broadcast_name
@@ -61,7 +62,7 @@ def nesbt_copies(topology: Topology, source: int, words: int) -> Schedule:
     )
     rows = Rows(level, parent[block, target], target, block)
     name = broadcast_name(topology, blocks)
-    return build_schedule(topology, name, "nesbt-copies", "all-port", source, blocks, rows)
+    return build_schedule(topology, name, "nesbt-copies", PortModel.ALL_PORT, source, blocks, rows)
 
 
 def _reached(tree: SpanningTree, topology: Topology) -> npt.NDArray[np.bool_]:

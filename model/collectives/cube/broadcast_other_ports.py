@@ -25,7 +25,9 @@ from dataclasses import replace
 import numpy as np
 
 from ...base.errors import InvalidInput
+from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from .broadcast import cube_broadcast
 from .packing import require_served
@@ -34,7 +36,10 @@ from .scatter import full_duplex_path_scatter
 from .spanning_graphs import spanning_graph
 
 OTHER_PORTS_BROADCAST = ("brg", "sbt", "tcbt", "nesbt")
-OTHER_PORTS = {("scatter", "brg"), *(("broadcast", graph) for graph in OTHER_PORTS_BROADCAST)}
+OTHER_PORTS = {
+    (Collective.SCATTER, "brg"),
+    *((Collective.BROADCAST, graph) for graph in OTHER_PORTS_BROADCAST),
+}
 """Collectives and their graphs; the scatter is full-duplex alone."""
 
 
@@ -45,19 +50,22 @@ def other_ports_schedule(
     words: int,
     *,
     graph: str,
-    duplex: str,
+    duplex: PortModel,
     packet: int | None = None,
 ) -> Schedule:
     """The schedule of one of :data:`OTHER_PORTS`, half-duplex or full-duplex.
 
     Raises :class:`InvalidInput` for any other, and for what its generator refuses.
     """
-    if (collective, graph) not in OTHER_PORTS or (collective, duplex) == ("scatter", "half-duplex"):
-        allowed = "one or full-duplex" if collective == "scatter" else "one or all"
+    if (collective, graph) not in OTHER_PORTS or (collective, duplex) == (
+        Collective.SCATTER,
+        PortModel.HALF_DUPLEX,
+    ):
+        allowed = "one or full-duplex" if collective == Collective.SCATTER else "one or all"
         raise InvalidInput.of(f"ports for {graph} {collective}", allowed, duplex)
-    if collective == "scatter":
+    if collective == Collective.SCATTER:
         return full_duplex_path_scatter(topology, source, words, packet=packet)
-    broadcast = half_duplex_broadcast if duplex == "half-duplex" else full_duplex_broadcast
+    broadcast = half_duplex_broadcast if duplex == PortModel.HALF_DUPLEX else full_duplex_broadcast
     return broadcast(topology, source, words, graph=graph, packet=packet)
 
 
@@ -69,7 +77,7 @@ def half_duplex_broadcast(
     Where nodes exchange packets, the step becomes two: first the packets to the higher numbers.
     Otherwise as :func:`.broadcast`, for the graphs :data:`OTHER_PORTS_BROADCAST`.
     """
-    require_served("broadcast", graph, False, OTHER_PORTS_BROADCAST)
+    require_served(Collective.BROADCAST, graph, False, OTHER_PORTS_BROADCAST)
     one_port = cube_broadcast(topology, source, words, graph=graph, all_port=False, packet=packet)
     step = one_port.step.astype(np.int64)
     there = (step * topology.nodes + one_port.source) * topology.nodes + one_port.target
@@ -79,7 +87,7 @@ def half_duplex_broadcast(
     double[step[exchanges]] = 1
     second = exchanges & (one_port.source > one_port.target)
     later = (np.cumsum(double) - double)[step] + second
-    return replace(one_port, step=(step + later).astype(np.int32), port_model="half-duplex")
+    return replace(one_port, step=(step + later).astype(np.int32), port_model=PortModel.HALF_DUPLEX)
 
 
 def full_duplex_broadcast(
@@ -91,7 +99,7 @@ def full_duplex_broadcast(
     step more, for the receive, where ports exchange. Otherwise as :func:`.broadcast`, for the
     graphs :data:`OTHER_PORTS_BROADCAST`.
     """
-    require_served("broadcast", graph, False, OTHER_PORTS_BROADCAST)
+    require_served(Collective.BROADCAST, graph, False, OTHER_PORTS_BROADCAST)
     one_port = cube_broadcast(topology, source, words, graph=graph, all_port=False, packet=packet)
     trees = spanning_graph(graph, len(topology.dims), one_port.root or 0).trees
     closer = 0
@@ -100,4 +108,4 @@ def full_duplex_broadcast(
         closer = most_links_at_a_node(trees[0]) - children
     # In a broadcast each send carries one block, and block p is the p-th packet.
     step = one_port.step - closer * one_port.block_ids
-    return replace(one_port, step=step.astype(np.int32), port_model="full-duplex")
+    return replace(one_port, step=step.astype(np.int32), port_model=PortModel.FULL_DUPLEX)

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ...base.errors import InvalidInput, one_of
+from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from .all_gather import ALL_PORT_ALL_GATHER, ONE_PORT_ALL_GATHER, cube_all_gather
 from .all_to_all import ALL_PORT_ALL_TO_ALL, ONE_PORT_ALL_TO_ALL, cube_all_to_all
@@ -43,16 +45,16 @@ class CubeCollective:
 
 
 COLLECTIVES_ON: dict[tuple[str, bool], CubeCollective] = {
-    ("broadcast", False): CubeCollective(ONE_PORT_BROADCAST, cube_broadcast),
-    ("broadcast", True): CubeCollective(ALL_PORT_BROADCAST, cube_broadcast),
-    ("scatter", False): CubeCollective(ONE_PORT_SCATTER, cube_scatter),
-    ("scatter", True): CubeCollective(ALL_PORT_SCATTER, cube_scatter),
-    ("gather", False): CubeCollective(ONE_PORT_SCATTER, cube_gather),
-    ("gather", True): CubeCollective(ALL_PORT_SCATTER, cube_gather),
-    ("all-gather", False): CubeCollective(ONE_PORT_ALL_GATHER, cube_all_gather),
-    ("all-gather", True): CubeCollective(ALL_PORT_ALL_GATHER, cube_all_gather),
-    ("all-to-all", False): CubeCollective(ONE_PORT_ALL_TO_ALL, cube_all_to_all),
-    ("all-to-all", True): CubeCollective(ALL_PORT_ALL_TO_ALL, cube_all_to_all),
+    (Collective.BROADCAST, False): CubeCollective(ONE_PORT_BROADCAST, cube_broadcast),
+    (Collective.BROADCAST, True): CubeCollective(ALL_PORT_BROADCAST, cube_broadcast),
+    (Collective.SCATTER, False): CubeCollective(ONE_PORT_SCATTER, cube_scatter),
+    (Collective.SCATTER, True): CubeCollective(ALL_PORT_SCATTER, cube_scatter),
+    (Collective.GATHER, False): CubeCollective(ONE_PORT_SCATTER, cube_gather),
+    (Collective.GATHER, True): CubeCollective(ALL_PORT_SCATTER, cube_gather),
+    (Collective.ALL_GATHER, False): CubeCollective(ONE_PORT_ALL_GATHER, cube_all_gather),
+    (Collective.ALL_GATHER, True): CubeCollective(ALL_PORT_ALL_GATHER, cube_all_gather),
+    (Collective.ALL_TO_ALL, False): CubeCollective(ONE_PORT_ALL_TO_ALL, cube_all_to_all),
+    (Collective.ALL_TO_ALL, True): CubeCollective(ALL_PORT_ALL_TO_ALL, cube_all_to_all),
 }
 """By (collective, whether a node uses all ports at once)."""
 
@@ -66,7 +68,7 @@ def cube_schedule(
     graph: str,
     all_port: bool,
     packet: int | None = None,
-    duplex: str | None = None,
+    duplex: PortModel | None = None,
     order: str | None = None,
 ) -> Schedule:
     """The schedule of ``collective`` on the spanning graph ``graph`` of a hypercube.

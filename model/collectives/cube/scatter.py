@@ -37,8 +37,10 @@ from math import gcd
 
 import numpy as np
 
+from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.builder import Rows, build_schedule
+from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
 from .bits import Numbers
@@ -107,7 +109,9 @@ def full_duplex_path_scatter(
     path = spanning_graph("brg", dimension, root).trees[0]
     lengths, rows = _along_path(path, words, packet, apart=1)
     blocks = _blocks(topology.nodes, root, lengths, to_root=False)
-    return build_schedule(topology, "scatter", "brg", "full-duplex", root, blocks, rows)
+    return build_schedule(
+        topology, Collective.SCATTER, "brg", PortModel.FULL_DUPLEX, root, blocks, rows
+    )
 
 
 def gray_code_scatter(
@@ -140,7 +144,9 @@ def gray_code_scatter(
         (nodes[:, None] * piece.size + piece).ravel(),
     )
     blocks = _blocks(topology.nodes, root, lengths, to_root=False)
-    return build_schedule(topology, "scatter", "sbt-gray", "exchange", root, blocks, rows)
+    return build_schedule(
+        topology, Collective.SCATTER, "sbt-gray", PortModel.EXCHANGE, root, blocks, rows
+    )
 
 
 def _personal(
@@ -152,7 +158,7 @@ def _personal(
     packet: int | None,
     to_root: bool,
 ) -> Schedule:
-    collective = "gather" if to_root else "scatter"
+    collective = Collective.GATHER if to_root else Collective.SCATTER
     dimension = require_cube(topology, graph, words, packet)
     served = ALL_PORT_SCATTER if all_port else ONE_PORT_SCATTER
     require_served(collective, graph, all_port, served)
@@ -165,7 +171,7 @@ def _personal(
         pieces, rows = pack(crossings, topology, words, count, packet)
         lengths = pieces.words
     blocks = _blocks(topology.nodes, root, lengths, to_root)
-    ports = "all-port" if all_port else "exchange"
+    ports = PortModel.ALL_PORT if all_port else PortModel.EXCHANGE
     rows = rows.reversed() if to_root else rows
     return build_schedule(topology, collective, graph, ports, root, blocks, rows)
 

@@ -26,10 +26,11 @@ the strictest that it keeps. How and why: :mod:`.recursive_doubling`, :mod:`.rin
 from __future__ import annotations
 
 from ...network.topology import Topology
+from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from .recursive_doubling import exchange_sends, halving_line, without_wrap_links
 from .rings import all_gather_sends, all_to_all_sends, broadcast_line, scatter_line
-from .sends import ROOTED, GridCollective, grid_schedule, rooted_sends
+from .sends import GridCollective, grid_schedule, rooted_sends
 
 
 def recursive_doubling(
@@ -42,7 +43,7 @@ def recursive_doubling(
     :class:`~.sends.GridCollective` does, and for sides that exchanges do not serve.
     """
     asked = GridCollective(collective, "recursive-doubling", topology, source, words)
-    if collective in ROOTED:
+    if asked.rooted:
         return grid_schedule(asked, rooted_sends(asked, halving_line), topology)
     return grid_schedule(asked, exchange_sends(asked), without_wrap_links(topology))
 
@@ -53,8 +54,8 @@ def ring(collective: str, topology: Topology, source: int | None, words: int) ->
     Parameters and errors are those of :func:`recursive_doubling`; any sides are served.
     """
     asked = GridCollective(collective, "ring", topology, source, words)
-    if collective in ROOTED:
-        line = broadcast_line if collective == "broadcast" else scatter_line
+    if asked.rooted:
+        line = broadcast_line if collective == Collective.BROADCAST else scatter_line
         return grid_schedule(asked, rooted_sends(asked, line), topology)
-    sends = all_gather_sends if collective == "all-gather" else all_to_all_sends
+    sends = all_gather_sends if collective == Collective.ALL_GATHER else all_to_all_sends
     return grid_schedule(asked, sends(asked), topology)

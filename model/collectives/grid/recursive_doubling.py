@@ -41,6 +41,7 @@ import numpy as np
 
 from ...base.errors import InvalidInput, with_article
 from ...network.topology import Topology
+from ...schedule.collective import Collective
 from .sends import Columns, GridCollective, LineSends, Sends, reach
 
 MOST_VCS = 8
@@ -91,7 +92,7 @@ def exchange_sends(collective: GridCollective) -> Sends:
         highest = lowest + side.bit_length() - 1
         for bit in range(lowest, highest):
             size = 1 << bit
-            if collective.name == "all-gather":
+            if collective.name == Collective.ALL_GATHER:
                 carried = (nodes & -size)[:, np.newaxis] + np.arange(size)
             else:
                 carried = _turning(topology.nodes, bit)

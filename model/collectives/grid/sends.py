@@ -16,25 +16,24 @@ import numpy.typing as npt
 
 from ...base.errors import InvalidInput, one_of, require_range, with_article
 from ...base.pieces import offsets_of, ranges
+from ...network.port_model import PortModel
 from ...network.routes import dimension_order
 from ...network.topology import Topology
+from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
 from ..halving.boxes import is_whole_grid
 
 Columns = npt.NDArray[np.int64]
 
-MOST_NODES = {
-    "broadcast": 1 << 28,
-    "scatter": 1 << 11,
-    "gather": 1 << 11,
-    "all-gather": 1 << 11,
-    "all-to-all": 1 << 9,
+MOST_NODES: dict[str, int] = {
+    Collective.BROADCAST: 1 << 28,
+    Collective.SCATTER: 1 << 11,
+    Collective.GATHER: 1 << 11,
+    Collective.ALL_GATHER: 1 << 11,
+    Collective.ALL_TO_ALL: 1 << 9,
 }
 """The collectives, and the largest networks for them: what all sends carry must fit in memory."""
-
-ROOTED = ("broadcast", "scatter", "gather")
-"""The collectives in which one node, the root, has or gets everything."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +59,18 @@ class GridCollective:
             raise InvalidInput.of(f"network for {self.algorithm}", allowed, given)
         most = MOST_NODES[self.name]
         require_range(f"nodes for {self.name}", self.topology.nodes, 1, most)
-        if self.name not in ROOTED and self.source is not None:
+        if not self.rooted and self.source is not None:
             raise InvalidInput.of("source", f"left out with {self.name}", self.source)
-        if self.name in ROOTED and self.source is None:
+        if self.rooted and self.source is None:
             raise InvalidInput.of("source", f"given with {self.name}", self.source)
         if self.source is not None:
             require_range("source", self.source, 0, self.topology.nodes - 1)
         require_range("flits", self.words, 1)
+
+    @property
+    def rooted(self) -> bool:
+        """Tell whether the collective has a root."""
+        return Collective(self.name).rooted
 
     @property
     def root(self) -> int:
@@ -85,16 +89,16 @@ class GridCollective:
         every = np.arange(nodes, dtype=np.int32)
         owed: Iterable[tuple[int, ...] | None]
         match self.name:
-            case "broadcast":
+            case Collective.BROADCAST:
                 return Blocks.of_broadcast(self.root, self.words)
-            case "scatter":
+            case Collective.SCATTER:
                 owner, owed = (
                     np.full(nodes, self.root, np.int32),
                     ((node,) for node in range(nodes)),
                 )
-            case "gather":
+            case Collective.GATHER:
                 owner, owed = every, ((self.root,),) * nodes
-            case "all-gather":
+            case Collective.ALL_GATHER:
                 owner, owed = every, (None,) * nodes
             case _:
                 owner, owed = np.repeat(every, nodes), [(node,) for node in range(nodes)] * nodes
@@ -179,14 +183,14 @@ def rooted_sends(collective: GridCollective, line: Line) -> Sends:
             for place in (along.source, along.target)
         )
         step = np.repeat(along.step + steps, slabs.size)
-        if collective.name == "broadcast":
+        if collective.name == Collective.BROADCAST:
             counts, ids = np.ones_like(step), np.zeros_like(step)
         else:
             counts, ids = _served(along, slabs, side, stride)
         parts.append(Sends(step, source, target, np.zeros_like(step), counts, ids))
         steps += int(along.step.max(initial=0))
     sends = Sends.joined(parts)
-    return sends.reversed() if collective.name == "gather" else sends
+    return sends.reversed() if collective.name == Collective.GATHER else sends
 
 
 def _served(along: LineSends, slabs: Columns, side: int, stride: int) -> tuple[Columns, Columns]:
@@ -220,12 +224,12 @@ def grid_schedule(collective: GridCollective, sends: Sends, routed: Topology) ->
     )
 
 
-def strictest_port_model(sends: Sends, nodes: int) -> str:
+def strictest_port_model(sends: Sends, nodes: int) -> PortModel:
     """The strictest port model that holds, where no node sends or receives twice in a step."""
     sending, receiving = sends.step * nodes + sends.source, sends.step * nodes + sends.target
     both = np.isin(sending, receiving)
     if not both.any():
-        return "half-duplex"
+        return PortModel.HALF_DUPLEX
     there, back = sending * nodes + sends.target, receiving * nodes + sends.source
     answered = np.array_equal(np.sort(there[both]), np.sort(back[both]))
-    return "exchange" if answered else "full-duplex"
+    return PortModel.EXCHANGE if answered else PortModel.FULL_DUPLEX

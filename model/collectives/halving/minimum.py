@@ -14,10 +14,11 @@ and for many others (3x3, 6x7, 12x12). It is one more for 3x5, 5x5 and 3x3x3, an
 every step, but it need not be by halving boxes. From every source of every mesh of 8 or 16 nodes
 (8, 2x4, 2x2x2, 16, 2x8, 4x4, 2x2x4, 2x2x2x2) a search through all sets of nodes that can have the
 message after each step finds nothing cheaper, even where the sends of a step may share links
-(``tests/exhaustive.py``). A solver proves the same for every source of 4x4 and 2x4x4 in seconds
-(``bench/certify.py``). A search through all sets of senders and receivers says the same of every
-mesh of up to 10 nodes whose sides are not powers of two, and of 3x4, in the steps that cuts take
-(``tests/exhaustive_any.py``). There is no proof for all sizes.
+(``tests/helpers/exhaustive_tcd.py``). A solver proves the same for every source of 4x4 and 2x4x4
+in seconds (``bench/certify.py``). A search through all sets of senders and receivers says the same
+of every mesh of up to 10 nodes whose sides are not powers of two, and of 3x4, in the steps that
+cuts take
+(``tests/helpers/exhaustive_tcd_any_steps.py``). There is no proof for all sizes.
 """
 
 from __future__ import annotations

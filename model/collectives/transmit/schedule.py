@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ...base.errors import require_range
 from ...network.attached_host import with_host
+from ...network.port_model import PortModel
 from ...network.topology import NO_LINK
 from ...schedule.builder import one_block_schedule
 from ...schedule.schedule import Schedule
@@ -46,7 +47,7 @@ def transmit_schedule(plan: Plan, words: int) -> Schedule:
         arrival[order],
         2 * np.arange(order.size + 1),
         np.stack((senders[order], order), axis=1).ravel(),
-        port_model="all-port",
+        port_model=PortModel.ALL_PORT,
     )
 
 

@@ -1,0 +1,57 @@
+"""Parameters of a network in JSON files: its topology, and the fields of its configuration.
+
+::
+
+    {"topology": {"kind": "mesh", "dims": [2, 1], "faulty_nodes": [], "faulty_links": []},
+     "vcs": 1, "depth": 2, "flit_width": 32, "message_words": 256, "table_words": 64, "steps": 15,
+     "link_registers": 1}
+
+Parameters that are not in every file (:class:`.config.Parameter`) are left out where they are 0 or
+false.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..base.errors import InvalidInput
+from ..base.json_file import place_first
+from .config import DEFAULTS, PARAMETERS, NetworkConfig
+from .topology_file import topology_from_json, topology_to_json
+
+_IN_EVERY_FILE = tuple(name for name, known in PARAMETERS.items() if known.in_every_file)
+_OTHERS = {name: usual for name, usual in DEFAULTS.items() if name not in _IN_EVERY_FILE}
+
+_Layout = msgspec.defstruct(
+    "_Layout",
+    [
+        ("topology", dict[str, object]),
+        *((name, type(DEFAULTS[name])) for name in _IN_EVERY_FILE),
+        *((name, type(usual), usual) for name, usual in _OTHERS.items()),
+    ],
+    forbid_unknown_fields=True,
+)
+
+
+def network_to_json(config: NetworkConfig) -> dict[str, object]:
+    """Describe ``config`` as program files do."""
+    values = {name: getattr(config, name) for name in (*_IN_EVERY_FILE, *_OTHERS)}
+    unusual = {
+        name: value
+        for name, value in values.items()
+        if name in _IN_EVERY_FILE or value != _OTHERS[name]
+    }
+    return {"topology": topology_to_json(config.topology), **unusual}
+
+
+def network_from_json(description: dict[str, object]) -> NetworkConfig:
+    """Build the configuration that a file describes.
+
+    Raises :class:`InvalidInput` that names the place within ``network``, or what is wrong with it.
+    """
+    try:
+        values = msgspec.structs.asdict(msgspec.convert(description, _Layout))
+    except msgspec.ValidationError as error:
+        raise InvalidInput(place_first(error, "network")) from error
+    topology = topology_from_json(values.pop("topology"))
+    return NetworkConfig(topology=topology, **values)

@@ -1,0 +1,410 @@
+"""What the commands print and write, and that they agree with each other."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from helpers.command import CORNER_4X4, CORNER_8X8, Answer, Command, refusal, result, shell
+
+from eyecast import __version__
+from eyecast.cli import main as command_line
+from eyecast.model.collectives.halving.eye import source_tcd
+from eyecast.model.program.file import read_program
+from eyecast.model.run.trace import Trace, first_difference
+from eyecast.model.schedule.file import read_schedule
+
+MINE = """
+{"format": "eyecast-schedule", "version": 1,
+ "topology": {"kind": "mesh", "dims": [2, 2], "faulty_nodes": [], "faulty_links": []},
+ "collective": "broadcast", "algorithm": "mine", "port_model": "half-duplex", "root": 0,
+ "steps": 2, "tcd": 3, "blocks": [{"owner": 0, "owed": null, "words": 5}],
+ "sends": [
+  {"step": 1, "source": 0, "target": 2, "path": [0, 2], "vcs": [0], "blocks": [0]},
+  {"step": 2, "source": 0, "target": 1, "path": [0, 1], "vcs": [0], "blocks": [0]},
+  {"step": 2, "source": 2, "target": 3, "path": [2, 3], "vcs": [0], "blocks": [0]}]}
+"""
+"""A broadcast in a 2x2 mesh that goes along y first, where the eye broadcast goes along x."""
+
+
+def test_without_a_command_there_is_help() -> None:
+    answer = shell()
+    assert answer == shell("--help")
+    assert (answer.status, answer.errors) == (0, "")
+    for name in ("schedule", "program", "predict", "verilog", "verify", "show"):
+        assert re.search(rf"^  {name} ", answer.output, re.MULTILINE)
+
+
+def test_every_option_has_a_help_text(eyecast: Command) -> None:
+    for name in command_line.COMMANDS:
+        command = command_line.cli.get_command(click.Context(command_line.cli), name)
+        assert command is not None and command.name == name
+        text = " ".join(eyecast(name, "--help").output.split())
+        for option in command.params:
+            assert option.help
+            assert option.opts[-1] in text
+            # click breaks lines at hyphens too.
+            assert "".join(option.help.split()) in text.replace(" ", "")
+
+
+def test_schedule(eyecast: Command, here: Path) -> None:
+    found = result(eyecast("schedule", *CORNER_8X8, "--json", "-o", "s.json"))
+    assert found == {
+        **{"version": __version__, "network": "8x8 mesh", "seed": 1, "collective": "broadcast"},
+        **{"algorithm": "eye", "source": [0, 0], "ports": "half-duplex"},
+        **{"steps": 6, "tcd": source_tcd(3, 0, 0), "sends": 63},
+        **{"links_used": found["links_used"], "largest_link_load": 1},
+        **{"pairs_sharing_links": 0, "unserved": []},
+        "least": {"steps": 6, "tcd": 63},
+    }
+    written = read_schedule(here / "s.json")
+    written.check()
+    assert (written.steps, written.tcd, written.links_used) == (6, 79, found["links_used"])
+
+
+def test_tables_say_the_same_as_json(eyecast: Command) -> None:
+    answer = eyecast("schedule", *CORNER_8X8)
+    assert (answer.status, answer.errors) == (0, "")
+    assert "8x8 mesh, eye broadcast from (0,0)" in answer.output
+    cells = [[cell.strip() for cell in line.split("│")] for line in answer.output.splitlines()]
+    assert ["", "steps", "6", "6", ""] in cells
+    assert ["", "TCD, in links", "79", "63", ""] in cells
+
+
+def test_program_and_its_file(eyecast: Command, here: Path) -> None:
+    found = result(eyecast("program", *CORNER_4X4, "--json", "-o", "p.json"))
+    program = read_program(here / "p.json")
+    assert found["steps"] == program.steps == 4
+    assert found["rows"] == max(map(len, program.rows)) == 4
+
+
+@pytest.mark.parametrize("timing", ["barrier", "self-timed"])
+def test_predict_says_the_same_of_options_and_of_files(
+    eyecast: Command, here: Path, timing: str
+) -> None:
+    wanted = ("--json", "--timing", timing)
+    found = result(eyecast("predict", *CORNER_4X4, *wanted, "-o", "o.csv"))
+    for name in ("schedule", "program"):
+        eyecast(name, *CORNER_4X4, "-o", f"{name}.json")
+        same = result(eyecast("predict", f"--{name}", f"{name}.json", *wanted, "-o", f"{name}.csv"))
+        unknown = UNKNOWN[name]
+        assert same == {**found, **dict.fromkeys(unknown)}
+    assert (found["finished"], found["timing"]) == (True, timing)
+    assert sum(step["sends"] for step in found["steps"]) == 15
+    assert sum(step["distance"] for step in found["steps"]) == source_tcd(2, 0, 0)
+    assert found["steps"][-1]["ends"] <= found["cycles"]
+    # A head and 16 more flits over each link of each path.
+    assert sum(found["link_flits"].values()) == 17 * source_tcd(2, 0, 0)
+    # A program file does not say what the words are: they are 0, and the rest is the same.
+    traces = {name: Trace.read_csv(f"{name}.csv") for name in ("o", "schedule", "program")}
+    assert (here / "o.csv").read_bytes() == (here / "schedule.csv").read_bytes()
+    assert (traces["o"].cycle == traces["program"].cycle).all()
+    if timing == "barrier":
+        assert found["stalled_flits"] == 0
+
+
+UNKNOWN = {"schedule": ("seed",), "program": ("seed", "collective", "algorithm", "source")}
+"""What a file does not say of itself."""
+
+FACTS = ("version", "network", "seed", "collective", "algorithm", "source", "ports")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "facts"),
+    [
+        ("schedule --mesh 4x4 --source 1,2", FACTS),
+        ("program --mesh 4x4 --source 1,2", FACTS),
+        ("predict --mesh 4x4 --source 1,2", FACTS),
+        ("predict --mesh 4x4 --source 1,2 --algorithm tree --random-faults 0.1 --seed 7", FACTS),
+        ("compare --mesh 2x2 --source 1,1", (*FACTS[:4], *FACTS[5:])),
+        ("compare --mesh 2x2 --all-sources", FACTS[:3]),
+        ("traffic --mesh 2x2 --on model --cycles 10", FACTS[:3]),
+        ("transmit --line 4", FACTS),
+    ],
+)
+def test_a_result_says_what_it_is_about(
+    eyecast: Command, arguments: str, facts: tuple[str, ...]
+) -> None:
+    found = result(eyecast(*arguments.split(), "--json"))
+    assert set(facts) <= set(found)
+    assert found["version"] == __version__
+    assert found["network"] in ("4x4 mesh", "4x4 mesh with 2 faulty nodes", "2x2 mesh", "line of 4")
+    assert found["seed"] == (7 if "--seed 7" in arguments else 1)
+    if "1,2" in arguments:
+        assert found["source"] == [1, 2]
+
+
+def test_a_program_that_does_not_finish_is_a_failure(eyecast: Command, here: Path) -> None:
+    eyecast("program", *CORNER_4X4, "-o", "p.json")
+    text = (here / "p.json").read_text()
+    (here / "p.json").write_text(re.sub(r'"rows":\[\{.*?\}\]', '"rows":[]', text, count=1))
+    answer = eyecast("predict", "--program", "p.json", "--json")
+    assert (answer.status, json.loads(answer.output)["finished"]) == (1, False)
+    assert re.fullmatch(
+        r"eyecast: the program does not finish: stopped after \d+ cycles\n", answer.errors
+    )
+
+
+def test_room_that_is_made_is_said(eyecast: Command, here: Path) -> None:
+    more = ("program", "--torus", "4x4", "--source", "0,0", "--algorithm", "u-torus")
+    answer = eyecast(*more, "--flits", "300", "-o", "p.json")
+    assert "for a network with --vcs 2 --message-words 512\n" in answer.output
+    config = read_program(here / "p.json").config
+    assert (config.vcs, config.message_words, config.table_words) == (2, 512, 64)
+    assert "for a network" not in eyecast("program", *CORNER_4X4).output
+
+
+def test_what_does_not_finish_is_explained(eyecast: Command, here: Path) -> None:
+    """A node does not expect what comes in step 1; nobody sends what node 5 waits for."""
+    eyecast("program", *CORNER_4X4, "-o", "p.json")
+    program = json.loads((here / "p.json").read_text())
+    (first,) = (n for n, node in enumerate(program["nodes"]) if 1 in node["receives"])
+    program["nodes"][first]["receives"] = []
+    program["nodes"][5]["receives"] = [2]
+    (here / "p.json").write_text(json.dumps(program))
+    answer = eyecast("predict", "--program", "p.json")
+    assert answer.status == 1
+    assert re.search(
+        rf"^node {first} is in step 2, has set unexpected_receive$", answer.output, re.M
+    )
+    assert "node 5 is in step 2, waits for a receive in step 2\n" in answer.output
+    assert not re.search(r"-\d", answer.output)
+    assert re.search("cycles .* does not finish", answer.output)
+    found = json.loads(eyecast("predict", "--program", "p.json", "--json").output)
+    assert found["flags"] == {str(first): ["unexpected_receive"]}
+    assert [step["ends"] is None for step in found["steps"]] == [False, True, True, True]
+    assert all(step["cycles"] is None or step["cycles"] > 0 for step in found["steps"])
+
+
+def test_a_step_without_sends_has_no_cycles(eyecast: Command, here: Path) -> None:
+    (here / "m.json").write_text(MINE.replace('"step": 2', '"step": 3').replace('"steps": 2,', ""))
+    found = result(eyecast("predict", "--schedule", "m.json", "--json"))
+    one, two, three = found["steps"]
+    assert (two["ends"], two["cycles"], two["interface"]) == (None, None, None)
+    assert three["cycles"] == three["ends"] - one["ends"] > 0
+
+
+def test_verilog_and_its_description(eyecast: Command, here: Path) -> None:
+    answer = eyecast("verilog", "--mesh", "2x2", "--vcs", "2", "-o", "network.v")
+    assert answer == Answer(0, "wrote network.v\nwrote network.json\n", "")
+    assert sorted(path.name for path in here.iterdir()) == ["network.json", "network.v"]
+    described = json.loads((here / "network.json").read_text())
+    text = (here / "network.v").read_text()
+    top = text[text.index(f"module {described['top']}(") :]
+    declared = re.findall(r"^  (input|output)(?: reg)?(?: \[(\d+):0\])? (\w+);", top, re.MULTILINE)
+    header = re.search(r"\((.*?)\);", top, re.DOTALL)
+    ports = {port["name"]: port for port in described["ports"]}
+    assert set(ports) == set(header[1].replace(",", " ").split())
+    end = top.index("endmodule")
+    for direction, high, name in declared:
+        if top.index(f" {name};") < end and name in ports:
+            assert ports[name]["direction"] == direction
+            assert ports[name]["width"] == int(high or 0) + 1
+    assert described["parameters"]["vcs"] == 2
+    assert described["parameters"]["topology"]["dims"] == [2, 2]
+
+
+def test_show_writes_both_pictures(eyecast: Command, here: Path) -> None:
+    answer = eyecast("show", *CORNER_4X4)
+    names = ("eye-4x4-mesh.svg", "eye-4x4-mesh.png")
+    assert answer == Answer(0, "".join(f"wrote {name}\n" for name in names), "")
+    assert (here / names[0]).read_text().count('id="eye-') == 4
+    assert (here / names[1]).read_bytes()[1:4] == b"PNG"
+    assert eyecast("show", *CORNER_4X4, "-o", "a.svg").status == 0
+    assert (here / "a.svg").read_bytes() == (here / names[0]).read_bytes()
+
+
+@pytest.mark.parametrize("name", ["../mine", "[red]mine[/]"])
+def test_what_a_file_calls_its_algorithm_does_no_harm(
+    eyecast: Command, here: Path, name: str
+) -> None:
+    (here / "folder").mkdir()
+    (here / "mine.json").write_text(MINE.replace('"mine"', json.dumps(name)))
+    shown = eyecast("show", "--schedule", "mine.json")
+    assert shown.status == 0
+    assert len([path for path in here.iterdir() if path.suffix in (".svg", ".png")]) == 2
+    predicted = eyecast("predict", "--schedule", "mine.json")
+    assert predicted.output.startswith(f"2x2 mesh, {name} broadcast from (0,0), barrier timing\n")
+
+
+# ---- The hardware -----------------------------------------------------------------------------
+
+
+def test_verify_keeps_what_it_was_about(eyecast: Command, here: Path) -> None:
+    out = here / "out" / "corner"
+    out.mkdir(parents=True)
+    (out / "notes.txt").write_text("mine")
+    answer = eyecast("verify", *CORNER_4X4, "-o", "out/corner")
+    assert (answer.status, answer.errors) == (0, "")
+    assert (out / "notes.txt").read_text() == "mine"
+    assert "DIFFERS" not in answer.output
+    assert "\nno link is shared in a step\n" in answer.output
+    assert re.search(r"nodes delivered │ +16 │ +16 │ ok", answer.output)
+    names = ["program.json", "schedule.json", "trace-hardware.csv", "trace-model.csv"]
+    assert sorted(path.name for path in out.iterdir()) == ["notes.txt", *names]
+    said = [line for line in answer.output.splitlines() if line.startswith("wrote ")]
+    assert said == [f"wrote out/corner/{name}" for name in names]
+    read_schedule(out / "schedule.json").check()
+    assert read_program(out / "program.json").steps == 4
+    traces = [Trace.read_csv(out / name) for name in names[2:]]
+    assert len(traces[0]) == len(traces[1]) > 0
+    assert (out / names[2]).read_bytes() == (out / names[3]).read_bytes()
+    # What was kept can be verified in its turn, now in numbers.
+    found = result(eyecast("verify", "--schedule", out / "schedule.json", "--json"))
+    checks = {check["name"]: check for check in found["checks"]}
+    assert found["agrees"]
+    assert all(check["agrees"] for check in checks.values())
+    assert checks["TCD"]["measured"] == source_tcd(2, 0, 0)
+    assert checks["trace rows"]["measured"] == len(traces[0])
+    predicted = result(eyecast("predict", "--schedule", out / "schedule.json", "--json"))
+    assert checks["cycles"]["measured"] == predicted["cycles"]
+
+
+def test_verify_a_broadcast_of_one_s_own(eyecast: Command, here: Path) -> None:
+    (here / "mine.json").write_text(MINE)
+    found = result(eyecast("verify", "--schedule", "mine.json", "--json"))
+    checks = {check["name"]: check["measured"] for check in found["checks"]}
+    assert found["agrees"]
+    assert (checks["nodes delivered"], checks["steps"], checks["TCD"]) == (4, 2, 3)
+
+
+def test_verify_all_sources(eyecast: Command) -> None:
+    arguments = ("verify", "--mesh", "4x4", "--all-sources", "--timing", "self-timed")
+    found = result(eyecast(*arguments, "--json"))
+    assert [each["root"] for each in found] == list(range(16))
+    assert all(each["agrees"] for each in found)
+    answer = eyecast(*arguments)
+    assert answer.status == 0
+    assert re.search(r"sources that agree in everything │ +16/16", answer.output)
+    assert answer.output.endswith("no link is shared in a step\n")
+
+
+def test_hardware_that_differs_is_a_failure(
+    eyecast: Command, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hardware is told a word other than the model: the flit that carries it is shown."""
+    from eyecast.sim import loading
+
+    sound = loading.prepare
+
+    def flipped(program, loads, **options):
+        for _, _, words in loads:
+            words[2] ^= 1
+        return sound(program, loads, **options)
+
+    monkeypatch.setattr(loading, "prepare", flipped)
+    answer = eyecast("verify", *CORNER_4X4, "-o", "out")
+    assert (answer.status, answer.errors) == (
+        1,
+        "eyecast: hardware and prediction do not agree\n",
+    )
+    assert "DIFFERS" in answer.output
+    assert "first difference between the traces:" in answer.output
+    assert (here / "out" / "trace-model.csv").exists()
+
+
+def test_traffic_on_the_model_and_on_the_hardware(eyecast: Command, here: Path) -> None:
+    options = "traffic --mesh 3x2 --rate 0.3 --cycles 300 --json"
+    model = result(eyecast(*options.split(), "--on", "model"))
+    assert model["checks"] is None
+    both = result(eyecast(*options.split(), "-o", here / "run"))
+    assert both["measures"] == model["measures"]
+    assert all(check["agrees"] for check in both["checks"])
+    traces = [Trace.read_csv(here / "run" / f"trace-{name}.csv") for name in ("model", "hardware")]
+    assert first_difference(*traces) is None
+    again = ("--mesh", "3x2", "--on", "model", "--traffic-file", here / "run" / "traffic.csv")
+    again = result(eyecast("traffic", *again, "--json"))
+    assert again["measures"] == model["measures"]
+
+
+# ---- What a broadcast is asked for -------------------------------------------------------------
+
+DRAWN = (
+    "schedule",
+    "--mesh",
+    "10x13",
+    "--algorithm",
+    "tree",
+    "--partial",
+    "--json",
+    "-o",
+    "s.json",
+)
+
+
+def drawn_faults(eyecast: Command, here: Path, *options: str) -> list[int]:
+    result(eyecast(*DRAWN, "--random-faults", "0.3", *options))
+    faulty: list[int] = json.loads((here / "s.json").read_text())["topology"]["faulty_nodes"]
+    return faulty
+
+
+def test_drawn_faults_are_those_of_the_seed(eyecast: Command, here: Path) -> None:
+    """The same from every source that works; a node that is kept makes room for one other."""
+    faulty = drawn_faults(eyecast, here, "--source", "0,0")
+    assert len(faulty) == 39
+    working = [node for node in range(130) if node not in faulty]
+    for node in working[1::40]:
+        source = f"{node % 10},{node // 10}"
+        assert drawn_faults(eyecast, here, "--source", source) == faulty
+    kept = f"{faulty[7] % 10},{faulty[7] // 10}"
+    others = drawn_faults(eyecast, here, "--source", kept, "--keep", kept)
+    assert {*faulty} - {*others} == {faulty[7]}
+    assert len(others) == 39
+    assert drawn_faults(eyecast, here, "--source", "0,0", "--seed", "2") != faulty
+
+
+def test_a_source_that_is_drawn_faulty_is_told_what_helps(eyecast: Command, here: Path) -> None:
+    node = drawn_faults(eyecast, here, "--source", "0,0")[7]
+    place = f"{node % 10},{node // 10}"
+    line = (
+        f"must be a node that works, not {place}, which --random-faults 0.3 --seed 1 draws faulty "
+        f"(--keep {place}, or another seed, helps)"
+    )
+    asked = (*DRAWN[:3], "--random-faults", "0.3")
+    assert eyecast(*asked, "--source", place) == refusal(f"--source {line}")
+    multicast = ("--source", "0,0", "--collective", "multicast", "--target", place)
+    assert eyecast(*asked, *multicast) == refusal(f"--target {line}")
+
+
+def test_the_part_that_can_be_reached(eyecast: Command) -> None:
+    cut = ("schedule", "--mesh", "5x1", "--source", "0,0", "--faulty-node", "3,0")
+    refused = eyecast(*cut, "--algorithm", "tree")
+    assert refused.status == 2
+    assert "no path leads to node 4" in refused.errors
+    served = result(eyecast(*cut, "--algorithm", "tree", "--partial", "--json"))
+    assert (served["sends"], served["least"]["tcd"]) == (2, 2)
+
+
+def test_a_multicast_to_some(eyecast: Command, here: Path) -> None:
+    options = ("--mesh", "4x4", "--source", "0,0", "--collective", "multicast")
+    targets = ("--target", "1,1", "--target", "3,3", "--target", "2,0")
+    found = result(eyecast("schedule", *options, *targets, "--json", "-o", "s.json"))
+    assert (found["steps"], found["sends"]) == (2, 3)
+    written = json.loads((here / "s.json").read_text())
+    assert written["blocks"][0]["owed"] == [2, 5, 15]
+
+
+SLOW_TO_IMPORT = ("numpy", "numba", "matplotlib", "amaranth", "cocotb", "rich", "msgspec")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "loaded"),
+    [("--help", ()), ("schedule --mesh 8x8 --source 0,0", ("numpy", "rich", "msgspec"))],
+)
+def test_what_takes_long_to_import_is_left_alone(arguments: str, loaded: tuple[str, ...]) -> None:
+    code = f"""
+import sys
+from eyecast.cli.main import main
+sys.argv[1:] = {arguments.split()}
+try:
+    main()
+finally:
+    print([name for name in {SLOW_TO_IMPORT} if name in sys.modules], file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == f"{list(loaded)}\n"

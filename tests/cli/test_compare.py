@@ -1,0 +1,358 @@
+"""``eyecast compare``: every number against what else says it, and what is refused."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.command import Answer, Command, refusal, result
+
+from eyecast import __version__
+from eyecast.cli import compare as cli_compare
+from eyecast.model.collectives.halving.eye import eye_broadcast, eyes, source_tcd
+from eyecast.model.collectives.halving.minimum import best_sources, minimum_tcds
+from eyecast.model.collectives.registry import ALGORITHMS, Algorithm, Request, find_algorithm
+from eyecast.model.network.topology import mesh
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.picture.compare import Panel, draw_comparison
+
+COMPARE_8X8 = ("compare", "--mesh", "8x8", "--source", "1,0")
+
+
+def register(monkeypatch: pytest.MonkeyPatch, *algorithms: Algorithm) -> None:
+    monkeypatch.setattr(cli_compare, "algorithms_for", lambda _collective: algorithms)
+
+
+def named(name: str, change: dict[str, object]) -> Algorithm:
+    """The eye broadcast under another name, with some of its schedule changed."""
+
+    def generate(request: Request) -> Schedule:
+        made = eye_broadcast(request.topology, request.root, request.words)
+        return replace(made, algorithm=name, **change)
+
+    return Algorithm("broadcast", name, generate, eyes)
+
+
+def svg_ids(path: Path, pattern: str) -> list[str]:
+    groups = ET.parse(path).iter()
+    return sorted(name for group in groups if re.fullmatch(pattern, name := group.get("id", "")))
+
+
+def lines_of(answer: Answer) -> list[list[str]]:
+    """The cells of every row of the table."""
+    rows = [line for line in answer.output.splitlines() if line.startswith("│")]
+    return [[cell.strip() for cell in row.split("│")[1:-1]] for row in rows]
+
+
+# ---- The algorithms ---------------------------------------------------------------------------
+
+
+def test_every_number_is_what_other_commands_say(eyecast: Command) -> None:
+    found = result(eyecast(*COMPARE_8X8, "--flits", "5", "--json"))
+    assert (found["network"], found["source"], found["flits"]) == ("8x8 mesh", [1, 0], 5)
+    assert found["least"] == {"steps": 6, "tcd": 63}
+    served = [entry["algorithm"] for entry in found["algorithms"]]
+    assert {*served, *found["not_serving"]} == {
+        each.name for each in ALGORITHMS if each.collective == "broadcast"
+    }
+    assert {"eye", "minimum", "rectangle"} <= set(served)
+    for entry in found["algorithms"]:
+        options = (*COMPARE_8X8[1:], "--algorithm", entry["algorithm"], "--flits", "5", "--json")
+        schedule = result(eyecast("schedule", *options))
+        assert (entry["steps"], entry["tcd"]) == (schedule["steps"], schedule["tcd"])
+        for timing in entry["cycles"]:
+            predicted = result(eyecast("predict", *options, "--timing", timing))
+            assert entry["cycles"][timing] == predicted["cycles"]
+            # A send is a head flit and five more on each of its links.
+            assert entry["busiest_link"] == max(predicted["link_flits"].values()) / 6
+        assert entry["hardware"] == {}
+
+
+def test_the_table_has_the_bounds_first_and_then_what_json_has(eyecast: Command) -> None:
+    answer = eyecast(*COMPARE_8X8)
+    assert (answer.status, answer.errors) == (0, "")
+    assert answer.output.startswith("8x8 mesh, broadcasts of 16 flits from (1,0)\n")
+    found = result(eyecast(*COMPARE_8X8, "--json"))
+    bounds, *rows = [row for row in lines_of(answer) if row[1]]
+    assert bounds == ["lower bound", "6", "63", "", "", ""]
+    for row, entry in zip(rows, found["algorithms"], strict=True):
+        cycles = [entry["cycles"].get(timing) for timing in cli_compare.TIMINGS]
+        values = [entry["steps"], entry["tcd"], *cycles, entry["busiest_link"]]
+        assert row == [entry["algorithm"], *("" if v is None else str(v) for v in values)]
+
+
+def test_what_does_not_serve_is_listed_with_the_reason(eyecast: Command) -> None:
+    answer = eyecast("compare", "--torus", "5x7", "--source", "0,0")
+    assert answer.status == 0
+    assert "rectangle" in {row[0] for row in lines_of(answer)}
+    (line,) = (line for line in answer.output.splitlines() if "not served" in line)
+    assert line.startswith("not served by eye, minimum, ") and line.endswith(" (--why says why)")
+    reasons = eyecast("compare", "--torus", "5x7", "--source", "0,0", "--why").output
+    reason = "network for the minimum broadcast must be a mesh without faults, not a 5x7 torus"
+    assert f"not served by minimum: {reason}\n" in reasons
+    assert reasons.count("not served by ") == line.count(",") + 1
+
+
+def test_faults(eyecast: Command) -> None:
+    """Bounds leave out the faulty nodes, which need not be served."""
+    faults = ("--faulty-node", "1,1", "--faulty-link", "0,0:1,0")
+    command = ("compare", "--mesh", "4x4", *faults, "--source", "0,0", "--json")
+    found = result(eyecast(*command))
+    assert found["network"] == "4x4 mesh with 1 faulty node and 1 faulty link"
+    assert found["least"] == {"steps": 4, "tcd": 14}
+    assert [entry["algorithm"] for entry in found["algorithms"]] == ["tree"]
+    assert {"eye", "minimum", "rectangle"} <= set(found["not_serving"])
+
+
+def test_a_schedule_that_cannot_be_compiled_has_no_cycles(
+    eyecast: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tcd = source_tcd(2, 0, 0)
+    higher = named("higher", {"vcs": [1] * tcd})
+    register(monkeypatch, find_algorithm("broadcast", "eye"), higher)
+    command = ("compare", "--mesh", "4x4", "--source", "0,0")
+    eye, other = result(eyecast(*command, "--vcs", "1", "--json"))["algorithms"]
+    assert (eye["refusals"], set(eye["cycles"])) == ({}, set(cli_compare.TIMINGS))
+    assert (other["tcd"], other["cycles"]) == (tcd, {})
+    assert set(other["refusals"]) == set(cli_compare.TIMINGS)
+    answer = eyecast(*command, "--vcs", "1", "-o", "a.svg")
+    refused = f"higher has no cycles, barrier and self-timed: {other['refusals']['barrier']}\n"
+    assert refused in answer.output
+    for options in (("--vcs", "2"), ()):
+        enough = result(eyecast(*command, *options, "--json"))["algorithms"]
+        assert enough[0]["cycles"] == enough[1]["cycles"] != {}
+
+
+@pytest.mark.parametrize(
+    "arguments", ["--mesh 4x4 --source 0,0 --flits 1024", "--torus 5x5 --source 1,0"]
+)
+def test_room_is_made_for_all(eyecast: Command, arguments: str) -> None:
+    for entry in result(eyecast("compare", *arguments.split(), "--json"))["algorithms"]:
+        assert set(entry["cycles"]) == set(cli_compare.TIMINGS), entry
+
+
+@pytest.mark.parametrize("collective", ["broadcast", "scatter"])
+def test_what_serves_all_ports_is_said(eyecast: Command, collective: str) -> None:
+    root = ("--source", "0,0", "--collective", collective, "--ports", "all")
+    answer = eyecast("compare", "--torus", "4x4", *root)
+    assert (answer.status, answer.output) == (2, "")
+    served = re.search(r"on a hypercube (.*) serve it\n$", answer.errors)
+    assert served is not None
+    root = ("--source", "0,0,0", *root[2:])
+    found = result(eyecast("compare", "--hypercube", "3", *root, "--json"))
+    assert served[1].split(", ") == [entry["algorithm"] for entry in found["algorithms"]]
+    answer = eyecast("schedule", "--hypercube", "3", *root, "--algorithm", "ring")
+    assert answer.errors.endswith(f" ring {collective} ({served[0].strip()})\n")
+
+
+def test_a_schedule_that_breaks_a_rule_is_not_one_that_does_not_serve(
+    eyecast: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(monkeypatch, find_algorithm("broadcast", "eye"), named("late", {"step": [2, 1, 1]}))
+    answer = eyecast("compare", "--mesh", "2x2", "--source", "0,0")
+    assert (answer.status, answer.output) == (2, "")
+    assert answer.errors.startswith("eyecast: send ")
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_the_picture_has_a_bar_for_every_measure(eyecast: Command, here: Path, suffix: str) -> None:
+    answer = eyecast(*COMPARE_8X8, "-o", f"a.{suffix}")
+    assert answer.output.endswith(f"wrote a.{suffix}\n")
+    first = (here / f"a.{suffix}").read_bytes()
+    eyecast(*COMPARE_8X8, "-o", f"a.{suffix}")
+    assert (here / f"a.{suffix}").read_bytes() == first
+    if suffix == "svg":
+        rows = len(result(eyecast(*COMPARE_8X8, "--json"))["algorithms"])
+        # Four panels, and two timings in one of them.
+        assert len(svg_ids(here / "a.svg", r"bar-\d-\d+-\d")) == 5 * rows
+    else:
+        assert first[1:4] == b"PNG"
+
+
+def test_bars_are_as_long_as_their_numbers() -> None:
+    panels = (Panel("steps", {"": [6, 7]}, 6), Panel("cycles", {"a": [136, None], "b": [127, 90]}))
+    figure = draw_comparison("title", ["one", "two"], panels)
+    steps, cycles = figure.axes
+    assert [bar.get_width() for bar in steps.patches] == [6, 7]
+    assert [bar.get_width() for bar in cycles.patches] == [136, 0, 127, 90]
+    assert [text.get_text() for text in cycles.texts] == ["136", "-", "127", "90"]
+    assert [text.get_text() for text in steps.get_yticklabels()] == ["one", "two"]
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend == ["lower bound", "a", "b"]
+
+
+# ---- The hardware -----------------------------------------------------------------------------
+
+
+def test_both_timings_on_the_hardware(eyecast: Command) -> None:
+    command = ("compare", "--mesh", "2x2", "--source", "1,0", "--rtl")
+    found = result(eyecast(*command, "--json"))["algorithms"]
+    for entry in found:
+        assert set(entry["hardware"]) == set(entry["cycles"])
+        for timing, verified in entry["hardware"].items():
+            checks = {check["name"]: check for check in verified["checks"]}
+            assert verified["agrees"]
+            assert checks["cycles"]["measured"] == entry["cycles"][timing]
+            assert checks["trace rows"]["agrees"]
+    answer = eyecast(*command)
+    rows = {row[0]: row[-1] for row in lines_of(answer)}
+    assert all(rows[entry["algorithm"]] == ("ok" if entry["cycles"] else "") for entry in found)
+
+
+def test_hardware_that_differs_is_a_failure(
+    eyecast: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hardware is told a word other than the model."""
+    from eyecast.sim import loading
+
+    sound = loading.prepare
+
+    def flipped(program, loads, **options):
+        for _, _, words in loads:
+            words[2] ^= 1
+        return sound(program, loads, **options)
+
+    monkeypatch.setattr(loading, "prepare", flipped)
+    answer = eyecast("compare", "--mesh", "2x2", "--source", "1,0", "--rtl")
+    assert (answer.status, answer.errors) == (1, "eyecast: hardware and prediction do not agree\n")
+    assert "DIFFERS" in answer.output
+    assert "eye, barrier: trace rows " in answer.output
+
+
+# ---- All sources ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 3])
+def test_all_sources_against_the_schedules(eyecast: Command, k: int) -> None:
+    side = 1 << k
+    eye = [source_tcd(k, x, y) for y in range(side) for x in range(side)]
+    minimum = minimum_tcds(mesh((side, side))).tolist()
+    saved = [one - other for one, other in zip(eye, minimum, strict=True)]
+    found = result(eyecast("compare", "--mesh", f"{side}x{side}", "--all-sources", "--json"))
+    assert found == {
+        **{"version": __version__, "seed": 1},
+        "network": f"{side}x{side} mesh",
+        "sources": side * side,
+        "better": sum(links > 0 for links in saved),
+        "largest": max(saved),
+        "total": sum(saved),
+        "tcd": {
+            name: {"least": min(costs), "most": max(costs), "total": sum(costs)}
+            for name, costs in (("eye", eye), ("minimum", minimum))
+        },
+    }
+
+
+def test_all_sources_as_a_table(eyecast: Command) -> None:
+    rows = lines_of(eyecast("compare", "--mesh", "8x8", "--all-sources"))
+    assert ["TCD from all sources together", "4672", "4612", "60"] in rows
+    assert ["most saved from one source", "", "", "2"] in rows
+    assert ["sources that save", "", "", "40/64"] in rows
+
+
+@pytest.mark.parametrize("sides", ["8", "1x1", "4x4", "64x64", "2x2x2"])
+def test_the_map_of_all_sources(eyecast: Command, here: Path, sides: str) -> None:
+    answer = eyecast("compare", "--mesh", sides, "--all-sources", "-o", "a.svg")
+    assert (answer.status, answer.errors) == (0, "")
+    dims = tuple(map(int, sides.split("x")))
+    slices = dims[2] if len(dims) == 3 else 1
+    names = [f"eyes-{name}-{z}" for name in ("eye", "minimum", "saved") for z in range(slices)]
+    assert svg_ids(here / "a.svg", r"eyes-\w+-\d") == names
+
+
+def test_the_map_has_what_each_source_costs() -> None:
+    from eyecast.picture.sources import draw_sources
+
+    topology = mesh((4, 4))
+    costs = {"minimum": minimum_tcds(topology)}
+    marked = {"minimum": best_sources(topology)}
+    figure = draw_sources("title", topology, costs, costs["minimum"] - 15, marked)
+    minimum, saved = figure.axes[:2]
+    assert minimum.images[0].get_array().ravel().tolist() == costs["minimum"].tolist()
+    numbers = [int(text.get_text()) for text in saved.texts]
+    assert numbers == (costs["minimum"] - 15).tolist()
+    places = minimum.collections[0].get_offsets().tolist()
+    assert [x + 4 * y for x, y in places] == list(marked["minimum"])
+
+
+# ---- Bad input --------------------------------------------------------------------------------
+
+MESH = "compare --mesh 4x4"
+BAD_OPTIONS = {
+    MESH: "a source must be given, such as --source 0,0",
+    "compare --source 0,0": "a network must be given, such as --mesh 8x8",
+    f"{MESH} --source 4,0": "--source must be a node of the 4x4 mesh, 0,0 to 3,3, not 4,0",
+    f"{MESH} --source 1,1 --faulty-node 1,1": (
+        "--source must be a node that is not faulty, not 1,1"
+    ),
+    f"{MESH} --source 0,0 --faulty-link 0,0:2,2": (
+        "faulty link must be a link of the 4x4 mesh, not 0 -> 10"
+    ),
+    f"{MESH} --source 0,0 --flits 0": "--flits must be 1 to 2147483647, not 0",
+    f"{MESH} --source 0,0 --flits 257 --message-words 256": (
+        "flits of the message must be at most 256, the message memory (--message-words raises it), "
+        "not 257"
+    ),
+    f"{MESH} --source 0,0 --vcs 9 -o a.svg": "vcs must be 1 to 8, not 9",
+    f"{MESH} --source 0,0 -o a.gif": "suffix of picture a.gif must be .svg or .png, not .gif",
+    f"{MESH} --source 0,0 -o no/a.svg": (
+        "output folder no must be an existing folder, not missing"
+    ),
+    f"{MESH} --source 0,0 --algorithm eye": (
+        "No such option '--algorithm' (see eyecast compare --help)"
+    ),
+    "compare --mesh 64x64 --source 0,0 --rtl": (
+        "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
+    ),
+    "compare --mesh 512x512 --source 0,0": (
+        "nodes of the 512x512 mesh must be at most 65536 for a comparison, not 262144"
+    ),
+    f"{MESH} --all-sources --source 0,0": (
+        "--source must be left out with --all-sources: it is about the TCD from every node"
+    ),
+    f"{MESH} --all-sources --rtl": (
+        "--rtl must be left out with --all-sources: it is about the TCD from every node"
+    ),
+    f"{MESH} --all-sources --vcs 2": (
+        "--vcs must be left out with --all-sources: it is about the TCD from every node"
+    ),
+    "compare --mesh 8x4 --all-sources -o a.svg": (
+        "mesh to compare with the eye must be of equal sides, not 8x4 mesh"
+    ),
+    "compare --torus 4x4 --all-sources": (
+        "network for the minimum broadcast must be a mesh without faults, not a 4x4 torus"
+    ),
+    f"{MESH} --all-sources --faulty-node 1,1": (
+        "network for the minimum broadcast must be a mesh without faults, not a 4x4 mesh with 1 "
+        "faulty node"
+    ),
+    "compare --mesh 2x2x2x2 --all-sources -o a.svg": (
+        "drawn mesh must be of at most 3 dimensions, and of at most 8 slices, not a 2x2x2x2 mesh"
+    ),
+    "compare --mesh 16x16x16 --all-sources -o a.svg": (
+        "drawn mesh must be of at most 3 dimensions, and of at most 8 slices, not a 16x16x16 mesh"
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "line"), BAD_OPTIONS.items(), ids=BAD_OPTIONS)
+def test_bad_options(eyecast: Command, here: Path, arguments: str, line: str) -> None:
+    assert eyecast(*arguments.split()) == refusal(line)
+    assert list(here.iterdir()) == []
+
+
+def test_a_network_that_none_serves(eyecast: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, *(find_algorithm("broadcast", name) for name in ("eye", "minimum")))
+    assert eyecast("compare", "--torus", "5x5", "--source", "0,0") == refusal(
+        "network to compare on must be one that eye or minimum serves, not a 5x5 torus"
+    )
+
+
+def test_nothing_to_run_on_the_hardware(eyecast: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, named("higher", {"vcs": [1] * source_tcd(1, 0, 0)}))
+    answer = eyecast("compare", "--mesh", "2x2", "--source", "0,0", "--rtl", "--vcs", "1")
+    assert (answer.status, answer.output) == (2, "")
+    assert answer.errors.startswith("eyecast: --rtl has nothing to run: ")

@@ -1,0 +1,90 @@
+"""Tables: complete whatever the width, and without what a terminal would obey."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+import subprocess
+import termios
+
+import pytest
+from helpers.command import INSTALLED
+
+from eyecast.cli import console
+
+COLUMNS = ("graph", "words\nsent", "by formula:\nwords", "")
+ROWS = [("sbt", 2147483648, 1099511627776, "ok"), ("a long name", None, 4294967296, "DIFFERS")]
+NUMBERS = ("2147483648", "1099511627776", "4294967296")
+
+COSTS = ("costs", "--dimension", "20", "--flits", "2147483648", "--packet", "1")
+LARGEST = "42949672960"
+"""Start-ups of 20 times as many packets as there are flits."""
+
+
+@pytest.mark.parametrize("width", [None, *range(20, 100, 7)])
+def test_every_number_is_whole_at_any_width(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int | None
+) -> None:
+    monkeypatch.setattr(console, "_terminal_width", lambda: width)
+    console.print_table("a title", COLUMNS, ROWS)
+    output = capsys.readouterr().out
+    for number in NUMBERS:
+        assert number in output.split()
+    if width is not None:
+        assert max(map(len, output.splitlines())) <= width
+    assert "…" not in output
+
+
+def test_a_narrow_terminal_has_rows_below_each_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(console, "_terminal_width", lambda: 33)
+    console.print_table("", COLUMNS, ROWS)
+    assert capsys.readouterr().out.splitlines() == [
+        "graph sbt",
+        "  words sent         2147483648",
+        "  by formula: words",
+        "    1099511627776",
+        "                     ok",
+        "graph a long name",
+        "  by formula: words  4294967296",
+        "                     DIFFERS",
+    ]
+
+
+def test_nothing_that_a_terminal_would_obey_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    console.print_table("\x1b[2Jtitle", ("", "value"), [("\x1b]0;name\x07", "\u202e\r")])
+    console.say_written("a\x1b[31mb\n")
+    output = capsys.readouterr().out
+    assert all(line.isprintable() for line in output.splitlines())
+    assert "\\x1b[2Jtitle" in output
+    assert "\\x1b]0;name\\x07" in output
+    assert output.endswith("wrote a\\x1b[31mb\\n\n")
+
+
+def test_a_pipe_gets_the_whole_width() -> None:
+    environment = {**os.environ, "COLUMNS": "40"}
+    done = subprocess.run([INSTALLED, *COSTS], env=environment, capture_output=True, check=True)
+    assert LARGEST in done.stdout.decode().split()
+
+
+def test_a_narrow_terminal_gets_whole_numbers() -> None:
+    main, terminal = os.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    with subprocess.Popen([INSTALLED, *COSTS], env=environment, stdout=terminal) as command:
+        os.close(terminal)
+        output = b""
+        while piece := _read(main):
+            output += piece
+    os.close(main)
+    assert command.returncode == 0
+    assert LARGEST in output.decode().split()
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:  # Its other end is closed.
+        return b""

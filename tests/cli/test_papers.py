@@ -1,0 +1,124 @@
+"""What the papers describe beside their main line, reached by the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from helpers.command import Command, refusal, result
+
+from eyecast.model.collectives.cube.all_to_all import ORDERS, cube_all_to_all
+from eyecast.model.collectives.fault_blocks.broadcast import most_steps, most_tcd
+from eyecast.model.collectives.transmit.diagonal_mesh import table_1_row
+from eyecast.model.network.topology import hypercube
+from eyecast.model.schedule.file import read_schedule, schedule_json
+
+CUBE = ("schedule", "--hypercube", "4", "--source", "0,1,0,0", "--json", "-o", "s.json")
+
+
+@pytest.mark.parametrize(
+    ("graph", "half", "full"),
+    [("brg", 21, 18), ("sbt", 16, 16), ("tcbt", 15, 12), ("nesbt", 11, 8)],
+)
+def test_ports_that_send_or_receive_and_ports_that_do_both(
+    eyecast: Command, here: Path, graph: str, half: int, full: int
+) -> None:
+    """4 packets: 2 P + N - 3 and P + N - 2 steps by BRG; 2 P + n - 1 by nESBT (Theorem 4.3)."""
+    for ports, steps in (("half-duplex", half), ("full-duplex", full)):
+        options = ("--algorithm", graph, "--ports", ports, "--flits", "8", "--packet", "2")
+        assert result(eyecast(*CUBE, *options))["steps"] == steps
+        assert json.loads((here / "s.json").read_text())["port_model"] == ports
+
+
+def test_the_scatter_of_a_path_is_full_duplex(eyecast: Command) -> None:
+    options = (*CUBE, "--collective", "scatter", "--algorithm", "brg", "--ports")
+    assert result(eyecast(*options, "full-duplex"))["steps"] == 15
+    line = "ports for brg scatter must be one or full-duplex, not half-duplex"
+    assert eyecast(*options, "half-duplex") == refusal(line)
+
+
+def test_other_algorithms_have_the_ports_that_they_have(eyecast: Command) -> None:
+    line = "--ports half-duplex or full-duplex must be left out with tree broadcast"
+    options = (*CUBE[:5], "--algorithm", "tree", "--ports", "full-duplex")
+    assert eyecast(*options) == refusal(line)
+
+
+def test_formulas_of_these_ports_beside_what_is_counted(eyecast: Command) -> None:
+    options = ("--hypercube", "3", "--source", "0,1,0", "--flits", "6", "--ports", "half-duplex")
+    found = result(eyecast("compare", *options, "--json"))["algorithms"]
+    assert {entry["algorithm"] for entry in found} == {"brg", "sbt", "tcbt", "nesbt"}
+    (nesbt,) = [entry for entry in found if entry["algorithm"] == "nesbt"]
+    assert nesbt["formula"] == ["4.1.5", nesbt["start_ups"], nesbt["words"]]
+
+
+def test_the_scatter_in_the_order_of_the_gray_code(eyecast: Command, here: Path) -> None:
+    """The source crosses dimensions 0, 1, 0, 2, 0, 1, 0, 3 ..."""
+    options = ("--collective", "scatter", "--algorithm", "sbt-gray", "--flits", "1")
+    assert result(eyecast(*CUBE, *options))["steps"] == 15
+    schedule = read_schedule(here / "s.json")
+    first = schedule.source == schedule.root
+    crossed = (schedule.source ^ schedule.target)[first].tolist()
+    again = [0, 1, 0, 2, 0, 1, 0]
+    assert [bit.bit_length() - 1 for bit in crossed] == [*again, 3, *again]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_orders_of_an_all_to_all(eyecast: Command, here: Path, order: str) -> None:
+    """Theorems 7.3 and 7.4."""
+    options = ("--collective", "all-to-all", "--algorithm", "sbt", "--ports", "all", "--flits", "2")
+    cube = ("schedule", "--hypercube", "3", *options, "-o", "s.json", "--json")
+    result(eyecast(*cube, "--order", order))
+    made = cube_all_to_all(hypercube(3), None, 2, graph="sbt", all_port=True, order=order)
+    assert (here / "s.json").read_text() == schedule_json(made)
+    assert eyecast(*cube, "--order", "preorder") == refusal(
+        "order of all-to-all must be postorder or reverse-breadth-first, not preorder"
+    )
+
+
+def test_orders_make_a_difference(eyecast: Command, here: Path) -> None:
+    options = ("--collective", "all-to-all", "--algorithm", "sbt", "--ports", "all", "--flits", "2")
+    texts = []
+    for order in ORDERS:
+        eyecast("schedule", "--hypercube", "3", *options, "-o", "s.json", "--order", order)
+        texts.append((here / "s.json").read_text())
+    assert texts[0] != texts[1]
+
+
+def test_bounds_of_theorem_6_beside_jiang_wu(eyecast: Command) -> None:
+    """Two faults on a diagonal are one block, of 2 x 2 nodes."""
+    options = ("--mesh", "6x5", "--source", "0,0", "--algorithm", "jiang-wu")
+    faults = ("--faulty-node", "1,1", "--faulty-node", "2,2")
+    found = result(eyecast("schedule", *options, *faults, "--json"))
+    assert found["most"] == {"steps": most_steps((6, 5), 1), "tcd": most_tcd((6, 5), 1)}
+    assert found["steps"] <= found["most"]["steps"]
+    assert "paper: at most" in eyecast("schedule", *options, *faults).output
+    assert "at most" not in eyecast("schedule", "--mesh", "4x4", "--source", "0,0").output
+
+
+def test_separate_lines(eyecast: Command, here: Path) -> None:
+    """Theorem 3 of Ho, Hsu & Sung: a star tree without its centre; 3 lines of 12 in 6 steps."""
+    found = result(
+        eyecast("transmit", "--star-tree", "3x12", "--faulty-node", "0", "--json", "-o", "s.json")
+    )
+    (plan,) = found["plans"]
+    assert (plan["scheme"], plan["t"], plan["s"], plan["claim"]) == ("Theorem 3", 6, 6, [6, 6])
+    assert found["proved"]
+    schedule = read_schedule(here / "s.json")
+    schedule.check()
+    assert (schedule.collective, schedule.sends) == ("broadcast", 36)
+    line = "separate lines must be 3 of n^2/3 nodes, n a multiple of 3 and more (Theorem 3)"
+    for length in (3, 11):
+        star = ("transmit", "--star-tree", f"3x{length}", "--faulty-node", "0")
+        assert eyecast(*star) == refusal(f"{line}, not of {length}")
+
+
+def test_table_1_of_ho_hsu_and_sung(eyecast: Command) -> None:
+    rows = result(eyecast("transmit", "--table-1", "--json"))
+    assert rows == [table_1_row(side)._asdict() for side in range(1, 733)]
+    printed = eyecast("transmit", "--table-1").output
+    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines()]
+    assert ["163", "30+2", "4", "83", "18+2"] in cells
+    assert eyecast("transmit", "--table-1", "--diagonal-mesh", "45") == refusal(
+        "--diagonal-mesh must be left out with --table-1: it is of diagonal meshes of all sides"
+    )

@@ -1,0 +1,154 @@
+"""Programs for networks with a port for every link, on the hardware and on the cycle model.
+
+A test file marks functions that make programs with :func:`on`; all that run on one network are run
+in one process, when the first of them is asked for.
+"""
+
+import dataclasses
+import functools
+
+from helpers.programs import words
+
+from eyecast.model.compare.waiting import waiting
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import hypercube, line, mesh
+from eyecast.model.program.program import Program
+from eyecast.model.run.trace import first_difference
+from eyecast.rtl.sender import SenderState
+from eyecast.sim.build import build_simulator
+from eyecast.sim.loading import prepare
+from eyecast.sim.simulator import simulate
+
+CUBE = NetworkConfig(topology=hypercube(3), all_port=True, message_words=64)
+SLOW_CUBE = dataclasses.replace(CUBE, vcs=2, depth=4, link_registers=1)
+# Two words of each mask, and tables that lie further apart than they are long.
+MESH = NetworkConfig(
+    topology=mesh((3, 3)), all_port=True, message_words=64, steps=40, table_words=48
+)
+SLOW_MESH = dataclasses.replace(MESH, vcs=2, depth=4, link_registers=1)
+ALL_PORT = {"cube": CUBE, "slow cube": SLOW_CUBE, "mesh": MESH, "slow mesh": SLOW_MESH}
+NETWORKS = {
+    **ALL_PORT,
+    # Both are built for other tests too.
+    "one port": NetworkConfig(topology=mesh((4, 4))),
+    "timed": NetworkConfig(topology=line(3), timed_rows=True, steps=1, vcs=1, depth=2),
+}
+TIMINGS = ("barrier", "self-timed")
+CYCLE_LIMIT = 400
+
+
+def walk(topology, node, route):
+    """Where a packet ends, and the port by which it comes in there."""
+    came_in_by = 0
+    for port, hops, _ in route:
+        for _ in range(hops):
+            node, came_in_by = int(topology.neighbor[node, port]), int(topology.peer[node, port])
+    return node, came_in_by
+
+
+def program_of(config, puts, port_model="all-port", **changes):
+    """``puts`` are (node, row); what is received where is found by walking."""
+    rows = [[] for _ in range(config.topology.nodes)]
+    receives = [[] for _ in range(config.topology.nodes)]
+    for node, row in puts:
+        rows[node].append(row)
+        target, port = walk(config.topology, node, row.route)
+        if not row.continued:
+            receives[target].append((row.step, port))
+    steps, ports = ([tuple(r[i] for r in sorted(each)) for each in receives] for i in (0, 1))
+    made = {"receive_ports": ports, **changes}
+    return Program.from_rows(config, port_model, rows, steps, **made)
+
+
+def delivered(program):
+    """The message memories at the end: a step's words are read before any of them is written."""
+    memory = words(program)
+    puts = [(row.step, node, row) for node, rows in enumerate(program.rows) for row in rows]
+    for step in sorted({step for step, _, _ in puts}):
+        before = memory.copy()
+        for node, row in ((node, row) for when, node, row in puts if when == step):
+            target, _ = walk(program.config.topology, node, row.route)
+            block = before[node, row.source_address : row.source_address + row.length]
+            memory[target, row.target_address : row.target_address + row.length] = block
+    return memory
+
+
+PROGRAMS = {network: {} for network in NETWORKS}
+"""What runs on each network: functions that make a program, and the programs."""
+
+
+def on(*networks):
+    """Mark a function of a configuration: the program that it makes runs on these networks."""
+
+    def mark(make):
+        for network in networks:
+            PROGRAMS[network][make] = make(NETWORKS[network])
+        return make
+
+    return mark
+
+
+def job_of(program, timing):
+    return prepare(
+        program,
+        [(node, 0, block) for node, block in enumerate(words(program))],
+        timing=timing,
+        read_words=program.config.message_words,
+        cycle_limit=CYCLE_LIMIT,
+    )
+
+
+@functools.cache
+def hardware_runs(network):
+    """All runs of a network, by what makes the program and by timing: in one process."""
+    cases = [(make, timing) for make in PROGRAMS[network] for timing in TIMINGS]
+    jobs = [job_of(PROGRAMS[network][make], timing) for make, timing in cases]
+    return dict(zip(cases, simulate(build_simulator(NETWORKS[network]), jobs), strict=True))
+
+
+def on_both(network, make):
+    """The program, and what the hardware did, timed either way; the model says the same."""
+    program = PROGRAMS[network][make]
+    runs = []
+    for timing in TIMINGS:
+        measured = hardware_runs(network)[make, timing]
+        predicted = run(program, words(program), timing=timing, cycle_limit=CYCLE_LIMIT)
+        difference = first_difference(predicted.trace, measured.trace)
+        assert difference is None, difference.describe()
+        assert measured.finished == predicted.finished
+        assert measured.cycles == predicted.cycles or not measured.finished
+        assert (measured.memory == predicted.memory).all()
+        assert (measured.flags == predicted.flags).all()
+        assert (measured.stalled_flits == predicted.stalled_flits).all()
+        assert (measured.arrived == predicted.arrived).all()
+        runs.append(measured)
+    return program, runs
+
+
+def carried_out(network, make):
+    """The runs of a program in which nothing is wrong."""
+    program, runs = on_both(network, make)
+    program.check()
+    for measured in runs:
+        assert measured.finished, waiting(program, measured)
+        assert not measured.flags.any()
+        assert (measured.sender_state == SenderState.ENDED.value).all()
+    assert (runs[0].memory == delivered(program)).all()
+    return runs
+
+
+def flagged(network, make):
+    """The flags of a program in which something is wrong, by node, and its runs."""
+    program, runs = on_both(network, make)
+    names = [
+        {node: found for node in range(len(program.rows)) if (found := measured.flag_names(node))}
+        for measured in runs
+    ]
+    assert names[0] == names[1]
+    for measured in runs:
+        assert not measured.finished
+        lines = waiting(program, measured)
+        for node, (name,) in names[0].items():
+            assert any(x.startswith(f"node {node} ") and f"has set {name}" in x for x in lines)
+    return names[0], runs

@@ -1,0 +1,92 @@
+"""A second checker of schedules on a mesh: plain loops over one send after the other.
+
+It is written from the rules themselves and shares no code with ``Schedule.check``, which it judges.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+from helpers.schedules import Send, listed
+
+from eyecast.model.schedule.schedule import Schedule
+
+
+def problems(schedule: Schedule) -> set[str]:
+    """Kinds of rule that a schedule on a mesh breaks; empty for a correct one."""
+    dims = schedule.topology.dims
+    nodes = int(np.prod(dims))
+    sends = listed(schedule)
+    for send in sends:
+        inside = all(0 <= n < nodes for n in [*send.path, send.source, send.target])
+        vcs_exist = all(0 <= vc < 256 for vc in send.vcs)
+        blocks_exist = all(0 <= block < len(schedule.blocks) for block in send.blocks)
+        if send.step < 1 or not (inside and vcs_exist and blocks_exist):
+            return {"range"}
+
+    found = {"path"} if any(not connected(send, dims) for send in sends) else set()
+    has = {n: Counter() for n in range(nodes)}
+    for block, owner in enumerate(schedule.blocks.owner.tolist()):
+        has[owner][block] += 1
+    for step in sorted({send.step for send in sends}):
+        now = [send for send in sends if send.step == step]
+        if any(not has[send.source][block] for send in now for block in send.blocks):
+            found.add("early")
+        for send in now:
+            has[send.target].update(send.blocks)
+        found |= step_problems(now, schedule.port_model)
+    for block, owed in enumerate(schedule.blocks.owed):
+        if any(not has[node][block] for node in (range(nodes) if owed is None else owed)):
+            found.add("left out")
+    if schedule.collective == "broadcast" and any(n > 1 for c in has.values() for n in c.values()):
+        found.add("twice")
+    return found
+
+
+def connected(send: Send, dims: tuple[int, ...]) -> bool:
+    """Whether the path leads from neighbour to neighbour, from the source to another node."""
+
+    def place(node: int) -> list[int]:
+        digits = []
+        for side in dims:
+            node, digit = divmod(node, side)
+            digits.append(digit)
+        return digits
+
+    hops = [
+        sum(abs(p - q) for p, q in zip(place(a), place(b), strict=True))
+        for a, b in pairwise(send.path)
+    ]
+    ends = (send.path[0], send.path[-1]) == (send.source, send.target)
+    return ends and send.source != send.target and set(hops) == {1}
+
+
+def step_problems(sends: list[Send], port_model: str) -> set[str]:
+    """Kinds of rule that the sends of one step break among themselves."""
+    found = set()
+    crossed = [
+        (a, b, vc)
+        for send in sends
+        for a, b, vc in zip(send.path, send.path[1:], send.vcs, strict=False)
+    ]
+    if len(set(crossed)) < len(crossed):
+        found.add("link")
+    for i, one in enumerate(sends):
+        for other in sends[:i]:
+            same_source, same_target = one.source == other.source, one.target == other.target
+            meet = {one.source, one.target} & {other.source, other.target}
+            swap = (one.source, one.target) == (other.target, other.source)
+            chained = one.source == other.target or one.target == other.source
+            same_out = same_source and one.path[1] == other.path[1]
+            same_in = same_target and one.path[-2] == other.path[-2]
+            forbidden = {
+                "half-duplex": bool(meet),
+                "full-duplex": same_source or same_target,
+                "exchange": same_source or same_target or (chained and not swap),
+                "all-port": same_out or same_in,
+            }
+            if forbidden[port_model]:
+                found.add("ports")
+    return found

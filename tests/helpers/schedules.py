@@ -1,0 +1,80 @@
+"""Schedules as a person writes them, for tests: a list of sends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import chain
+
+import numpy as np
+
+from eyecast.model.network.topology import mesh
+from eyecast.model.schedule.collective import ROOTLESS
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import Blocks
+
+
+@dataclass
+class Send:
+    """One send as a person writes it."""
+
+    step: int
+    path: list[int]
+    blocks: list[int] = field(default_factory=lambda: [0])
+    vcs: list[int] | None = None
+    source: int | None = None
+    target: int | None = None
+
+
+def offsets(lists: list[list[int]]) -> np.ndarray:
+    return np.cumsum([0, *map(len, lists)])
+
+
+def joined(lists: list[list[int]]) -> list[int]:
+    return list(chain.from_iterable(lists))
+
+
+def build(
+    dims: tuple[int, ...],
+    sends: list[Send],
+    blocks: Blocks | None = None,
+    collective: str = "broadcast",
+    port_model: str = "half-duplex",
+) -> Schedule:
+    blocks = blocks or Blocks.of_broadcast(0, 4)
+    paths = [send.path for send in sends]
+    vcs = [[0] * (len(s.path) - 1) if s.vcs is None else s.vcs for s in sends]
+    return Schedule(
+        topology=mesh(dims),
+        collective=collective,
+        algorithm="by hand",
+        port_model=port_model,
+        root=None if collective in ROOTLESS else int(blocks.owner[0]),
+        blocks=blocks,
+        step=np.array([s.step for s in sends]),
+        source=np.array([s.path[0] if s.source is None else s.source for s in sends]),
+        target=np.array([s.path[-1] if s.target is None else s.target for s in sends]),
+        path_offsets=offsets(paths),
+        path_nodes=np.array(joined(paths)),
+        vcs=np.array(joined(vcs)),
+        block_offsets=offsets([s.blocks for s in sends]),
+        block_ids=np.array(joined([s.blocks for s in sends])),
+    )
+
+
+def listed(schedule: Schedule) -> list[Send]:
+    """The sends of a schedule, one by one."""
+    sends = []
+    for i in range(schedule.sends):
+        begin, end = (int(offset) for offset in schedule.path_offsets[i : i + 2])
+        block_begin, block_end = (int(offset) for offset in schedule.block_offsets[i : i + 2])
+        sends.append(
+            Send(
+                step=int(schedule.step[i]),
+                path=schedule.path_nodes[begin:end].tolist(),
+                blocks=schedule.block_ids[block_begin:block_end].tolist(),
+                vcs=schedule.vcs[begin - i : end - i - 1].tolist(),
+                source=int(schedule.source[i]),
+                target=int(schedule.target[i]),
+            )
+        )
+    return sends

@@ -1,0 +1,33 @@
+"""Topologies looked at: their links, their sameness, and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.topology import Topology
+
+
+def links(topology: Topology) -> Iterator[tuple[int, int, int, int]]:
+    """Every link as (node, port, node at its end, port at its end)."""
+    for node, port in product(range(topology.nodes), range(topology.ports)):
+        if topology.neighbor[node, port] >= 0:
+            end = int(topology.neighbor[node, port]), int(topology.peer[node, port])
+            yield node, port, *end
+
+
+def refusal(function: Callable[..., object], *arguments: Any) -> str:
+    with pytest.raises(InvalidInput) as caught:
+        function(*arguments)
+    return str(caught.value)
+
+
+def assert_same(one: Topology, other: Topology) -> None:
+    for name in ("kind", "dims", "wrapped", "label", "faulty_nodes", "faulty_links"):
+        assert getattr(one, name) == getattr(other, name)
+    assert one.neighbor.tolist() == other.neighbor.tolist()
+    assert one.peer.tolist() == other.peer.tolist()

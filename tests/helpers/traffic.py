@@ -1,0 +1,38 @@
+"""Traffic as a person writes it, for tests of the cycle model, and what came of it."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from helpers.programs import LINE, C, departures, program, put
+
+from eyecast.model.network.topology import Topology
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
+from eyecast.model.run.run import Run
+
+
+def timed(start: int, *route: tuple[int, ...], **options: int) -> Row:
+    return replace(put(1, *route, **options), start=start)  # type: ignore[arg-type]
+
+
+def traffic(
+    rows: dict[int, list[Row]],
+    awaited: dict[int, int],
+    topology: Topology = LINE,
+    receives: dict[int, list[int]] | None = None,
+    **limits: Any,
+) -> Program:
+    """A program with timed rows; with 64-bit words a row has one control word."""
+    limits = {"flit_width": 64, "timed_rows": True} | limits
+    made = program(rows, receives or {}, topology, awaited=awaited, **limits)
+    assert made.config.table.control_words == C
+    return made
+
+
+def cycles(result: Run, node: int, port: int) -> list[int]:
+    return [cycle for cycle, *_ in departures(result, node, port)]
+
+
+def refusing(pattern: int, nodes: int = 4) -> np.ndarray[Any, np.dtype[np.uint16]]:
+    return np.full(nodes, pattern, dtype=np.uint16)

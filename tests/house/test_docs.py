@@ -1,0 +1,64 @@
+"""The pages in docs/ and the README: lines that fit, paths and sections that are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LONGEST_LINE = 100
+"""Characters of a line of text; a line of a table cannot be broken."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_lines_fit(page: Path) -> None:
+    lines = [line for line in page.read_text().splitlines() if not line.startswith("|")]
+    assert [line for line in lines if len(line) > LONGEST_LINE] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_are_where_a_page_says(page: Path) -> None:
+    code = re.findall(r"`([^`\n]+)`", page.read_text())
+    top = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"build"}
+    paths = [text for text in code if text.split("/")[0] in top and "*" not in text]
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def entries() -> list[str]:
+    """The entries of the glossary, with their lines."""
+    text = (ROOT / "docs" / "words.md").read_text()
+    return re.findall(r"^- (?:.*\n)(?:  .*\n)*", text, flags=re.MULTILINE)
+
+
+def test_words_are_in_order_and_short() -> None:
+    words = [re.findall(r"^- \*\*(.+?)\*\*: ", entry)[0] for entry in entries()]
+    assert words == sorted(words, key=str.lower)
+    assert [entry for entry in entries() if entry.count("\n") > 2] == []
+
+
+def test_sections_of_the_contract_that_are_cited() -> None:
+    contract = (ROOT / "docs" / "router.md").read_text()
+    there = set(re.findall(r"^## (\d+)\.", contract, flags=re.MULTILINE))
+    names = set(re.findall(r"^### (.+)$", contract, flags=re.MULTILINE))
+    sources = [
+        path
+        for path in ROOT.rglob("*")
+        if path.suffix in {".py", ".md", ".v"}
+        and path.relative_to(ROOT).parts[0] not in {"build", ".venv"}
+        and "router.md" in path.read_text()
+    ]
+    cited = {
+        (path.relative_to(ROOT).as_posix(), numbers, name)
+        for path in sources
+        for numbers, name in re.findall(
+            r'router\.md`?,?\s+(?:sections? )?(\d+(?:(?:, | and )\d+)*)(?:, "([^"]+)")?',
+            path.read_text(),
+        )
+    }
+    assert len(cited) > 30
+    assert {each for each in cited if not set(re.findall(r"\d+", each[1])) <= there} == set()
+    assert {each for each in cited if each[2] and each[2] not in names} == set()

@@ -1,0 +1,132 @@
+"""Tables 2, 3, 6, 10 and 19 of Johnsson & Ho: what follows from the rows of the others."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isclose
+
+import pytest
+from helpers.johnsson_ho_tables import BEST, drawn
+
+from eyecast.model.collectives.cube.costs.rows import Cost
+from eyecast.model.collectives.cube.costs.tables import (
+    LEAST_ALL_GATHER_START_UPS,
+    PROPAGATION,
+    RATIOS,
+    STEPS_PER_PACKET,
+    SUMMARY,
+    find_cost,
+    find_costs,
+    lower_bound,
+)
+
+
+def dimensions(cost: Cost) -> range:
+    return range(cost.least_dimension, 9)
+
+
+def test_table_2() -> None:
+    """One packet; nRSBT, one-port, with one word, in one tree: its row is for n parts."""
+    for (graph, ports), steps in PROPAGATION.items():
+        cost = find_cost("broadcast", graph, ports)
+        for n in dimensions(cost):
+            if (graph, ports) == ("nrsbt", "one-port"):
+                assert cost.start_ups(n, 1, 1) == 2 * steps(n) - 1
+            else:
+                assert cost.start_ups(n, 1, 1) == steps(n)
+
+
+def test_table_3() -> None:
+    for (graph, ports), steps in STEPS_PER_PACKET.items():
+        cost = find_cost("broadcast", graph, ports)
+        for n in dimensions(cost):
+            more = cost.start_ups(n, 7 * n, 1) - cost.start_ups(n, 6 * n, 1)
+            assert Fraction(more, n) == steps(n)
+
+
+def relative(graph: str, ports: str, n: int, m: int, b: float, tau: int, tc: int) -> float:
+    """T in times of nESBT's; B_opt for 0, but no more than M."""
+    times = []
+    for name in (graph, "nesbt"):
+        cost = find_cost("broadcast", name, ports)
+        best = min(m, cost.best_packet(n, m, tau, tc))
+        times.append(float(cost.time(n, m, b or best, tau, tc)))
+    return times[0] / times[1]
+
+
+@pytest.mark.parametrize("n", [4, 7, 40])
+def test_table_6(n: int) -> None:
+    """In the limits that its columns name. Its last two are for large n, as TCBT's 2 and 3."""
+    for ratio in RATIOS:
+        for graph in ratio.graphs:
+            rotated = (graph, ratio.ports) == ("nrsbt", "one-port")
+            many = relative(graph, ratio.ports, n, n * 10**9, 1, 1, 1)
+            assert isclose(many, ratio.many_packets(n), rel_tol=1e-3)
+            words = relative(graph, ratio.ports, n, n * 10**15, 0, 1, 1)
+            assert isclose(words, ratio.by_words(n), rel_tol=1e-3)
+            one = relative(graph, ratio.ports, n, 1, 1, 10**6, 0)
+            start_ups = relative(graph, ratio.ports, n, n * 10**6, 0, 10**15, 1)
+            if rotated:
+                assert isclose(one, Fraction(2 * n - 1, n + 1))
+                assert isclose(start_ups, Fraction(2 * n - 1, n + 1), rel_tol=1e-3)
+            else:
+                assert isclose(one, ratio.one_packet(n))
+                assert isclose(start_ups, one, rel_tol=1e-3)
+                assert abs(ratio.by_start_ups(n) - start_ups) <= 4.001 / (n + 1)
+
+
+def test_table_6_is_wrong_for_nrsbt() -> None:
+    """Start-ups dear, B_opt: by Table 4, 2n - 1 of them against n, in the limit."""
+    cost, other = (find_cost("broadcast", graph, "one-port") for graph in ("nrsbt", "nesbt"))
+    for n in range(2, 9):
+        ratio = cost.least_time(n, n, 10**15, 1) / other.least_time(n, n, 10**15, 1)
+        assert isclose(ratio, 2 - 1 / n, rel_tol=1e-3)
+    assert RATIOS[0].by_start_ups(8) == 1
+
+
+def test_table_10() -> None:
+    for collective in ("all-gather", "all-to-all"):
+        for graph, least in LEAST_ALL_GATHER_START_UPS.items():
+            if graph != "tcbt":
+                cost = find_cost(collective, graph, "one-port")
+                for n in dimensions(cost):
+                    assert cost.start_ups(n, n, 10**6) == least(n)
+    assert LEAST_ALL_GATHER_START_UPS["tcbt"](7) == 12
+
+
+def test_table_19() -> None:
+    """All but the broadcasts attain the lower bound, and no row of their collective beats it."""
+    assert {key[:2] for key in SUMMARY} == {*BEST}
+    for collective, ports, graphs in SUMMARY:
+        for n in range(3, 9):
+            for m, _, tau, tc in drawn(6):
+                words = m * n * n
+                rows = find_costs(collective, ports)
+                times = {row.graph: row.least_time(n, words, tau, tc) for row in rows}
+                bound = lower_bound(collective, ports, n, words).time(tau, tc)
+                for graph in graphs if collective != "broadcast" else ():
+                    assert times[graph] == min(times.values()) == bound
+
+
+def best_times(ports: str, n: int, words: int, tau: int, tc: int) -> dict[str, float]:
+    """By whole packets."""
+    rows = find_costs("broadcast", ports)
+    return {row.graph: row.best_whole_packet(n, words, tau, tc)[1] for row in rows}
+
+
+def test_table_19_for_broadcasts() -> None:
+    """SBT for one word, nRSBT for up to n with n ports, nESBT for very many."""
+    for n in range(3, 7):
+        for tau, tc in ((1, 1), (40, 1), (1, 40)):
+            for ports, few, best in (("one-port", 1, "sbt"), ("n-port", n, "nrsbt")):
+                times = best_times(ports, n, few, tau, tc)
+                assert times[best] == min(times.values()) == n * (tau + tc)
+                times = best_times(ports, n, 240 * n, tau, tc)
+                assert times["nesbt"] == min(times.values())
+
+
+def test_table_19_is_wrong_for_few_words() -> None:
+    """nESBT is not the best for all M > 1 (one-port), nor for all M > n (n-port)."""
+    for ports, words, better in (("one-port", 2, "sbt"), ("n-port", 4, "nrsbt")):
+        rows = [find_cost("broadcast", graph, ports) for graph in (better, "nesbt")]
+        assert [row.best_whole_packet(2, words, 1, 1)[1] for row in rows] == [6, 8]

@@ -1,0 +1,296 @@
+"""The cost tables of Johnsson & Ho: what we have against what is printed, and against itself."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from math import isclose
+
+import numpy as np
+import pytest
+from helpers.johnsson_ho_tables import BEST, TIMES, drawn
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.cube.costs.rows import PORTS, Cost, StepCost
+from eyecast.model.collectives.cube.costs.tables import (
+    COLLECTIVES,
+    COSTS,
+    PRINTED,
+    find_cost,
+    find_costs,
+    lower_bound,
+)
+
+PIPELINED = [cost for cost in COSTS if cost.pipelined]
+BY_STEP = [cost for cost in COSTS if isinstance(cost, StepCost)]
+
+
+def label(cost: Cost) -> str:
+    return f"{cost.collective}-{cost.graph}-{cost.ports}"
+
+
+def dimensions(cost: Cost, most: int = 8) -> range:
+    return range(cost.least_dimension, most + 1)
+
+
+# ---- Against the page -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", TIMES, ids="-".join)
+@pytest.mark.parametrize("n", range(3, 9))
+def test_rows_as_printed(key: tuple[str, str], n: int) -> None:
+    """Tables 4 to 18, to the letter."""
+    for m, b, tau, tc in drawn(12):
+        for graph, (start_ups, words) in TIMES[key](n, m, b, tau, tc).items():
+            cost = find_cost(key[0], graph, key[1], printed=True)
+            if (graph, cost.place) != ("sbnt", "5.1.5"):
+                assert isclose(cost.start_ups(n, m, b), start_ups), graph
+            assert isclose(cost.transferred(n, m, b), words), graph
+        for graph, (packet, least) in BEST[key](n, m, b, tau, tc).items():
+            cost = find_cost(key[0], graph, key[1], printed=True)
+            assert isclose(cost.best_packet(n, m, tau, tc), packet), graph
+            assert isclose(cost.least_time(n, m, tau, tc), least), graph
+
+
+def test_every_row_of_a_table_is_held_against_it() -> None:
+    of_tables = {(*key, graph) for key, table in TIMES.items() for graph in table(3, 1, 1, 1, 1)}
+    ours = {(cost.collective, cost.ports, cost.graph) for cost in COSTS}
+    assert of_tables <= ours
+    assert {row for row in ours - of_tables if row[1] in ("one-port", "n-port")} == {
+        ("broadcast", "n-port", "brg")
+    }
+    assert len(ours) == len(COSTS)
+
+
+def differing() -> set[str]:
+    """The rows of which the printed one says something else, and in what."""
+    found = set()
+    for printed in PRINTED:
+        ours = find_cost(printed.collective, printed.graph, printed.ports)
+        for n in range(3, 9):
+            for m, b, tau, tc in (*drawn(20), (50, 51, 1, 1)):
+                for name, arguments in (
+                    ("start_ups", (n, m, b)),
+                    ("transferred", (n, m, b)),
+                    ("best_packet", (n, m, tau, tc)),
+                    ("least_time", (n, m, tau, tc)),
+                ):
+                    if not isclose(
+                        getattr(printed, name)(*arguments), getattr(ours, name)(*arguments)
+                    ):
+                        found.add(f"{label(printed)} {name}")
+    return found
+
+
+def test_where_the_page_differs() -> None:
+    """What ``docs/errata.md`` lists, and nothing else."""
+    assert differing() == {
+        "scatter-brg-one-port start_ups",
+        "scatter-tcbt-one-port start_ups",
+        "scatter-sbnt-one-port start_ups",
+        "scatter-sbnt-one-port transferred",
+        "scatter-sbnt-one-port best_packet",
+        "scatter-sbnt-one-port least_time",
+        "scatter-sbt-n-port best_packet",
+        "scatter-nrsbt-n-port best_packet",
+        "scatter-sbnt-n-port best_packet",
+        "scatter-sbnt-n-port start_ups",
+        "all-gather-sbnt-one-port start_ups",
+        "all-gather-sbt-n-port best_packet",
+        "all-gather-nrsbt-n-port best_packet",
+        "all-gather-nesbt-n-port best_packet",
+        "all-gather-sbnt-n-port best_packet",
+        "all-to-all-sbnt-one-port start_ups",
+        "all-to-all-nesbt-one-port transferred",
+        "all-to-all-nesbt-one-port best_packet",
+    }
+
+
+def test_smallest_counterexamples() -> None:
+    """Those of ``docs/errata.md``."""
+    tcbt = find_cost("scatter", "tcbt", "one-port", printed=True)
+    assert (tcbt.start_ups(2, 1, 1), tcbt.transferred(2, 1, 1)) == (2, 3)
+    path = find_cost("scatter", "brg", "one-port", printed=True)
+    ours = find_cost("scatter", "brg", "one-port")
+    assert [each.start_ups(2, 3, 4) for each in (path, ours)] == [6, 5]
+    disjoint = find_cost("all-to-all", "nesbt", "one-port", printed=True)
+    ours = find_cost("all-to-all", "nesbt", "one-port")
+    assert [each.best_packet(2, 2, 1, 1) for each in (disjoint, ours)] == [1, 5]
+    assert [each.start_ups(2, 2, 1) for each in (disjoint, ours)] == [12, 12]
+    assert [each.transferred(2, 2, 1) for each in (disjoint, ours)] == [6, 12]
+    balanced = find_cost("scatter", "sbnt", "n-port", printed=True)
+    ours = find_cost("scatter", "sbnt", "n-port")
+    assert [each.start_ups(2, 2, 3) for each in (balanced, ours)] == [1, 2]
+
+
+def test_printed_packets_suffice_where_they_are_approximations() -> None:
+    """Stirling's formula is above the largest step, so that T at that B_opt is T_min."""
+    rows = [row for row in PRINTED if row.holds == "~" and row.ports == "n-port"]
+    assert len(rows) == 7
+    for row in rows:
+        ours = find_cost(row.collective, row.graph, row.ports)
+        for n in range(2, 13):
+            packet = row.best_packet(n, 60 * n, 1, 1)
+            assert ours.best_packet(n, 60 * n, 1, 1) <= packet
+            assert ours.time(n, 60 * n, packet, 7, 2) == ours.least_time(n, 60 * n, 7, 2)
+
+
+# ---- Against itself ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cost", BY_STEP, ids=label)
+def test_least_time_is_that_of_the_best_packet(cost: StepCost) -> None:
+    for n in dimensions(cost, 6):
+        m = 4 * n
+        best = cost.best_packet(n, m, 5, 3)
+        assert cost.time(n, m, best, 5, 3) == cost.least_time(n, m, 5, 3)
+        assert cost.time(n, m, best - Fraction(1, 10**6), 5, 3) > cost.least_time(n, m, 5, 3)
+        assert cost.time(n, m, best + 100, 5, 3) == cost.least_time(n, m, 5, 3)
+        assert sum(cost.steps(n).words(m)) == cost.transferred(n, m, 1)
+        assert max(cost.steps(n).words(m)) == best
+        if n < 5:
+            packet, least = cost.best_whole_packet(n, m, 5, 3)
+            assert (packet, least) == (-(-best // 1), cost.least_time(n, m, 5, 3))
+
+
+@pytest.mark.parametrize("cost", PIPELINED, ids=label)
+def test_least_time_of_a_pipeline_is_where_its_derivative_is_zero(cost: Cost) -> None:
+    """With packets that are divisible, that is with M/B for its ceiling, as for large M."""
+    for n in dimensions(cost):
+        for m, _, tau, tc in drawn(5):
+            best, least = cost.best_packet(n, m, tau, tc), cost.least_time(n, m, tau, tc)
+            if cost.start_ups(n, 10**9, 1) == cost.start_ups(n, 10**9 + n, 1) - n:
+                assert best > 0
+            large, whole = m * 10**8, 10**4
+            found = cost.least_time(n, large, tau, tc)
+            near = cost.best_packet(n, large, tau, tc)
+            for packet in (near, near * 0.7, near * 1.5):
+                assert cost.time(n, large, packet, tau, tc) >= found * (1 - 1e-12)
+            assert isclose(cost.time(n, large, near, tau, tc), found, rel_tol=1e-4)
+            assert isclose(best * whole, near) or not isinstance(best, float)
+            if best <= m:
+                assert cost.best_whole_packet(n, m, tau, tc)[1] >= least * (1 - 1e-12)
+
+
+def test_least_time_of_a_pipeline_may_be_out_of_reach() -> None:
+    """One word cannot be cut, however dear its start-ups are to the formula."""
+    cost = find_cost("broadcast", "nesbt", "one-port")
+    assert cost.best_packet(4, 1, 100, 1) == 5
+    assert cost.least_time(4, 1, 100, 1) == 441
+    assert cost.best_whole_packet(4, 1, 100, 1) == (1, 505)
+
+
+def test_best_whole_packet_is_the_best_of_all() -> None:
+    """It may be larger than B_opt, where that leaves a short packet."""
+    cost = find_cost("broadcast", "nesbt", "one-port")
+    larger = 0
+    for m in range(1, 20):
+        for tau in range(1, 40):
+            times = [cost.time(2, m, packet, tau, 1) for packet in range(1, m + 1)]
+            packet, least = cost.best_whole_packet(2, m, tau, 1)
+            assert least == min(times) == times[packet - 1]
+            assert packet == 1 + times.index(least)
+            larger += packet > cost.best_packet(2, m, tau, 1) + 1
+    assert larger > 0
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=label)
+def test_nothing_beats_a_lower_bound(cost: Cost) -> None:
+    if cost.ports not in ("one-port", "n-port"):
+        return
+    for n in dimensions(cost, 7):
+        for m, _, tau, tc in drawn(4):
+            share = m * n
+            bound = lower_bound(cost.collective, cost.ports, n, share)
+            for packet in (1, 7, share, share * 2**n):
+                if not cost.pipelined or packet <= share:
+                    assert cost.time(n, share, packet, tau, tc) >= bound.time(tau, tc)
+
+
+def test_lower_bounds_as_printed() -> None:
+    n, m, nodes = 5, 13, 32
+    at_least = {
+        ("broadcast", "one-port"): (n, m + n - 1),
+        ("broadcast", "n-port"): (n, 3 + n - 1),
+        ("scatter", "one-port"): (n, (nodes - 1) * m),
+        ("scatter", "n-port"): (n, Fraction((nodes - 1) * m, n)),
+        ("all-gather", "one-port"): (n, (nodes - 1) * m),
+        ("all-gather", "n-port"): (n, Fraction((nodes - 1) * m, n)),
+        ("all-to-all", "one-port"): (n, n * nodes * m // 2),
+        ("all-to-all", "n-port"): (n, nodes * m // 2),
+    }
+    for key, expected in at_least.items():
+        bound = lower_bound(*key, n, m)
+        assert (bound.start_ups, bound.transferred) == expected
+        assert bound.time(10, 3) == 10 * expected[0] + 3 * expected[1]
+
+
+# ---- What is refused --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: find_cost("gather", "sbt", "one-port"),
+            f"collective must be {', '.join(COLLECTIVES)}, not gather",
+        ),
+        (
+            lambda: find_costs("scatter", "two-port"),
+            "ports must be one-port, n-port, half-duplex, full-duplex, not two-port",
+        ),
+        (
+            lambda: find_cost("all-gather", "tcbt", "one-port"),
+            "graph for all-gather, one-port must be brg, sbt, nrsbt, nesbt, sbnt, not tcbt",
+        ),
+        (
+            lambda: find_cost("broadcast", "tcbt", "one-port").time(2, 1, 1, 1, 1),
+            "dimension for tcbt, one-port must be at least 3, not 2",
+        ),
+        (
+            lambda: find_cost("broadcast", "sbt", "one-port").time(2, 0, 1, 1, 1),
+            "words must be at least 1, not 0",
+        ),
+        (
+            lambda: find_cost("broadcast", "sbt", "one-port").time(2, 1, 0, 1, 1),
+            "packet must be above 0, not 0",
+        ),
+        (
+            lambda: find_cost("broadcast", "sbt", "one-port").best_whole_packet(2, 1, -1, 1),
+            "start-up time must be 0 or more, not -1",
+        ),
+        (
+            lambda: lower_bound("scatter", "half-duplex", 3, 1),
+            "ports of a lower bound must be one-port, n-port, not half-duplex",
+        ),
+        (
+            lambda: lower_bound("gather", "n-port", 3, 1),
+            f"collective must be {', '.join(COLLECTIVES)}, not gather",
+        ),
+        (
+            lambda: find_cost("scatter", "sbnt", "one-port").time(17, 1, 1, 1, 1),
+            "dimension for sbnt, one-port must be 1 to 16, not 17",
+        ),
+    ],
+)
+def test_one_line(call, message: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        call()
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_no_time_at_a_possible_packet_is_below_the_bound(collective: str) -> None:
+    """But for n trees that share fewer than n words; for any times, none at all among them."""
+    draw = np.random.default_rng(len(collective))
+    for _ in range(400):
+        n, words = int(draw.integers(1, 11)), int(2 ** draw.uniform(0, 20))
+        tau, tc = (draw.choice([0, 10 ** draw.uniform(-6, 6)]) for _ in range(2))
+        for ports in PORTS[:2]:
+            bound = float(lower_bound(collective, ports, n, words).time(tau, tc))
+            for cost in find_costs(collective, ports):
+                if n >= cost.least_dimension and (ports == "one-port" or words >= n):
+                    packet, least = cost.best_possible(n, words, tau, tc)
+                    assert least >= bound * (1 - 1e-9), (cost.graph, ports, n, words, tau, tc)
+                    if cost.pipelined:
+                        assert 1 <= packet <= words
+                        assert least <= cost.time(n, words, packet, tau, tc) * (1 + 1e-9)

@@ -1,0 +1,295 @@
+"""Fault blocks, polygons and regions against section 4 of Jiang & Wu, read literally, by sets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from helpers.fault_meshes import FIGURE_1, FIGURE_6, FIGURE_8, drawn_meshes, faults_of, faulty_mesh
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.fault_blocks.blocks import Boundaries, Node, Rectangle, fault_blocks
+from eyecast.model.collectives.fault_blocks.regions import FaultRegions
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
+
+Nodes = set[Node]
+
+
+# ---- The paper's definitions, by sets of nodes ------------------------------------------------
+
+
+def around(node: Node) -> list[Node]:
+    x, y = node
+    return [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
+
+
+def flood(start: Node, allowed: Nodes, ways: Callable[[Node], list[Node]] = around) -> Nodes:
+    found, border = {start}, [start]
+    while border:
+        border = [n for node in border for n in ways(node) if n in allowed and n not in found]
+        found |= set(border)
+    return found
+
+
+def blocks_by_definition(topology: Topology) -> list[Nodes]:
+    """Definition 1, one node at a time."""
+    width, height = topology.dims
+    inside = faults_of(topology)
+    everywhere = {(x, y) for x in range(width) for y in range(height)}
+    while found := next(
+        (
+            (x, y)
+            for x, y in sorted(everywhere - inside)
+            if inside & {(x - 1, y), (x + 1, y)} and inside & {(x, y - 1), (x, y + 1)}
+        ),
+        None,
+    ):
+        inside.add(found)
+    blocks = []
+    while inside:
+        block = flood(min(inside), inside)
+        blocks.append(block)
+        inside -= block
+    return blocks
+
+
+def polygons_by_algorithm_3(polygon: Nodes, blocks: list[Nodes]) -> list[Nodes]:
+    """``get_polygon``: ``polygon`` without the nodes of the ``blocks`` in it, left to right."""
+    if not blocks:
+        return [polygon]
+    leftmost = min(blocks, key=min)
+    left, right = two_polygon_partition(polygon, leftmost, blocks)
+    found = []
+    for part in (left, right):
+        within = [block for block in blocks if block is not leftmost and south_of(block) in part]
+        found += polygons_by_algorithm_3(part, within) if part else []
+    return found
+
+
+def south_of(block: Nodes) -> Node:
+    """A node that is in a polygon whenever the block is."""
+    x, y = min(block)
+    return x, y - 1
+
+
+def two_polygon_partition(polygon: Nodes, block: Nodes, blocks: list[Nodes]) -> tuple[Nodes, Nodes]:
+    """Cut up the line L3 as far as the polygon goes, and down L4, round the blocks it meets."""
+    (left, bottom), (right, top) = min(block), max(block)
+    cut = set()
+    row = top + 1
+    while (left - 1, row) in polygon:
+        cut.add(((left - 1, row), (left, row)))
+        row += 1
+    column = right + 1
+    for row in range(top, -1, -1):
+        for met in [other for other in blocks if (column, row) in other]:
+            cut |= {((x, row + 1), (x, row)) for x in range(column, max(met)[0] + 1)}
+            column = max(met)[0] + 1
+        cut.add(((column - 1, row), (column, row)))
+    cut |= {(b, a) for a, b in cut}
+
+    def ways(node: Node) -> list[Node]:
+        return [other for other in around(node) if (node, other) not in cut]
+
+    allowed = polygon.union(*blocks) - block
+    left_polygon = polygon & flood((left, bottom - 1), allowed, ways)
+    return left_polygon, polygon - left_polygon
+
+
+def regions_by_extraction(polygon: Nodes) -> list[Rectangle]:
+    """``get_region``: the left-most rectangle again and again."""
+    found = []
+    while polygon:
+        rows = sorted(y for x, y in polygon if x == min(polygon)[0])
+        left = right = min(polygon)[0]
+        while sorted(y for x, y in polygon if x == right + 1) == rows:
+            right += 1
+        found.append(Rectangle(left, right, rows[0], rows[-1]))
+        polygon = {(x, y) for x, y in polygon if x > right}
+    return found
+
+
+def polygons_of(topology: Topology) -> list[Nodes]:
+    """The polygons that the code numbers, in order; of some numbers there may be no node."""
+    grid = FaultRegions.of(topology).boundaries.polygons
+    numbers = np.unique(grid[grid >= 0]).tolist()
+    return [set(map(tuple, np.argwhere(grid == number).tolist())) for number in numbers]
+
+
+def nodes_in(rectangle: Rectangle) -> Nodes:
+    columns, rows = rectangle.slices
+    return {
+        (x, y) for x in range(columns.start, columns.stop) for y in range(rows.start, rows.stop)
+    }
+
+
+# ---- The paper's figures ----------------------------------------------------------------------
+
+
+def test_blocks_of_figure_1() -> None:
+    blocks = [str(block) for block in fault_blocks(FIGURE_1)]
+    assert blocks == ["[2:5, 3:6]", "[2:2, 8:8]", "[6:7, 8:9]"]
+
+
+def test_one_block() -> None:
+    """Fig. 6: boundary lines y = 1, y = 5, x = 1 and x = 7; the polygons, the channel path."""
+    cut = FaultRegions.of(FIGURE_6)
+    assert [str(region) for region in cut.regions] == [
+        "[0:1, 0:12]",
+        "[2:6, 0:1]",
+        "[2:6, 5:12]",
+        "[7:9, 0:12]",
+    ]
+    assert cut.polygons == (0, 0, 1, 1)
+    north = [(x, 5) for x in range(2, 8)]
+    assert cut.boundaries.channel_path(0) == north + [(7, y) for y in range(4, -1, -1)]
+
+
+def test_regions_of_figure_8() -> None:
+    cut = FaultRegions.of(FIGURE_8)
+    assert [str(region) for region in cut.regions] == [
+        "[0:1, 0:12]",
+        "[2:6, 0:1]",
+        "[2:3, 5:12]",
+        "[4:4, 5:8]",
+        "[5:6, 5:5]",
+        "[7:7, 0:5]",
+        "[5:6, 8:8]",
+        "[4:6, 11:12]",
+        "[7:7, 8:12]",
+        "[8:9, 0:12]",
+    ]
+    assert cut.polygons == (0, 0, 1, 1, 1, 1, 2, 3, 3, 3)
+
+
+def test_channel_paths_of_figure_8_are_combined() -> None:
+    """As in Fig. 7(a): block 2's goes on along block 3's where it meets that block."""
+    cut = FaultRegions.of(FIGURE_8)
+    assert [str(block) for block in cut.boundaries.blocks] == [
+        "[2:6, 2:4]",
+        "[4:6, 9:10]",
+        "[5:7, 6:7]",
+    ]
+    second, third = (cut.boundaries.channel_path(block) for block in (1, 2))
+    assert second[:8] == [(4, 11), (5, 11), (6, 11), (7, 11), (7, 10), (7, 9), (7, 8), (8, 8)]
+    assert third[:4] == [(5, 8), (6, 8), (7, 8), (8, 8)]
+    assert second[7:] == third[3:] == [(8, y) for y in range(8, -1, -1)]
+
+
+def test_corners_of_figure_8_are_none_by_the_definition() -> None:
+    """4,5 and 7,5 have neighbors outside of their polygon, and regions end there all the same."""
+    polygon = polygons_of(FIGURE_8)[1]
+    named = [(3, 8), (4, 5), (7, 5)]
+    assert [polygon >= set(around(node)) for node in named] == [True, False, False]
+    assert (4, 4) not in polygon
+    assert (8, 5) not in polygon
+
+
+def test_a_mesh_without_faults_is_one_region() -> None:
+    for sides in [(1, 1), (2, 5), (7, 1), (8, 8)]:
+        cut = FaultRegions.of(mesh(sides))
+        assert (len(cut.regions), cut.regions[0].sides) == (1, sides)
+
+
+# ---- Drawn fault sets -------------------------------------------------------------------------
+
+
+def test_blocks_are_those_of_definition_1() -> None:
+    for topology in drawn_meshes(500, seed=1, longest=12):
+        found = fault_blocks(topology)
+        by_definition = blocks_by_definition(topology)
+        assert sorted(map(sorted, map(nodes_in, found))) == sorted(map(sorted, by_definition))
+
+
+def test_all_nodes_around_a_block_are_enabled() -> None:
+    """So that blocks are two apart, and off the edge of the mesh."""
+    for topology in drawn_meshes(500, seed=2):
+        blocks = fault_blocks(topology)
+        numbers = Boundaries((topology.dims[0], topology.dims[1]), blocks).block_numbers
+        for number, block in enumerate(blocks):
+            assert min(block.left, block.bottom) > 0
+            rows = slice(block.bottom - 1, block.top + 2)
+            with_ring = numbers[block.left - 1 : block.right + 2, rows]
+            assert with_ring.shape == tuple(side + 2 for side in block.sides)
+            assert set(with_ring.ravel().tolist()) == {-1, number}
+            assert (with_ring == number).sum() == block.sides[0] * block.sides[1]
+
+
+def test_polygons_and_regions_are_those_of_algorithm_3() -> None:
+    for topology in drawn_meshes(200, seed=3, longest=11):
+        blocks = blocks_by_definition(topology)
+        width, height = topology.dims
+        enabled = {(x, y) for x in range(width) for y in range(height)} - set().union(*blocks)
+        polygons = polygons_by_algorithm_3(enabled, blocks)
+        assert polygons_of(topology) == polygons
+        assert all(flood(min(polygon), polygon) == polygon for polygon in polygons)
+        regions = [region for polygon in polygons for region in regions_by_extraction(polygon)]
+        assert list(FaultRegions.of(topology).regions) == regions
+
+
+def test_polygons_are_orthogonal_convex() -> None:
+    for topology in drawn_meshes(200, seed=4, longest=14):
+        for polygon in polygons_of(topology):
+            for axis in (0, 1):
+                lines: dict[int, list[int]] = {}
+                for node in sorted(polygon):
+                    lines.setdefault(node[axis], []).append(node[1 - axis])
+                for places in lines.values():
+                    assert all(b == a + 1 for a, b in pairwise(sorted(places)))
+
+
+def test_theorem_4() -> None:
+    """At most 3f + 1 regions; some sets of faults have as many, with one block and with more."""
+    full = set()
+    for topology in drawn_meshes(3000, seed=5, longest=11):
+        cut = FaultRegions.of(topology)
+        blocks = len(cut.boundaries.blocks)
+        assert len(cut.regions) <= 3 * blocks + 1
+        if len(cut.regions) == 3 * blocks + 1:
+            full.add(blocks)
+    assert full >= set(range(5))
+
+
+def test_regions_touch_in_sequence() -> None:
+    """What is east of a region comes after it: a way eastward is a way up the sequence."""
+    for topology in drawn_meshes(500, seed=6):
+        cut = FaultRegions.of(topology)
+        for region in range(len(cut.regions)):
+            assert min(cut.east(region), default=region + 1) > region
+            assert max(cut.west(region), default=region - 1) < region
+
+
+# ---- What is refused --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("topology", "message"),
+    [
+        (
+            faulty_mesh(5, 4, [(2, 2), (4, 1)]),
+            "faulty node for jiang-wu must be off the edge of the mesh (tree serves a mesh with any"
+            " faults), not 4,1",
+        ),
+        (
+            with_faults(mesh((5, 4)), faulty_links=[(6, 7)]),
+            "faulty links for jiang-wu must be none (tree serves a mesh with any faults),"
+            " not 1,1:2,1",
+        ),
+        *(
+            (
+                topology,
+                "network for jiang-wu must be a 2-D mesh (tree serves any network), not a "
+                + topology.label,
+            )
+            for topology in (torus((4, 4)), mesh((3, 3, 3)), line(9), hypercube(2))
+        ),
+    ],
+    ids=lambda value: value.label if isinstance(value, Topology) else "",
+)
+def test_other_networks_are_refused(topology: Topology, message: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        fault_blocks(topology)

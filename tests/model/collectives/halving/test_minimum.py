@@ -1,0 +1,257 @@
+"""The least TCD against brute force, the papers' figures and an exhaustive search."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import product
+from math import log2, prod
+
+import numpy as np
+import pytest
+from helpers.exhaustive_tcd import least_tcds
+
+from eyecast.model.base.errors import InvalidInput, with_article
+from eyecast.model.collectives.halving.eye import eye_broadcast, eye_tcd, eyes
+from eyecast.model.collectives.halving.eye_tcd import grid_eye_tcd_recursive, grid_source_tcds
+from eyecast.model.collectives.halving.minimum import (
+    best_sources,
+    gain_over_eye,
+    minimum_broadcast,
+    minimum_tcds,
+)
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+
+Node = tuple[int, ...]
+
+
+@cache
+def cost(low: Node, sides: Node, source: Node) -> int:
+    """cost(box, p) word for word: every axis, every q."""
+    if prod(sides) == 1:
+        return 0
+    return min(
+        cost(*own, source)
+        + min(
+            sum(abs(a - b) for a, b in zip(source, q, strict=True)) + cost(*other, q)
+            for q in product(*(range(c, c + s) for c, s in zip(*other, strict=True)))
+        )
+        for own, other in cuts(low, sides, source)
+    )
+
+
+def cuts(low: Node, sides: Node, source: Node) -> list[tuple[tuple[Node, Node], ...]]:
+    """The source's half and the other, as lowest corner and sides, for each axis."""
+    found = []
+    for axis, side in enumerate(sides):
+        if side > 1:
+            half = (*sides[:axis], side // 2, *sides[axis + 1 :])
+            middle = (*low[:axis], low[axis] + side // 2, *low[axis + 1 :])
+            halves = ((low, half), (middle, half))
+            found.append(halves if source[axis] < middle[axis] else halves[::-1])
+    return found
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [(1,), (2,), (16,), (2, 2), (2, 4), (4, 4), (8, 4), (8, 8), (2, 4, 2), (4, 4, 4), (1, 4, 1, 2)],
+)
+def test_costs_are_the_recursion(sides: Node) -> None:
+    found = minimum_tcds(mesh(sides)).reshape(sides[::-1])
+    for source in product(*map(range, sides)):
+        assert found[source[::-1]] == cost((0,) * len(sides), sides, source)
+
+
+@pytest.mark.parametrize(
+    "sides", [(8,), (2, 2), (2, 4), (2, 2, 2), (4, 4), (2, 8), (2, 2, 4), (2,) * 4, (16,)]
+)
+def test_no_broadcast_in_as_few_steps_is_cheaper(sides: Node) -> None:
+    """Not even one whose sends may share links, from any source."""
+    assert minimum_tcds(mesh(sides)).tolist() == least_tcds(sides)
+
+
+@pytest.mark.parametrize("sides", [(8,), (16,), (4, 4)])
+def test_no_broadcast_on_a_torus_is_cheaper_than_the_eye(sides: Node) -> None:
+    """Cang & Wu 3-D, section 5, claim it; here the sends may even share links."""
+    topology = torus(sides)
+    assert least_tcds(sides, wrapped=True) == [eye_broadcast(topology, 0, 1).tcd] * topology.nodes
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [
+        *((1,), (2, 2), (4, 4), (8, 8), (16, 2), (4, 2, 8), (4, 4, 4), (2,) * 6, (1, 8, 1, 4)),
+        *((3,), (13,), (2, 3), (3, 3), (5, 5), (3, 7), (6, 6)),
+        *((3, 4, 2), (3, 3, 3), (5, 1, 3), (2, 3, 1, 3)),
+    ],
+)
+def test_every_source_is_proved(sides: Node) -> None:
+    topology = mesh(sides)
+    tcds = minimum_tcds(topology)
+    for source in range(topology.nodes):
+        schedule = minimum_broadcast(topology, source, 3)
+        schedule.check()
+        assert schedule.tcd == tcds[source]
+        assert schedule.steps == sum((side - 1).bit_length() for side in sides)
+        assert schedule.largest_link_load <= 1
+
+
+@pytest.mark.parametrize("sides", [(64, 64), (128, 8), (16, 16, 16), (8, 2, 4, 8), (4096,)])
+def test_drawn_sources_are_proved(sides: Node) -> None:
+    topology = mesh(sides)
+    tcds = minimum_tcds(topology)
+    for source in np.random.default_rng(7).integers(0, topology.nodes, 10).tolist():
+        schedule = minimum_broadcast(topology, source, 1)
+        schedule.check()
+        assert schedule.tcd == tcds[source]
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [
+        *((8, 8), (4, 4, 4), (8, 8, 8), (4, 8, 4), (32, 32)),
+        *((5, 5), (7, 7), (3, 5, 3), (6, 9), (3, 3, 3, 3)),
+    ],
+)
+def test_costs_have_the_symmetry_of_the_mesh(sides: Node) -> None:
+    found = minimum_tcds(mesh(sides)).reshape(sides[::-1])
+    for axis in range(len(sides)):
+        assert (np.flip(found, axis) == found).all()
+    for first, second in product(range(len(sides)), repeat=2):
+        if found.shape[first] == found.shape[second]:
+            assert (found.swapaxes(first, second) == found).all()
+
+
+def test_every_source_of_4x4() -> None:
+    """Cang & Wu 1998, section 2, with 17 for (1, 0), which is (0, 1) in a mirror."""
+    quarter = minimum_tcds(mesh((4, 4))).reshape(4, 4)[:2, :2]
+    assert quarter.tolist() == [[18, 16], [16, 15]]
+
+
+@pytest.mark.parametrize(("axes", "k"), [(1, 7), (2, 2), (2, 5), (2, 8), (3, 2), (3, 4), (4, 3)])
+def test_nothing_is_cheaper_than_from_an_eye(axes: int, k: int) -> None:
+    """Corollary 1 of 1998 and Theorem 4 of 3-D, for broadcasts by halving."""
+    topology = mesh((2**k,) * axes)
+    tcds = minimum_tcds(topology)
+    assert tcds.min() == grid_eye_tcd_recursive(axes, k)
+    assert set(eyes(topology)) <= set(best_sources(topology))
+
+
+def test_eyes_are_not_the_only_best_sources() -> None:
+    """Beside the four eyes of 8x8 there are the two nodes between each two of them."""
+    line_of_eyes, between = (2, 5), (3, 4)
+    places = {*product(line_of_eyes, line_of_eyes)}
+    places |= {*product(line_of_eyes, between), *product(between, line_of_eyes)}
+    topology = mesh((8, 8))
+    assert set(best_sources(topology)) == {topology.node_at(place) for place in places}
+
+
+@pytest.mark.parametrize(
+    ("sides", "least", "sources"),
+    [
+        *(((4, 4), 15, 4), ((8, 8), 69, 12), ((16, 16), 291, 12), ((32, 32), 1197, 28)),
+        *(((4, 4, 4), 63, 8), ((8, 8, 8), 525, 32)),
+    ],
+)
+def test_how_many_sources_are_the_best(sides: Node, least: int, sources: int) -> None:
+    """1998 names the four eyes alone, and 3-D its eight."""
+    topology = mesh(sides)
+    assert minimum_tcds(topology).min() == least
+    assert len(best_sources(topology)) == sources
+
+
+@pytest.mark.parametrize(
+    ("sides", "better", "largest", "total"),
+    [
+        ((2, 2), 0, 0, 0),
+        ((4, 4), 4, 1, 4),
+        ((8, 8), 40, 2, 60),
+        ((16, 16), 216, 5, 600),
+        ((32, 32), 964, 11, 5232),
+        ((4, 4, 4), 32, 2, 48),
+        ((8, 8, 8), 432, 6, 1360),
+        ((16, 16, 16), 3936, 14, 27168),
+    ],
+)
+def test_gain_over_the_eye_broadcast(sides: Node, better: int, largest: int, total: int) -> None:
+    gain = gain_over_eye(mesh(sides))
+    assert (gain.better, gain.largest, gain.total) == (better, largest, total)
+    assert (gain.saved >= 0).all()
+    assert gain.sources == prod(sides)
+    k = int(log2(sides[0]))
+    assert (grid_source_tcds(len(sides), k) - gain.saved == minimum_tcds(mesh(sides))).all()
+
+
+def test_corner_of_8x8_is_no_cheaper() -> None:
+    """What both papers say: 79, and 318 for 16x16."""
+    assert [minimum_tcds(mesh((side, side)))[0] for side in (4, 8, 16)] == [18, 79, 318]
+
+
+LONG_AND_MANY = [(1024, 1024), (1 << 20,), (32,) * 4]
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [(128, 64, 128), *(pytest.param(each, marks=pytest.mark.slow) for each in LONG_AND_MANY)],
+)
+def test_a_million_nodes(sides: Node) -> None:
+    topology = mesh(sides)
+    source = 123_456
+    schedule = minimum_broadcast(topology, source, 1)
+    schedule.check()
+    assert schedule.steps == 20
+    assert schedule.tcd == minimum_tcds(topology)[source]
+
+
+def test_a_hypercube_needs_a_link_for_each_node() -> None:
+    schedule = minimum_broadcast(hypercube(7), 5, 1)
+    schedule.check()
+    assert schedule.tcd == 127
+
+
+def test_from_an_eye_it_costs_what_the_eye_broadcast_does() -> None:
+    topology = mesh((32, 32))
+    for source in eyes(topology):
+        assert minimum_broadcast(topology, source, 1).tcd == eye_tcd(5)
+
+
+@pytest.mark.parametrize(
+    ("topology", "allowed"),
+    [
+        (torus((8, 8)), "a mesh without faults"),
+        (with_faults(mesh((4, 4)), faulty_nodes=[5]), "a mesh without faults"),
+    ],
+    ids=lambda value: value.label if isinstance(value, Topology) else "",
+)
+def test_other_networks_are_refused(topology: Topology, allowed: str) -> None:
+    message = (
+        f"network for the minimum broadcast must be {allowed}, not {with_article(topology.label)}"
+    )
+    for refused in (lambda: minimum_broadcast(topology, 0, 1), lambda: minimum_tcds(topology)):
+        with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+            refused()
+
+
+@pytest.mark.parametrize(
+    ("sides", "allowed"),
+    [((8, 4), "of equal sides"), ((6, 6), "of sides that are powers of two")],
+)
+def test_other_sides_cannot_be_compared_with_the_eye(sides: Node, allowed: str) -> None:
+    topology = mesh(sides)
+    message = f"mesh to compare with the eye must be {allowed}, not {topology.label}"
+    with pytest.raises(InvalidInput, match=f"^{message}$"):
+        gain_over_eye(topology)
+
+
+@pytest.mark.parametrize(
+    ("source", "words", "message"),
+    [
+        (0, 0, "flits must be at least 1, not 0"),
+        (32, 1, "source must be 0 to 31, not 32"),
+        (-1, 1, "source must be 0 to 31, not -1"),
+    ],
+)
+def test_bad_parameters_are_refused(source: int, words: int, message: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        minimum_broadcast(mesh((4, 8)), source, words)

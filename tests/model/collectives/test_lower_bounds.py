@@ -1,0 +1,252 @@
+"""Lower bounds against the least that a search through everything finds on tiny networks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, pairwise, permutations, product
+
+import pytest
+from helpers.schedules import Send, build
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.lower_bounds import Costs, counted_costs, lower_bounds
+from eyecast.model.network.topology import Topology, line, mesh, ring, torus
+from eyecast.model.schedule.table import Blocks
+
+Known = tuple[frozenset[int], ...]
+"""Of which nodes each node has something."""
+
+ROOTED = ("broadcast", "scatter", "gather")
+COLLECTIVES = (*ROOTED, "all-gather", "all-to-all")
+
+
+def steps_allowed(nodes: int, port_model: str) -> Iterator[list[tuple[int, int]]]:
+    """The sends of one step, links being free: as many as the port model allows."""
+    if port_model == "full-duplex":
+        for targets in permutations(range(nodes)):
+            yield [(s, t) for s, t in enumerate(targets) if s != t]
+        return
+    for order in permutations(range(nodes)):
+        pairs = list(zip(order[::2], order[1::2], strict=False))
+        yield pairs if port_model == "half-duplex" else pairs + [(t, s) for s, t in pairs]
+
+
+def least_steps(collective: str, nodes: int, port_model: str) -> int:
+    """By search: who sends gives all that it has."""
+
+    def done(known: Known) -> bool:
+        if collective in ("broadcast", "scatter"):
+            return all(0 in has for has in known)
+        some = known[:1] if collective == "gather" else known
+        return all(len(has) == nodes for has in some)
+
+    moves = {tuple(sorted(sends)) for sends in steps_allowed(nodes, port_model)}
+    reached: set[Known] = {tuple(frozenset([node]) for node in range(nodes))}
+    steps = 0
+    while not any(map(done, reached)):
+        steps += 1
+        reached = {after(known, sends) for known in reached for sends in moves}
+    return steps
+
+
+def after(known: Known, sends: tuple[tuple[int, int], ...]) -> Known:
+    now = list(known)
+    for source, target in sends:
+        now[target] = now[target] | known[source]
+    return tuple(now)
+
+
+SEARCHED = [*product([2, 3, 4], ["half-duplex", "exchange", "full-duplex"]), (5, "exchange")]
+
+
+@pytest.mark.parametrize(("nodes", "port_model"), SEARCHED)
+def test_steps_against_a_search(nodes: int, port_model: str) -> None:
+    """Only a half-duplex all-gather takes more: 4 steps for 3 nodes, where the bound is 3."""
+    for collective in COLLECTIVES:
+        root = 0 if collective in ROOTED else None
+        bound = lower_bounds(collective, line(nodes), root, 1, port_model).steps.value
+        least = least_steps(collective, nodes, port_model)
+        loose = port_model == "half-duplex" and collective not in ROOTED and nodes > 2
+        assert least == bound + loose
+
+
+def test_steps_of_all_ports() -> None:
+    """A node of a ring can reach two others in a step, so 3, 9, 27, ... have it."""
+    for nodes, steps in ((3, 1), (4, 2), (9, 2), (10, 3), (27, 3), (28, 4)):
+        for collective in COLLECTIVES:
+            root = 1 if collective in ROOTED else None
+            assert lower_bounds(collective, ring(nodes), root, 1, "all-port").steps.value == steps
+    both = [Send(1, [1, 0]), Send(1, [1, 2])]
+    schedule = build((3,), both, Blocks.of_broadcast(1, 1), port_model="all-port")
+    schedule.check()
+    assert lower_bounds("broadcast", line(3), 1, 1, "all-port").steps.value == schedule.steps
+
+
+TINY = [line(2), line(3), line(4), ring(3), ring(4), mesh((2, 2))]
+
+
+def label(topology: Topology) -> str:
+    return topology.label
+
+
+def links_of(topology: Topology) -> list[tuple[int, int]]:
+    rows = enumerate(topology.neighbor.tolist())
+    return sorted({(node, to) for node, row in rows for to in row if to >= 0})
+
+
+def ways(links: list[tuple[int, int]], path: list[int], goal: int) -> list[set[tuple[int, int]]]:
+    """The links of every path without a circle that begins with ``path`` and leads to ``goal``."""
+    if path[-1] == goal:
+        return [set(pairwise(path))]
+    onward = [to for node, to in links if node == path[-1] and to not in path]
+    return [way for to in onward for way in ways(links, [*path, to], goal)]
+
+
+def distances(links: list[tuple[int, int]], start: int) -> dict[int, int]:
+    """The hops from ``start`` to each node that it can reach."""
+    found, rim = {start: 0}, {start}
+    while rim:
+        rim = {to for node, to in links if node in rim} - set(found)
+        found |= dict.fromkeys(rim, max(found.values()) + 1)
+    return found
+
+
+@pytest.mark.parametrize("topology", TINY, ids=label)
+def test_hops_against_a_search(topology: Topology) -> None:
+    """A send over one link after the other, each giving all that its source has."""
+    nodes, links = topology.nodes, links_of(topology)
+    whole = frozenset(range(nodes))
+    start: Known = tuple(frozenset([node]) for node in range(nodes))
+    goals = {
+        "broadcast": lambda known: all(0 in has for has in known),
+        "scatter": lambda known: all(0 in has for has in known),
+        "gather": lambda known: known[0] == whole,
+        "all-gather": lambda known: all(has == whole for has in known),
+        "all-to-all": lambda known: all(has == whole for has in known),
+    }
+    for collective, done in goals.items():
+        reached, hops = {start}, 0
+        while not any(map(done, reached)):
+            hops += 1
+            reached = {after(known, (link,)) for known in reached for link in links}
+        root = 0 if collective in ROOTED else None
+        assert lower_bounds(collective, topology, root, 3, "full-duplex").hops.value == hops
+
+
+@pytest.mark.parametrize("topology", [*TINY, ring(5), line(5)], ids=label)
+def test_words_of_links_against_every_choice_of_routes(topology: Topology) -> None:
+    """Scatter, gather and, on rings and lines of up to 4, all-to-all."""
+    links, everyone = links_of(topology), range(topology.nodes)
+    asked = [("scatter", root, [(root, d) for d in everyone if d != root]) for root in everyone]
+    asked += [("gather", root, [(s, root) for s in everyone if s != root]) for root in everyone]
+    if topology.nodes < 5:
+        asked.append(("all-to-all", None, list(permutations(everyone, 2))))
+    for collective, root, pairs in asked:
+        routes = [ways(links, [begin], end) for begin, end in pairs]
+        loads = [busiest_and_all(choice) for choice in product(*routes)]
+        bounds = lower_bounds(collective, topology, root, 7, "full-duplex")
+        assert bounds.link_words.value == 7 * min(load for load, _ in loads)
+        assert bounds.word_hops.value == 7 * min(total for _, total in loads)
+
+
+@pytest.mark.parametrize("topology", TINY, ids=label)
+def test_words_of_links_of_all_gathers(topology: Topology) -> None:
+    """Every choice of a tree that leads from each node to all others."""
+    links = links_of(topology)
+    trees: list[list[set[tuple[int, int]]]] = [[] for _ in range(topology.nodes)]
+    for chosen in combinations(links, topology.nodes - 1):
+        for root in range(topology.nodes):
+            if len(distances(list(chosen), root)) == topology.nodes:
+                trees[root].append(set(chosen))
+    loads = [busiest_and_all(choice) for choice in product(*trees)]
+    bounds = lower_bounds("all-gather", topology, None, 2, "exchange")
+    assert bounds.link_words.value == 2 * min(load for load, _ in loads)
+    assert {total for _, total in loads} == {bounds.word_hops.value // 2}
+
+
+def busiest_and_all(choice: tuple[set[tuple[int, int]], ...]) -> tuple[int, int]:
+    """The blocks on the busiest link, and the hops of all, where each takes its set of links."""
+    loads: dict[tuple[int, int], int] = {}
+    for links in choice:
+        for link in links:
+            loads[link] = loads.get(link, 0) + 1
+    return max(loads.values()), sum(loads.values())
+
+
+@pytest.mark.parametrize(
+    "topology", [mesh((4, 3)), torus((5, 4)), torus((2, 3, 4)), mesh((2, 1, 5)), torus((2, 2))]
+)
+def test_distances_and_cuts_against_a_search(topology: Topology) -> None:
+    """No cut across an axis, between any two places, asks for more."""
+    everyone = range(topology.nodes)
+    apart = {node: distances(links_of(topology), node) for node in everyone}
+    assert lower_bounds("all-to-all", topology, None, 3, "exchange").word_hops.value == 3 * sum(
+        apart[a][b] for a in everyone for b in everyone
+    )
+    for root in everyone:
+        for collective in ("scatter", "gather"):
+            bound = lower_bounds(collective, topology, root, 3, "exchange")
+            assert bound.word_hops.value == 3 * sum(apart[root].values())
+            assert bound.link_words.value == 3 * most_by_cuts(topology, collective, root)
+    for collective in ("all-gather", "all-to-all"):
+        bound = lower_bounds(collective, topology, None, 3, "exchange")
+        assert bound.link_words.value == 3 * most_by_cuts(topology, collective, None)
+
+
+def most_by_cuts(topology: Topology, collective: str, root: int | None) -> int:
+    """The least blocks on a busiest link, by single nodes, slabs of an axis, and all links."""
+    everyone = set(range(topology.nodes))
+    places = {node: topology.coordinates(node).tolist() for node in everyone}
+    parts = [{node} for node in everyone if root in (None, node)]
+    for axis, side in enumerate(topology.dims):
+        for low, high in combinations(range(side + 1), 2):
+            if axis in topology.wrapped or low == 0 or high == side:
+                parts.append({node for node in everyone if low <= places[node][axis] < high})
+    links = [
+        (node, to) for node, row in enumerate(topology.neighbor.tolist()) for to in row if to >= 0
+    ]
+    sources = everyone if root is None or collective == "gather" else {root}
+    targets = everyone if root is None or collective == "scatter" else {root}
+    pairs = [(s, d) for s in sources for d in targets if s != d]
+    hops = sum(distances(links, s)[d] for s, d in pairs)
+    if collective == "all-gather":
+        hops = topology.nodes * (topology.nodes - 1)
+    needs = [-(-hops // len(links))]
+    for part in parts:
+        for inside in (part, everyone - part):
+            crossing = sum(a in inside and b not in inside for a, b in links)
+            blocks = {(s, d) for s, d in pairs if s in inside and d not in inside}
+            if collective == "all-gather":
+                blocks = {s for s, _ in blocks}
+            if crossing:
+                needs.append(-(-len(blocks) // crossing))
+    return max(needs)
+
+
+def test_costs_are_counted_by_hand() -> None:
+    """0 sends 3 + 5 words two links up; 1 then sends 5 words back and 2 sends 3 down and up."""
+    blocks = Blocks([0, 0], ((1, 2), (2,)), [3, 5])
+    sends = [Send(1, [0, 1, 2], [0, 1]), Send(2, [2, 1], [0]), Send(3, [2, 1, 0], [1])]
+    schedule = build((3,), sends, blocks, "custom")
+    schedule.check()
+    counted = Costs(steps=3, hops=5, word_hops=16 + 3 + 10, node_words=8, link_words=8)
+    assert counted_costs(schedule) == counted
+    nothing = build((3,), [], Blocks([0], ((0,),), [3]), "multicast")
+    assert counted_costs(nothing) == Costs(0, 0, 0, 0, 0)
+
+
+def test_reasons_say_which_nodes_and_links() -> None:
+    bounds = lower_bounds("all-to-all", torus((8, 8)), None, 2, "full-duplex")
+    assert (bounds.link_words.value, bounds.link_words.reason) == (
+        128,
+        "the 16 links between 32 nodes and the others across axis 1 carry 1024 blocks one way",
+    )
+    assert bounds.steps.reason == "who has something of one node at most double in a step"
+    assert bounds.word_hops.reason == "blocks are 16384 hops from their goals together"
+
+
+def test_bad_parameters_are_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"^nodes for bounds must be at least 2, not 1$"):
+        lower_bounds("broadcast", mesh((1,)), 0, 1, "exchange")
+    with pytest.raises(InvalidInput, match=r"^source must be 0 to 3, not 4$"):
+        lower_bounds("broadcast", ring(4), 4, 1, "exchange")

@@ -1,0 +1,154 @@
+"""U-mesh, U-torus and the torus cut open: every step of every source, and drawn multicasts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from helpers.schedules import listed
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.unicast_chain import (
+    u_mesh_broadcast,
+    u_mesh_multicast,
+    u_torus_broadcast,
+    u_torus_multicast,
+    u_torus_open_broadcast,
+    u_torus_open_multicast,
+)
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.routes import dateline_vcs
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.schedule.checks import ScheduleError
+from eyecast.model.schedule.schedule import Schedule
+
+DIMS = [
+    *((a, b) for a in range(1, 7) for b in range(1, 7)),
+    *((1,), (9,), (7, 5), (5, 7), (8, 8), (3, 3, 3), (5, 3, 4), (2, 2, 2, 2)),
+]
+
+
+def most_on_a_link(schedule: Schedule) -> int:
+    """Sends on one directed link in one step, whatever the VC, by plain counting."""
+    counts = Counter((s.step, *hop) for s in listed(schedule) for hop in pairwise(s.path))
+    return max(counts.values(), default=0)
+
+
+def prove(schedule: Schedule, targets: int) -> None:
+    schedule.check()
+    assert schedule.sends == targets
+    assert 2**schedule.steps >= targets + 1
+    assert schedule.steps == 0 or 2 ** (schedule.steps - 1) < targets + 1
+
+
+@pytest.mark.parametrize("dims", DIMS)
+def test_every_source(dims: tuple[int, ...]) -> None:
+    for source in range(mesh(dims).nodes):
+        on_mesh = u_mesh_broadcast(mesh(dims), source, 2)
+        paper = u_torus_broadcast(torus(dims), source, 2)
+        opened = u_torus_open_broadcast(torus(dims), source, 2)
+        for schedule in (on_mesh, paper, opened):
+            prove(schedule, schedule.topology.nodes - 1)
+        for schedule in (on_mesh, opened):
+            assert most_on_a_link(schedule) <= 1
+            assert not schedule.vcs.any()
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_drawn_multicasts(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    dims = tuple(draw.integers(1, 9, draw.integers(1, 4)).tolist())
+    nodes = int(np.prod(dims))
+    source = int(draw.integers(nodes))
+    targets = draw.choice(nodes, draw.integers(0, nodes + 1)).tolist()
+    others = set(targets) - {source}
+    for multicast, topology in (
+        (u_mesh_multicast, mesh(dims)),
+        (u_torus_multicast, torus(dims)),
+        (u_torus_open_multicast, torus(dims)),
+    ):
+        schedule = multicast(topology, source, targets, 2)
+        prove(schedule, len(others))
+        assert set(schedule.target.tolist()) == others
+
+
+@pytest.mark.parametrize("topology", [line(13), hypercube(5)], ids=lambda t: t.label)
+def test_u_mesh_on_lines_and_hypercubes(topology: Topology) -> None:
+    for source in range(topology.nodes):
+        prove(u_mesh_broadcast(topology, source, 2), topology.nodes - 1)
+
+
+def test_u_torus_on_rings() -> None:
+    for nodes in range(1, 20):
+        for broadcast in (u_torus_broadcast, u_torus_open_broadcast):
+            prove(broadcast(ring(nodes), nodes // 3, 2), nodes - 1)
+
+
+def test_sends_of_a_chain_by_hand() -> None:
+    """The drawing at the top of the module, on a line of 8 with the source at 4."""
+    sends = listed(u_mesh_broadcast(line(8), 4, 1))
+    found = {(send.step, send.source, send.target) for send in sends}
+    assert found == {(1, 4, 3), (2, 3, 1), (2, 4, 6), (3, 1, 0), (3, 3, 2), (3, 4, 5), (3, 6, 7)}
+
+
+def test_u_torus_needs_both_channels() -> None:
+    """Two sends share a link, and without the other VC for what does not wrap, a channel."""
+    schedule = u_torus_broadcast(torus((3, 5)), 0, 1)
+    assert most_on_a_link(schedule) == 2
+    for vcs in (
+        dateline_vcs(schedule.topology, schedule.path_offsets, schedule.path_nodes),
+        np.zeros_like(schedule.vcs),
+    ):
+        with pytest.raises(ScheduleError, match="it shares link"):
+            replace(schedule, vcs=vcs).check()
+
+
+@pytest.mark.parametrize(
+    ("multicast", "topology", "message"),
+    [
+        (
+            u_mesh_multicast,
+            torus((4, 4)),
+            "network for u-mesh must be a mesh, line or hypercube without faults, not a 4x4 torus",
+        ),
+        (
+            u_torus_multicast,
+            mesh((4, 4)),
+            "network for u-torus must be a torus or ring without faults, not a 4x4 mesh",
+        ),
+        (
+            u_torus_open_multicast,
+            with_faults(torus((4, 4)), [3]),
+            "network for u-torus-open must be a torus or ring without faults, "
+            "not a 4x4 torus with 1 faulty node",
+        ),
+        (
+            u_mesh_multicast,
+            graph([[-1, 1], [-1, 0]]),
+            "network for u-mesh must be a mesh, line or hypercube without faults, not a graph of 2",
+        ),
+    ],
+)
+def test_other_networks_are_refused(multicast, topology: Topology, message: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        multicast(topology, 0, None, 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "targets", "words", "message"),
+    [
+        (16, [1], 1, "source must be 0 to 15, not 16"),
+        (0, [1, 16], 1, "target must be 0 to 15, not 16"),
+        (0, [1], 0, "flits must be at least 1, not 0"),
+    ],
+)
+def test_bad_parameters_are_refused(
+    source: int, targets: list[int], words: int, message: str
+) -> None:
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        u_mesh_multicast(mesh((4, 4)), source, targets, words)

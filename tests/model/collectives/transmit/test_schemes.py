@@ -1,0 +1,245 @@
+"""The paper's schemes: what they claim, what is counted, and what is the best there is."""
+
+from __future__ import annotations
+
+from itertools import chain
+from math import isqrt
+
+import pytest
+from helpers.topologies import refusal
+from helpers.transmit import least_cost, links_of, node_link
+
+from eyecast.model.base.errors import with_article
+from eyecast.model.collectives.transmit.cubes_and_de_bruijn import (
+    antipodal_plan,
+    hypercube_plan,
+    theorem_6_plan,
+)
+from eyecast.model.collectives.transmit.lines import path_plan, theorem_1_plan
+from eyecast.model.collectives.transmit.schemes import SCHEMES, transmit
+from eyecast.model.collectives.transmit.search import best_plan
+from eyecast.model.collectives.transmit.trees import (
+    binary_tree_bound,
+    corollary_2_plan,
+    odd_partition,
+    star_bound,
+    star_plan,
+    theorem_3_lines_plan,
+    theorem_4_plan,
+)
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.named_graphs import (
+    binary_tree,
+    complete_binary_tree,
+    de_bruijn,
+    diagonal_mesh,
+    star_tree,
+)
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring
+
+LONG = 60.0
+
+
+def optimum(topology: Topology) -> tuple[int, int]:
+    answer = best_plan(topology, LONG)
+    assert answer.proved
+    return answer.plan.cost
+
+
+# ---- Lines and rings ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [line, ring])
+def test_theorem_1_and_corollary_1_are_reached(make: type) -> None:
+    for nodes in chain(range(1, 150), (1000, 1023, 1024, 1025)):
+        root = isqrt(nodes - 1) + 1
+        plan = theorem_1_plan(make(nodes))
+        assert plan.cost == plan.claim == (root, root)
+
+
+@pytest.mark.parametrize("make", [line, ring])
+def test_theorem_1_and_corollary_1_are_optimal_for_squares_alone(make: type) -> None:
+    """The work is less by floor(sqrt(m^2 - n)), from n = 2 on: (2, 1), not (2, 2)."""
+    for nodes in range(1, 61):
+        root = isqrt(nodes - 1) + 1
+        best = optimum(make(nodes))
+        assert best == path_plan(make(nodes)).cost == (root, root - isqrt(root * root - nodes))
+        assert (best == (root, root)) == (root * root == nodes)
+    assert least_cost(links_of(make(2))) == (2, 1)
+
+
+# ---- Binary trees ---------------------------------------------------------------------------
+
+
+def test_theorem_2_and_corollary_2_are_reached_and_optimal() -> None:
+    for nodes in range(1, 64):
+        plan = corollary_2_plan(binary_tree(nodes))
+        assert plan.cost == plan.claim == optimum(binary_tree(nodes))
+    assert corollary_2_plan(complete_binary_tree(9)).cost == (9, 1)
+
+
+def test_corollary_2_on_large_trees() -> None:
+    for nodes in chain(range(64, 1100, 13), (2**14 - 3, 2**14 - 2, 2**13)):
+        plan = corollary_2_plan(binary_tree(nodes))
+        assert plan.cost == plan.claim
+        assert (plan.time - 1, 1) <= binary_tree_bound(binary_tree(nodes)) <= plan.cost
+
+
+def test_binary_tree_bound_is_below_what_is_possible() -> None:
+    for nodes in range(1, 40):
+        assert binary_tree_bound(binary_tree(nodes)) <= optimum(binary_tree(nodes))
+
+
+# ---- Star trees -----------------------------------------------------------------------------
+
+
+def test_lemma_1() -> None:
+    for n in range(1, 130):
+        for parts in (parts for parts in range(1, n) if n % parts == 0):
+            lists = odd_partition(parts, n)
+            assert sorted(chain(*lists)) == list(range(1, 2 * n, 2))
+            assert [sum(numbers) for numbers in lists] == [n * n // parts] * parts
+
+
+def test_lemma_1_needs_a_multiple() -> None:
+    for parts, n in ((3, 3), (3, 4), (2, 0), (1, 1)):
+        assert refusal(odd_partition, parts, n) == (
+            f"n of the odd numbers must be a multiple of {parts}, and more, not {n}"
+        )
+    assert refusal(odd_partition, 0, 3) == "parts of the odd numbers must be at least 1, not 0"
+
+
+def test_theorem_3_is_reached_and_optimal() -> None:
+    for n in range(2, 31):
+        for parts in (parts for parts in range(1, n) if n % parts == 0):
+            lines = theorem_3_lines_plan(parts, n)
+            # Balls of 1, 3, ... nodes cover no more than n^2.
+            assert lines.cost == lines.claim == (n, n)
+            if parts > 1:
+                star = theorem_4_plan(star_tree(parts, n * n // parts + n))
+                assert star.cost == star.claim == (n + 1, n + 1)
+                assert star_bound(parts, n * n // parts + n) == star.cost
+    assert optimum(star_tree(3, 18)) == (7, 7)
+
+
+def test_star_bound_is_below_what_is_possible() -> None:
+    for arms in range(1, 7):
+        for length in range(1, 40 // arms):
+            best = optimum(star_tree(arms, length))
+            assert star_bound(arms, length) <= best <= star_plan(star_tree(arms, length)).cost
+
+
+@pytest.mark.parametrize(
+    ("arms", "length", "claim", "best"),
+    [
+        (3, 3, (3, 3), (4, 1)),  # the smallest: 10 nodes
+        (4, 3, (3, 3), (4, 1)),  # px = 2 is an integer, where the paper has equality
+        (3, 6, (4, 4), (5, 3)),  # px = 3, equal to the number of arms
+        (5, 6, (5, 5), (6, 5)),
+    ],
+)
+def test_theorem_4_claims_too_much(
+    arms: int, length: int, claim: tuple[int, int], best: tuple[int, int]
+) -> None:
+    plan = theorem_4_plan(star_tree(arms, length))
+    assert plan.claim == claim < best == optimum(star_tree(arms, length)) <= plan.cost
+
+
+def test_no_smaller_star_tree_breaks_theorem_4() -> None:
+    for arms in range(2, 10):
+        for length in range(1, 8 // arms + 1):
+            tree = star_tree(arms, length)
+            assert (arms, length) != (3, 3)
+            assert least_cost(links_of(tree)) <= (theorem_4_plan(tree).claim or (0, 0))
+
+
+def test_star_plans_of_large_trees() -> None:
+    for arms, length in ((2, 300), (7, 200), (50, 40), (10, 1000)):
+        time, work = star_plan(star_tree(arms, length)).cost
+        least, least_work = star_bound(arms, length)
+        assert time == least
+        assert least_work <= work <= time
+
+
+# ---- Hypercubes and de Bruijn graphs --------------------------------------------------------
+
+
+def test_alons_two_sends() -> None:
+    for dimension in range(1, 13):
+        plan = antipodal_plan(hypercube(dimension))
+        assert plan.cost == plan.claim == (-(-dimension // 2) + 1, 2)
+        # In one dimension the second send is for nothing.
+        best = hypercube_plan(hypercube(dimension)).cost
+        assert best == ((2, 1) if dimension == 1 else plan.cost)
+        assert SCHEMES["hypercube"].bound(hypercube(dimension)) == best
+
+
+def test_theorem_6_is_reached_and_optimal() -> None:
+    sizes = [(1, 1), (1, 5), (2, 1), (3, 1), (2, 2), (2, 9), (3, 2), (3, 6), (4, 4), (7, 2)]
+    for base, length in sizes:
+        topology = de_bruijn(base, length)
+        plan = theorem_6_plan(topology)
+        assert plan.cost == plan.claim == SCHEMES["de-bruijn"].bound(topology)
+    for base, length in ((1, 1), (2, 1), (2, 2), (3, 1)):
+        topology = de_bruijn(base, length)
+        assert least_cost(links_of(topology)) == theorem_6_plan(topology).cost
+
+
+def test_de_bruijn_second_send_in_any_later_step() -> None:
+    """Theorem 6: to 0 in any of the steps 2 to n."""
+    plan = theorem_6_plan(de_bruijn(2, 6))
+    for step in range(2, 7):
+        assert type(plan)(plan.topology, ((1, 1), (step, 0)), "later").cost == (6, 2)
+
+
+def test_plans_want_their_networks() -> None:
+    for make, topology, wanted in (
+        (theorem_1_plan, mesh((3, 1)), "a line or ring"),
+        (path_plan, with_faults(line(4), [0]), "a line or ring"),
+        (corollary_2_plan, line(3), "a binary-tree"),
+        (star_plan, line(3), "a star-tree"),
+        (theorem_6_plan, line(3), "a de-bruijn"),
+        (antipodal_plan, with_faults(hypercube(2), [0]), "a hypercube"),
+    ):
+        expected = f"network must be {wanted} without faults, not {with_article(topology.label)}"
+        assert refusal(make, topology) == expected
+
+
+# ---- All together ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("topology", "schemes", "cost", "proved"),
+    [
+        (line(9), ["Theorem 1", "intervals"], (3, 3), True),
+        (line(8), ["Theorem 1", "intervals"], (3, 2), True),
+        (star_tree(3, 3), ["Theorem 4"], (4, 1), True),
+        (star_tree(1, 4), ["intervals"], (3, 1), True),
+        (star_tree(3, 5), ["Theorem 4", "intervals", "search"], (4, 4), True),
+        (hypercube(1), ["Alon", "single send"], (2, 1), True),
+        (binary_tree(1000), ["Corollary 2"], (9, 6), False),
+        (diagonal_mesh(10), ["Algorithm TA"], (5, 4), True),
+        (with_faults(line(6), [5]), ["greedy"], (3, 1), True),
+        (mesh((4, 4)), ["greedy"], (4, 2), True),
+        (node_link(3, [(1, 0), (1, 2)], directed=True), ["greedy"], (2, 1), True),
+    ],
+    ids=lambda value: getattr(value, "label", None),
+)
+def test_findings(
+    topology: Topology, schemes: list[str], cost: tuple[int, int], proved: bool
+) -> None:
+    findings = transmit(topology, LONG)
+    assert [plan.scheme for plan in findings.plans] == schemes
+    assert (findings.best.cost, findings.proved) == (cost, proved)
+    assert findings.bound <= cost
+    assert min(plan.cost for plan in findings.plans) == cost
+    assert findings.plans[-1] is findings.best
+
+
+def test_what_the_paper_cannot_do_is_said() -> None:
+    findings = transmit(diagonal_mesh(147), 0)
+    assert [plan.scheme for plan in findings.plans] == ["covering"]
+    assert findings.refusals == (
+        "steps of Algorithm TA must be enough for the 51 x 51 nodes left, which have no m (step "
+        "5), not 4",
+    )

@@ -1,0 +1,147 @@
+"""What holds for all traffic, whatever the model does; and traffic as arrays runs like rows."""
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.programs import DOWN, HEAD, SINGLE, TAIL, UP, pack, program, put, simulated
+from helpers.traffic import refusing, timed, traffic
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.cycle.model import cycle_limit
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
+
+
+def random_traffic(seed: int, **limits: Any) -> tuple[Program, list[dict[str, Any]]]:
+    """Dimension-order traffic on a 4x3 mesh, and for each packet where its payload must go."""
+    random = np.random.default_rng(seed)
+    topology = mesh((4, 3))
+    rows: dict[int, list[Row]] = defaultdict(list)
+    packets = []
+    for number in range(240):
+        source, target = number % 12, int(random.integers(12))
+        if source == target:
+            continue
+        place = len(rows[source])
+        start, length = 5 * place + int(random.integers(20)), int(random.integers(1, 7))
+        here, route, way = [source % 4, source // 4], [], []
+        for axis in (0, 1):
+            hops = (target % 4, target // 4)[axis] - here[axis]
+            port, vc = 1 + 2 * axis + (hops < 0), int(random.integers(limits["vcs"]))
+            route += [(port, abs(hops), vc)] if hops else []
+            for _ in range(abs(hops)):
+                way.append((here[0] + 4 * here[1], port, vc))
+                here[axis] += 1 if hops > 0 else -1
+        way.append((target, 0, way[-1][2]))
+        rows[source].append(timed(start, *route, length=length, source=6 * place, target=200))
+        payload = [1 + 256 * source + 6 * place + word for word in range(length)]
+        packets.append({"start": start, "way": way, "payload": payload})
+    awaited = Counter(packet["way"][-1][0] for packet in packets)
+    return traffic(dict(rows), awaited, topology, **limits), packets
+
+
+LIMITS = [
+    {"vcs": 1, "depth": 2, "link_registers": 0},
+    {"vcs": 2, "depth": 4, "link_registers": 1},
+    {"vcs": 3, "depth": 1, "link_registers": 2},
+    {"vcs": 8, "depth": 16, "link_registers": 3},
+]
+
+
+@pytest.mark.parametrize("pattern", [0, 0b0110111111110111])
+@pytest.mark.parametrize("limits", LIMITS)
+def test_every_packet_goes_its_way_whole_and_in_order(limits: dict[str, int], pattern: int) -> None:
+    made, packets = random_traffic(1, **limits)
+    result = simulated(made, refusal=refusing(pattern, 12))
+    assert result.finished
+    assert not result.flags.any()
+    assert result.received.tolist() == list(made.awaited)
+    # A link carries one flit a cycle, and no flit leaves in a cycle in which its node refuses.
+    order = [(flit.cycle, flit.node, flit.port) for flit in result.trace]
+    assert order == sorted(set(order))
+    assert not any(pattern >> f.cycle % 16 & 1 for f in result.trace if f.port == 0)
+    # On each VC of each link: a head, then the payload of one packet. Cycles by packet and output.
+    left: dict[tuple[int, tuple[int, int, int]], list[int]] = {}
+    open_packets: dict[tuple[int, int, int], list[Any]] = {}
+    for flit in result.trace:
+        output = (flit.node, flit.port, flit.vc)
+        assert (flit.kind in (HEAD, SINGLE)) == (output not in open_packets)
+        open_packets.setdefault(output, []).append(flit)
+        if flit.kind in (TAIL, SINGLE):
+            whole = open_packets.pop(output)
+            key = (whole[1].data, output)
+            assert key not in left
+            assert [f.data for f in whole[1:]] == [whole[1].data + i for i in range(len(whole) - 1)]
+            left[key] = [f.cycle for f in whole]
+    assert not open_packets
+    check_ways(left, packets, limits)
+
+
+def check_ways(
+    left: dict[tuple[int, tuple[int, int, int]], list[int]],
+    packets: list[dict[str, Any]],
+    limits: dict[str, int],
+) -> None:
+    hop = limits["link_registers"] + 1
+    used: dict[tuple[int, int, int], Counter[int]] = defaultdict(Counter)
+    for packet in packets:
+        times = [left.pop((packet["payload"][0], output)) for output in packet["way"]]
+        assert {len(time) for time in times} == {len(packet["payload"]) + 1}
+        # A flit's place is taken from when it leaves until a credit for it can have come back.
+        for output, (time, after) in zip(packet["way"], pairwise(times), strict=False):
+            assert all(b - a >= hop for a, b in zip(time, after, strict=True))
+            used[output].update(time)
+            used[output].subtract(cycle + hop for cycle in after)
+        least = (len(times) - 1) * hop + 1 + len(packet["payload"])
+        assert times[-1][-1] - packet["start"] >= least
+    assert not left
+    for changes in used.values():
+        in_use = list(accumulate(change for _, change in sorted(changes.items())))
+        assert max(in_use) <= limits["depth"]
+        assert in_use[-1] == 0
+
+
+def test_headers_and_cycles_are_those_of_the_rows() -> None:
+    made, _ = random_traffic(2, vcs=2, depth=3, link_registers=1)
+    rows = [row for node in made.rows for row in node]
+    # A 4x3 mesh: ports 0-5 in 3 bits, 1-3 hops in 2, VCs 0-1 in 1, steps in 4, addresses in 8.
+    headers = []
+    for row in rows:
+        slots = [((s.port, 3), (s.hops - 1, 2), (s.vc, 1)) for s in row.route]
+        headers.append(pack(*sum(slots, ()), (5, 3), (0, 4), (row.target_address, 8)))
+    assert made.header.tolist() == headers
+    assert len(simulated(made).trace) == made.flit_hops
+
+
+def test_a_header_full_to_the_last_bit_counts_in_the_cycle_limit() -> None:
+    # Slots of a line of 4 take 4 bits, 2 of port and 2 of hops: two of them fill a flit of 8 bits,
+    # and the delivery of 2 + 1 + 2 bits stands in the next one.
+    limits = {"flit_width": 8, "message_words": 4, "steps": 1}
+    route = [(UP, 2), (DOWN, 1)]
+    made = program({0: [put(1, *route, length=4)]}, {}, **limits)
+    full, delivery = pack((UP, 2), (1, 2), (DOWN, 2), (0, 2)), pack((3, 2), (1, 1))
+    assert made.header.tolist() == [full, delivery]
+    # 2 header flits and 4 words over 3 hops, and out at the end.
+    assert made.flit_hops == (2 + 4) * (3 + 1)
+    # 6 flits are injected; 2 control words are read, and the one that ends each of 4 tables; a
+    # step rises at each node, once more after the last; twice two cycles for the steps.
+    events = made.config.table.control_words + 6 + made.flit_hops + 4 * (1 + 1) + 2 * 2
+    assert cycle_limit(made) == events
+
+
+@pytest.mark.parametrize("name", ["first_row", "first_receive"])
+@pytest.mark.parametrize(
+    "wrong", [(1, 2, 2, 2, 2), (0, 2, 2, 2, 1), (0, 2, 2, 2, 3), (0, 2, 1, 2, 2), (0, 3, 2, 2, 2)]
+)
+def test_bounds_that_do_not_rise_over_all_rows_are_refused(
+    name: str, wrong: tuple[int, ...]
+) -> None:
+    made = program({0: [put(1, (UP, 1)), put(2, (UP, 1))]}, {1: [1, 2]})
+    with pytest.raises(InvalidInput) as refused:
+        replace(made, **{name: np.array(wrong)})
+    assert str(refused.value) == f"program: {name} must be rising from 0 to 2, not {list(wrong)}"

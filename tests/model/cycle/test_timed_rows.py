@@ -1,0 +1,250 @@
+"""Timed rows, link registers and refusal, cycle by cycle.
+
+Expected cycles are worked out by hand from docs/router.md: R is the number of link registers.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.programs import (
+    BODY,
+    DOWN,
+    HEAD,
+    TAIL,
+    UP,
+    C,
+    changed,
+    departures,
+    flags,
+    pack,
+    program,
+    put,
+    simulated,
+)
+from helpers.traffic import cycles, refusing, timed, traffic
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.cycle.model import cycle_limit
+from eyecast.model.network.topology import mesh
+
+START = 7
+EVEN_CYCLES = 0b0101010101010101
+
+# ---- Link registers -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("registers", [0, 1, 2, 3])
+@pytest.mark.parametrize("hops", [1, 2, 3])
+def test_hop_takes_one_cycle_more_for_each_register(registers: int, hops: int) -> None:
+    rows = {0: [timed(START, (UP, hops), length=2)]}
+    depth = 2 * registers + 2
+    result = simulated(traffic(rows, {hops: 1}, link_registers=registers, depth=depth))
+    for node in range(hops + 1):
+        leaves = START + 1 + node * (registers + 1)
+        kinds = [(leaves, 0, HEAD), (leaves + 1, 0, BODY), (leaves + 2, 0, TAIL)]
+        assert departures(result, node, UP if node < hops else 0) == kinds
+    # The tail leaves port 0 two cycles after the head; in the next cycle its arrival is seen.
+    assert (result.finished, result.cycles) == (True, START + hops * (registers + 1) + 4)
+    assert result.received.tolist() == [int(node == hops) for node in range(4)]
+    assert not result.arrived.any()
+    assert not result.stalled_flits.any()
+
+
+@pytest.mark.parametrize("registers", [0, 1, 2, 3])
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 6, 8, 16])
+def test_link_carries_depth_flits_in_the_time_of_a_credit_loop(registers: int, depth: int) -> None:
+    length = 39
+    rows = {0: [timed(START, (UP, 2), length=length)]}
+    result = simulated(traffic(rows, {2: 1}, link_registers=registers, depth=depth))
+    # A place is used again 2R + 2 cycles after its flit left the sender, and by none before.
+    period = max(depth, 2 * registers + 2)
+    leaves = [START + 1 + flit // depth * period + flit % depth for flit in range(length + 1)]
+    assert cycles(result, 0, UP) == leaves
+    assert cycles(result, 2, 0) == [cycle + 2 * (registers + 1) for cycle in leaves]
+    assert result.finished
+
+
+def test_barrier_steps_take_the_registers_of_the_way() -> None:
+    rows = {0: [put(1, (UP, 3), length=2), put(2, (UP, 2), length=5)]}
+    result = simulated(program(rows, {3: [1], 2: [2]}, link_registers=2, depth=6), "barrier")
+    assert (result.finished, result.cycles) == (True, C + (9 + 2 + 4) + (6 + 5 + 4) - 2)
+
+
+# ---- Starts ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("start", [0, 1, C, C + 1, 9, 1023, 1024, 1025, 5000, 2**32 - 2])
+@pytest.mark.parametrize("timing", ["barrier", "self-timed"])
+def test_row_begins_at_its_start(start: int, timing: str) -> None:
+    result = simulated(traffic({0: [timed(start, (UP, 1))]}, {1: 1}), timing)
+    # The row is ready in cycle C; a start before that is past.
+    begins = max(start, C)
+    assert cycles(result, 0, UP) == [begins + 1, begins + 2]
+    assert (result.finished, result.cycles) == (True, begins + 4)
+    # Node 1's table has ended: its self-timed step is over in cycle 1 and in every one from then on
+    # until the node is finished.
+    steps = 1 + begins + 4 - 1 if timing == "self-timed" else result.step[1]
+    assert result.step[1] == steps % 16
+
+
+@pytest.mark.parametrize("start", [0, 11, 12, 13, 40])
+def test_next_row_waits_for_its_start_and_its_control_words(start: int) -> None:
+    rows = {0: [timed(START, (UP, 1), length=2), timed(start, (UP, 1), length=0)]}
+    result = simulated(traffic(rows, {1: 2}))
+    # The tail is injected in START + 2, the control word read in the next cycle.
+    begins = max(start, START + 4)
+    assert cycles(result, 0, UP) == [START + 1, START + 2, START + 3, begins + 1]
+
+
+def test_far_start_comes_while_others_send() -> None:
+    stream = [timed(0, (DOWN, 1), length=200)] * 20
+    rows = {0: [timed(3000, (UP, 1))], 3: stream}
+    result = simulated(traffic(rows, {1: 1, 2: 20}))
+    assert cycles(result, 0, UP) == [3001, 3002]
+    assert cycles(result, 3, DOWN)[-1] > 3002
+
+
+@pytest.mark.parametrize(("start", "begins"), [(0, 24), (24, 24), (25, 25), (30, 30)])
+def test_timed_row_waits_for_its_step_too(start: int, begins: int) -> None:
+    # Node 0's packet is injected in 20, and the end of its table read in 21. So step 1 is over in
+    # 22, advance is 1 in 23, and step 2 begins in 24.
+    rows = {
+        0: [timed(20, (UP, 1), length=0)],
+        2: [replace(timed(start, (UP, 1), length=0), step=2)],
+    }
+    result = simulated(traffic(rows, {1: 1, 3: 1}), "barrier")
+    assert cycles(result, 2, UP) == [begins + 1]
+
+
+# ---- Awaited packets ------------------------------------------------------------------------
+
+
+def test_packet_of_a_timed_row_carries_step_0() -> None:
+    result = simulated(traffic({0: [timed(3, (UP, 1), target=9)]}, {1: 1}))
+    head, _ = (flit for flit in result.trace if flit.node == 1)
+    # Port 3 is the deliver code of a line, in 2 bits; 4 bits of step, then the address.
+    assert head.data == pack((3, 2), (0, 4), (9, 8))
+    assert result.memory[1, 9] == 1
+
+
+def test_node_is_finished_when_all_it_awaits_has_come() -> None:
+    rows = {
+        0: [timed(30, (UP, 1))],
+        2: [timed(10, (DOWN, 1)), put(1, (DOWN, 1), target=7)],
+    }
+    both = traffic(rows, {1: 2}, receives={1: [1]})
+    result = simulated(both)
+    assert (result.finished, result.cycles) == (True, 34)
+    assert result.received.tolist() == [0, 2, 0, 0]
+    assert np.argwhere(result.arrived).tolist() == [[1, 0, 1]]
+    missing = traffic(rows, {1: 3}, receives={1: [1]})
+    result = simulated(missing)
+    assert (result.finished, result.cycles) == (False, cycle_limit(missing))
+    assert result.received[1] == 2
+    assert not result.flags.any()
+    # Node 2's second row begins in 13, so step 1 is over in 17; from then on a step a cycle.
+    assert simulated(missing, cycle_limit=10**12 + 5).step[1] == (1 + 10**12 + 5 - 17) % 16
+
+
+def test_step_of_a_finished_node_stands_still_to_the_limit() -> None:
+    # Step 1 of node 1 is over in cycle 1, when the end of its table has been read; it rises until
+    # node 0's tail has left in 13, and node 1 is finished in 14. Node 3 waits for ever.
+    for limit in (40, 400):
+        result = simulated(traffic({0: [timed(10, (UP, 1))]}, {1: 1, 3: 1}), cycle_limit=limit)
+        assert not result.finished
+        assert cycles(result, 1, 0)[-1] == 13
+        assert result.step[1] == 1 + (14 - 1)
+        assert result.step[3] == (1 + limit - 1) % 16
+
+
+@pytest.mark.parametrize("awaited", [0, 1])
+def test_packet_that_is_not_awaited_is_unexpected(awaited: int) -> None:
+    # Node 3's packet keeps the run going until the other ones have come.
+    rows = {0: [timed(3, (UP, 1)), timed(3, (UP, 1))], 3: [timed(60, (DOWN, 1))]}
+    result = simulated(traffic(rows, {1: awaited, 2: 1}))
+    assert flags(result) == {1: {"unexpected_receive"}}
+    assert not result.finished
+    assert result.received.tolist() == [0, 2, 1, 0]
+
+
+# ---- Many buffers ---------------------------------------------------------------------------
+
+
+def test_order_of_more_than_64_buffers() -> None:
+    # Node 15 of a 2x2x2x2 mesh has 9 ports of 8 VCs. Two packets come in by each of the ports 2, 4
+    # and 6, on VCs 3, 1 and 7, and node 15 sends two; all go on to node 7, by port 8 on VC 5, and
+    # the first ones are at the front in the same cycle.
+    ways = {14: (1, 1, 3), 13: (3, 1, 1), 11: (5, 1, 7)}
+    rows = {node: [timed(START, way, (8, 1, 5), length=2)] * 2 for node, way in ways.items()}
+    rows[15] = [timed(START + 1, (8, 1, 5), length=2)] * 2
+    result = simulated(traffic(rows, {7: 8}, mesh((2, 2, 2, 2)), vcs=8))
+    sent = [f for f in result.trace if (f.node, f.port) == (15, 8)]
+    assert [(f.cycle, f.vc) for f in sent] == [(START + 2 + place, 5) for place in range(8 * 3)]
+    # The order begins at the interface, and the links come twice before it does again.
+    tails = [f.data for f in sent if f.kind == TAIL]
+    assert tails == [256 * node + 2 for node in (15, 14, 13, 11, 14, 13, 11, 15)]
+    assert result.finished
+
+
+# ---- Refusal --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("start", [START, START + 1])
+def test_refused_flits_leave_in_the_cycles_between(start: int) -> None:
+    one = traffic({0: [timed(start, (UP, 2), length=3)]}, {2: 1})
+    result = simulated(one, refusal=refusing(EVEN_CYCLES))
+    # The head is at the front in start + 3; of two cycles node 2 accepts in the odd one.
+    first = (start + 3) | 1
+    assert cycles(result, 2, 0) == [first, first + 2, first + 4, first + 6]
+    assert (result.finished, result.cycles) == (True, first + 7)
+    # Nobody else receives, so nobody else's refusal matters.
+    others = refusing(EVEN_CYCLES)
+    others[2] = 0
+    assert cycles(simulated(one, refusal=others), 2, 0) == [start + 3 + i for i in range(4)]
+
+
+@pytest.mark.parametrize("accepted", range(16))
+@pytest.mark.parametrize("registers", [0, 3])
+def test_one_flit_in_sixteen_cycles(accepted: int, registers: int) -> None:
+    rows = {0: [timed(START, (UP, 1), length=4)]}
+    one = traffic(rows, {1: 1}, link_registers=registers)
+    result = simulated(one, refusal=refusing(0xFFFF ^ 1 << accepted))
+    there = START + 2 + registers
+    first = there + (accepted - there) % 16
+    assert cycles(result, 1, 0) == [first + 16 * flit for flit in range(5)]
+    assert (result.finished, result.cycles) == (True, first + 65)
+
+
+def test_node_that_never_accepts_never_finishes() -> None:
+    one = traffic({0: [timed(START, (UP, 1))]}, {1: 1})
+    never = refusing(0xFFFF)
+    result = simulated(one, refusal=never)
+    assert (result.finished, result.cycles) == (False, cycle_limit(one, never))
+    assert cycles(result, 0, UP) == [START + 1, START + 2]
+    assert cycles(result, 1, 0) == []
+
+
+# ---- Refused input --------------------------------------------------------------------------
+
+
+def test_numbers_below_none_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="node 0, row 0: start must be at least 0, not -1"):
+        traffic({0: [timed(-1, (UP, 1))]}, {})
+    with pytest.raises(InvalidInput, match="awaited packets of node 1 must be 0 to 92233720368547"):
+        traffic({}, {1: -1})
+
+
+def test_bad_input_is_refused() -> None:
+    untimed = program({}, {})
+    row = [timed(3, (UP, 1))]
+    for made, refusal, message in [
+        (untimed, refusing(0), "refusal must be left out in a network without timed rows"),
+        (traffic({}, {}), refusing(0, 3), "refusal must be uint16 of shape (4,), not uint16 of"),
+        (changed(untimed, awaited=(0, 1, 0, 0)), None, "awaited packets of node 1 must be 0 in a"),
+        (traffic({1: [*row, timed(2**32 - 1, (UP, 1))]}, {}), None, "node 1, row 1: start must be"),
+        (program({0: row}, {}), None, "node 0, row 0: start must be left out here, not 3"),
+    ]:  # fmt: skip
+        with pytest.raises(InvalidInput) as refused:
+            simulated(made, refusal=refusal)
+        assert str(refused.value).startswith(message)

@@ -1,0 +1,137 @@
+"""A collective's name against its blocks: each promise kept, and each way to break it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.registry import COLLECTIVES, Request, algorithms_for
+from eyecast.model.collectives.tree.broadcast import partial_tree_broadcast, tree_broadcast
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, hypercube, mesh
+from eyecast.model.schedule.collective import ROOTLESS
+from eyecast.model.schedule.promises import require_promise
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import CUSTOM, Blocks
+
+EVERY = None
+LINE = mesh((3, 1))
+
+
+def promising(
+    collective: str,
+    root: int | None,
+    *blocks: tuple[int, tuple[int, ...] | None],
+    topology: Topology = LINE,
+) -> Schedule:
+    """A schedule without sends: of each block the owner, and who is owed it."""
+    nothing = np.zeros(0, np.int32)
+    owner, owed = zip(*blocks, strict=True)
+    return Schedule(
+        topology=topology,
+        collective=collective,
+        algorithm="by hand",
+        port_model="all-port",
+        root=root,
+        blocks=Blocks(np.array(owner), owed, np.ones(len(owner), np.int32)),
+        **dict.fromkeys(("step", "source", "target", "path_nodes", "vcs", "block_ids"), nothing),
+        **dict.fromkeys(("path_offsets", "block_offsets"), np.zeros(1, np.int64)),
+    )
+
+
+WITHOUT_LAST = with_faults(LINE, [2])
+PAIRS = [(a, (b,)) for a in range(3) for b in range(3) if a != b]
+KEPT = [
+    promising("broadcast", 0, (0, EVERY), (0, (1, 2))),
+    promising("broadcast", 0, (0, EVERY), topology=WITHOUT_LAST),
+    promising("broadcast", 0, (0, (1,)), topology=WITHOUT_LAST),
+    promising("multicast", 0, (0, (2,)), (0, (2,))),
+    promising("scatter", 1, (1, (0,)), (1, (2,)), (1, (2,))),
+    promising("gather", 1, (0, (1,)), (2, (1,))),
+    promising("all-gather", None, (0, EVERY), (1, EVERY), (2, (0, 1))),
+    promising("all-to-all", None, *PAIRS),
+    promising("custom", 0, (0, ()), (2, (1,))),
+]
+BROKEN = [
+    (promising("broadcast", 0, (0, (1,))), "block 0 is not owed to node 2"),
+    (promising("broadcast", 0, (0, ())), "block 0 is not owed to node 1"),
+    (promising("broadcast", 0, (0, EVERY), (1, EVERY)), "block 1 is owned by node 1, not 0"),
+    (promising("multicast", 0, (0, (2,)), (0, (1,))), "block 1 is owed to others than block 0"),
+    (promising("scatter", 0, (0, (1,))), "node 2 is owed nothing"),
+    (promising("scatter", 0, (0, (1, 2))), "block 0 is owed to 2 nodes"),
+    (promising("gather", 0, (1, (0,))), "node 2 has no block"),
+    (promising("gather", 0, (1, (0,)), (2, (1,))), "block 1 is owed to others than the root 0"),
+    (promising("all-gather", None, (0, EVERY), (1, EVERY)), "node 2 has no block"),
+    (promising("all-gather", None, (0, (1,))), "block 0 is not owed to node 2"),
+    (promising("all-to-all", None, *PAIRS[:-1]), "node 1 is owed nothing of node 2"),
+    (promising("all-to-all", None, (0, (1, 2))), "block 0 is owed to 2 nodes"),
+]
+
+
+@pytest.mark.parametrize("schedule", KEPT, ids=lambda schedule: schedule.collective)
+def test_promises_that_are_kept(schedule: Schedule) -> None:
+    require_promise(schedule)
+
+
+@pytest.mark.parametrize(("schedule", "why"), BROKEN)
+def test_promises_that_are_broken(schedule: Schedule, why: str) -> None:
+    line = f"collective must be custom, not {schedule.collective}: {why}"
+    with pytest.raises(InvalidInput) as caught:
+        schedule.check()
+    assert str(caught.value) == line
+    require_promise(replace(schedule, collective=CUSTOM))
+
+
+def test_a_name_that_there_is_not() -> None:
+    line = (
+        "collective must be broadcast, multicast, scatter, gather, all-gather, all-to-all or "
+        "custom, not 'Broadcast'"
+    )
+    with pytest.raises(InvalidInput) as caught:
+        promising("Broadcast", 0, (0, EVERY)).check()
+    assert str(caught.value) == line
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_a_root_where_there_is_one(collective: str) -> None:
+    root, line = (0, "none, as every node is one, not 0")
+    if collective not in ROOTLESS:
+        root, line = (None, "a node, not none")
+    with pytest.raises(InvalidInput, match=f"^root of {collective} must be {line}$"):
+        promising(collective, root, (0, EVERY)).check()
+
+
+def test_all_that_is_made_keeps_its_promise() -> None:
+    """Every algorithm of every collective; custom is none of them on a sound network."""
+    for topology in (hypercube(2), mesh((2, 3))):
+        for collective in COLLECTIVES:
+            root = None if collective in ROOTLESS else 1
+            targets = (0, 2) if collective == "multicast" else None
+            request = Request(topology=topology, words=2, source=root, targets=targets)
+            for algorithm in algorithms_for(collective):
+                try:
+                    schedule = algorithm.generate(request)
+                except InvalidInput:
+                    continue
+                assert schedule.collective == collective
+                schedule.check()
+
+
+def test_null_owes_a_block_to_every_node_that_is_not_faulty() -> None:
+    """As formats have it: the list of all of them, and null, are one and the same."""
+    topology = with_faults(mesh((3, 3)), [4])
+    schedule = tree_broadcast(topology, 0, 1)
+    assert schedule.blocks.owed == ((0, 1, 2, 3, 5, 6, 7, 8),)
+    whole = replace(schedule, blocks=Blocks.of_broadcast(0, 1))
+    whole.check()
+    assert whole.blocks.served(topology) == {0, 1, 2, 3, 5, 6, 7, 8}
+
+
+def test_a_broadcast_to_a_part_is_custom() -> None:
+    part = partial_tree_broadcast(with_faults(mesh((4, 1)), [2]), 0, 1)
+    part.check()
+    assert (part.collective, part.unserved) == (CUSTOM, (3,))
+    assert tree_broadcast(mesh((4, 1)), 0, 1).unserved == ()

@@ -1,0 +1,63 @@
+"""What miscounted credits set, one VC at a time: the others have theirs right."""
+
+import itertools
+
+from helpers.amaranth_simulation import simulate
+
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
+from eyecast.rtl.router import Router
+from eyecast.rtl.sender import Sender
+
+CONFIG = NetworkConfig(topology=mesh((2, 2)), vcs=2)
+LINKS, VCS = range(1, 5), range(CONFIG.vcs)
+
+
+def test_a_credit_that_was_made_up_sets_a_routers_flag():
+    """All counters are full after reset; the interface, port 0, has none."""
+    router = Router(CONFIG)
+
+    async def testbench(ctx):
+        ctx.set(router.linked, -1)
+        for port, vc in itertools.product(LINKS, VCS):
+            assert ctx.get(router.credit_overflow) == 0
+            ctx.set(router.outputs[port].credit, 1 << vc)
+            assert ctx.get(router.credit_overflow) == 1
+            await ctx.tick()
+            ctx.set(router.outputs[port].credit, 0)
+
+    simulate(router, testbench)
+
+
+def test_a_credit_that_was_made_up_sets_a_senders_flag():
+    sender = Sender(CONFIG, ports=LINKS)
+
+    async def testbench(ctx):
+        for vc in VCS:
+            assert ctx.get(sender.credit_overflow) == 0
+            ctx.set(sender.link.credit, 1 << vc)
+            assert ctx.get(sender.credit_overflow) == 1
+            await ctx.tick()
+            ctx.set(sender.link.credit, 0)
+
+    simulate(sender, testbench)
+
+
+def test_a_flit_too_many_sets_a_routers_flag():
+    """As one does that was sent without a credit: the end of the link that it meets counts too."""
+    router = Router(CONFIG)
+
+    async def testbench(ctx):
+        ctx.set(router.linked, -1)
+        # Nobody takes what is to be delivered: ``depth`` flits fill a buffer.
+        ctx.set(router.accept, 0)
+        for port, vc in itertools.product(LINKS, VCS):
+            entry = router.inputs[port]
+            for number in range(CONFIG.depth + 1):
+                ctx.set(entry.valid, 1 << vc)
+                ctx.set(entry.flit, {"data": CONFIG.header.deliver_code, "head": 1, "tail": 1})
+                assert ctx.get(router.overflow) == (number == CONFIG.depth)
+                await ctx.tick()
+            ctx.set(entry.valid, 0)
+
+    simulate(router, testbench)

@@ -1,0 +1,111 @@
+"""A platform's own crossbar may read any of the ways in which it is told what is granted.
+
+Routers that differ in what their crossbars read see the same flits; they send the same.
+"""
+
+import random
+from types import SimpleNamespace
+
+import pytest
+from amaranth.hdl import Fragment, Module, Mux
+from helpers.amaranth_simulation import simulate
+
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
+from eyecast.rtl.direct_router import DirectRouter
+from eyecast.rtl.router import Router
+
+MESH = mesh((3, 3))
+PORTS = range(MESH.ports)
+DELIVER = MESH.ports
+CYCLES = 40
+
+
+def by_wins(mux):
+    """The groups of which the bit is set."""
+    return list(mux.wins)
+
+
+def by_number(mux):
+    """The group with the number."""
+    return [mux.group == group for group in range(len(mux.wins))]
+
+
+def platform(chosen):
+    """A platform whose crossbar gives the candidate of the group that is chosen."""
+
+    def crossbar(mux):
+        m = Module()
+        groups = chosen(mux)
+        members = len(mux.values) // len(groups)
+        value = 0
+        for place in range(len(mux.values)):
+            group, member = divmod(place, members)
+            granted = groups[group] & mux.candidates[group][member]
+            value |= Mux(granted, mux.values[place], 0)
+        m.d.comb += mux.value.eq(value)
+        return m
+
+    return SimpleNamespace(get_crossbar_mux=crossbar)
+
+
+def drawn_flits(draw, config):
+    """Flits of their own for some inputs: without arbitration no two may leave by one output."""
+    outputs = draw.sample(PORTS, len(PORTS))
+    for port, output in zip(PORTS, outputs, strict=True):
+        asked = output if config.contention_free else draw.choice(PORTS)
+        vc = draw.randrange(config.vcs)
+        if asked != port and draw.random() < 0.7:
+            code = asked or DELIVER
+            data = code | vc << config.header.port_bits + config.header.hop_bits
+            data |= draw.getrandbits(8) << config.header.slot_bits
+            yield port, {"data": data, "head": 1, "tail": 1}, vc
+
+
+@pytest.mark.parametrize("router", [Router, DirectRouter])
+def test_all_ways_tell_the_same(router):
+    config = NetworkConfig(topology=MESH, vcs=2, contention_free=router is DirectRouter)
+    m, draw = Module(), random.Random(1)
+    m.submodules.plain = plain = router(config)
+    others = {way.__name__: router(config) for way in (by_wins, by_number)}
+    for way in (by_wins, by_number):
+        other = others[way.__name__]
+        m.submodules[way.__name__] = Fragment.get(other, platform(way))
+        m.d.comb += [other.linked.eq(plain.linked), other.accept.eq(plain.accept)]
+        for port in PORTS:
+            here, there = plain.inputs[port], other.inputs[port]
+            m.d.comb += [there.valid.eq(here.valid), there.flit.eq(here.flit)]
+            m.d.comb += other.outputs[port].credit.eq(plain.outputs[port].credit)
+
+    async def testbench(ctx):
+        ctx.set(plain.linked, -1)
+        ctx.set(plain.accept, 1)
+        used, sent = [[0] * config.vcs for _ in PORTS], 0
+        for _ in range(CYCLES):
+            for port in PORTS:
+                # As a crossbar leaves a link on which nothing is sent.
+                ctx.set(plain.inputs[port].valid, 0)
+                ctx.set(plain.inputs[port].flit, {"data": 0, "head": 0, "tail": 0})
+            for port, flit, vc in drawn_flits(draw, config):
+                if config.contention_free or used[port][vc] < config.depth:
+                    used[port][vc] += 1
+                    ctx.set(plain.inputs[port].flit, flit)
+                    ctx.set(plain.inputs[port].valid, 1 << vc)
+            await ctx.tick()
+            for port in PORTS:
+                output = plain.outputs[port]
+                valid = ctx.get(output.valid)
+                ctx.set(output.credit, valid)
+                sent += valid != 0
+                for vc in range(config.vcs):
+                    used[port][vc] -= ctx.get(plain.inputs[port].credit) >> vc & 1
+                for other in others.values():
+                    link = other.outputs[port]
+                    assert ctx.get(link.valid) == valid
+                    if valid:
+                        assert ctx.get(link.flit.as_value()) == ctx.get(output.flit.as_value())
+        assert sent > CYCLES
+        assert not ctx.get(plain.overflow)
+        assert not ctx.get(plain.bad_route)
+
+    simulate(m, testbench)

@@ -1,0 +1,234 @@
+"""An interface that reads its memories ahead does, in every cycle, what the other does."""
+
+import random
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from amaranth.hdl import ClockDomain, Fragment, Module, ResetSignal, Signal
+from helpers.amaranth_simulation import simulate
+from helpers.programs import encoded
+
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.segment import Segment
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.row import Row
+from eyecast.rtl.host_port import ASKED, HostSpace
+from eyecast.rtl.interface import NetworkInterface
+
+STEPS = 6
+REGION = 16
+"""Words of the message memory that the packet of a step is written to; those of step 0 are sent
+first."""
+NO_PORT = 6
+"""A router of a mesh has ports 0 to 4; this one comes in a slot of its own."""
+
+
+def configuration(**changes):
+    limits = {"steps": 7, "message_words": 128, "table_words": 256}
+    return NetworkConfig(topology=mesh((4, 4)), **{"flit_width": 16, **limits, **changes})
+
+
+class Draw(random.Random):
+    """Rows of which none sends a word that arrives in its step; packets, one in most steps."""
+
+    def rows(self, config):
+        return [self.row(config, step) for step in range(1, STEPS + 1) for _ in range(self.few())]
+
+    def few(self):
+        return self.choice((0, 1, 1, 2, 3))
+
+    def row(self, config, step):
+        length = self.choice((0, 1, 2, 3, 9))
+        segments = [
+            Segment(self.randrange(1, 5), self.randrange(1, 4), self.randrange(config.vcs))
+            for _ in range(self.randrange(1, 5))
+        ]
+        return Row(
+            step=step,
+            route=tuple(segments),
+            source_address=self.randrange(REGION * step - length + 1),
+            target_address=0,
+            length=length,
+        )
+
+    def packet(self, config, step):
+        """Its flits: data, head, tail."""
+        length = self.choice((0, 1, 5, REGION))
+        address = REGION * step
+        delivery = config.header.deliver_code | step << config.header.port_bits
+        delivery |= address << config.header.port_bits + config.step_bits
+        words = [self.getrandbits(config.flit_width) for _ in range(length)]
+        flits = [(delivery, 1), *((word, 0) for word in words)]
+        return [(data, head, place == length) for place, (data, head) in enumerate(flits)]
+
+
+ROUTER_FLAGS = ("router_overflow", "router_credit_overflow", "router_bad_route")
+
+
+class Pair:
+    """Two interfaces with the same inputs."""
+
+    INPUTS = ("node", "barrier", "half_duplex", "advance", *ROUTER_FLAGS)
+
+    def __init__(self, config):
+        self.config, self.module, self.reset = config, Module(), Signal()
+        self.module.domains.sync = ClockDomain()
+        self.plain, self.ahead = NetworkInterface(config), NetworkInterface(config)
+        m = self.module
+        m.submodules.plain = self.plain
+        m.submodules.ahead = Fragment.get(self.ahead, SimpleNamespace(look_ahead=True))
+        m.d.comb += ResetSignal().eq(self.reset)
+        m.d.comb += [
+            getattr(self.ahead, name).eq(getattr(self.plain, name)) for name in self.INPUTS
+        ]
+        m.d.comb += [
+            getattr(self.ahead.host, name).eq(getattr(self.plain.host, name)) for name in ASKED
+        ]
+        m.d.comb += [
+            self.ahead.injections[0].credit.eq(self.plain.injections[0].credit),
+            self.ahead.ejections[0].valid.eq(self.plain.ejections[0].valid),
+            self.ahead.ejections[0].flit.eq(self.plain.ejections[0].flit),
+        ]
+
+    async def start(self, ctx, message, rows, receives):
+        """Load all memories in reset, and release it."""
+        table, expected = encoded(self.config, rows, receives)
+        loaded = {
+            HostSpace.MESSAGE: message,
+            HostSpace.EXPECTED: expected,
+            HostSpace.TABLE: table,
+        }
+        ctx.set(self.reset, 1)
+        for space, words in loaded.items():
+            for _ in self.load(ctx, space, words):
+                await ctx.tick()
+        await ctx.tick()
+        ctx.set(self.reset, 0)
+
+    def load(self, ctx, space, words):
+        """Writes of these words, one a cycle, the last one first."""
+        host = self.plain.host
+        ctx.set(host.write, 1)
+        ctx.set(host.space, space)
+        for address, word in reversed(list(enumerate(words))):
+            ctx.set(host.address, address)
+            ctx.set(host.write_data, word)
+            yield
+        ctx.set(host.write, 0)
+
+    @staticmethod
+    def seen(ctx, interface):
+        """What comes out of an interface; no data where nothing does."""
+        link = interface.injections[0]
+        valid = ctx.get(link.valid)
+        flit = ctx.get(link.flit.as_value()) if valid else None
+        state = (ctx.get(getattr(interface, name)) for name in ("over", "finished", "flagged"))
+        return valid, flit, *state
+
+
+class World:
+    """What is around the interfaces: links that carry packets in, and credits back, at leisure."""
+
+    def __init__(self, ctx, pair, draw, packets):
+        self.ctx, self.interface, self.draw = ctx, pair.plain, draw
+        self.packets, self.waiting_credits = packets, []
+        self.step, self.advance = 1, 0
+
+    def act(self):
+        """Inputs of a cycle. With the barrier a packet comes in its step, without also before."""
+        ctx, link, ejection = self.ctx, self.interface.injections[0], self.interface.ejections[0]
+        barrier = ctx.get(self.interface.barrier)
+        ctx.set(self.interface.advance, self.advance & barrier)
+        returned = self.waiting_credits and self.draw.random() < 0.5
+        ctx.set(link.credit, self.waiting_credits.pop(0) if returned else 0)
+        comes = bool(self.packets) and self.draw.random() < 0.6
+        comes = comes and (not barrier or self.packets[0][0] == self.step)
+        ctx.set(ejection.valid, int(comes))
+        if comes:
+            _, data, head, tail = self.packets.pop(0)
+            ctx.set(ejection.flit, {"data": data, "head": head, "tail": tail})
+
+    def note(self, valid, over, finished):
+        """What follows from what came out in that cycle; the step advances as soon as it may."""
+        if valid:
+            self.waiting_credits.append(valid)
+        barrier = self.ctx.get(self.interface.barrier)
+        self.step += self.advance if barrier else int(over and not finished)
+        self.advance = int(over and not finished and not self.advance)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("barrier", [1, 0])
+@pytest.mark.parametrize(
+    "changes",
+    # A row has two control words, or one.
+    [{"vcs": 2}, {"contention_free": True}, {"vcs": 2, "flit_width": 32}],
+    ids=["VCs", "contention-free", "wide"],
+)
+def test_what_is_sent_is_the_same(changes, barrier, seed):
+    config, draw = configuration(**changes), Draw(seed)
+    pair = Pair(config)
+    rows = draw.rows(config)
+    receives = [step for step in range(1, STEPS + 1) if draw.random() < 0.7]
+    packets = [(step, *flit) for step in receives for flit in draw.packet(config, step)]
+    message = [draw.getrandbits(config.flit_width) for _ in range(config.message_words)]
+
+    async def testbench(ctx):
+        ctx.set(pair.plain.barrier, barrier)
+        await pair.start(ctx, message, rows, receives)
+        world, injected, finished = World(ctx, pair, draw, packets), 0, 0
+        for _ in range(2000):
+            world.act()
+            seen = valid, _, over, finished, flagged = pair.seen(ctx, pair.plain)
+            assert seen == pair.seen(ctx, pair.ahead)
+            assert not flagged
+            injected += valid != 0
+            world.note(valid, over, finished)
+            await ctx.tick()
+            if finished:
+                break
+        assert finished
+        assert injected >= sum(1 + row.length for row in rows)
+
+    simulate(pair.module, testbench)
+
+
+@pytest.mark.parametrize("barrier", [1, 0])
+@pytest.mark.parametrize(
+    "wrong", [*ROUTER_FLAGS, "row", "port", "late row", "packet", "write", "half-duplex"]
+)
+def test_a_flag_stops_both_in_the_same_cycle(wrong, barrier):
+    """A flag of the router's, or what the interface does wrong."""
+    config, draw = configuration(), Draw(9)
+    pair = Pair(config)
+    rows, steps = draw.rows(config), range(1, STEPS + 1)
+    packets = [(step, *flit) for step in steps for flit in draw.packet(config, step)]
+    if wrong == "row":
+        rows[2] = replace(rows[2], source_address=config.message_words - 1, length=2)
+    if wrong == "port":
+        rows[2] = replace(rows[2], route=(Segment(NO_PORT, 1, 0), *rows[2].route))
+    if wrong == "late row":
+        rows.append(replace(rows[0], step=1))
+    if wrong == "write":
+        packets[0] = (1, packets[0][1] | (1 << config.flit_width) - (1 << 10), *packets[0][2:])
+        packets[1:1] = [(1, 7, 0, 0)] * config.message_words
+    receives = steps[:-3] if wrong == "packet" else steps
+
+    async def testbench(ctx):
+        ctx.set(pair.plain.barrier, barrier)
+        ctx.set(pair.plain.half_duplex, int(wrong == "half-duplex"))
+        await pair.start(ctx, [0] * config.message_words, rows, receives)
+        world, told = World(ctx, pair, draw, packets), set()
+        for cycle in range(600):
+            world.act()
+            if wrong in ROUTER_FLAGS:
+                ctx.set(getattr(pair.plain, wrong), cycle == 40)
+            seen = valid, _, over, finished, flagged = pair.seen(ctx, pair.plain)
+            assert seen == pair.seen(ctx, pair.ahead)
+            told.add(flagged)
+            world.note(valid, over, finished)
+            await ctx.tick()
+        assert told == {0, 1}
+
+    simulate(pair.module, testbench)

@@ -1,0 +1,198 @@
+"""The whole network in Amaranth's own simulator.
+
+Here a reset may last a single cycle, while cocotb's bench and a board hold it for as long as they
+load; and memories may be read ahead, as on a board.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from amaranth.hdl import ClockDomain
+from helpers.amaranth_simulation import simulate
+from helpers.network_in_python import NetworkBench, wait
+from helpers.programs import NORTH, UP, program, put, simulated
+
+from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.collectives.registry import Request, find_algorithm
+from eyecast.model.compare.case import Case
+from eyecast.model.compare.traffic_case import TrafficCase
+from eyecast.model.network.config import TIMINGS, NetworkConfig
+from eyecast.model.network.topology import hypercube, mesh
+from eyecast.model.program.compiler import Compiled, fit
+from eyecast.model.program.program import Program
+from eyecast.model.run.signature import signatures
+from eyecast.model.traffic.program import traffic_program
+from eyecast.model.traffic.traffic import draw_refusal, draw_traffic
+from eyecast.rtl.host_port import HostSpace, StatusWord, status_words
+from eyecast.sim.loading import job_of, prepare
+
+SLACK = 20
+"""Cycles after which a run is taken to hang, beyond those that it should take."""
+
+
+class Bench(NetworkBench):
+    """A network of which is read what a run must have made of it."""
+
+    async def require(self, ctx, predicted) -> None:
+        """That it ends when it should, and what the host reads then."""
+        late, nodes = self.config.barrier_registers, range(self.config.topology.nodes)
+        taken = await self.cycles_to_done(ctx, predicted.cycles + late + SLACK)
+        assert taken == predicted.cycles + late
+        assert ctx.get(self.network.cycle) == predicted.cycles
+        assert ctx.get(self.network.error) == predicted.flags.any()
+        for node in nodes:
+            flags = await self.read(ctx, node, HostSpace.STATUS, StatusWord.FLAGS)
+            assert flags == predicted.flags[node]
+        if self.config.signature:
+            last, expected = status_words(self.config) - 1, signatures(predicted.trace, self.config)
+            for node in nodes:
+                assert await self.read(ctx, node, HostSpace.STATUS, last) == expected[node]
+
+    async def require_messages(self, ctx, case: Case) -> None:
+        """That every word is where it should be."""
+        ctx.set(self.reset, 1)
+        for node, address in np.ndindex(self.config.topology.nodes, case.payload.layout.size):
+            word = case.predicted.memory[node, address]
+            # A word that nothing has been written to may be anything.
+            if word:
+                assert await self.read(ctx, node, HostSpace.MESSAGE, address) == word
+
+
+@pytest.mark.parametrize("look_ahead", [False, True])
+@pytest.mark.parametrize("registers", [0, 3, 5])
+def test_one_cycle_of_reset_is_enough(clock: ClockDomain, registers: int, look_ahead: bool) -> None:
+    rows = {0: [put(1, (UP, 2)), put(3, (UP, 1))]}
+    each = program(rows, {1: [3], 2: [1]}, barrier_registers=registers, message_words=16)
+    predicted = simulated(each, "barrier")
+    bench = Bench(clock, each.config, look_ahead=look_ahead)
+    job = prepare(each, [], timing="barrier", read_words=0, cycle_limit=0)
+
+    async def testbench(ctx) -> None:
+        await bench.load(ctx, job)
+        await bench.require(ctx, predicted)
+        # At any time in a run, and after it.
+        for cycles in range(1, predicted.cycles + registers + SLACK, 2):
+            await bench.interrupt(ctx, cycles)
+            await bench.interrupt(ctx, cycles % 7 + 1)
+            await bench.require(ctx, predicted)
+
+    simulate(bench.module, testbench)
+
+
+def wrong_programs(registers: int) -> list[Program]:
+    """In each, something is wrong in step 1 or 2 of two nodes: a packet, a row, a write."""
+    rows = {0: [put(2, (UP, 1))], 2: [put(1, (UP, 1))]}
+    wrong_row = {**rows, 2: [put(1, (UP, 1)), put(1, (NORTH, 1))]}
+    wrong_write = {**rows, 2: [put(1, (UP, 1), length=3, target=14)]}
+    limits = {"barrier_registers": registers, "message_words": 16}
+    return [
+        program(rows, {3: [2]}, **limits),
+        program(wrong_row, {1: [2], 3: [1, 2]}, **limits),
+        program(wrong_write, {1: [2], 3: [1]}, **limits),
+    ]
+
+
+@pytest.mark.parametrize("look_ahead", [False, True])
+@pytest.mark.parametrize(("timing", "registers"), [("self-timed", 0), ("barrier", 3)])
+def test_flags(clock: ClockDomain, timing: str, registers: int, look_ahead: bool) -> None:
+    """Nobody gets beyond the step in which something is wrong."""
+    programs = wrong_programs(registers)
+    bench = Bench(clock, programs[0].config, look_ahead=look_ahead)
+
+    async def testbench(ctx) -> None:
+        for each in programs:
+            predicted = simulated(each, timing)
+            assert predicted.flags.any()
+            await bench.load(ctx, prepare(each, [], timing=timing, read_words=0, cycle_limit=0))
+            await wait(ctx, 2 * int(predicted.trace.cycle.max()) + 10 * registers + SLACK)
+            assert ctx.get(bench.network.error)
+            for node in range(each.config.topology.nodes):
+                flags = await bench.read(ctx, node, HostSpace.STATUS, StatusWord.FLAGS)
+                step = await bench.read(ctx, node, HostSpace.STATUS, StatusWord.STEP)
+                assert (flags, step) == (predicted.flags[node], predicted.step[node])
+
+    simulate(bench.module, testbench)
+
+
+@pytest.mark.parametrize("look_ahead", [False, True])
+@pytest.mark.parametrize("registers", [1, 4])
+def test_all_ports(clock: ClockDomain, registers: int, look_ahead: bool) -> None:
+    cube = hypercube(2)
+    request = Request(topology=cube, words=3, source=1, all_port=True)
+    made = find_algorithm("scatter", "sbnt").generate(request)
+    limits = {"all_port": True, "message_words": 32, "barrier_registers": registers}
+    _, (compiled,) = fit(NetworkConfig(topology=cube, **limits), [made])
+    cases = [Case.of(compiled, timing=timing, seed=1) for timing in TIMINGS]
+    require_cases(clock, cases, look_ahead=look_ahead)
+
+
+# Every pair of values; test_look_ahead compares interfaces with all of them.
+@pytest.mark.parametrize(
+    ("vcs", "registers", "look_ahead"),
+    [(1, 2, False), (1, 3, True), (2, 2, True), (2, 3, False)],
+)
+def test_contention_free(clock: ClockDomain, vcs: int, registers: int, look_ahead: bool) -> None:
+    config = NetworkConfig(
+        topology=mesh((2, 2)),
+        vcs=vcs,
+        contention_free=True,
+        signature=True,
+        message_words=32,
+        barrier_registers=registers,
+    )
+    made = eye_broadcast(config.topology, 1, 5)
+    require_cases(
+        clock, [Case.of(Compiled.of(made, config), timing="barrier", seed=1)], look_ahead=look_ahead
+    )
+
+
+def require_cases(clock: ClockDomain, cases: list[Case], *, look_ahead: bool) -> None:
+    bench = Bench(clock, cases[0].program.config, look_ahead=look_ahead)
+
+    async def testbench(ctx) -> None:
+        for case in cases:
+            await bench.load(ctx, job_of(case))
+            await bench.require(ctx, case.predicted)
+            await bench.require_messages(ctx, case)
+
+    simulate(bench.module, testbench)
+
+
+@pytest.mark.parametrize("registers", [2, 5])
+def test_timed_rows(clock: ClockDomain, registers: int) -> None:
+    """Rows of which each waits for its cycle; two nodes refuse flits now and then."""
+    topology = mesh((2, 2))
+    config = NetworkConfig(
+        topology=topology,
+        vcs=2,
+        timed_rows=True,
+        signature=True,
+        message_words=64,
+        table_words=512,
+        steps=1,
+        barrier_registers=registers,
+    )
+    traffic = draw_traffic(topology, "uniform", rate=0.6, flits=5, cycles=30, seed=3)
+    refusal = draw_refusal(topology, 0.3, 3)
+    program = traffic_program(traffic, config, 3)
+    case = TrafficCase.of(traffic, program, seed=3, refusal=refusal)
+    bench = Bench(clock, config, look_ahead=False)
+    job = prepare(
+        case.program,
+        [(node, 0, words) for node, words in enumerate(case.words)],
+        timing="self-timed",
+        read_words=0,
+        cycle_limit=0,
+        refusal=refusal,
+    )
+
+    async def testbench(ctx) -> None:
+        await bench.load(ctx, job)
+        await bench.require(ctx, case.predicted)
+        await bench.interrupt(ctx, 20)
+        await bench.interrupt(ctx, 1)
+        taken = await bench.cycles_to_done(ctx, 2 * case.predicted.cycles)
+        assert taken == case.predicted.cycles + registers
+
+    simulate(bench.module, testbench)

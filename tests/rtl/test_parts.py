@@ -1,0 +1,244 @@
+"""The router's parts by themselves, on Amaranth's own simulator."""
+
+import itertools
+import random
+from types import SimpleNamespace
+
+import pytest
+from amaranth.hdl import ClockDomain, Fragment, Module, ResetInserter, ResetSignal, Signal
+from helpers.amaranth_simulation import PERIOD, simulate
+
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
+from eyecast.model.run.run import FLAGS, SENDER_STATES
+from eyecast.rtl.arbiter import Arbiter
+from eyecast.rtl.flit_buffer import BufferStyle, FlitBuffer
+from eyecast.rtl.host_port import Flag
+from eyecast.rtl.input_port import routed_layout
+from eyecast.rtl.output_port import CreditCounter
+from eyecast.rtl.router import Router
+from eyecast.rtl.sender import Sender, SenderState
+from eyecast.rtl.table import Table
+
+TOPOLOGY = mesh((2, 2))
+
+
+def places(groups, members, vcs, delivers):
+    """Requesters in the order of turns, as docs/router.md has it, and the place it begins at."""
+    numbers = list(range(groups * members))
+    if delivers:
+        return numbers, 0
+    links, interface = numbers[:-members], numbers[-members:]
+    return [*links, *interface, *(links if vcs > 1 else [])], len(links)
+
+
+def from_place(order, first):
+    """Places in cyclic order."""
+    return [*range(first, len(order)), *range(first)]
+
+
+@pytest.mark.parametrize("delivers", [True, False])
+@pytest.mark.parametrize(
+    ("groups", "members", "vcs"),
+    [(1, 1, 1), (2, 1, 1), (4, 1, 1), (5, 1, 1), (1, 2, 2), (2, 2, 2), (4, 2, 2), (3, 3, 3)],
+)
+def test_arbiter_grants_the_first_request_from_the_turn_of_the_next_ready_vc(
+    groups, members, vcs, delivers
+):
+    inputs = groups * members
+    arbiter = Arbiter(groups, members, vcs=vcs, delivers=delivers)
+    draw = random.Random(inputs)
+    order, first = places(groups, members, vcs, delivers)
+
+    async def testbench(ctx):
+        turns, next_vc = [first] * vcs, 0
+        for _ in range(600):
+            # Sometimes few ask, so that the order goes round.
+            few = draw.choice([0, draw.getrandbits(inputs), draw.getrandbits(inputs), -1])
+            # What is delivered asks for its own VC.
+            may = [
+                sum(1 << i for i in range(vc, inputs, members)) if delivers else -1
+                for vc in range(vcs)
+            ]
+            requests = [draw.getrandbits(inputs) & few & mask for mask in may]
+            credited, begins = draw.getrandbits(vcs), draw.getrandbits(vcs)
+            for vc in range(vcs):
+                ctx.set(arbiter.requests[vc], requests[vc])
+            ctx.set(arbiter.credited, credited)
+            ctx.set(arbiter.begins, begins)
+            ready = [vc for vc in range(vcs) if requests[vc] and credited >> vc & 1]
+            if not ready:
+                assert ctx.get(arbiter.granted) == ctx.get(arbiter.grant) == 0
+                assert ctx.get(arbiter.wins) == 0
+                await ctx.tick()
+                continue
+            vc = min(ready, key=lambda vc: (vc - next_vc) % vcs)
+            asked = [requests[vc] >> number & 1 for number in order]
+            place = next(place for place in from_place(order, turns[vc]) if asked[place])
+            group, member = divmod(order[place], members)
+            assert ctx.get(arbiter.granted) == 1 << vc
+            assert ctx.get(arbiter.grant) == 1 << order[place]
+            assert ctx.get(arbiter.wins) == 1 << group
+            assert ctx.get(arbiter.group) == group
+            assert ctx.get(arbiter.candidates[group]) == 1 << member
+            await ctx.tick()
+            next_vc = (vc + 1) % vcs
+            if begins >> vc & 1:
+                turns[vc] = (place + 1) % len(order)
+
+    simulate(arbiter, testbench)
+
+
+class OfBuffers:
+    """A platform whose buffers are of one style."""
+
+    def __init__(self, style):
+        self.buffer_style = style
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 16])
+@pytest.mark.parametrize("style", BufferStyle)
+def test_buffer_keeps_order_and_flags_a_flit_too_many(style, depth):
+    config = NetworkConfig(topology=TOPOLOGY)
+    buffer = FlitBuffer(routed_layout(config), depth=depth)
+    draw = random.Random(depth)
+
+    async def testbench(ctx):
+        held, lost, route, keep = [], 0, None, False
+        await ctx.tick()
+        for number in range(400):
+            write = draw.random() < 0.6
+            pop = bool(held) and draw.random() < 0.5
+            # Between two flits the packet is the same.
+            keep = draw.random() < 0.5 if pop else keep
+            flit = {"data": number, "head": number & 1, "tail": number >> 1 & 1}
+            written = {"port": number & 15, "vc": number >> 4 & 1}
+            ctx.set(buffer.write, write)
+            ctx.set(buffer.write_item, {"flit": flit, "route": written})
+            ctx.set(buffer.pop, pop)
+            ctx.set(buffer.keep_route, keep or (bool(held) and not pop))
+            assert ctx.get(buffer.front_valid) == bool(held)
+            full = len(held) == depth
+            assert ctx.get(buffer.overflow) == (write and full)
+            # A block RAM has the flit for the second half of the cycle, in which it is looked at.
+            await ctx.delay(PERIOD * 0.7)
+            if held:
+                assert ctx.get(buffer.front.flit.data) == held[0]
+                assert ctx.get(buffer.front.route.as_value()) == route
+            came = pop or not held
+            await ctx.tick()
+            held = held[1:] if pop else held
+            if write and full:
+                lost += 1
+            elif write:
+                held.append(number)
+            if held and came and not keep:
+                route = held[0] & 31
+        assert lost > 0
+
+    simulate(Fragment.get(buffer, OfBuffers(style)), testbench)
+
+
+def test_credits_count_down_to_none_and_flag_one_too_many():
+    counter = CreditCounter(NetworkConfig(topology=TOPOLOGY, depth=3))
+
+    async def testbench(ctx):
+        count, seen = 3, set()
+        draw = random.Random(1)
+        for _ in range(300):
+            spend, earn = draw.random() < 0.5, draw.random() < 0.5
+            ctx.set(counter.spend, spend)
+            ctx.set(counter.earn, earn)
+            assert ctx.get(counter.available) == (count > 0)
+            assert ctx.get(counter.overflow) == (earn and count == 3)
+            seen.add((spend, earn, count))
+            await ctx.tick()
+            # One that is not there is not spent; one that has no place is lost.
+            if not (earn and count == 3):
+                count = max(0, count + earn - spend)
+        assert {(True, False, 0), (True, True, 0), (False, True, 3)} <= seen
+
+    simulate(counter, testbench)
+
+
+def test_an_all_port_router_sends_a_flit_where_it_may_go():
+    """Injection ports 1 to 4 are inputs 0 to 3, links 1 to 4 inputs 4 to 7; so are the outputs."""
+    router, reset = Router(NetworkConfig(topology=TOPOLOGY, all_port=True)), Signal()
+    links, deliver = (1, 2, 3, 4), 5
+
+    async def testbench(ctx):
+        ctx.set(router.linked, -1)
+        ctx.set(router.accept, 1)
+        for number, asked in itertools.product(range(8), range(8)):
+            link = number % 4 + 1
+            allowed = {link} if number < 4 else {*links, deliver} - {link}
+            goes = link - 1 if asked == deliver else 4 + asked - 1
+            ctx.set(router.inputs[number].valid, 1)
+            ctx.set(router.inputs[number].flit, {"data": asked, "head": 1, "tail": 0})
+            await ctx.tick()
+            ctx.set(router.inputs[number].valid, 0)
+            sent = [place for place, output in enumerate(router.outputs) if ctx.get(output.valid)]
+            assert sent == ([goes] if asked in allowed else [])
+            # The port code 0 means used up: dropped.
+            assert ctx.get(router.inputs[number].credit) == (asked in {*allowed, 0})
+            assert ctx.get(router.bad_route) == (asked not in {*allowed, 0})
+            ctx.set(reset, 1)
+            await ctx.tick()
+            ctx.set(reset, 0)
+
+    simulate(ResetInserter(reset)(router), testbench)
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_one_cycle_of_reset_begins_the_table_anew_whatever_the_sender_does(ahead):
+    m, reset = Module(), Signal()
+    m.domains.sync = ClockDomain()
+    config = NetworkConfig(topology=TOPOLOGY, table_words=8)
+    table = Table(config)
+    m.submodules.table = Fragment.get(table, SimpleNamespace(look_ahead=ahead))
+    m.submodules.sender = sender = Sender(config, ports=range(1, 5))
+    m.d.comb += [
+        ResetSignal().eq(reset),
+        table.advance.eq(sender.table_advance),
+        sender.table_word.eq(table.word),
+    ]
+
+    async def write(ctx, words):
+        """As a host does: the last word is word 0, and one cycle more of reset."""
+        ctx.set(reset, 1)
+        ctx.set(table.write, 1)
+        for address, word in reversed(list(enumerate(words))):
+            ctx.set(table.write_address, address)
+            ctx.set(table.write_word, word)
+            await ctx.tick()
+        ctx.set(table.write, 0)
+        await ctx.tick()
+        ctx.set(reset, 0)
+
+    async def testbench(ctx):
+        ctx.set(sender.step, 1)
+        for port in (1, 2):
+            # A row of step 1, one header flit to the port, no payload; then the end.
+            words = [1 | 1 << 4, port, 0, 0]
+            await write(ctx, words)
+            left = []
+            for cycles in range(6):
+                for place in range(cycles):
+                    assert ctx.get(table.word) == words[min(place, 3)]
+                    await ctx.tick()
+                left.append(ctx.get(sender.state))
+                ctx.set(reset, 1)
+                await ctx.tick()
+                ctx.set(reset, 0)
+                assert ctx.get(sender.state) == SenderState.CONTROL.value
+                assert ctx.get(table.word) == words[0]
+            control, ready, ended = (SenderState[n].value for n in ("CONTROL", "READY", "ENDED"))
+            assert left == [control, ready, control, ended, ended, ended]
+
+    simulate(m, testbench)
+
+
+def test_flags_and_states_have_the_names_that_runs_tell() -> None:
+    assert {flag.value: flag.name.lower() for flag in Flag} == FLAGS
+    assert tuple(state.name.lower() for state in SenderState) == SENDER_STATES
+    assert [state.value for state in SenderState] == list(range(len(SENDER_STATES)))

@@ -1,0 +1,204 @@
+"""What the page promises to a head that waits (docs/router.md, section 3): how often it is passed.
+
+It is counted in traces, with the cycles in which heads come to the front and leave.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.programs import HEAD, UP, put, simulated, words
+from helpers.programs import program as by_hand
+from helpers.traffic import timed, traffic
+
+from eyecast.model.cycle import model as cycle_model
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import Topology, line, mesh, torus
+from eyecast.model.program.payload import empty_memory, random_words
+from eyecast.model.program.program import Program
+from eyecast.model.run.grants import Heads, heads_of
+from eyecast.model.run.rules import TraceError, check_packets, check_routes, check_trace
+from eyecast.model.run.trace import Trace
+from eyecast.model.traffic.program import message_words_for, traffic_program
+from eyecast.model.traffic.traffic import draw_traffic
+from eyecast.sim.build import build_simulator
+from eyecast.sim.loading import prepare
+from eyecast.sim.simulator import simulate
+
+FLITS = 5
+
+
+def crowded(topology: Topology, **limits: Any) -> tuple[Program, np.ndarray]:
+    """A network that is offered more than it carries, and its memories."""
+    config = NetworkConfig(
+        topology=topology,
+        message_words=message_words_for(topology, FLITS),
+        table_words=1 << 12,
+        steps=1,
+        timed_rows=True,
+        **limits,
+    )
+    offered = draw_traffic(topology, "uniform", rate=0.7, flits=FLITS, cycles=300, seed=5)
+    memory = empty_memory(config)
+    memory[:, :FLITS] = random_words(config, (topology.nodes, FLITS), 5)
+    return traffic_program(offered, config, 5), memory
+
+
+def heads_in(program: Program, trace: Trace) -> Heads:
+    return heads_of(program, check_routes(program, check_packets(program, trace)))
+
+
+def passes(heads: Heads, head: int) -> Counter[int]:
+    """How many heads of each other buffer got the output VC of a head while it waited for it."""
+    rivals = (heads.exit == heads.exit[head]) & (heads.granted >= heads.waits[head])
+    return Counter(heads.buffer[rivals & (heads.granted < heads.granted[head])].tolist())
+
+
+CROWDED = [
+    (mesh((4, 4)), {"vcs": 1, "depth": 2}),
+    (mesh((4, 4)), {"vcs": 2, "depth": 2}),
+    (mesh((4, 4)), {"vcs": 3, "depth": 1, "link_registers": 1}),
+    (torus((4, 4)), {"vcs": 2, "depth": 3, "link_registers": 2}),
+]
+
+
+def most_passes(program: Program, trace: Trace) -> tuple[int, int]:
+    """How often a head of a link, and one of a node, was passed at most; none more than it may."""
+    config = program.config
+    heads, ports, vcs = heads_in(program, trace), config.topology.ports, config.vcs
+    assert len(heads.exit) > len(program.rows)
+    of_links = of_interface = 0
+    for head in range(len(heads.exit)):
+        passed, from_link = passes(heads, head), heads.buffer[head] >= vcs
+        of_each_link = 1 if from_link or vcs == 1 else 2
+        most = {rival: of_each_link if rival >= vcs else 1 for rival in passed}
+        assert passed <= Counter(most)
+        if from_link:
+            of_links = max(of_links, passed.total())
+        else:
+            of_interface = max(of_interface, passed.total())
+    assert of_links <= (ports - 1) * vcs - 1
+    assert of_interface <= (2 * (ports - 2) * vcs + vcs - 1 if vcs > 1 else ports - 2)
+    return of_links, of_interface
+
+
+@pytest.mark.parametrize(("topology", "limits"), CROWDED)
+def test_a_head_is_passed_no_more_often_than_promised(
+    topology: Topology, limits: dict[str, int]
+) -> None:
+    program, memory = crowded(topology, **limits)
+    result = run(program, memory, timing="self-timed")
+    assert result.finished
+    of_links, _ = most_passes(program, result.trace)
+    assert of_links > 0
+
+
+@pytest.mark.parametrize(("topology", "limits"), CROWDED)
+def test_a_router_that_soon_begins_again_at_the_first_place_is_found_out(
+    topology: Topology, limits: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, memory = crowded(topology, **limits)
+    check_trace(program, run(program, memory, timing="self-timed").trace)
+    sizes = cycle_model._sizes
+    monkeypatch.setattr(cycle_model, "_sizes", lambda config: sizes(config) | {"places": 2})
+    trace = run(program, memory, timing="self-timed").trace
+    with pytest.raises(TraceError) as caught:
+        check_trace(program, trace)
+    assert caught.value.rule == "grants"
+
+
+def test_a_vc_that_is_passed_over_is_found_out() -> None:
+    rows = {0: [put(1, (UP, 2, 1), length=2)], 1: [put(2, (UP, 1, 0), length=2)]}
+    shared = by_hand(rows, {2: [1, 2]}, vcs=2)
+    trace = simulated(shared).trace
+    check_trace(shared, trace)
+    begin = min(flit.cycle for flit in trace if (flit.node, flit.port) == (1, UP))
+    # The heads change places on the link and behind it. So VC 0 sends twice, and VC 1 is ready.
+    for place in ((1, UP, begin), (2, 0, begin + 1)):
+        flits = list(trace)
+        first, second = (
+            flits.index(flit)
+            for flit in flits
+            if (flit.node, flit.port) == place[:2] and place[2] <= flit.cycle <= place[2] + 1
+        )
+        one, other = flits[first], flits[second]
+        flits[first] = one._replace(cycle=other.cycle)
+        flits[second] = other._replace(cycle=one.cycle)
+        trace = Trace.from_flits(flits)
+    what = f"grants: cycle {begin + 2}, node 1, port 1, VC 0: VC 1 was ready, and it was its turn"
+    with pytest.raises(TraceError) as caught:
+        check_trace(shared, trace)
+    assert str(caught.value) == what
+
+
+# ---- The line of five -------------------------------------------------------------------------
+
+MARK = 200
+START = 20
+
+
+def line_of_five(
+    rivals: int, start: int = START, length: int = 3, own: int = 1, long: int = 60
+) -> Program:
+    """Nodes 0 and 1 send many packets over node 2, on VC 0; node 2 sends one there as well.
+
+    Behind that one it sends long packets on VC 1, which keep the link busy for as long.
+    """
+    mine = timed(start, (UP, 2, 0), length=own, target=MARK)
+    busy = 2 * rivals * (length + 1) * 2 // long + 1
+    rows = {
+        0: [timed(0, (UP, 4, 0), length=length)] * rivals,
+        1: [timed(0, (UP, 3, 0), length=length)] * rivals,
+        2: [mine, *[timed(0, (UP, 2, 1), length=long)] * busy],
+    }
+    limits = {"vcs": 2, "depth": 2, "link_registers": 1, "table_words": 1024, "steps": 1}
+    return traffic(rows, {4: sum(map(len, rows.values()))}, line(5), **limits)
+
+
+def on_model(programs: list[Program]) -> list[Trace]:
+    return [simulated(each).trace for each in programs]
+
+
+def on_hardware(programs: list[Program]) -> list[Trace]:
+    jobs = []
+    for each in programs:
+        loads = [(node, 0, row) for node, row in enumerate(words(each)[:, :64])]
+        limit = 2 * simulated(each).cycles
+        jobs.append(prepare(each, loads, timing="self-timed", read_words=0, cycle_limit=limit))
+    return [run.trace for run in simulate(build_simulator(programs[0].config), jobs)]
+
+
+ON_BOTH = pytest.mark.parametrize(
+    "on", [on_model, pytest.param(on_hardware, marks=pytest.mark.slow)]
+)
+
+
+@ON_BOTH
+@pytest.mark.parametrize("start", [START, START + 2])
+def test_a_packet_leaves_whatever_number_of_rivals_there_is(on: Any, start: int) -> None:
+    programs = [line_of_five(rivals, start) for rivals in (50, 100, 400)]
+    config = programs[0].config
+    arrived = set()
+    for program, trace in zip(programs, on(programs), strict=True):
+        address = trace.data >> np.uint64(config.header.port_bits + config.step_bits)
+        (place,) = np.flatnonzero((trace.node == 4) & (trace.kind == HEAD) & (address == MARK))
+        arrived.add(int(trace.cycle[place]))
+        most_passes(program, trace)
+    assert len(arrived) == 1
+    # Two packets of 4 flits may pass it, the first of which has begun. A link whose buffers are
+    # half as deep as its loop is long carries 2 flits of a VC in 4 cycles: so it waits for 16. On
+    # its way are 3 routers and 2 registers.
+    assert max(arrived) <= start + 16 + 3 + 2
+
+
+@ON_BOTH
+def test_no_head_of_drawn_lines_is_passed_more_often_than_promised(on: Any) -> None:
+    draw = np.random.default_rng(7)
+    low, high = [20, START, 1, 0, 20], [21, START + 8, 6, 2, 64]
+    programs = [line_of_five(*draw.integers(low, high).tolist()) for _ in range(12)]
+    most = [most_passes(each, trace) for each, trace in zip(programs, on(programs), strict=True)]
+    assert {of_interface for _, of_interface in most} > {0}

@@ -1,0 +1,271 @@
+"""The cache: damage, full disks, leftovers, names that make cannot read, and the command."""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from helpers.command import CORNER_4X4, Command, result
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
+from eyecast.sim import cache, cache_entry, process, toolchain
+from eyecast.sim.build_worker import build
+from eyecast.sim.cache import CacheError, cached_folder, digest, network_words
+
+KEY, OTHER = digest("one"), digest("another")
+CONTENT = "0123456789"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv(cache.CACHE_VARIABLE, str(folder))
+    return folder
+
+
+def fill(folder: Path) -> None:
+    (folder / "inner").mkdir()
+    for name in ("a", "inner/b"):
+        (folder / name).write_text(CONTENT)
+
+
+def keep(key: str = KEY) -> Path:
+    return cached_folder(key, "two files", fill)
+
+
+def write_later(path: Path, content: str) -> None:
+    """Change a file; its time is another, however coarse the clock of the file system is."""
+    path.write_text(content)
+    os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))
+
+
+DAMAGE: dict[str, Callable[[Path], None]] = {
+    "empty": lambda entry: (entry / "a").write_text(""),
+    "cut": lambda entry: (entry / "inner/b").write_text(CONTENT[:-1]),
+    "flipped": lambda entry: write_later(entry / "a", CONTENT.replace("3", "2")),
+    "missing": lambda entry: (entry / "inner/b").unlink(),
+    "without a list": lambda entry: (entry / cache_entry.LIST).unlink(),
+    "with half a list": lambda entry: (entry / cache_entry.LIST).write_text('{"what": "'),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_what_is_damaged_is_made_anew_and_said(
+    home: Path, caplog: pytest.LogCaptureFixture, damage: str
+) -> None:
+    entry = keep()
+    DAMAGE[damage](entry)
+    assert keep() == entry
+    assert {(entry / name).read_text() for name in ("a", "inner/b")} == {CONTENT}
+    said = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert said == [f"two files in the cache is damaged, and made anew: {entry}"]
+    assert {path.name for path in home.iterdir()} == {KEY, f"{KEY}.lock"}
+
+
+def test_a_whole_entry_is_not_read_and_one_with_other_times_once(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = keep()
+    read: list[Path] = []
+    digest_of = cache_entry._digest
+
+    def noted_digest(path: Path) -> str:
+        read.append(path)
+        return digest_of(path)
+
+    monkeypatch.setattr(cache_entry, "_digest", noted_digest)
+    keep()
+    assert read == []
+    write_later(entry / "a", CONTENT)
+    keep()
+    assert entry / "a" in read
+    read.clear()
+    keep()
+    assert read == []
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(home: Path) -> None:
+    def write(folder: Path) -> None:
+        fill(folder)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(CacheError) as error:
+        cached_folder(KEY, "two files", write)
+    assert str(error.value) == (
+        f"two files could not be built: {home}: No space left on device (eyecast cache --clear "
+        "makes room, EYECAST_CACHE names another folder)"
+    )
+    assert {path.name for path in home.iterdir()} == {f"{KEY}.lock"}
+
+
+def test_a_program_that_found_no_room_is_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "log"
+    log.write_text("x.cpp: fatal error: cannot write: No space left on device\n")
+    with pytest.raises(OSError, match="No space left") as error:
+        process.require_room(log)
+    assert error.value.errno == errno.ENOSPC
+    log.write_text("x.cpp: fatal error: no such file\n")
+    process.require_room(log)
+    # The log itself had no room.
+    log.write_text("")
+    monkeypatch.setattr(process, "FULL", 1 << 80)
+    with pytest.raises(OSError, match="No space left"):
+        process.require_room(log)
+
+
+def test_leftovers_go_by_themselves_but_not_what_is_being_made(home: Path) -> None:
+    home.mkdir()
+    mine, others, unfinished = (
+        home / f"{key}.{number}{cache_entry.PARTIAL}"
+        for number, key in enumerate((KEY, OTHER, digest("being made")))
+    )
+    foreign = home / f"my{cache_entry.PARTIAL}"
+    for folder in (mine, others, unfinished, foreign):
+        fill_new(folder)
+    logs = home / cache.LOGS
+    logs.mkdir()
+    for name, days in (("old.log", cache.LOG_DAYS + 1), ("new.log", cache.LOG_DAYS - 1)):
+        (logs / name).touch()
+        os.utime(logs / name, (time.time() - days * 86_400,) * 2)
+    with cache._locked(home, unfinished.name.partition(".")[0]):
+        keep()
+    assert not mine.exists()
+    assert not others.exists()
+    assert unfinished.exists()
+    assert foreign.exists()
+    assert [path.name for path in logs.iterdir()] == ["new.log"]
+
+
+def fill_new(folder: Path) -> None:
+    folder.mkdir()
+    fill(folder)
+
+
+def test_each_try_has_a_folder_of_its_own(home: Path) -> None:
+    tried = set()
+
+    def fail(folder: Path) -> None:
+        tried.add(folder)
+        raise RuntimeError
+
+    for _ in range(2):
+        with pytest.raises(RuntimeError):
+            cached_folder(KEY, "nothing", fail)
+    assert len(tried) == 2
+    assert not any(folder.exists() for folder in tried)
+
+
+def test_the_command_lists_and_clears(home: Path, eyecast: Command) -> None:
+    assert eyecast("cache").output == f"nothing is kept in {home}\n"
+    keep()
+    keep(OTHER)
+    long_ago = time.time() - 10 * 86_400
+    os.utime(home / OTHER, (long_ago, long_ago))
+    (home / "mine").mkdir()
+    listed = result(eyecast("cache", "--json"))
+    assert [entry["key"] for entry in listed["entries"]] == [KEY, OTHER]
+    assert listed["entries"][1]["used"] == pytest.approx(long_ago)
+    sizes = [path.stat().st_size for path in (home / KEY).rglob("*") if path.is_file()]
+    assert listed["entries"][0]["size"] == sum(sizes)
+    assert "two files" in eyecast("cache").output
+    removed = eyecast("cache", "--clear-unused", "9").output
+    assert removed == f"removed from {home}: 1 entry, 0.0 MB\n"
+    assert [entry["key"] for entry in result(eyecast("cache", "--json"))["entries"]] == [KEY]
+    cleared = result(eyecast("cache", "--clear", "--json"))
+    assert [entry["key"] for entry in cleared["removed"]] == [KEY]
+    assert [path.name for path in home.iterdir()] == ["mine"]
+
+
+def test_what_is_used_is_not_cleared_as_unused(home: Path, eyecast: Command) -> None:
+    entry = keep()
+    os.utime(entry, (0, 0))
+    keep()
+    assert eyecast("cache", "--clear-unused", "1").output.endswith(": 0 entries, 0.0 MB\n")
+
+
+def test_what_the_command_refuses(eyecast: Command) -> None:
+    assert eyecast("cache", "--clear", "--clear-unused", "1").errors == (
+        "eyecast: --clear must be without --clear-unused\n"
+    )
+    assert eyecast("cache", "--clear-unused", "1_0").errors == (
+        "eyecast: --clear-unused must be an integer, not '1_0'\n"
+    )
+    assert eyecast("cache", "--clear-unused", "-1").errors == (
+        "eyecast: --clear-unused must be 0 to 100000, not -1\n"
+    )
+
+
+def test_a_network_in_words() -> None:
+    config = NetworkConfig(topology=mesh((4, 2)), vcs=2, message_words=64, timed_rows=True)
+    assert network_words(config) == "4x2 mesh, vcs 2, message words 64, timed rows"
+
+
+def test_make_is_shown_no_name_that_it_cannot_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "a b"
+    for made in (folder / "build", folder / "verilator" / "bin"):
+        made.mkdir(parents=True)
+    source, program = folder / "network.v", folder / "verilator" / "bin" / "verilator_bin"
+    for file in (source, program, folder / "build" / "kept.o"):
+        file.write_text(file.name)
+    monkeypatch.setenv("PATH", toolchain.environment()["PATH"])
+    monkeypatch.setenv("VERILATOR_ROOT", str(folder / "verilator"))
+    words: list[str] = []
+
+    def call(command: list[str], cwd: Path, env: dict[str, str]) -> int:
+        # Links are followed by Verilator to its sources and to its own folder.
+        words.extend([*command, str(cwd.resolve()), env["VERILATOR_ROOT"]])
+        words.append((cwd / "whole.mk").read_text())
+        assert (cwd / "kept.o").exists()
+        assert (cwd.parent / source.name).resolve().read_text() == source.name
+        (cwd / "top").write_text("compiled")
+        return 0
+
+    monkeypatch.setattr("eyecast.sim.build_worker.subprocess.call", call)
+    build("top", [str(source)], folder / "build", ["--hierarchical"])
+    assert (folder / "build" / "top").read_text() == "compiled"
+    assert words
+    assert not [word for word in words if str(folder) in word]
+
+
+def test_a_temporary_folder_with_a_space_is_refused_where_links_are_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spaced = str(tmp_path / "a b")
+    monkeypatch.setattr(toolchain.tempfile, "gettempdir", lambda: spaced)
+    monkeypatch.setenv(cache.CACHE_VARIABLE, spaced)
+    with pytest.raises(InvalidInput) as refusal:
+        toolchain._require_place_for_links({})
+    assert str(refusal.value) == (
+        "temporary folder (TMPDIR) must be a path without spaces and the like where another path "
+        f"that is used has one, not {spaced}"
+    )
+
+
+def test_a_refusal_leaves_no_empty_folder(
+    eyecast: Command, here: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    toolchain.environment.cache_clear()
+    refused = eyecast("verify", *CORNER_4X4, "-o", "a/b")
+    toolchain.environment.cache_clear()
+    assert refused.errors == "eyecast: make must be on PATH, found none: install make\n"
+    assert not (here / "a").exists()
+
+
+def test_the_list_of_an_entry_can_be_read_by_others(home: Path) -> None:
+    listed = json.loads((keep() / cache_entry.LIST).read_text())
+    assert listed["what"] == "two files"
+    assert set(listed["files"]) == {"a", "inner/b"}

