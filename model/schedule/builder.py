@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ..network.port_model import PortModel
 from ..network.topology import Topology
-from ..schedule.collective import Collective
+from .collective import Collective
 from .schedule import Schedule
 from .table import Blocks
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..base.errors import InvalidInput
 from ..network.port_model import PortModel
-from ..schedule.collective import Collective
+from .collective import Collective
 from .promises import require_promise
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
-from ..schedule.collective import Collective
+from .collective import Collective
 from .schedule import Schedule
 from .table import CUSTOM
 
