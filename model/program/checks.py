@@ -75,6 +75,7 @@ def check_program(table: ProgramTable) -> None:
         _Limit("length", table.length, 0, config.message_words),
         *(_Limit(name, end, 0, config.message_words, memory) for name, end in ends),
         *_start_limits(table),
+        _Limit("hops of the route", table.row_hops, 1, np.iinfo(np.int64).max, "at least 1"),
     ]
     segments = [
         _Limit("port", table.routes.port, 1, config.topology.ports - 1),
