@@ -17,6 +17,9 @@ from ..base.errors import InvalidInput
 from ..network.table_format import MOST_HEADER_FLITS
 from .table import NO_START, Numbers, ProgramTable
 
+_ANY = int(np.iinfo(np.int64).max)
+"""The largest value that a column can have."""
+
 
 class _Limit(NamedTuple):
     """The least and the largest value of a column, and how that is said if not as numbers."""
@@ -70,11 +73,12 @@ def check_program(table: ProgramTable) -> None:
     )
     rows = [
         _Limit("step", table.step, 1, config.steps),
-        _Limit("source address", table.source_address, 0, config.message_words),
-        _Limit("target address", table.target_address, 0, config.message_words),
-        _Limit("length", table.length, 0, config.message_words),
+        _Limit("source address", table.source_address, 0, _ANY, "at least 0"),
+        _Limit("target address", table.target_address, 0, _ANY, "at least 0"),
+        _Limit("length", table.length, 0, _ANY, "at least 0"),
         *(_Limit(name, end, 0, config.message_words, memory) for name, end in ends),
         *_start_limits(table),
+        _Limit("hops of the route", table.row_hops, 1, _ANY, "at least 1"),
     ]
     segments = [
         _Limit("port", table.routes.port, 1, config.topology.ports - 1),
@@ -100,8 +104,7 @@ def require_table_room(table: ProgramTable, otherwise: str = "") -> None:
 
 def _hops_limit(table: ProgramTable) -> _Limit:
     """Any number of hops; whether their slots fit is asked of the header flits."""
-    most = int(np.iinfo(np.int32).max)
-    return _Limit("hops", table.routes.hops, 0, most, "at least 0")
+    return _Limit("hops", table.routes.hops, 0, _ANY, "at least 0")
 
 
 def _start_limits(table: ProgramTable) -> Iterator[_Limit]:
@@ -166,7 +169,7 @@ def _require_received(table: ProgramTable, least: int, most: int) -> None:
         for place in limit.wrong()[:1].tolist():
             node = int(np.searchsorted(table.first_receive, place, side="right")) - 1
             raise limit._replace(name="").refusal(f"{limit.name} {node}", place)
-    largest_word = min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max))
+    largest_word = min((1 << config.flit_width) - 1, _ANY)
     awaited = _Limit("", table.awaited, 0, largest_word)
     if not config.timed_rows:
         awaited = _Limit("", table.awaited, 0, 0, "0 in a network without timed rows")

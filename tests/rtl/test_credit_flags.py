@@ -55,7 +55,7 @@ def test_a_flit_too_many_sets_a_routers_flag():
             entry = router.inputs[port]
             for number in range(CONFIG.depth + 1):
                 ctx.set(entry.valid, 1 << vc)
-                ctx.set(entry.flit, {"data": CONFIG.deliver_code, "head": 1, "tail": 1})
+                ctx.set(entry.flit, {"data": CONFIG.header.deliver_code, "head": 1, "tail": 1})
                 assert ctx.get(router.overflow) == (number == CONFIG.depth)
                 await ctx.tick()
             ctx.set(entry.valid, 0)

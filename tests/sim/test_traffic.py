@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from helpers.programs import changed
 
 from eyecast.model.compare.drawn_traffic import (
     NARROWEST_FLIT,
@@ -153,6 +154,6 @@ def test_the_same_with_a_dateline_is_certified_and_ends():
         else rows
         for node, rows in enumerate(program.rows)
     )
-    program = dataclasses.replace(program, rows=crossing)
+    program = changed(program, rows=crossing)
     certify(program)
     assert run(program, empty_memory(config), timing="self-timed").finished
