@@ -143,7 +143,7 @@ def build_simulator(
 
 
 def _way(*, trace: bool, waves: bool, given: bool) -> Tiles:
-    """How to compile the tiles; ``given`` is Verilog that somebody else has written."""
+    """Choose how to compile the tiles; ``given`` is Verilog that somebody else has written."""
     if waves or (given and not trace):
         # Waves show the inside of the tiles, which lies hidden in the other ways.
         return Tiles.WHOLE

@@ -52,7 +52,7 @@ def fast_verilog(config: NetworkConfig) -> str:
 
 
 class Tiles(enum.Enum):
-    """How the tiles of a network become C++."""
+    """Ways in which the tiles of a network become C++."""
 
     APART = "a tile is compiled by itself, once for all nodes"
     WHOLE = "the network is compiled as a whole, of tiles that are modules of their own"

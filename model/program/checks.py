@@ -108,7 +108,7 @@ def _hops_limit(table: ProgramTable) -> _Limit:
 
 
 def _start_limits(table: ProgramTable) -> Iterator[_Limit]:
-    """What a row's start may be, where there are any."""
+    """Limits of a row's start, where there are any."""
     if not table.config.timed_rows:
         yield _Limit("start", table.start, NO_START, NO_START, "left out here")
     else:
