@@ -11,7 +11,7 @@ from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig
 from ..rtl.network import TILE_MODULE, Network, network_signature
 from ..rtl.tile import Tile, tile_signature
-from .together import TILES, WORD_MODULE, tiles_verilog
+from .together.network import TILES, WORD_MODULE, tiles_verilog
 
 TOP_MODULE = "eyecast_network"
 

@@ -1,4 +1,4 @@
-"""Whether a program's values are within limits: those of its tables, or of its whole network.
+"""Checks of a program's values against limits: those of its tables, or of its whole network.
 
 A table can hold more than a network can carry out: a port code that is no port, an address beyond
 the message memory. Senders and routers flag such rows, and the cycle model says how; so it runs
@@ -41,7 +41,7 @@ class _Limit(NamedTuple):
 
 
 def require_held(table: ProgramTable) -> None:
-    """Raise :class:`InvalidInput` for the first value that no table or register can hold."""
+    """Raise :class:`.InvalidInput` for the first value that no table or register can hold."""
     config = table.config
     most_step, most_address = (1 << config.step_bits) - 1, (1 << config.address_bits) - 1
     rows = [
@@ -64,7 +64,7 @@ def require_held(table: ProgramTable) -> None:
 
 
 def check_program(table: ProgramTable) -> None:
-    """Raise :class:`InvalidInput` for the first row that the network cannot hold or carry out."""
+    """Raise :class:`.InvalidInput` for the first row that the network cannot hold or carry out."""
     config = table.config
     memory = f"at most {config.message_words} (the message memory)"
     ends = (

@@ -15,11 +15,11 @@ word for each bit to a word for each tile, and what is read is turned back.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ..model.network.config import NetworkConfig
-from ..model.network.topology import NO_LINK
-from ..rtl.tiles_together import INSIDE, TILES_MODULE
+from ...model.network.config import NetworkConfig
+from ...model.network.topology import NO_LINK
+from ...rtl.tiles_together import INSIDE, TILES_MODULE
 from .gates import ONE, ZERO, Gate
-from .tile_gates import Memory, ReadPort, TileGates, WritePort
+from .tile import Memory, ReadPort, TileGates, WritePort
 
 TILES = 64
 """Tiles in one word, which is what a processor works on."""

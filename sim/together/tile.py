@@ -9,8 +9,8 @@ from typing import Any
 
 from amaranth.back import rtlil
 
-from ..model.network.config import NetworkConfig
-from ..rtl.tile import Tile
+from ...model.network.config import NetworkConfig
+from ...rtl.tile import Tile
 from .cells import UnknownCellError, cell_gates
 from .gates import ONE, ZERO, Gates
 
