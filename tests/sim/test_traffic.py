@@ -8,9 +8,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+from helpers.programs import changed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from helpers.programs import changed
 
 from eyecast.model.compare.drawn_traffic import (
     NARROWEST_FLIT,
