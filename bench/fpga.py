@@ -26,12 +26,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from eyecast.boards.synthesis.technology import (
-    Technology,
-    synthesis,
-    synthesis_files,
-    technology_of,
-)
+from eyecast.boards.synthesis.technology import synthesis, synthesis_files, technology_of
 from eyecast.boards.tools import run_tool
 from eyecast.model.base.files import write_bytes_atomically
 from eyecast.model.network.config import NetworkConfig
@@ -48,7 +43,7 @@ BLOCK_RAMS = 3
 MESH = NetworkConfig(topology=mesh((8, 8)), depth=4, flit_width=32)
 TORUS = replace(MESH, topology=torus((8, 8)), vcs=2)
 CONTENTION_FREE = replace(MESH, contention_free=True)
-PARTS: dict[str, tuple[Callable[[NetworkConfig], Component], NetworkConfig]] = {
+PARTS: dict[str, tuple[Callable[..., Component], NetworkConfig]] = {
     "router, 1 VC": (Router, MESH),
     "router, 2 VCs": (Router, replace(MESH, vcs=2)),
     "router of a torus, 2 VCs": (Router, TORUS),
@@ -127,9 +122,9 @@ def part_ports(part: Component) -> tuple[list[Value], list[Value]]:
     return inputs, outputs
 
 
-def _synthesize(harness: Harness, device: str, technology: Technology, folder: Path) -> None:
+def _synthesize(harness: Harness, device: str, folder: Path) -> None:
     ports = [harness.data_in, harness.data_out]
-    text = rtlil.convert(harness, name="top", platform=technology, ports=ports, emit_src=False)
+    text = rtlil.convert(harness, name="top", ports=ports, emit_src=False)
     for name, content in {"top.il": text, **synthesis_files(device)}.items():
         (folder / name).write_text(content)
     steps = synthesis(device, "top").script(device, "top")
@@ -151,14 +146,14 @@ def _place(device: str, seed: int, folder: Path) -> tuple[list[int], float]:
 
 def _measure(name: str, device: str) -> Measured:
     make, config = PARTS[name]
-    technology = technology_of(device, config, block_rams=BLOCK_RAMS)
+    technology = replace(technology_of(device, config, block_rams=BLOCK_RAMS), memory_style="block")
     results = {}
     for wired in (False, True):
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
-            part = make(config)
+            part = make(config, technology=technology)
             harness = Harness(part, wired=wired)
-            _synthesize(harness, device, replace(technology, memory_style="block"), folder)
+            _synthesize(harness, device, folder)
             seeds = SEEDS if wired else SEEDS[:1]
             results[wired] = [_place(device, seed, folder) for seed in seeds]
     (harness_used, _), (used, _) = results[False][0], results[True][0]

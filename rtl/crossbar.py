@@ -4,23 +4,14 @@ from amaranth.hdl import C, Module, Mux, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
-
-def rests_at_zero(platform: object) -> bool:
-    """Tell whether a :class:`CrossbarMux` gives 0 where nothing is granted.
-
-    It does unless a platform that makes its own has an attribute ``crossbar_rests_at_zero`` that
-    says otherwise, or none.
-    """
-    made_here = not hasattr(platform, "get_crossbar_mux")
-    return bool(getattr(platform, "crossbar_rests_at_zero", made_here))
+from .technology import PLAIN, Technology
 
 
 class CrossbarMux(Component):
     """Gives the value that is granted.
 
     It is told three times which one that is, as a :class:`.RoundRobinArbiter` tells it, so that it
-    may be made in more than one way. A platform may have its own, made by a method
-    ``get_crossbar_mux``.
+    may be made in more than one way: :attr:`.Technology.crossbar_mux`.
 
     Parameters
     ----------
@@ -28,6 +19,8 @@ class CrossbarMux(Component):
         Bits of a value.
     groups, members
         Values are numbered group by group.
+    technology
+        What it is made of.
 
     Attributes
     ----------
@@ -36,11 +29,15 @@ class CrossbarMux(Component):
     grant, wins, group, candidates : In
         As for :class:`.RoundRobinArbiter`.
     value : Out(width)
-        The one granted; where none is, anything, or 0 (:func:`rests_at_zero`).
+        The one granted; where none is, anything, or 0
+        (:attr:`.Technology.crossbar_rests_at_zero`).
 
     """
 
-    def __init__(self, width: int, groups: int, members: int) -> None:
+    def __init__(
+        self, width: int, groups: int, members: int, *, technology: Technology = PLAIN
+    ) -> None:
+        self._technology = technology
         super().__init__(
             {
                 "values": In(data.ArrayLayout(width, groups * members)),
@@ -52,11 +49,10 @@ class CrossbarMux(Component):
             }
         )
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, _platform: object) -> Module:
         """An AND-OR of all: the grant is one-hot."""
-        if hasattr(platform, "get_crossbar_mux"):
-            made: Module = platform.get_crossbar_mux(self)
-            return made
+        if self._technology.crossbar_mux is not None:
+            return self._technology.crossbar_mux(self)
         m = Module()
         granted: Value = C(0)
         for place in range(len(self.grant)):

@@ -16,10 +16,11 @@ from amaranth.lib.wiring import Component
 
 from ..model.network.config import NetworkConfig
 from .arbiter import number_of
-from .crossbar import CrossbarMux, rests_at_zero
+from .crossbar import CrossbarMux
 from .input_port import Arrival, vc_lines
 from .link import flit_layout
 from .router import router_members
+from .technology import PLAIN, Technology
 
 
 @dataclass(frozen=True)
@@ -42,23 +43,24 @@ class Here:
 class DirectRouter(Component):
     """A router with a register per input port; its ports are those of :class:`.Router`."""
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
         self._config = config
+        self._technology = technology
         super().__init__(router_members(config))
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, _platform: object) -> Module:
         """Every flit that is here leaves in this cycle."""
         m = Module()
         ports = range(self._config.topology.ports)
-        inputs = [self._elaborate_input(m, platform, port) for port in ports]
+        inputs = [self._elaborate_input(m, port) for port in ports]
         collisions = [self._elaborate_output(m, port, inputs) for port in ports]
         m.d.comb += [
-            self.overflow.eq(Cat(collisions).any()),
-            self.bad_route.eq(Cat(here.lost for here in inputs).any()),
+            self.causes.overflow.eq(Cat(collisions).any()),
+            self.causes.bad_route.eq(Cat(here.lost for here in inputs).any()),
         ]
         return m
 
-    def _elaborate_input(self, m: Module, platform: object, port: int) -> Here:
+    def _elaborate_input(self, m: Module, port: int) -> Here:
         """Register what arrives: it is there one cycle later.
 
         Nothing makes a sender wait, so a packet's flits come in successive cycles: its route stays
@@ -68,7 +70,8 @@ class DirectRouter(Component):
         link, item = self.inputs[port], arrival.item
         valid = link.valid.any()
         # Without a flit there must be no header: it alone leads anywhere.
-        valid_head = C(1) if port != 0 and rests_at_zero(platform) else valid
+        rests_at_zero = port != 0 and self._technology.crossbar_rests_at_zero
+        valid_head = C(1) if rests_at_zero else valid
         m.d.comb += [
             arrival.link.valid.eq(link.valid),
             arrival.link.flit.eq(link.flit),
@@ -99,7 +102,7 @@ class DirectRouter(Component):
         ]
         asked = Cat(asks for _, asks in asking)
         m.submodules[f"crossbar_{port}"] = crossbar = CrossbarMux(
-            flit_layout(self._config).size, len(asking), 1
+            flit_layout(self._config).size, len(asking), 1, technology=self._technology
         )
         valid = C(0)
         for place, (here, asks) in enumerate(asking):

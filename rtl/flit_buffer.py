@@ -1,21 +1,11 @@
 """The first-in first-out buffer of one VC of an input port."""
 
-import enum
-
 from amaranth.hdl import C, Cat, ClockDomain, ClockSignal, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
 
-
-class BufferStyle(enum.Enum):
-    """Memory for the data of flits; it makes no difference to what a buffer does."""
-
-    MEMORY = "a memory read without a clock: distributed RAM"
-    BLOCK_RAM = "a block RAM read at the falling edge; marks and routes in registers"
-    ALL_BLOCK_RAM = "the same, and another for marks and routes but those at the front"
-    REGISTERS = "registers, in which they move up"
-
+from .technology import PLAIN, BufferStyle, Technology
 
 _NEVER = C(0, 1)
 
@@ -23,14 +13,14 @@ _NEVER = C(0, 1)
 class FlitBuffer(Component):
     """``depth`` flits, first in, first out; one written in a cycle is at the front in the next.
 
-    A platform may have an attribute ``buffer_style``, a :class:`BufferStyle`.
-
     Parameters
     ----------
     layout
         Members ``flit`` and ``route``: a flit, and where it is to go.
     depth
         Places, at least 1.
+    technology
+        What it is made of: :class:`.BufferStyle`.
 
     Attributes
     ----------
@@ -51,8 +41,11 @@ class FlitBuffer(Component):
 
     """
 
-    def __init__(self, layout: data.StructLayout, *, depth: int) -> None:
+    def __init__(
+        self, layout: data.StructLayout, *, depth: int, technology: Technology = PLAIN
+    ) -> None:
         self._depth = depth
+        self._style = technology.buffer_style
         super().__init__(
             {
                 "write": In(1),
@@ -66,13 +59,12 @@ class FlitBuffer(Component):
             }
         )
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, _platform: object) -> Module:
         """The front's route and marks in registers, so that what is at the front can ask at once.
 
         How many places are used is told by as many bits, the lowest set.
         """
         m = Module()
-        style = getattr(platform, "buffer_style", BufferStyle.MEMORY)
         used, stored = Signal(self._depth), Signal()
         m.d.comb += [
             self.front_valid.eq(used[0]),
@@ -82,11 +74,11 @@ class FlitBuffer(Component):
         ]
         with m.If(stored ^ self.pop):
             m.d.sync += used.eq(Mux(stored, Cat(1, used), used[1:]))
-        if style is BufferStyle.REGISTERS:
+        if self._style is BufferStyle.REGISTERS:
             front_data = self._move_up(m, used, self.write_item.flit.data, front=0)
             behind = self._move_up(m, used, _labels(self.write_item), front=1)
         else:
-            front_data, behind = self._elaborate_ring(m, style, used, stored)
+            front_data, behind = self._elaborate_ring(m, used, stored)
         m.d.comb += self.front.flit.data.eq(front_data)
         self._elaborate_front(m, used, behind)
         return m
@@ -118,9 +110,7 @@ class FlitBuffer(Component):
             behind, behind_used = held, used[place]
         return behind
 
-    def _elaborate_ring(
-        self, m: Module, style: BufferStyle, used: Signal, stored: Signal
-    ) -> tuple[Value, Value]:
+    def _elaborate_ring(self, m: Module, used: Signal, stored: Signal) -> tuple[Value, Value]:
         """Data in a ring, and labels in one too or moving up. Gives those at the front and behind.
 
         A block RAM wants a clock to be read. At the falling edge it has the data for the second
@@ -133,7 +123,7 @@ class FlitBuffer(Component):
         with m.If(self.pop):
             m.d.sync += front.eq(second)
         domain, attributes = "comb", {}
-        if style is not BufferStyle.MEMORY:
+        if self._style is not BufferStyle.MEMORY:
             domain, attributes = "falling", {"ram_style": "block"}
             m.domains.falling = ClockDomain(clk_edge="neg", reset_less=True, local=True)
             m.d.comb += ClockSignal("falling").eq(ClockSignal())
@@ -148,7 +138,7 @@ class FlitBuffer(Component):
             return read_port.data
 
         labels = _labels(self.write_item)
-        if style is not BufferStyle.BLOCK_RAM:
+        if self._style is not BufferStyle.BLOCK_RAM:
             behind = keep("labels", labels, second)
         else:
             behind = self._move_up(m, used, labels, front=1)

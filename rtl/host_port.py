@@ -2,6 +2,7 @@
 
 import enum
 
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out, Signature
 
 from ..model.network.config import NetworkConfig, bits_for
@@ -41,6 +42,30 @@ class Flag(enum.IntEnum):
     BAD_ROW = 6
     BAD_WRITE = 7
 
+    @property
+    def member(self) -> str:
+        """Name of the flag's bit in layouts and signatures."""
+        return self.name.lower()
+
+
+FLAGS = data.FlexibleLayout(max(Flag) + 1, {flag.member: data.Field(1, flag) for flag in Flag})
+"""The word of a node's flags as the host reads it: each flag's bit is at its number."""
+
+
+class Causes(Signature):
+    """What must never happen, as far as a component sees it; made of the flags that it may set.
+
+    Members
+    -------
+    overflow, credit_overflow, bad_route, … : Out(1)
+        For each of those :class:`Flag`, in the order of their numbers: its cause is here in this
+        cycle. Not looked at in reset.
+
+    """
+
+    def __init__(self, *flags: Flag) -> None:
+        super().__init__({flag.member: Out(1) for flag in sorted(flags)})
+
 
 def status_words(config: NetworkConfig) -> int:
     """Words in the status space."""
@@ -71,20 +96,6 @@ def host_address_bits(config: NetworkConfig) -> int:
     return bits_for(max(config.message_words, table_space, *of_nodes) - 1)
 
 
-def memory_attributes(platform: object) -> dict[str, str]:
-    """Attributes of the memories that the host loads; a platform may have a ``memory_style``."""
-    style = getattr(platform, "memory_style", None)
-    return {} if style is None else {"ram_style": style}
-
-
-def looks_ahead(platform: object) -> bool:
-    """Tell whether the interface fetches table and message words, step and flags a cycle early.
-
-    A platform with ``look_ahead`` set asks for it: its memories answer late and its wires are slow.
-    """
-    return bool(getattr(platform, "look_ahead", False))
-
-
 def node_bits(config: NetworkConfig) -> int:
     """Width of a node number on a wire."""
     return max(1, bits_for(config.topology.nodes - 1))
@@ -100,7 +111,7 @@ class HostPort(Signature):
     Writes take effect at the end of the cycle, in reset only. ``read_data`` is the word (of the
     message or the status space) whose address was shown in the last cycle, or as many cycles
     before it as the network has barrier registers; messages are read in reset only, and come a
-    cycle later where they are fetched ahead (:func:`looks_ahead`).
+    cycle later where they are fetched ahead (:attr:`.Technology.look_ahead`).
     """
 
     def __init__(self, config: NetworkConfig) -> None:

@@ -18,6 +18,7 @@ from amaranth.lib.wiring import Component, In, Out
 from ..model.network.config import NetworkConfig
 from .flit_buffer import FlitBuffer
 from .link import Link, flit_layout, slot_layout
+from .technology import PLAIN, Technology
 
 
 def vcs_layout(config: NetworkConfig) -> data.ArrayLayout:
@@ -185,8 +186,11 @@ class InputChannel(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig, *, port: int, vc: int) -> None:
+    def __init__(
+        self, config: NetworkConfig, *, port: int, vc: int, technology: Technology = PLAIN
+    ) -> None:
         self._config = config
+        self._technology = technology
         self._port = port
         self._vc = vc
         super().__init__(
@@ -208,7 +212,7 @@ class InputChannel(Component):
         """The buffer, and what its front flit asks for."""
         m = Module()
         m.submodules.buffer = buffer = FlitBuffer(
-            routed_layout(self._config), depth=self._config.depth
+            routed_layout(self._config), depth=self._config.depth, technology=self._technology
         )
         holding, waited = Signal(), Signal()
         route, used_up = self.front.route, Signal()
@@ -274,8 +278,9 @@ class InputPort(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig, *, port: int) -> None:
+    def __init__(self, config: NetworkConfig, *, port: int, technology: Technology = PLAIN) -> None:
         self._config = config
+        self._technology = technology
         self._port = port
         vcs = config.vcs
         super().__init__(
@@ -311,7 +316,9 @@ class InputPort(Component):
 
     def _add_channel(self, m: Module, arrival: Arrival, vc: int) -> InputChannel:
         """A VC's buffer, behind what all share."""
-        m.submodules[f"channel_{vc}"] = channel = InputChannel(self._config, port=self._port, vc=vc)
+        m.submodules[f"channel_{vc}"] = channel = InputChannel(
+            self._config, port=self._port, vc=vc, technology=self._technology
+        )
         m.d.comb += [
             channel.write.eq(self.link.valid[vc]),
             channel.item.eq(arrival.item),

@@ -13,27 +13,31 @@ injection and an ejection port of its own, and the message memory has as many re
 """
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib.memory import Memory
-from amaranth.lib.wiring import Component, In, Out
+from amaranth.lib.wiring import Component, In, Out, connect, flipped
 
 from ..model.network.config import SIGNATURE_BITS, NetworkConfig, bits_for
 from .host_port import (
+    FLAGS,
+    Causes,
     Flag,
     HostPort,
     HostSpace,
     StatusWord,
     expectation_words,
-    looks_ahead,
-    memory_attributes,
     node_bits,
     table_address_bits,
 )
-from .lane import Lane
-from .link import CYCLE_BITS, Ejection, Link, connect_ejection, connect_link, router_ports
+from .lane import LANE_FLAGS, Lane
+from .link import CYCLE_BITS, Ejection, Link, router_ports
+from .router import ROUTER_FLAGS
 from .steps import StepKeeper
+from .technology import PLAIN, Technology
 
 
 class NetworkInterface(Component):
@@ -47,8 +51,8 @@ class NetworkInterface(Component):
         To and from port 0 of the router, or its injection and ejection ports.
     accept : Out(1)
         The flit that leaves port 0 of the router in this cycle is taken.
-    router_overflow, router_credit_overflow, router_bad_route : In(1)
-        The router's flags.
+    router_causes : In(Causes)
+        Those that the router sees in this cycle.
     router_stalls : In(router_ports * vcs)
         Flits leaving the router in this cycle that have waited there.
     router_signature : In(32)
@@ -62,18 +66,19 @@ class NetworkInterface(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig, *, trace: bool = False) -> None:
+    def __init__(
+        self, config: NetworkConfig, *, trace: bool = False, technology: Technology = PLAIN
+    ) -> None:
         self._config = config
         self._trace = trace
+        self._technology = technology
         super().__init__(
             {
                 "node": In(node_bits(config)),
                 "injections": Out(Link(config)).array(config.lanes),
                 "ejections": In(Ejection(config)).array(config.lanes),
                 "accept": Out(1),
-                "router_overflow": In(1),
-                "router_credit_overflow": In(1),
-                "router_bad_route": In(1),
+                "router_causes": In(Causes(*ROUTER_FLAGS)),
                 "router_stalls": In(router_ports(config) * config.vcs),
                 "router_signature": In(SIGNATURE_BITS if config.signature else 0),
                 "barrier": In(1),
@@ -86,20 +91,20 @@ class NetworkInterface(Component):
             }
         )
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, _platform: object) -> Module:
         """The parts of the drawing above, flags, and what the host reads."""
         m = Module()
         m.submodules.steps = steps = StepKeeper(self._config)
-        flags, stalled_flits = Signal(max(Flag) + 1), Signal(self._config.flit_width)
+        flags, stalled_flits = Signal(FLAGS), Signal(self._config.flit_width)
         selected = Signal()
         lanes = [self._add_lane(m, number, steps, selected) for number in range(self._config.lanes)]
         m.d.comb += selected.eq(self.host.node == self.node)
         self._elaborate_steps(m, steps, lanes)
-        self._elaborate_flags(m, platform, flags, steps, lanes)
+        self._elaborate_flags(m, flags, steps, lanes)
         if self._trace:
             stalls = Cat(self.router_stalls, *(lane.stalled for lane in lanes))
             m.d.sync += stalled_flits.eq(stalled_flits + sum(stalls))
-        message_word = self._elaborate_message(m, platform, lanes, selected)
+        message_word = self._elaborate_message(m, lanes, selected)
         if self._config.timed_rows:
             self._elaborate_timing(m, lanes[0], selected)
         else:
@@ -117,19 +122,19 @@ class NetworkInterface(Component):
 
     def _add_lane(self, m: Module, number: int, steps: StepKeeper, selected: Signal) -> Lane:
         """A lane, and its wires to the router and from the host; it shares the node's step."""
-        m.submodules[f"lane_{number}"] = lane = Lane(self._config, number=number)
-        connect_link(m, lane.injection, self.injections[number])
-        connect_ejection(m, self.ejections[number], lane.ejection)
+        m.submodules[f"lane_{number}"] = lane = Lane(
+            self._config, number=number, technology=self._technology
+        )
+        connect(m, lane.injection, flipped(self.injections[number]))
+        connect(m, flipped(self.ejections[number]), lane.ejection)
+        connect(m, steps.clock, lane.clock)
         first = number * self._config.mask_words
         words = range(first, first + self._config.mask_words)
         m.d.comb += [
-            lane.table_write.eq(self._table_written(selected, number)),
-            lane.table_write_address.eq(self.host.address),
-            lane.table_write_word.eq(self.host.write_data),
+            lane.table.enable.eq(self._table_written(selected, number)),
+            lane.table.address.eq(self.host.address),
+            lane.table.word.eq(self.host.write_data),
             lane.expected.eq(Cat(self._expectation(m, selected, word) for word in words)),
-            lane.step.eq(steps.step),
-            lane.rises.eq(steps.rises),
-            lane.next_step.eq(steps.next_step),
             lane.hold.eq(self.flagged),
             lane.barrier.eq(self.barrier),
         ]
@@ -154,10 +159,10 @@ class NetworkInterface(Component):
     def _elaborate_steps(self, m: Module, steps: StepKeeper, lanes: Sequence[Lane]) -> None:
         """The lanes' parts in the step."""
         m.d.comb += [
-            steps.step_done.eq(Cat(lane.step_done for lane in lanes).all()),
-            steps.all_done.eq(Cat(lane.all_done for lane in lanes).all()),
-            steps.begins.eq(Cat(lane.begins for lane in lanes).any()),
-            steps.receives.eq(Cat(lane.receives for lane in lanes).any()),
+            steps.progress.step_done.eq(Cat(lane.progress.step_done for lane in lanes).all()),
+            steps.progress.all_done.eq(Cat(lane.progress.all_done for lane in lanes).all()),
+            steps.progress.begins.eq(Cat(lane.progress.begins for lane in lanes).any()),
+            steps.progress.receives.eq(Cat(lane.progress.receives for lane in lanes).any()),
             steps.flagged.eq(self.flagged),
             steps.barrier.eq(self.barrier),
             steps.advance.eq(self.advance),
@@ -166,51 +171,42 @@ class NetworkInterface(Component):
             self.finished.eq(steps.finished),
         ]
 
-    def _elaborate_flags(
-        self, m: Module, platform: object, flags, steps, lanes: Sequence[Lane]
-    ) -> None:
+    def _elaborate_flags(self, m: Module, flags, steps, lanes: Sequence[Lane]) -> None:
         """Set at the end of the cycle in which the cause is seen, and kept until reset."""
 
-        def of_lanes(name: str) -> Value:
-            return Cat(getattr(lane, name) for lane in lanes).any()
+        def cause(flag: Flag) -> Value:
+            name, once = flag.member, (self.router_causes, steps.causes)
+            of_lanes = Cat(getattr(lane.causes, name) for lane in lanes if flag in LANE_FLAGS)
+            seen = [getattr(part, name) for part in once if name in part.signature.members]
+            return reduce(or_, [*seen, of_lanes.any()])
 
-        causes = {
-            Flag.OVERFLOW: self.router_overflow,
-            Flag.CREDIT_OVERFLOW: self.router_credit_overflow | of_lanes("credit_overflow"),
-            Flag.BAD_ROUTE: self.router_bad_route,
-            Flag.UNEXPECTED_RECEIVE: of_lanes("unexpected_receive"),
-            Flag.SEND_AND_RECEIVE: steps.send_and_receive,
-            Flag.BAD_ROW: of_lanes("bad_row"),
-            Flag.BAD_WRITE: of_lanes("bad_write"),
-        }
-        kept = Signal.like(flags)
-        for flag, cause in causes.items():
-            with m.If(cause):
-                m.d.sync += kept[flag].eq(1)
-        if not looks_ahead(platform):
-            m.d.comb += [flags.eq(kept), self.flagged.eq(flags.any())]
+        causes, kept = {flag: cause(flag) for flag in Flag}, Signal.like(flags)
+        for flag, value in causes.items():
+            with m.If(value):
+                m.d.sync += kept[flag.member].eq(1)
+        m.d.comb += flags.eq(kept)
+        if not self._technology.look_ahead:
+            m.d.comb += self.flagged.eq(flags.as_value().any())
             return
         # This cause is told a cycle late. Of a bad write it is known too late in the cycle for
         # more than its own register; all others share one, so that a row may soon begin.
         unexpected, others = Signal(), Signal()
         m.d.comb += unexpected.eq(causes[Flag.UNEXPECTED_RECEIVE])
-        with m.If(Cat(cause for flag, cause in causes.items() if flag != Flag.BAD_WRITE).any()):
+        with m.If(Cat(value for flag, value in causes.items() if flag != Flag.BAD_WRITE).any()):
             m.d.sync += others.eq(1)
         m.d.comb += [
-            flags.eq(kept | unexpected << Flag.UNEXPECTED_RECEIVE),
-            self.flagged.eq(others | unexpected | kept[Flag.BAD_WRITE]),
+            flags.unexpected_receive.eq(kept.unexpected_receive | unexpected),
+            self.flagged.eq(others | unexpected | kept.bad_write),
         ]
 
-    def _elaborate_message(
-        self, m: Module, platform: object, lanes: Sequence[Lane], selected: Signal
-    ) -> Value:
+    def _elaborate_message(self, m: Module, lanes: Sequence[Lane], selected: Signal) -> Value:
         """The message memory, the host's in reset and else the network's. Gives the word read."""
         config = self._config
         m.submodules.message = message = Memory(
             shape=config.flit_width,
             depth=config.message_words,
             init=[],
-            attrs=memory_attributes(platform),
+            attrs=self._technology.memory_attributes,
         )
         ports = [(message.write_port(), message.read_port()) for _ in lanes]
         host_write, host_read = ports[0]
@@ -224,14 +220,14 @@ class NetworkInterface(Component):
         with m.Else():
             for lane, (write_port, read_port) in zip(lanes, ports, strict=True):
                 m.d.comb += [
-                    write_port.addr.eq(lane.write_address),
-                    write_port.data.eq(lane.write_word),
-                    write_port.en.eq(lane.write),
-                    read_port.addr.eq(lane.message_address),
+                    write_port.addr.eq(lane.message_write.address),
+                    write_port.data.eq(lane.message_write.word),
+                    write_port.en.eq(lane.message_write.enable),
+                    read_port.addr.eq(lane.message_read.address),
                 ]
         for lane, (_, read_port) in zip(lanes, ports, strict=True):
-            m.d.comb += lane.message_word.eq(read_port.data)
-        if not looks_ahead(platform):
+            m.d.comb += lane.message_read.word.eq(read_port.data)
+        if not self._technology.look_ahead:
             return host_read.data
         # The host of a board looks at it many cycles later.
         late_word = Signal(config.flit_width, reset_less=True)
@@ -257,7 +253,7 @@ class NetworkInterface(Component):
         first, *others = lanes
         words: dict[int, Any] = {
             StatusWord.FLAGS: flags,
-            StatusWord.STEP: steps.step,
+            StatusWord.STEP: steps.clock.step,
             StatusWord.SENDER_STATE: first.sender_state,
             StatusWord.STALLED_FLITS: stalled_flits,
         }

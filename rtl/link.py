@@ -60,19 +60,6 @@ class Ejection(Signature):
         super().__init__({"valid": Out(config.vcs), "flit": Out(flit_layout(config))})
 
 
-def connect_link(m: Module, source: PureInterface, sink: PureInterface) -> None:
-    """Wire a link from ``source`` to ``sink``: flits forwards, credits back.
-
-    Either may be a component's own port as its inside sees it, where ``connect`` of Amaranth, which
-    goes by directions, would want one of them flipped.
-    """
-    m.d.comb += [
-        sink.valid.eq(source.valid),
-        sink.flit.eq(source.flit),
-        source.credit.eq(sink.credit),
-    ]
-
-
 def connect_ejection(m: Module, source: PureInterface, sink: PureInterface) -> None:
-    """Wire what leaves an output port, and no credits, to ``sink``."""
+    """Wire what leaves an output port to ``sink``: the flits of a link, without its credits."""
     m.d.comb += [sink.valid.eq(source.valid), sink.flit.eq(source.flit)]

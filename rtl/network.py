@@ -21,14 +21,15 @@ from amaranth.hdl import (
     Signal,
     Value,
 )
-from amaranth.lib.wiring import Component, In, Out, Signature
+from amaranth.lib.wiring import Component, In, Out, Signature, connect
 
 from ..model.network.config import NetworkConfig
 from ..model.network.topology import NO_LINK
 from .barrier_tree import BroadcastTree, registered
 from .host_port import ASKED, HostPort
-from .link import CYCLE_BITS, connect_link
+from .link import CYCLE_BITS
 from .reduction import balanced
+from .technology import PLAIN, Technology
 from .tile import Tile, tile_signature
 from .tiles_together import TilesTogether
 
@@ -66,6 +67,8 @@ class Network(Component):
     tiles_together
         Instantiate all of them, with the links between them, as one: :class:`.TilesTogether`. They
         print no trace.
+    technology
+        What tiles are made of, where each is elaborated anew.
 
     Attributes
     ----------
@@ -91,11 +94,13 @@ class Network(Component):
         trace: bool = False,
         tile_by_name: bool = False,
         tiles_together: bool = False,
+        technology: Technology = PLAIN,
     ) -> None:
         self._config = config
         self._trace = trace
         self._tile_by_name = tile_by_name
         self._tiles_together = tiles_together
+        self._technology = technology
         super().__init__(network_signature(config))
 
     def elaborate(self, _platform: object) -> Module:
@@ -143,7 +148,7 @@ class Network(Component):
         if not self._tile_by_name:
             m.domains += ClockDomain(name, local=True)
             m.d.comb += [ClockSignal(name).eq(ClockSignal()), ResetSignal(name).eq(reset)]
-            tile = Tile(self._config, trace=self._trace)
+            tile = Tile(self._config, trace=self._trace, technology=self._technology)
             m.submodules[name] = DomainRenamer(name)(tile)
             return tile
         tile = signature.create(path=(name,))
@@ -166,7 +171,7 @@ class Network(Component):
                 linked |= 1 << port
                 source = tile.outputs[port - 1]
                 sink = tiles[neighbor].inputs[topology.peer[node, port] - 1]
-                connect_link(m, source, sink)
+                connect(m, source, sink)
             m.d.comb += [tile.node.eq(node), tile.linked.eq(linked)]
 
     def _elaborate_control(self, m: Module, tree: BroadcastTree, tiles: list) -> None:

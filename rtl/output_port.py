@@ -1,52 +1,15 @@
 """An output port of the router: grant, hold, credits (docs/router.md, sections 2 and 3)."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
 from .arbiter import Arbiter
+from .credits import CreditCounter
 from .crossbar import CrossbarMux
 from .link import Link, flit_layout
-
-
-class CreditCounter(Component):
-    """The places that are free in the buffer at the far end of a link, for one VC.
-
-    Attributes
-    ----------
-    available : Out(1)
-        There is a free place.
-    spend, earn : In(1)
-        A flit leaves for it; a credit comes back.
-    overflow : Out(1)
-        A credit comes back and none was out. The count stays.
-
-    """
-
-    def __init__(self, config: NetworkConfig) -> None:
-        self._depth = config.depth
-        super().__init__(
-            {
-                "available": Out(1),
-                "spend": In(1),
-                "earn": In(1),
-                "overflow": Out(1),
-            }
-        )
-
-    def elaborate(self, _platform: object) -> Module:
-        """Keep one bit for each place, the lowest set: no sum is in the way of a request."""
-        m = Module()
-        places = Signal(self._depth, init=-1)
-        full = places[-1]
-        m.d.comb += [
-            self.available.eq(places[0]),
-            self.overflow.eq(self.earn & full),
-        ]
-        with m.If(self.spend ^ self.earn):
-            m.d.sync += places.eq(Mux(self.earn, Cat(1, places), places[1:]))
-        return m
+from .technology import PLAIN, Technology
 
 
 class OutputPort(Component):
@@ -74,8 +37,9 @@ class OutputPort(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig, *, port: int) -> None:
+    def __init__(self, config: NetworkConfig, *, port: int, technology: Technology = PLAIN) -> None:
         self._config = config
+        self._technology = technology
         self._port = port
         vcs = config.vcs
         self._candidates = (config.topology.ports - 1) * vcs
@@ -96,7 +60,9 @@ class OutputPort(Component):
         m = Module()
         groups, vcs = self._config.topology.ports - 1, self._config.vcs
         m.submodules.arbiter = arbiter = Arbiter(groups, vcs, vcs=vcs, delivers=self._port == 0)
-        m.submodules.crossbar = crossbar = CrossbarMux(flit_layout(self._config).size, groups, vcs)
+        m.submodules.crossbar = crossbar = CrossbarMux(
+            flit_layout(self._config).size, groups, vcs, technology=self._technology
+        )
         m.d.comb += [
             *(arbiter.requests[vc].eq(self.requests[vc]) for vc in range(vcs)),
             # On one VC further flits of a packet leave the turn where its first one has put it.

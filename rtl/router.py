@@ -18,12 +18,17 @@ each link, in place of port 0::
 """
 
 from amaranth.hdl import Cat, Module, Value
-from amaranth.lib.wiring import Component, In, Out
+from amaranth.lib.wiring import Component, In, Out, connect, flipped
 
 from ..model.network.config import NetworkConfig
+from .host_port import Causes, Flag
 from .input_port import InputPort
-from .link import Link, connect_link, router_ports
+from .link import Link, router_ports
 from .output_port import OutputPort
+from .technology import PLAIN, Technology
+
+ROUTER_FLAGS = (Flag.OVERFLOW, Flag.CREDIT_OVERFLOW, Flag.BAD_ROUTE)
+"""Flags that a router may set."""
 
 
 def router_members(config: NetworkConfig) -> dict:
@@ -35,9 +40,7 @@ def router_members(config: NetworkConfig) -> dict:
         "linked": In(config.topology.ports),
         "accept": In(1),
         "stalls": Out(ports * config.vcs),
-        "overflow": Out(1),
-        "credit_overflow": Out(1),
-        "bad_route": Out(1),
+        "causes": Out(Causes(*ROUTER_FLAGS)),
     }
 
 
@@ -60,8 +63,9 @@ class Router(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
         self._config = config
+        self._technology = technology
         # The port number of each input and output, by its place.
         self._ports = [0] * config.lanes + list(range(1, config.topology.ports))
         super().__init__(router_members(config))
@@ -69,21 +73,22 @@ class Router(Component):
     def elaborate(self, _platform: object) -> Module:
         """Ports, and the wires between them."""
         m = Module()
-        inputs = [InputPort(self._config, port=port) for port in self._ports]
-        outputs = [OutputPort(self._config, port=port) for port in self._ports]
+        inputs, outputs = (
+            [kind(self._config, port=port, technology=self._technology) for port in self._ports]
+            for kind in (InputPort, OutputPort)
+        )
         for number in range(len(self._ports)):
             m.submodules[f"input_{number}"] = inputs[number]
             m.submodules[f"output_{number}"] = outputs[number]
-            connect_link(m, self.inputs[number], inputs[number].link)
-            connect_link(m, outputs[number].link, self.outputs[number])
+            connect(m, flipped(self.inputs[number]), inputs[number].link)
+            connect(m, outputs[number].link, flipped(self.outputs[number]))
             m.d.comb += inputs[number].linked.eq(self._linked_from(number))
         self._elaborate_crossbar(m, inputs, outputs)
-        for name, parts in (
-            ("overflow", inputs),
-            ("bad_route", inputs),
-            ("credit_overflow", outputs),
-        ):
-            m.d.comb += getattr(self, name).eq(Cat(getattr(part, name) for part in parts).any())
+        m.d.comb += [
+            self.causes.overflow.eq(Cat(port.overflow for port in inputs).any()),
+            self.causes.bad_route.eq(Cat(port.bad_route for port in inputs).any()),
+            self.causes.credit_overflow.eq(Cat(port.credit_overflow for port in outputs).any()),
+        ]
         for ejection in outputs[: self._config.lanes]:
             m.d.comb += ejection.accept.eq(self.accept)
         m.d.comb += self.stalls.eq(Cat(i.stalls for i in inputs))

@@ -7,9 +7,13 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
-from .host_port import looks_ahead
+from .credits import CreditCounter
+from .host_port import Causes, Flag
 from .link import CYCLE_BITS, Link, slot_layout
-from .output_port import CreditCounter
+from .memory_ports import WordRead
+from .steps import StepClock
+from .table import TableRead
+from .technology import PLAIN, Technology
 
 
 class SenderState(enum.Enum):
@@ -54,7 +58,7 @@ def _is_less(first: Value, second: Value) -> Value:
 
 
 class Sender(Component):
-    """Carries out the rows of the table, one after the other.
+    """Carries out the rows of the table, one after the other. Used by :class:`.Lane`.
 
     Parameters
     ----------
@@ -62,51 +66,52 @@ class Sender(Component):
         Of the network.
     ports
         The ports by which the first hop of a row's route may lead.
+    technology
+        What it is made of: whether it looks ahead.
 
-    Attributes
-    ----------
-    table_advance, table_word, table_next_word : Out, In, In
-        As for :class:`.Table`.
-    message_address, message_word : Out, In
-        The message memory: the word at the address that was shown in the last cycle.
-    step : In
-        The node's step.
-    rises, next_step : In
-        At the end of this cycle the step becomes ``next_step``.
+    Members
+    -------
+    table : Out(TableRead)
+        The words of the table, in every cycle.
+    message : Out(WordRead)
+        The message memory: read in every cycle, looked at when a word of it may be injected.
+    clock : In(StepClock)
+        The node's step, in every cycle.
     now : In(32)
-        The number of this cycle; for timed rows.
+        The number of this cycle, 0 after reset; in a network without timed rows 0.
     hold : In(1)
-        Begin no row.
+        No row begins in this cycle, and none is found to be bad.
     link : Out(Link)
-        Into port 0 of the router, or an injection port.
+        Into port 0 of the router, or an injection port. ``valid`` only where a credit is kept.
     begins : Out(1)
         A row begins: its first header flit is injected in this cycle.
     over : Out(1)
-        The next row is of a greater step, or there is none.
+        The next row is of a greater step than this cycle's, or there is none. 0 while a row is
+        under way or its control words are read.
     ended : Out(1)
-        Nothing is left to send.
+        Nothing is left to send; stays until reset.
     stalled : Out(1)
         The flit injected in this cycle has waited for a credit.
-    bad_row, credit_overflow : Out(1)
-        What must never happen.
+    causes : Out(Causes)
+        ``bad_row``: in the one cycle in which a row is refused, the sender's last before it has
+        failed. ``credit_overflow``: in the cycle in which a credit comes back of which none was
+        out.
     state : Out(3)
-        The value of a :class:`SenderState`, for the host.
+        The value of a :class:`SenderState`, in every cycle.
 
     """
 
-    def __init__(self, config: NetworkConfig, *, ports: range) -> None:
+    def __init__(
+        self, config: NetworkConfig, *, ports: range, technology: Technology = PLAIN
+    ) -> None:
         self._config = config
+        self._look_ahead = technology.look_ahead
         self._ports = ports
         super().__init__(
             {
-                "table_advance": Out(1),
-                "table_word": In(config.flit_width),
-                "table_next_word": In(config.flit_width),
-                "message_address": Out(config.address_bits),
-                "message_word": In(config.flit_width),
-                "step": In(config.step_bits),
-                "rises": In(1),
-                "next_step": In(config.step_bits),
+                "table": Out(TableRead(config)),
+                "message": Out(WordRead(config.address_bits, config.flit_width)),
+                "clock": In(StepClock(config)),
                 "now": In(CYCLE_BITS),
                 "hold": In(1),
                 "link": Out(Link(config)),
@@ -114,36 +119,34 @@ class Sender(Component):
                 "over": Out(1),
                 "ended": Out(1),
                 "stalled": Out(1),
-                "bad_row": Out(1),
-                "credit_overflow": Out(1),
+                "causes": Out(Causes(Flag.CREDIT_OVERFLOW, Flag.BAD_ROW)),
                 "state": Out(3),
             }
         )
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, _platform: object) -> Module:
         """The state machine, and what it steps through: the table, the row, the message."""
         m = Module()
-        ahead = looks_ahead(platform)
         row = Signal(_row_layout(self._config), reset_less=True)
         vc = Signal(self._config.vcs)
         in_step, sound_slot, due = Signal(), Signal(), Signal()
         wanted, injected, in_payload, last_word = Signal(), Signal(), Signal(), Signal()
         word_leaves = injected & in_payload
         place = self._elaborate_message_place(m, row, in_payload, word_leaves, last_word)
-        if ahead:
+        if self._look_ahead:
             word = self._elaborate_word_ahead(m, due, due | wanted, word_leaves)
         else:
-            word = self.message_word
-            m.d.comb += self.message_address.eq(place)
-        self._elaborate_checks(m, row, in_step, sound_slot, ahead)
+            word = self.message.word
+            m.d.comb += self.message.address.eq(place)
+        self._elaborate_checks(m, row, in_step, sound_slot)
         self._elaborate_flit(m, row, word, in_payload, last_word)
         self._elaborate_injection(m, vc, wanted, injected)
         with m.FSM():
             with m.State(SenderState.CONTROL.name):
-                self._elaborate_control(m, row, in_step if ahead else None)
+                self._elaborate_control(m, row, in_step)
             with m.State(SenderState.READY.name):
                 self._elaborate_ready(m, row, in_step, sound_slot, due, wanted)
-                m.d.comb += vc.eq(self._first_vc(self.table_word))
+                m.d.comb += vc.eq(self._first_vc(self.table.word))
                 with m.If(injected):
                     m.d.comb += self.begins.eq(1)
                     self._header_flit_left(m, row, last_word)
@@ -169,21 +172,23 @@ class Sender(Component):
                 m.d.comb += self.state.eq(SenderState.FAILED.value)
         return m
 
-    def _elaborate_checks(self, m: Module, row, in_step: Signal, sound_slot: Signal, ahead: bool):
+    def _elaborate_checks(self, m: Module, row, in_step: Signal, sound_slot: Signal) -> None:
         """Is the row of this step, and its first hop sound? In registers, if words are ahead."""
-        if ahead:
+        if self._look_ahead:
             self._compare_step(m, in_step, row.step)
-            with m.If(self.table_advance):
-                m.d.sync += sound_slot.eq(self._is_sound(self.table_next_word))
+            with m.If(self.table.advance):
+                m.d.sync += sound_slot.eq(self._is_sound(self.table.next_word))
         else:
             m.d.comb += [
-                in_step.eq(row.step == self.step),
-                sound_slot.eq(self._is_sound(self.table_word)),
+                in_step.eq(row.step == self.clock.step),
+                sound_slot.eq(self._is_sound(self.table.word)),
             ]
 
     def _compare_step(self, m: Module, in_step: Signal, step: Value) -> None:
         """Know in a register whether the next cycle is in the ``step`` of the row."""
-        m.d.sync += in_step.eq(Mux(self.rises, step == self.next_step, step == self.step))
+        m.d.sync += in_step.eq(
+            Mux(self.clock.rises, step == self.clock.next_step, step == self.clock.step)
+        )
 
     def _elaborate_message_place(
         self, m: Module, row, in_payload: Signal, word_leaves: Value, last_word: Signal
@@ -206,19 +211,19 @@ class Sender(Component):
         The memory reads the word behind it while the row is ``offered``. Before, it reads the
         row's first word over and over, as that may still arrive.
         """
-        shown, fetched = Signal.like(self.message_word), Signal()
-        address = Signal.like(self.message_address)
+        shown, fetched = Signal.like(self.message.word), Signal()
+        address = Signal.like(self.message.address)
         # Kept beside it, as no time is left to add.
         next_address = Signal.like(address)
         goes_on = (due & ~fetched) | word_leaves
-        m.d.comb += self.message_address.eq(Mux(goes_on, next_address, address))
+        m.d.comb += self.message.address.eq(Mux(goes_on, next_address, address))
         m.d.sync += [
-            address.eq(self.message_address),
-            next_address.eq(self.message_address + 1),
+            address.eq(self.message.address),
+            next_address.eq(self.message.address + 1),
             fetched.eq(offered),
         ]
         with m.If(~fetched | word_leaves):
-            m.d.sync += shown.eq(self.message_word)
+            m.d.sync += shown.eq(self.message.word)
         return shown
 
     def _elaborate_flit(
@@ -227,23 +232,23 @@ class Sender(Component):
         """The flit on offer: a header flit, as the table shows it, or a word of the message."""
         is_last = last_word & (in_payload | (row.header_flits == 1))
         m.d.comb += [
-            self.link.flit.data.eq(Mux(in_payload, word, self.table_word)),
+            self.link.flit.data.eq(Mux(in_payload, word, self.table.word)),
             self.link.flit.head.eq(~in_payload),
             self.link.flit.tail.eq(is_last),
         ]
 
-    def _elaborate_control(self, m: Module, row, in_step: Signal | None) -> None:
+    def _elaborate_control(self, m: Module, row, in_step: Signal) -> None:
         """Read the control words into the row's fields; a first word of step 0 ends the table.
 
-        Where there is a register ``in_step``, it is told of the row's step as that is read, and the
-        message memory of the place of the row's first word.
+        Where the sender looks ahead, the register ``in_step`` is told of the row's step as that is
+        read, and the message memory of the place of the row's first word.
         """
         config = self._config
         word = Signal(range(config.table.control_words))
         positions = config.table.positions
         fields, words = {}, {}
         for (name, width), (index, low) in zip(config.table.fields, positions, strict=True):
-            fields[name], words[name] = self.table_word[low : low + width], index
+            fields[name], words[name] = self.table.word[low : low + width], index
         # The place is known when the length is, or has been read before it.
         known = words["source_address"] == words["length"]
         source = fields["source_address"] if known else row.place
@@ -261,12 +266,12 @@ class Sender(Component):
         for name, load in loads.items():
             with m.If(word == words[name]):
                 m.d.sync += load
-        if in_step is not None:
+        if self._look_ahead:
             with m.If(word == words["step"]):
                 self._compare_step(m, in_step, fields["step"])
             is_read = word == words["source_address"]
-            m.d.comb += self.message_address.eq(Mux(is_read, fields["source_address"], row.place))
-        m.d.comb += self.table_advance.eq(1)
+            m.d.comb += self.message.address.eq(Mux(is_read, fields["source_address"], row.place))
+        m.d.comb += self.table.advance.eq(1)
         with m.If((word == 0) & (fields["step"] == 0)):
             m.next = SenderState.ENDED.name
         with m.Else():
@@ -294,7 +299,7 @@ class Sender(Component):
         self, m: Module, row, in_step: Signal, sound_slot: Signal, due, wanted
     ) -> None:
         """Wait for the row's step; refuse a row that the network cannot carry out."""
-        late = _is_less(row.step, self.step)
+        late = _is_less(row.step, self.clock.step)
         unsound = row.no_header | row.too_long | ~sound_slot
         m.d.comb += [
             self.state.eq(SenderState.READY.value),
@@ -302,14 +307,14 @@ class Sender(Component):
             due.eq(in_step & (row.start <= self.now + 1)),
             # A row that is due is not late.
             wanted.eq(due & ~unsound & ~self.hold),
-            self.bad_row.eq((unsound | late) & ~self.hold),
+            self.causes.bad_row.eq((unsound | late) & ~self.hold),
         ]
-        with m.If(self.bad_row):
+        with m.If(self.causes.bad_row):
             m.next = SenderState.FAILED.name
 
     def _header_flit_left(self, m: Module, row, last_word) -> None:
         """Go on to the next header flit, to the payload, or to the next row."""
-        m.d.comb += self.table_advance.eq(1)
+        m.d.comb += self.table.advance.eq(1)
         m.d.sync += row.header_flits.eq(row.header_flits - 1)
         with m.If(row.header_flits != 1):
             m.next = SenderState.HEADER.name
@@ -349,5 +354,5 @@ class Sender(Component):
                 counter.earn.eq(self.link.credit[number]),
             ]
         overflow = Cat(counter.overflow for counter in counters).any()
-        m.d.comb += self.credit_overflow.eq(overflow)
+        m.d.comb += self.causes.credit_overflow.eq(overflow)
         return Cat(counter.available for counter in counters)

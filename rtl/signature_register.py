@@ -4,8 +4,8 @@ from amaranth.hdl import C, Cat, Module, Mux, Value
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import SIGNATURE_BITS, NetworkConfig
-from .crossbar import rests_at_zero
 from .link import CYCLE_BITS, Ejection
+from .technology import PLAIN, Technology
 
 POLYNOMIAL = 0x04C11DB7
 """Of the usual CRC of 32 bits (ITU-T V.42), without its highest term."""
@@ -27,7 +27,8 @@ class SignatureRegister(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
+        self._zero = technology.crossbar_rests_at_zero
         ports = config.topology.ports
         super().__init__(
             {
@@ -37,15 +38,14 @@ class SignatureRegister(Component):
             }
         )
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, _platform: object) -> Module:
         """One step of the CRC in every cycle in which something leaves."""
         m = Module()
-        zero = rests_at_zero(platform)
         word = self.cycle
         for port, sent in enumerate(self.sent):
             places = PLACES_PER_PORT * port % SIGNATURE_BITS
             # A port that no flit leaves by may be 0 by itself.
-            counts = C(1) if zero else sent.valid.any()
+            counts = C(1) if self._zero else sent.valid.any()
             word ^= Mux(counts, _folded(sent).rotate_left(places), 0)
         feedback = Mux(self.value[-1], POLYNOMIAL, 0)
         with m.If(Cat(sent.valid for sent in self.sent).any()):

@@ -1,58 +1,102 @@
 """A node's step: when it is over, when the next begins (docs/router.md, section 4, "Steps")."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
-from amaranth.lib.wiring import Component, In, Out
+from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.network.config import NetworkConfig
-from .host_port import looks_ahead
+from .host_port import Causes, Flag
+from .receiver import PacketArrival
+from .technology import PLAIN, Technology
+
+
+class StepClock(Signature):
+    """A node's step, and its end; the directions are those of a :class:`StepKeeper`.
+
+    Members
+    -------
+    step : Out(step_bits)
+        The step of this cycle, from 1; 1 in the cycle after a cycle of reset.
+    rises : Out(1)
+        At the end of this cycle the step becomes ``next_step``. Not looked at in reset.
+    next_step : Out(step_bits)
+        One more than ``step``, in every cycle.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        bits = config.step_bits
+        super().__init__({"step": Out(bits, init=1), "rises": Out(1), "next_step": Out(bits)})
+
+
+class Progress(Signature):
+    """Progress of a node, or of one of its lanes, through its step; the directions are a lane's.
+
+    Members
+    -------
+    step_done, all_done : Out(1)
+        All is sent and received of the step of this cycle; of the program. In every cycle.
+    begins : Out(1)
+        A row begins: its first header flit is injected in this cycle.
+    receives : Out(1)
+        A packet is expected in the step of this cycle, whether or not it has come.
+
+    """
+
+    def __init__(self) -> None:
+        names = ("step_done", "all_done", "begins", "receives")
+        super().__init__({name: Out(1) for name in names})
 
 
 class ArrivalRecord(Component):
     """Record of the packets that have come out of the network at one place.
 
-    Attributes
-    ----------
+    Used by :class:`.Lane`.
+
+    Members
+    -------
     expected : In(2**step_bits)
-        One bit per step number: something arrives in that step.
+        One bit per step number: something arrives in that step. Constant but in reset.
     awaited : In(flit_width)
-        Packets of timed rows that arrive; they carry step 0.
-    arrival, arrival_step : In
-        The tail of a packet of that step is here.
-    step : In
-        The node's step.
+        The number of packets of timed rows that arrive; they carry step 0. Constant but in reset.
+    arrival : In(PacketArrival)
+        The end of a packet, in the cycle in which it comes out.
+    step : In(step_bits)
+        The node's step, in every cycle.
     barrier : In(1)
-        A packet must be of the node's step.
+        A packet must be of the node's step. Looked at in the cycle of an ``arrival``.
     arrived : Out(2**step_bits)
-        One bit per step number: a packet of that step has come.
+        One bit per step number: a packet of that step has come before this cycle.
     receives : Out(1)
-        Something arrives in the node's step.
+        Something arrives in the node's step. In every cycle.
     step_received, all_received : Out(1)
-        What arrives in the node's step is here, or nothing does; all that is expected is here.
-    unexpected_receive : Out(1)
-        What must never happen; told a cycle late on a platform with ``look_ahead`` set.
+        What arrives in the node's step has come before this cycle, or nothing does; all that is
+        expected has. In every cycle.
+    causes : Out(Causes)
+        ``unexpected_receive``: in the cycle of the ``arrival``, or in the one after it in a
+        technology with ``look_ahead``.
 
     """
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
         self._timed_rows = config.timed_rows
+        self._look_ahead = technology.look_ahead
         steps = 1 << config.step_bits
         super().__init__(
             {
                 "expected": In(steps),
                 "awaited": In(config.flit_width),
-                "arrival": In(1),
-                "arrival_step": In(config.step_bits),
+                "arrival": In(PacketArrival(config)),
                 "step": In(config.step_bits),
                 "barrier": In(1),
                 "arrived": Out(steps),
                 "receives": Out(1),
                 "step_received": Out(1),
                 "all_received": Out(1),
-                "unexpected_receive": Out(1),
+                "causes": Out(Causes(Flag.UNEXPECTED_RECEIVE)),
             }
         )
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, _platform: object) -> Module:
         """Bit masks over the step numbers, and a count of what has none."""
         m = Module()
         missing, enough = Signal.like(self.expected), Signal(init=1)
@@ -64,21 +108,26 @@ class ArrivalRecord(Component):
         ]
         unexpected = [self._elaborate_arrival(m, missing)]
         if self._timed_rows:
-            received, arrives = Signal.like(self.awaited), self.arrival & (self.arrival_step == 0)
+            received, arrives = (
+                Signal.like(self.awaited),
+                self.arrival.valid & (self.arrival.step == 0),
+            )
             m.d.comb += enough.eq(received >= self.awaited)
             with m.If(arrives):
                 m.d.sync += received.eq(received + 1)
             unexpected.append(Cat(arrives, received == self.awaited))
-        if looks_ahead(platform):
+        if self._look_ahead:
             # What arrives is seen late in the cycle: what follows from it is left to the next one.
             unexpected = [self._registered(m, parts) for parts in unexpected]
-        m.d.comb += self.unexpected_receive.eq(Cat(parts.all() for parts in unexpected).any())
+        m.d.comb += self.causes.unexpected_receive.eq(
+            Cat(parts.all() for parts in unexpected).any()
+        )
         return m
 
     def _elaborate_arrival(self, m: Module, missing: Signal) -> Value:
         """Note the step of a packet that has one. Gives whether there is one, and it is wrong."""
-        step = self.arrival_step
-        arrives, arriving = self.arrival & (step != 0), Signal.like(self.arrived)
+        step = self.arrival.step
+        arrives, arriving = self.arrival.valid & (step != 0), Signal.like(self.arrived)
         m.d.sync += self.arrived.eq(self.arrived | arriving)
         with m.If(arrives):
             m.d.comb += arriving.bit_select(step, 1).eq(1)
@@ -95,65 +144,57 @@ class ArrivalRecord(Component):
 class StepKeeper(Component):
     """Counts a node's steps, by itself or by the network's barrier.
 
-    Attributes
-    ----------
-    step_done, all_done : In(1)
-        All is sent and received of this step; of the program.
-    begins : In(1)
-        A row begins.
-    receives : In(1)
-        Something arrives in this step.
+    Used by :class:`.NetworkInterface`.
+
+    Members
+    -------
+    progress : In(Progress)
+        That of the node, in every cycle.
     flagged : In(1)
-        The node has seen what must never happen: its steps end no more.
+        A flag of the node is set. While it is, neither ``over`` nor ``finished`` is 1.
     barrier : In(1)
-        Steps are counted by ``advance``; otherwise by the node itself.
+        Steps are counted by ``advance``; otherwise by the node itself. Constant but in reset.
     advance : In(1)
-        The barrier's pulse.
+        The barrier's pulse: with ``barrier`` the step ends with this cycle.
     half_duplex : In(1)
-        A step with a receive must have no send.
-    step : Out
-        The step, from 1.
-    rises, next_step : Out
-        At the end of this cycle the step becomes ``next_step``, one more.
+        A step with a receive must have no send. Constant but in reset.
+    clock : Out(StepClock)
+        The step, in every cycle.
     over, finished : Out(1)
-        The node has done its part of this step; of the program.
-    send_and_receive : Out(1)
-        What must never happen.
+        The node has done its part of the step of this cycle; of the program.
+    causes : Out(Causes)
+        ``send_and_receive``: in the cycle in which a row begins, with ``half_duplex``.
 
     """
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(
             {
-                "step_done": In(1),
-                "all_done": In(1),
-                "begins": In(1),
-                "receives": In(1),
+                "progress": In(Progress()),
                 "flagged": In(1),
                 "barrier": In(1),
                 "advance": In(1),
                 "half_duplex": In(1),
-                "step": Out(config.step_bits, init=1),
-                "rises": Out(1),
-                "next_step": Out(config.step_bits),
+                "clock": Out(StepClock(config)),
                 "over": Out(1),
                 "finished": Out(1),
-                "send_and_receive": Out(1),
+                "causes": Out(Causes(Flag.SEND_AND_RECEIVE)),
             }
         )
 
     def elaborate(self, _platform: object) -> Module:
         """A counter, and what a flag keeps from happening."""
         m = Module()
+        progress = self.progress
         m.d.comb += [
-            self.over.eq(~self.flagged & self.step_done),
-            self.finished.eq(~self.flagged & self.all_done),
-            self.send_and_receive.eq(self.half_duplex & self.begins & self.receives),
+            self.over.eq(~self.flagged & progress.step_done),
+            self.finished.eq(~self.flagged & progress.all_done),
+            self.causes.send_and_receive.eq(self.half_duplex & progress.begins & progress.receives),
         ]
         by_itself = self.over & ~self.finished
         m.d.comb += [
-            self.rises.eq(Mux(self.barrier, self.advance, by_itself)),
-            self.next_step.eq(self.step + 1),
+            self.clock.rises.eq(Mux(self.barrier, self.advance, by_itself)),
+            self.clock.next_step.eq(self.clock.step + 1),
         ]
-        m.d.sync += self.step.eq(self.step + self.rises)
+        m.d.sync += self.clock.step.eq(self.clock.step + self.clock.rises)
         return m

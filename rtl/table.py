@@ -10,75 +10,91 @@
 
 from amaranth.hdl import Module, Mux, ResetSignal, Signal
 from amaranth.lib.memory import Memory, ReadPort
-from amaranth.lib.wiring import Component, In, Out
+from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.network.config import NetworkConfig
-from .host_port import looks_ahead, memory_attributes, table_address_bits
+from .host_port import table_address_bits
+from .memory_ports import WordWrite
+from .technology import PLAIN, Technology
 
 
-class Table(Component):
-    """Shows the table's words one after the other; word 0 after a cycle of reset.
+class TableRead(Signature):
+    """Words of a table, one after the other; the directions are the reader's.
 
-    On a platform with ``look_ahead`` set the word is in a register, and so are those behind it: a
-    block RAM answers late, and may be so far away that what it is asked and what it answers have a
-    cycle each to get there. So that one cycle of reset is enough for both, words 0 and 1 are kept
-    beside the memory.
-
-    Attributes
-    ----------
-    write, write_address, write_word : In
-        Into the memory; in reset.
-    advance : In(1)
-        Show the next word from the next cycle on.
-    word : Out(flit_width)
-        The word shown.
-    next_word : Out(flit_width)
-        What an ``advance`` in this cycle makes the word; on a platform with ``look_ahead`` only.
+    Members
+    -------
+    advance : Out(1)
+        From the next cycle on ``word`` is the next one. Not looked at in reset.
+    word : In(flit_width)
+        The word shown: word 0 from the end of a cycle of reset on, then one further for each cycle
+        with an ``advance``. Valid in every cycle.
+    next_word : In(flit_width)
+        The word that an ``advance`` in this cycle leads to. Valid in every cycle, and only in a
+        technology with ``look_ahead``; 0 in others.
 
     """
 
     def __init__(self, config: NetworkConfig) -> None:
+        width = config.flit_width
+        super().__init__({"advance": Out(1), "word": In(width), "next_word": In(width)})
+
+
+class Table(Component):
+    """A table of a node, which the host writes and a :class:`.Sender` reads.
+
+    Used by :class:`.Lane`. In a technology with ``look_ahead`` the word shown is in a register, and
+    so are those behind it: a block RAM answers late, and may be so far away that what it is asked
+    and what it answers have a cycle each to get there. So that one cycle of reset is enough for
+    both, words 0 and 1 are kept beside the memory.
+
+    Members
+    -------
+    write : In(WordWrite)
+        Writes of the host, in reset only, and not in its last cycle.
+    read : In(TableRead)
+        The words, shown one by one.
+
+    """
+
+    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
         self._config = config
+        self._technology = technology
         super().__init__(
             {
-                "write": In(1),
-                "write_address": In(table_address_bits(config)),
-                "write_word": In(config.flit_width),
-                "advance": In(1),
-                "word": Out(config.flit_width),
-                "next_word": Out(config.flit_width),
+                "write": In(WordWrite(table_address_bits(config), config.flit_width)),
+                "read": In(TableRead(config)),
             }
         )
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, _platform: object) -> Module:
         """The memory, the place in it that is read, and what is shown."""
         m = Module()
         m.submodules.memory = memory = Memory(
             shape=self._config.flit_width,
             depth=self._config.table_words,
             init=[],
-            attrs=memory_attributes(platform),
+            attrs=self._technology.memory_attributes,
         )
         write_port, read_port = memory.write_port(), memory.read_port()
         m.d.comb += [
-            write_port.addr.eq(self.write_address),
-            write_port.data.eq(self.write_word),
-            write_port.en.eq(self.write),
+            write_port.addr.eq(self.write.address),
+            write_port.data.eq(self.write.word),
+            write_port.en.eq(self.write.enable),
         ]
-        if looks_ahead(platform):
+        if self._technology.look_ahead:
             self._elaborate_place(m, read_port, first=2)
             self._elaborate_queue(m, read_port)
         else:
-            m.d.comb += read_port.en.eq(self.advance | ResetSignal())
+            m.d.comb += read_port.en.eq(self.read.advance | ResetSignal())
             self._elaborate_place(m, read_port, first=0)
-            m.d.comb += self.word.eq(read_port.data)
+            m.d.comb += self.read.word.eq(read_port.data)
         return m
 
     def _elaborate_place(self, m: Module, read_port: ReadPort, *, first: int) -> None:
         """The place of the word that is read next; in reset the ``first`` is read."""
         place = Signal.like(read_port.addr, init=(first + 1) % (1 << len(read_port.addr)))
         m.d.comb += read_port.addr.eq(Mux(ResetSignal(), first, place))
-        with m.If(self.advance):
+        with m.If(self.read.advance):
             m.d.sync += place.eq(place + 1)
 
     def _elaborate_queue(self, m: Module, read_port: ReadPort) -> None:
@@ -97,20 +113,20 @@ class Table(Component):
         m.d.comb += [
             keeps.eq(~(advanced & before)),
             keeps_two.eq(~(advanced | before)),
-            self.next_word.eq(Mux(keeps, next_kept, read)),
-            self.word.eq(shown),
+            self.read.next_word.eq(Mux(keeps, next_kept, read)),
+            self.read.word.eq(shown),
         ]
         m.d.sync += [
             read.eq(read_port.data),
-            advanced.eq(self.advance),
+            advanced.eq(self.read.advance),
             before.eq(advanced),
         ]
         with m.If(ResetSignal()):
             m.d.sync += [shown.eq(word_0), next_kept.eq(word_1)]
         with m.Else():
-            with m.If(self.advance):
-                m.d.sync += shown.eq(self.next_word)
-            with m.If(self.advance | ~keeps):
+            with m.If(self.read.advance):
+                m.d.sync += shown.eq(self.read.next_word)
+            with m.If(self.read.advance | ~keeps):
                 m.d.sync += next_kept.eq(Mux(keeps_two, last_kept, read))
             with m.If(~keeps_two):
                 m.d.sync += last_kept.eq(read)
@@ -118,6 +134,6 @@ class Table(Component):
     def _written(self, m: Module, place: int) -> Signal:
         """The word that the host has last written to a place, kept through reset."""
         word = Signal(self._config.flit_width, name=f"word_{place}", reset_less=True)
-        with m.If(self.write & (self.write_address == place)):
-            m.d.sync += word.eq(self.write_word)
+        with m.If(self.write.enable & (self.write.address == place)):
+            m.d.sync += word.eq(self.write.word)
         return word

@@ -1,15 +1,16 @@
 """A tile: router and network interface of one node, the module that a network is made of."""
 
 from amaranth.hdl import Cat, Format, Module, Mux, Print, Signal, Value
-from amaranth.lib.wiring import Component, In, Out, Signature
+from amaranth.lib.wiring import Component, In, Out, Signature, connect, flipped
 
 from ..model.network.config import NetworkConfig
 from .direct_router import DirectRouter
-from .host_port import ASKED, HostPort, node_bits
+from .host_port import HostPort, node_bits
 from .interface import NetworkInterface
-from .link import CYCLE_BITS, Link, connect_ejection, connect_link
+from .link import CYCLE_BITS, Link, connect_ejection
 from .router import Router
 from .signature_register import SignatureRegister
+from .technology import PLAIN, Technology
 
 EJECTION_PORT = 64
 """A number above all ports: what leaves by ejection port l is printed as port 64 + l.
@@ -59,32 +60,35 @@ class Tile(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig, *, trace: bool = False) -> None:
+    def __init__(
+        self, config: NetworkConfig, *, trace: bool = False, technology: Technology = PLAIN
+    ) -> None:
         self._config = config
         self._trace = trace
+        self._technology = technology
         super().__init__(tile_signature(config, trace=trace))
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, _platform: object) -> Module:
         """Router and interface, joined at port 0 or the injection and ejection ports."""
         m = Module()
         kind = DirectRouter if self._config.contention_free else Router
-        m.submodules.router = router = kind(self._config)
-        m.submodules.interface = interface = NetworkInterface(self._config, trace=self._trace)
+        m.submodules.router = router = kind(self._config, technology=self._technology)
+        m.submodules.interface = interface = NetworkInterface(
+            self._config, trace=self._trace, technology=self._technology
+        )
         lanes = self._config.lanes
         for lane in range(lanes):
-            connect_link(m, interface.injections[lane], router.inputs[lane])
+            connect(m, interface.injections[lane], router.inputs[lane])
             connect_ejection(m, router.outputs[lane], interface.ejections[lane])
         for index in range(self._config.topology.ports - 1):
             self._connect_from_link(m, self.inputs[index], router.inputs[lanes + index])
             self._connect_to_link(m, router.outputs[lanes + index], self.outputs[index])
         m.d.comb += [
-            router.linked.eq(self._constant(m, platform, self.linked)),
+            router.linked.eq(self._constant(m, self.linked)),
             router.accept.eq(interface.accept),
             interface.router_stalls.eq(router.stalls),
-            interface.router_overflow.eq(router.overflow),
-            interface.router_credit_overflow.eq(router.credit_overflow),
-            interface.router_bad_route.eq(router.bad_route),
         ]
+        connect(m, router.causes, interface.router_causes)
         self._elaborate_interface(m, interface)
         if self._config.signature:
             self._elaborate_signature(m, router, interface)
@@ -92,13 +96,13 @@ class Tile(Component):
             self._elaborate_trace(m, router)
         return m
 
-    def _constant(self, m: Module, platform: object, value: Signal) -> Signal:
+    def _constant(self, m: Module, value: Signal) -> Signal:
         """Register a constant of a node: no output depends on an input at once.
 
-        So a simulator can evaluate each tile once per cycle. A platform with ``flattened`` set
-        makes one module of all tiles, in which constants spread if they pass no register.
+        So a simulator can evaluate each tile once per cycle. Where tiles are ``flattened``,
+        constants spread if they pass no register.
         """
-        if getattr(platform, "flattened", False):
+        if self._technology.flattened:
             return value
         register = Signal.like(value, reset_less=True)
         m.d.sync += register.eq(value)
@@ -134,13 +138,13 @@ class Tile(Component):
             m.d.comb += getattr(interface, name).eq(getattr(self, name))
         for name in ("over", "finished", "flagged"):
             m.d.comb += getattr(self, name).eq(getattr(interface, name))
-        for name in ASKED:
-            m.d.comb += getattr(interface.host, name).eq(getattr(self.host, name))
-        m.d.comb += self.host.read_data.eq(interface.host.read_data)
+        connect(m, flipped(self.host), interface.host)
 
     def _elaborate_signature(self, m: Module, router: Router, interface) -> None:
         """Fold what leaves the router; the host reads it in the status space."""
-        m.submodules.signature = register = SignatureRegister(self._config)
+        m.submodules.signature = register = SignatureRegister(
+            self._config, technology=self._technology
+        )
         for output, sent in zip(router.outputs, register.sent, strict=True):
             connect_ejection(m, output, sent)
         m.d.comb += [

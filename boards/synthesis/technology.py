@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
 
 from amaranth.hdl import C, Cat, Instance, Module
 
@@ -20,8 +19,8 @@ from ...model.network.config import NetworkConfig
 from ...model.network.topology import NO_LINK
 from ...rtl.barrier_tree import COPY
 from ...rtl.crossbar import CrossbarMux
-from ...rtl.flit_buffer import BufferStyle
 from ...rtl.input_port import routed_layout
+from ...rtl.technology import BufferStyle, Technology
 from ..registry import Board
 from ..resources import block_rams_of
 
@@ -45,54 +44,36 @@ THOROUGH = "scratchpad -copy abc9.script.flow3 abc9.script"
 """Tells abc to optimize longer than it does by itself."""
 
 
-@dataclass(frozen=True)
-class Technology:
-    """The platform that a tile is converted for.
-
-    buffer_style
-        What flits are buffered in.
-    crossbar_rests_at_zero
-        What leaves a multiplexer of the crossbar that grants nothing is 0.
-    look_ahead
-        Words of messages are fetched a cycle early, those of tables two, as what they are kept in
-        is slow; and registers tell of the step and of flags what would else take a cycle's time.
-    memory_style
-        What that is, as yosys calls it; None: as yosys thinks best.
-    flattened
-        Tiles are not kept apart from the network.
-    """
-
-    buffer_style: BufferStyle
-    crossbar_rests_at_zero: bool
-    look_ahead: bool
-    memory_style: str | None = None
-    flattened: ClassVar[bool] = True
-
-    def get_crossbar_mux(self, mux: CrossbarMux) -> Module:
-        """The multiplexer as a cell that yosys replaces."""
-        m = Module()
-        groups = len(mux.wins)
-        m.submodules.cells = Instance(
-            MUX_MODULE,
-            p_GROUPS=groups,
-            p_MEMBERS=len(mux.grant) // groups,
-            p_WIDTH=len(mux.value),
-            i_WINS=mux.wins,
-            i_GROUP=Cat(mux.group, C(0, 2)),
-            i_CANDIDATES=mux.candidates.as_value(),
-            i_VALUES=mux.values.as_value(),
-            o_VALUE=mux.value,
-        )
-        return m
+def crossbar_cell(mux: CrossbarMux) -> Module:
+    """The inside of a crossbar's multiplexer: a cell that yosys replaces."""
+    m = Module()
+    groups = len(mux.wins)
+    m.submodules.cells = Instance(
+        MUX_MODULE,
+        p_GROUPS=groups,
+        p_MEMBERS=len(mux.grant) // groups,
+        p_WIDTH=len(mux.value),
+        i_WINS=mux.wins,
+        i_GROUP=Cat(mux.group, C(0, 2)),
+        i_CANDIDATES=mux.candidates.as_value(),
+        i_VALUES=mux.values.as_value(),
+        o_VALUE=mux.value,
+    )
+    return m
 
 
 def technology_of(family: str, config: NetworkConfig, *, block_rams: int) -> Technology:
-    """Choose the technology of a router each of whose buffers may have so many block RAMs."""
+    """Choose the technology of a tile each of whose buffers may have ``block_rams`` block RAMs.
+
+    Message and table memories are left to yosys.
+    """
     return Technology(
-        _buffer_style(family, config, block_rams),
+        buffer_style=_buffer_style(family, config, block_rams),
+        crossbar_mux=crossbar_cell,
         crossbar_rests_at_zero=family == "ice40",
         # The block RAM of an iCE40 answers in time for what is asked of it, and cells are few.
         look_ahead=family == "ecp5",
+        flattened=True,
     )
 
 

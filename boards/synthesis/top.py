@@ -82,7 +82,8 @@ def pin_names(board: Board) -> PinNames:
 def tile_rtlil(board: Board, config: NetworkConfig) -> str:
     """The tile that the network has for each node, as RTLIL."""
     technology = tile_technology(board, config)
-    text: str = rtlil.convert(Tile(config), name=TILE_MODULE, platform=technology, emit_src=False)
+    tile = Tile(config, technology=technology)
+    text: str = rtlil.convert(tile, name=TILE_MODULE, emit_src=False)
     return text
 
 

@@ -35,7 +35,7 @@ from eyecast.model.program.compiler import Compiled
 from eyecast.model.run.run import HardwareRun
 from eyecast.model.run.signature import signatures
 from eyecast.rtl.barrier_tree import BroadcastTree
-from eyecast.rtl.flit_buffer import BufferStyle
+from eyecast.rtl.technology import BufferStyle
 
 NAMES = "icebreaker, ice40-hx8k, ulx3s-85f, icepi-zero"
 SMALL = NetworkConfig(topology=mesh((2, 2)), flit_width=16, signature=True)

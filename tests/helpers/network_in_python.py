@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
-from amaranth.hdl import ClockDomain, Fragment, Module, ResetSignal, Signal
+from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.rtl import network as network_module
 from eyecast.rtl.host_port import HostSpace
 from eyecast.rtl.network import Network
+from eyecast.rtl.technology import Technology
 
 
 def one_clock(monkeypatch: pytest.MonkeyPatch) -> ClockDomain:
@@ -36,11 +35,11 @@ class NetworkBench:
 
     def __init__(self, clock: ClockDomain, config: NetworkConfig, *, look_ahead: bool) -> None:
         self.config, self.look_ahead = config, look_ahead
-        self.network, self.reset, self.module = Network(config), Signal(init=1), Module()
+        self.network = Network(config, technology=Technology(look_ahead=look_ahead))
+        self.reset, self.module = Signal(init=1), Module()
         self.module.domains += clock
         self.module.d.comb += ResetSignal().eq(self.reset)
-        platform = SimpleNamespace(look_ahead=look_ahead)
-        self.module.submodules.network = Fragment.get(self.network, platform)
+        self.module.submodules.network = self.network
 
     async def load(self, ctx, job) -> None:
         """Write the job's words in reset, and release it."""

@@ -20,9 +20,9 @@ def test_a_credit_that_was_made_up_sets_a_routers_flag():
     async def testbench(ctx):
         ctx.set(router.linked, -1)
         for port, vc in itertools.product(LINKS, VCS):
-            assert ctx.get(router.credit_overflow) == 0
+            assert ctx.get(router.causes.credit_overflow) == 0
             ctx.set(router.outputs[port].credit, 1 << vc)
-            assert ctx.get(router.credit_overflow) == 1
+            assert ctx.get(router.causes.credit_overflow) == 1
             await ctx.tick()
             ctx.set(router.outputs[port].credit, 0)
 
@@ -34,9 +34,9 @@ def test_a_credit_that_was_made_up_sets_a_senders_flag():
 
     async def testbench(ctx):
         for vc in VCS:
-            assert ctx.get(sender.credit_overflow) == 0
+            assert ctx.get(sender.causes.credit_overflow) == 0
             ctx.set(sender.link.credit, 1 << vc)
-            assert ctx.get(sender.credit_overflow) == 1
+            assert ctx.get(sender.causes.credit_overflow) == 1
             await ctx.tick()
             ctx.set(sender.link.credit, 0)
 
@@ -56,7 +56,7 @@ def test_a_flit_too_many_sets_a_routers_flag():
             for number in range(CONFIG.depth + 1):
                 ctx.set(entry.valid, 1 << vc)
                 ctx.set(entry.flit, {"data": CONFIG.header.deliver_code, "head": 1, "tail": 1})
-                assert ctx.get(router.overflow) == (number == CONFIG.depth)
+                assert ctx.get(router.causes.overflow) == (number == CONFIG.depth)
                 await ctx.tick()
             ctx.set(entry.valid, 0)
 

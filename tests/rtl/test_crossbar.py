@@ -1,19 +1,19 @@
-"""A platform's own crossbar may read any of the ways in which it is told what is granted.
+"""A crossbar that a technology makes may read any of the ways in which it is told what is granted.
 
 Routers that differ in what their crossbars read see the same flits; they send the same.
 """
 
 import random
-from types import SimpleNamespace
 
 import pytest
-from amaranth.hdl import Fragment, Module, Mux
+from amaranth.hdl import Module, Mux
 from helpers.amaranth_simulation import simulate
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.rtl.direct_router import DirectRouter
 from eyecast.rtl.router import Router
+from eyecast.rtl.technology import Technology
 
 MESH = mesh((3, 3))
 PORTS = range(MESH.ports)
@@ -31,8 +31,8 @@ def by_number(mux):
     return [mux.group == group for group in range(len(mux.wins))]
 
 
-def platform(chosen):
-    """A platform whose crossbar gives the candidate of the group that is chosen."""
+def technology(chosen):
+    """A technology whose crossbar gives the candidate of the group that is chosen."""
 
     def crossbar(mux):
         m = Module()
@@ -46,7 +46,7 @@ def platform(chosen):
         m.d.comb += mux.value.eq(value)
         return m
 
-    return SimpleNamespace(get_crossbar_mux=crossbar)
+    return Technology(crossbar_mux=crossbar, crossbar_rests_at_zero=False)
 
 
 def drawn_flits(draw, config):
@@ -67,10 +67,11 @@ def test_all_ways_tell_the_same(router):
     config = NetworkConfig(topology=MESH, vcs=2, contention_free=router is DirectRouter)
     m, draw = Module(), random.Random(1)
     m.submodules.plain = plain = router(config)
-    others = {way.__name__: router(config) for way in (by_wins, by_number)}
+    others = {
+        way.__name__: router(config, technology=technology(way)) for way in (by_wins, by_number)
+    }
     for way in (by_wins, by_number):
-        other = others[way.__name__]
-        m.submodules[way.__name__] = Fragment.get(other, platform(way))
+        m.submodules[way.__name__] = other = others[way.__name__]
         m.d.comb += [other.linked.eq(plain.linked), other.accept.eq(plain.accept)]
         for port in PORTS:
             here, there = plain.inputs[port], other.inputs[port]
@@ -105,7 +106,7 @@ def test_all_ways_tell_the_same(router):
                     if valid:
                         assert ctx.get(link.flit.as_value()) == ctx.get(output.flit.as_value())
         assert sent > CYCLES
-        assert not ctx.get(plain.overflow)
-        assert not ctx.get(plain.bad_route)
+        assert not ctx.get(plain.causes.overflow)
+        assert not ctx.get(plain.causes.bad_route)
 
     simulate(m, testbench)

@@ -2,10 +2,10 @@
 
 import random
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
-from amaranth.hdl import ClockDomain, Fragment, Module, ResetSignal, Signal
+from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
+from amaranth.lib.wiring import connect, flipped
 from helpers.amaranth_simulation import simulate
 from helpers.programs import encoded
 
@@ -15,6 +15,8 @@ from eyecast.model.network.topology import mesh
 from eyecast.model.program.row import Row
 from eyecast.rtl.host_port import ASKED, HostSpace
 from eyecast.rtl.interface import NetworkInterface
+from eyecast.rtl.router import ROUTER_FLAGS
+from eyecast.rtl.technology import Technology
 
 STEPS = 6
 REGION = 16
@@ -63,25 +65,24 @@ class Draw(random.Random):
         return [(data, head, place == length) for place, (data, head) in enumerate(flits)]
 
 
-ROUTER_FLAGS = ("router_overflow", "router_credit_overflow", "router_bad_route")
-
-
 class Pair:
     """Two interfaces with the same inputs."""
 
-    INPUTS = ("node", "barrier", "half_duplex", "advance", *ROUTER_FLAGS)
+    INPUTS = ("node", "barrier", "half_duplex", "advance")
 
     def __init__(self, config):
         self.config, self.module, self.reset = config, Module(), Signal()
         self.module.domains.sync = ClockDomain()
-        self.plain, self.ahead = NetworkInterface(config), NetworkInterface(config)
+        self.plain = NetworkInterface(config)
+        self.ahead = NetworkInterface(config, technology=Technology(look_ahead=True))
         m = self.module
         m.submodules.plain = self.plain
-        m.submodules.ahead = Fragment.get(self.ahead, SimpleNamespace(look_ahead=True))
+        m.submodules.ahead = self.ahead
         m.d.comb += ResetSignal().eq(self.reset)
         m.d.comb += [
             getattr(self.ahead, name).eq(getattr(self.plain, name)) for name in self.INPUTS
         ]
+        connect(m, flipped(self.plain.router_causes), self.ahead.router_causes)
         m.d.comb += [
             getattr(self.ahead.host, name).eq(getattr(self.plain.host, name)) for name in ASKED
         ]
@@ -223,7 +224,7 @@ def test_a_flag_stops_both_in_the_same_cycle(wrong, barrier):
         for cycle in range(600):
             world.act()
             if wrong in ROUTER_FLAGS:
-                ctx.set(getattr(pair.plain, wrong), cycle == 40)
+                ctx.set(getattr(pair.plain.router_causes, wrong.member), cycle == 40)
             seen = valid, _, over, finished, flagged = pair.seen(ctx, pair.plain)
             assert seen == pair.seen(ctx, pair.ahead)
             told.add(flagged)

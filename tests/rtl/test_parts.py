@@ -2,23 +2,24 @@
 
 import itertools
 import random
-from types import SimpleNamespace
 
 import pytest
-from amaranth.hdl import ClockDomain, Fragment, Module, ResetInserter, ResetSignal, Signal
+from amaranth.hdl import ClockDomain, Module, ResetInserter, ResetSignal, Signal
+from amaranth.lib.wiring import connect
 from helpers.amaranth_simulation import PERIOD, simulate
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.model.run.run import FLAGS, SENDER_STATES
 from eyecast.rtl.arbiter import Arbiter
-from eyecast.rtl.flit_buffer import BufferStyle, FlitBuffer
+from eyecast.rtl.credits import CreditCounter
+from eyecast.rtl.flit_buffer import FlitBuffer
 from eyecast.rtl.host_port import Flag
 from eyecast.rtl.input_port import routed_layout
-from eyecast.rtl.output_port import CreditCounter
 from eyecast.rtl.router import Router
 from eyecast.rtl.sender import Sender, SenderState
 from eyecast.rtl.table import Table
+from eyecast.rtl.technology import BufferStyle, Technology
 
 TOPOLOGY = mesh((2, 2))
 
@@ -89,18 +90,12 @@ def test_arbiter_grants_the_first_request_from_the_turn_of_the_next_ready_vc(
     simulate(arbiter, testbench)
 
 
-class OfBuffers:
-    """A platform whose buffers are of one style."""
-
-    def __init__(self, style):
-        self.buffer_style = style
-
-
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 16])
 @pytest.mark.parametrize("style", BufferStyle)
 def test_buffer_keeps_order_and_flags_a_flit_too_many(style, depth):
     config = NetworkConfig(topology=TOPOLOGY)
-    buffer = FlitBuffer(routed_layout(config), depth=depth)
+    technology = Technology(buffer_style=style)
+    buffer = FlitBuffer(routed_layout(config), depth=depth, technology=technology)
     draw = random.Random(depth)
 
     async def testbench(ctx):
@@ -136,7 +131,7 @@ def test_buffer_keeps_order_and_flags_a_flit_too_many(style, depth):
                 route = held[0] & 31
         assert lost > 0
 
-    simulate(Fragment.get(buffer, OfBuffers(style)), testbench)
+    simulate(buffer, testbench)
 
 
 def test_credits_count_down_to_none_and_flag_one_too_many():
@@ -181,7 +176,7 @@ def test_an_all_port_router_sends_a_flit_where_it_may_go():
             assert sent == ([goes] if asked in allowed else [])
             # The port code 0 means used up: dropped.
             assert ctx.get(router.inputs[number].credit) == (asked in {*allowed, 0})
-            assert ctx.get(router.bad_route) == (asked not in {*allowed, 0})
+            assert ctx.get(router.causes.bad_route) == (asked not in {*allowed, 0})
             ctx.set(reset, 1)
             await ctx.tick()
             ctx.set(reset, 0)
@@ -194,29 +189,25 @@ def test_one_cycle_of_reset_begins_the_table_anew_whatever_the_sender_does(ahead
     m, reset = Module(), Signal()
     m.domains.sync = ClockDomain()
     config = NetworkConfig(topology=TOPOLOGY, table_words=8)
-    table = Table(config)
-    m.submodules.table = Fragment.get(table, SimpleNamespace(look_ahead=ahead))
+    m.submodules.table = table = Table(config, technology=Technology(look_ahead=ahead))
     m.submodules.sender = sender = Sender(config, ports=range(1, 5))
-    m.d.comb += [
-        ResetSignal().eq(reset),
-        table.advance.eq(sender.table_advance),
-        sender.table_word.eq(table.word),
-    ]
+    m.d.comb += ResetSignal().eq(reset)
+    connect(m, table.read, sender.table)
 
     async def write(ctx, words):
         """As a host does: the last word is word 0, and one cycle more of reset."""
         ctx.set(reset, 1)
-        ctx.set(table.write, 1)
+        ctx.set(table.write.enable, 1)
         for address, word in reversed(list(enumerate(words))):
-            ctx.set(table.write_address, address)
-            ctx.set(table.write_word, word)
+            ctx.set(table.write.address, address)
+            ctx.set(table.write.word, word)
             await ctx.tick()
-        ctx.set(table.write, 0)
+        ctx.set(table.write.enable, 0)
         await ctx.tick()
         ctx.set(reset, 0)
 
     async def testbench(ctx):
-        ctx.set(sender.step, 1)
+        ctx.set(sender.clock.step, 1)
         for port in (1, 2):
             # A row of step 1, one header flit to the port, no payload; then the end.
             words = [1 | 1 << 4, port, 0, 0]
@@ -224,14 +215,14 @@ def test_one_cycle_of_reset_begins_the_table_anew_whatever_the_sender_does(ahead
             left = []
             for cycles in range(6):
                 for place in range(cycles):
-                    assert ctx.get(table.word) == words[min(place, 3)]
+                    assert ctx.get(table.read.word) == words[min(place, 3)]
                     await ctx.tick()
                 left.append(ctx.get(sender.state))
                 ctx.set(reset, 1)
                 await ctx.tick()
                 ctx.set(reset, 0)
                 assert ctx.get(sender.state) == SenderState.CONTROL.value
-                assert ctx.get(table.word) == words[0]
+                assert ctx.get(table.read.word) == words[0]
             control, ready, ended = (SenderState[n].value for n in ("CONTROL", "READY", "ENDED"))
             assert left == [control, ready, control, ended, ended, ended]
 

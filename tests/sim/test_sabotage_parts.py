@@ -115,21 +115,22 @@ def leaves_a_header_as_it_is(m, shell, _sound):
 
 
 def writes_beside(m, shell, sound):
-    m.d.comb += shell.write_address.eq(sound.write_address + 1)
+    m.d.comb += shell.message.address.eq(sound.message.address + 1)
 
 
 def hears_of_no_packet(m, shell, _sound):
-    m.d.comb += shell.arrival.eq(0)
+    m.d.comb += shell.arrival.valid.eq(0)
 
 
 def sends_another_word(m, shell, sound):
     """Of a message's words the one that is asked for a cycle later."""
-    m.d.comb += shell.message_address.eq(sound.message_address ^ 1)
+    m.d.comb += shell.message.address.eq(sound.message.address ^ 1)
 
 
 def goes_on_too_soon(m, shell, sound):
     """A step is over whether or not its packets are there."""
-    m.d.comb += sound.step_done.eq(Mux(shell.begins, shell.step_done, 1))
+    progress = shell.progress
+    m.d.comb += sound.progress.step_done.eq(Mux(progress.begins, progress.step_done, 1))
 
 
 def fault(component, what, *seen, slow=True):

@@ -1,0 +1,41 @@
+"""Ports of memories: words that are read, and words that are written.
+
+Used by :class:`.Sender` and :class:`.Receiver` for the message memory, by :class:`.Lane`, which
+hands both on to :class:`.NetworkInterface`, and by :class:`.Table` for what the host writes.
+"""
+
+from amaranth.lib.wiring import In, Out, Signature
+
+
+class WordRead(Signature):
+    """Reads of a memory whose answers come a cycle late; the directions are the reader's.
+
+    Members
+    -------
+    address : Out(address_bits)
+        The place that is read in this cycle, in every cycle.
+    word : In(width)
+        The word at the ``address`` of the last cycle, as it was before a write at that edge.
+
+    """
+
+    def __init__(self, address_bits: int, width: int) -> None:
+        super().__init__({"address": Out(address_bits), "word": In(width)})
+
+
+class WordWrite(Signature):
+    """Writes to a memory; the directions are the writer's.
+
+    Members
+    -------
+    enable : Out(1)
+        A word is written at the end of this cycle.
+    address : Out(address_bits)
+        The place that it is written to. Valid while ``enable`` is 1.
+    word : Out(width)
+        The word. Valid while ``enable`` is 1.
+
+    """
+
+    def __init__(self, address_bits: int, width: int) -> None:
+        super().__init__({"enable": Out(1), "address": Out(address_bits), "word": Out(width)})
