@@ -8,8 +8,10 @@ DEMO := build/demo
 
 BOARDS_READY := $(VENV)/.boards-ready
 COMPILED := $(VENV)/.compiled
+DOCS_READY := $(VENV)/.docs-ready
+PAGES := build/docs
 
-.PHONY: demo test test-all test-slow soak bench boards bitstream bench-boards bench-collectives bench-fpga lint format clean help
+.PHONY: demo test test-all test-slow soak bench boards bitstream bench-boards bench-collectives bench-fpga docs docs-links lint format clean help
 
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
@@ -20,6 +22,8 @@ help:
 	@echo "make bitstream BOARD=icebreaker NETWORK='--mesh 2x2 --flit-width 16'"
 	@echo "make bench-fpga  what a router takes of an FPGA;  make bench-boards  and whole networks"
 	@echo "make bench-collectives  cycles on the hardware beside the cost formulas of hypercubes"
+	@echo "make docs      the guides and the reference as pages, in $(PAGES)/html"
+	@echo "make docs-links  whether what the pages link to elsewhere is still there"
 	@echo "make clean     remove what was built"
 
 $(READY): pyproject.toml
@@ -37,6 +41,11 @@ $(COMPILED): $(READY) cli/precompile.py $(shell find model -name "*.py")
 # The FPGA tools: over a hundred megabytes, which nothing else needs.
 $(BOARDS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,boards]'
+	@touch $@
+
+# What makes pages of docs/ and of docstrings.
+$(DOCS_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
 	@touch $@
 
 demo: $(COMPILED)
@@ -89,6 +98,17 @@ bench: $(COMPILED)
 # Cycles of all collectives on a hypercube, beside the papers' formula with fitted times.
 bench-collectives: $(COMPILED)
 	$(BIN)/python bench/collectives.py
+
+# Every warning fails: a name, file or heading that is not there. What has failed is built anew, as
+# pages that are kept do not warn again.
+docs: $(DOCS_READY)
+	$(BIN)/sphinx-build --quiet --nitpicky --fail-on-warning --keep-going \
+	  -d $(PAGES)/parsed docs $(PAGES)/html || { rm -rf $(PAGES); exit 1; }
+	@echo "$(PAGES)/html/index.html"
+
+# Asks other people's servers, so that no other target waits for it.
+docs-links: $(DOCS_READY)
+	$(BIN)/sphinx-build --quiet -b linkcheck -d $(PAGES)/parsed docs $(PAGES)/links
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,5 +1,7 @@
 """The Python face of Eyecast: what ``import eyecast`` gives.
 
+::
+
     import eyecast
 
     network = eyecast.mesh((8, 8))
@@ -9,7 +11,7 @@
     print(eyecast.verify(schedule).agrees)                  # the simulated hardware
     eyecast.draw(schedule, "eye.svg")
 
-Nodes are numbers, or coordinates. Whatever is refused is an :class:`InvalidInput` with one line
+Nodes are numbers, or coordinates. Whatever is refused is an :class:`.InvalidInput` with one line
 that names the parameter, what is allowed, and what was given.
 """
 

@@ -28,26 +28,29 @@ if TYPE_CHECKING:
     from ..model.run.run import Prediction
 
 
-def compile(made: Schedule, **parameters: Any) -> Program:
+def compile(made: Schedule, /, **parameters: Any) -> Program:
     """Compile a schedule to the injection tables of a network, which cannot deadlock.
 
     ``parameters`` are fields of :class:`.NetworkConfig` but for the topology: ``vcs``, ``depth``,
-    ``flit_width``, ``link_registers``, ...
+    ``flit_width``, ``link_registers``, ... Those that only make room (``steps``, ``vcs``,
+    ``message_words``, ``table_words``) are as large as the schedule needs unless they are given.
     Raises :class:`.InvalidInput` for what does not fit, and where routes may deadlock.
     """
     return _compiled(made, parameters).program
 
 
-def predict(made: Schedule, *, timing: str = Timing.BARRIER, **parameters: Any) -> Prediction:
+def predict(made: Schedule, /, *, timing: str = Timing.BARRIER, **parameters: Any) -> Prediction:
     """Predict, cycle for cycle, what the hardware does with a schedule.
 
-    ``timing`` is "barrier" or "self-timed"; ``parameters`` are those of :func:`compile`. The result
-    has the cycles, the end of each step, stalls, flags, memories and the trace.
+    ``timing`` is "barrier" (a step begins when the last one is over everywhere) or "self-timed" (a
+    node goes on as soon as it can); ``parameters`` are those of :func:`compile`. The result has the
+    cycles, the end of each step, stalls, flags, memories and the trace.
+    Raises :class:`.InvalidInput` for what does not fit, and where routes may deadlock.
     """
     return _case(made, timing, parameters).predicted
 
 
-def verify(made: Schedule, *, timing: str = Timing.BARRIER, **parameters: Any) -> Verification:
+def verify(made: Schedule, /, *, timing: str = Timing.BARRIER, **parameters: Any) -> Verification:
     """Run a schedule on the simulated hardware, and compare it with the prediction, flit for flit.
 
     Arguments are those of :func:`predict`. The simulator of a network is built once and kept.

@@ -22,7 +22,7 @@ Node = int | Sequence[int]
 """A node's number, or its coordinates."""
 
 PORTS = tuple(Ports)
-"""What a node may do in a step, as ``--ports`` of the command line."""
+"""The ports that a node may use in a step, as ``--ports`` of the command line."""
 
 
 def algorithms(collective: str = Collective.BROADCAST) -> list[str]:
@@ -54,7 +54,9 @@ def schedule(
     flits
         Length of the message of a broadcast or multicast, or of each block, in words.
     ports
-        One of :data:`PORTS`.
+        The sends and receives of a node in a step: with "half-duplex" one of either, with
+        "full-duplex" one of each, with "all" one of each on every link, with "one" as the algorithm
+        has it.
     packet
         The most words in a send, where the algorithm cuts messages; None for any number.
     partial
@@ -127,7 +129,7 @@ def schedule_of_sends(
     return made
 
 
-def measures(made: Schedule) -> dict[str, dict[str, int]]:
+def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
     """Count what a schedule takes, beside the least that any schedule for its collective takes.
 
     "schedule": steps, TCD, directed links used, the most sends on a link in a step, and for
@@ -143,7 +145,7 @@ def measures(made: Schedule) -> dict[str, dict[str, int]]:
     return {"schedule": counted | word_measures(made), "least": least_measures(made)}
 
 
-def draw(made: Schedule, *paths: str | Path) -> None:
+def draw(made: Schedule, /, *paths: str | Path) -> None:
     """Draw a schedule to each of ``paths``, .svg or .png: who sends to whom, steps by colour.
 
     Raises :class:`.InvalidInput` for another suffix and for a network that cannot be drawn.

@@ -1,44 +1,19 @@
-"""``eyecast boards``, ``bitstream`` and ``board-run``: a network on an FPGA board."""
+"""``eyecast boards``: which boards there are, and what was built for them."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
-from ..boards.registry import BAUD, BOARDS, TIMEOUT_SECONDS, Board, find_board
-from ..model.base.errors import InvalidInput
-from ..model.base.files import write_bytes_atomically
-from ..model.network.config import NetworkConfig, Timing
-from ..model.program.compiler import Compiled
-from ..model.schedule.collective import Collective
-from .console import busy, print_checks, print_json, print_table, progress, say, say_written
-from .options.collective import (
-    chosen_schedule,
-    collective_options,
-    schedule_facts,
-    schedule_file_option,
-)
-from .options.hardware import (
-    chosen_config,
-    fitted,
-    force_option,
-    hardware_options,
-    require_no_deadlock,
-    timing_option,
-)
-from .options.network import SizeLimit, chosen_topology, network_facts, network_options
-from .options.output import json_option, output_paths
-from .options.values import OptionValues
+from ..boards.registry import BOARDS
+from .console import print_json, print_table
+from .on_board import megahertz
+from .options.output import json_option
 
 if TYPE_CHECKING:
-    from ..boards.synthesis.bitstream import Bitstream
-    from ..model.compare.case import Case
-    from ..model.compare.checks import Verification
-
-PROOF_FLITS = 4
-"""Length of the message that ``--prove`` sends."""
+    pass
 
 
 @click.command("boards")
@@ -73,7 +48,7 @@ def boards_command(as_json: bool) -> None:
                 board.name,
                 board.title,
                 board.device,
-                _megahertz(board.clock),
+                megahertz(board.clock),
                 board.capacity.luts,
                 board.capacity.block_rams,
             )
@@ -83,223 +58,5 @@ def boards_command(as_json: bool) -> None:
     print_table(
         "networks that have been built, with serial host",
         ("board", "options", "LUTs", "block RAMs", "Fmax"),
-        [(n.board, n.options, n.luts, n.block_rams, _megahertz(n.fmax)) for n in measured],
+        [(n.board, n.options, n.luts, n.block_rams, megahertz(n.fmax)) for n in measured],
     )
-
-
-signature_option = click.option(
-    "--no-signature",
-    is_flag=True,
-    help="Leave out the signatures: smaller, and compared by all else alone.",
-)
-
-
-@click.command("bitstream")
-@click.option("--board", "board_name", required=True, help=f"{', '.join(BOARDS)}.")
-@network_options
-@hardware_options
-@signature_option
-@click.option(
-    "--prove", is_flag=True, help="Run a broadcast on it in simulation, and compare with the model."
-)
-@click.option("--program", is_flag=True, help="Load it onto the board, by openFPGALoader.")
-@click.option("-o", "--output", metavar="FOLDER", help="Copy bitstream, report and logs there.")
-@json_option
-def bitstream_command(
-    board_name: str, prove: bool, program: bool, output: str | None, as_json: bool, **chosen: Any
-) -> None:
-    """Build a network with its serial host for a board; print what it takes and how fast it is.
-
-    A second run takes everything from the cache. --prove simulates the netlist, and for iCE40 the
-    bitstream, where icebox_vlog is installed to read it back.
-    """
-    from ..boards.synthesis.bitstream import REPORT
-    from ..boards.tools import load_bitstream, require_loader
-    from ..sim.toolchain import environment
-
-    board = find_board(board_name)
-    topology = chosen_topology(chosen, SizeLimit.HARDWARE)
-    config = _board_config(chosen, chosen_config(chosen, topology))
-    if program:
-        require_loader()
-    if prove:
-        # Asked now, so that a missing Verilator is said before synthesis.
-        environment()
-    # The others' names are known when all is built.
-    output_paths(output, REPORT)
-    built = _build(board, config)
-    if not as_json:
-        _print_bitstream(board, config, built)
-        say(f"bitstream {built.bitstream}")
-    proofs = _prove(board, config, built) if prove else {}
-    if as_json:
-        facts = network_facts(chosen, config.topology)
-        print_json({**facts, **_bitstream_json(board, built, proofs)})
-    elif prove:
-        _print_proofs(board, proofs)
-    kept = [path for path in built.folder.iterdir() if path.suffix in (".log", ".json")]
-    made = [built.bitstream, *sorted(kept)]
-    copies = output_paths(output, *(path.name for path in made))
-    # There are none if no folder was asked for.
-    for path, copy in zip(made, copies, strict=False):
-        write_bytes_atomically(copy, path.read_bytes())
-    say_written(*(() if as_json else copies))
-    if built.fmax < board.clock:
-        raise RuntimeError(
-            f"Fmax must be at least the clock of {board.name}, {_megahertz(board.clock)}, "
-            f"not {_megahertz(built.fmax)}"
-        )
-    for level, proof in proofs.items():
-        if not proof.agrees:
-            raise RuntimeError(f"{level} and prediction do not agree")
-    if program:
-        load_bitstream(built.bitstream, board.loader_options)
-
-
-def _build(board: Board, config: NetworkConfig) -> Bitstream:
-    """Build, with the stages as progress."""
-    from ..boards.synthesis.bitstream import Stage, build_bitstream
-
-    with progress(Stage.CONVERT, len(Stage), shown=True) as (say, advance):
-        begun: list[str] = []
-
-        def begin(stage: str) -> None:
-            if begun:
-                advance()
-            begun.append(stage)
-            say(stage)
-
-        return build_bitstream(board, config, say=begin)
-
-
-def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, Verification]:
-    """Run a broadcast on what was built, in simulation, at every level that can be had."""
-    from ..boards.proof.proof import bitstream_design, netlist_design, prove, why_not_read_back
-
-    with progress("generating, checking, predicting", 1, shown=False) as (say, _):
-        case = _proof_case(config)
-        designs = [netlist_design(board, built.folder)]
-        if why_not_read_back(board) is None:
-            say("reading the bitstream back")
-            designs.append(bitstream_design(board, built.folder))
-        return {design.level: prove(design, case, say=say) for design in designs}
-
-
-def _proof_case(config: NetworkConfig) -> Case:
-    """A broadcast of a few flits from the first node, as any connected network can do it."""
-    from ..model.collectives.registry import Request, find_algorithm
-    from ..model.compare.case import Case
-
-    topology = config.topology
-    source = min(set(range(topology.nodes)) - set(topology.faulty_nodes), default=0)
-    words = min(PROOF_FLITS, config.message_words)
-    request = Request(topology=topology, words=words, source=source)
-    schedule = find_algorithm(Collective.BROADCAST, "tree").generate(request)
-    return Case.of(Compiled.of(schedule, config), timing=Timing.BARRIER, seed=0)
-
-
-@click.command("board-run")
-@click.option("--port", required=True, help="The serial port, such as /dev/ttyUSB0.")
-@network_options
-@collective_options
-@schedule_file_option
-@hardware_options
-@signature_option
-@timing_option
-@force_option
-@json_option
-def board_run_command(port: str, as_json: bool, timing: Timing, **chosen: Any) -> None:
-    """Run a schedule on a board that holds its network, and compare it with the model.
-
-    Network options must be those of eyecast bitstream. Exit status 0 only if everything agrees.
-    """
-    from ..boards.run import run_on_board
-    from ..boards.serial.computer import SerialHost, SerialPort
-    from ..boards.serial.frame import word_bytes
-
-    line = SerialPort(port, BAUD, silence=2 * TIMEOUT_SECONDS)
-    try:
-        with busy("generating, checking, predicting"):
-            case = _case(chosen, timing)
-        host = SerialHost(line, word_bytes=word_bytes(case.program.config))
-        with progress("looking for the network", 1, shown=False) as (say, _):
-            result = run_on_board(host, case, say=say)
-    finally:
-        line.close()
-    if as_json:
-        print_json({**schedule_facts(chosen, case.schedule), **result.to_json()})
-    else:
-        _print_comparison(result)
-    if not result.agrees:
-        raise RuntimeError("board and prediction do not agree")
-
-
-def _case(chosen: OptionValues, timing: Timing) -> Case:
-    """Make the case to run: the schedule that the options describe, with a payload."""
-    from ..model.compare.case import Case
-
-    schedule = chosen_schedule(chosen, SizeLimit.HARDWARE)
-    (compiled,) = fitted(chosen, [schedule])
-    config = _board_config(chosen, compiled.program.config)
-    compiled = compiled._replace(program=replace(compiled.program, config=config))
-    require_no_deadlock(chosen, compiled.program)
-    return Case.of(compiled, timing=timing, seed=0)
-
-
-def _board_config(chosen: OptionValues, config: NetworkConfig) -> NetworkConfig:
-    """Give a network on a board signatures, by which it tells what it has done, unless refused."""
-    if config.all_port:
-        raise InvalidInput.of("--ports", "one on a board", "all")
-    return replace(config, signature=not chosen["no_signature"])
-
-
-def _bitstream_json(
-    board: Board, built: Bitstream, proofs: dict[str, Verification]
-) -> dict[str, object]:
-    """A built bitstream as JSON values."""
-    return {
-        "board": board.name,
-        "bitstream": str(built.bitstream),
-        "resources": [asdict(resource) for resource in built.resources],
-        "fmax_hz": built.fmax,
-        "clock_hz": board.clock,
-        "proofs": {level: proof.to_json() for level, proof in proofs.items()},
-    }
-
-
-def _print_bitstream(board: Board, config: NetworkConfig, built: Bitstream) -> None:
-    """Resources and Fmax as a table."""
-    rows = [(r.name, r.used, r.available, f"{r.used / r.available:.0%}") for r in built.resources]
-    speed = f"{built.fmax / board.clock:.1f} times"
-    print_table(
-        f"{config.topology.label} with serial host on {board.title} ({board.device})",
-        ("", "network", "board", ""),
-        [*rows, ("Fmax, clock", _megahertz(built.fmax), _megahertz(board.clock), speed)],
-    )
-
-
-def _print_proofs(board: Board, proofs: dict[str, Verification]) -> None:
-    """Predicted beside what was simulated, level by level, and which level is missing and why."""
-    from ..boards.proof.proof import why_not_read_back
-
-    for level, proof in proofs.items():
-        _print_comparison(proof, f"{level} in simulation")
-    reason = why_not_read_back(board)
-    if reason is not None:
-        say(f"bitstream not simulated: {reason}")
-
-
-def _print_comparison(result: Verification, measured: str = "board") -> None:
-    """Predicted beside measured, and what still waits."""
-    label = result.case.schedule.topology.label
-    title = f"{label}, {result.case.schedule.algorithm}, {result.case.timing} timing"
-    print_checks(title, result.checks, measured=measured)
-    for line in result.waiting:
-        say(line)
-
-
-def _megahertz(frequency: float) -> str:
-    return f"{frequency / 1e6:.1f} MHz"
-
-
-BOARD_COMMANDS = (boards_command, bitstream_command, board_run_command)

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -23,29 +23,23 @@ from ..model.base.errors import InvalidInput, printable
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 
-class _Entry(NamedTuple):
-    """Module and summary of a command; help prints the summary without loading the module."""
-
-    module: str
-    summary: str
-
-
 COMMANDS = {
-    "bitstream": _Entry("boards", "Build a network for an FPGA board, and prove it."),
-    "board-run": _Entry("boards", "Run a schedule on a board, compared with the model."),
-    "boards": _Entry("boards", "List the boards, and what was built for them."),
-    "cache": _Entry("cache", "List what was built and is kept, or remove it."),
-    "compare": _Entry("compare", "Compare all algorithms for a collective."),
-    "costs": _Entry("costs", "Print the papers' formulas for hypercubes."),
-    "predict": _Entry("predict", "Predict the cycles of every step with the cycle model."),
-    "program": _Entry("program", "Compile a schedule to the injection tables of a network."),
-    "schedule": _Entry("schedule", "Make and prove a schedule, beside its lower bounds."),
-    "show": _Entry("show", "Draw a schedule."),
-    "traffic": _Entry("traffic", "Run drawn or given traffic: throughput and latency."),
-    "transmit": _Entry("transmit", "Find when and where a host should send."),
-    "verify": _Entry("verify", "Run a schedule on the hardware, compared with the model."),
-    "verilog": _Entry("verilog", "Write the network as Verilog."),
+    "bitstream": "Build a network for an FPGA board, and prove it.",
+    "board-run": "Run a schedule on a board, compared with the model.",
+    "boards": "List the boards, and what was built for them.",
+    "cache": "List what was built and is kept, or remove it.",
+    "compare": "Compare all algorithms for a collective.",
+    "costs": "Print the papers' formulas for hypercubes.",
+    "predict": "Predict the cycles of every step with the cycle model.",
+    "program": "Compile a schedule to the injection tables of a network.",
+    "schedule": "Make and prove a schedule, beside its lower bounds.",
+    "show": "Draw a schedule.",
+    "traffic": "Run drawn or given traffic: throughput and latency.",
+    "transmit": "Find when and where a host should send.",
+    "verify": "Run a schedule on the hardware, compared with the model.",
+    "verilog": "Write the network as Verilog.",
 }
+"""Every command, in a module of its name, and a line on it that help prints without loading it."""
 
 
 def main() -> None:
@@ -98,13 +92,13 @@ class _Commands(click.Group):
     def get_command(self, _context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module = import_module(f".{COMMANDS[name].module}", __package__)
-        command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
+        word = name.replace("-", "_")
+        command: click.Command = getattr(import_module(f".{word}", __package__), f"{word}_command")
         return command
 
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+            formatter.write_dl(list(COMMANDS.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

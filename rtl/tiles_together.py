@@ -64,7 +64,7 @@ class TilesTogether:
         self.tiles = [self._tile(node) for node in range(self._nodes)]
 
     def _tile(self, node: int) -> SimpleNamespace:
-        """What is seen of the tile of ``node``."""
+        """Signals of the tile of ``node`` as the network sees them."""
         seen: dict[str, Value] = {
             name: Cat(bit[node] for bit in bits) for name, bits in self._outputs.items()
         }

@@ -41,7 +41,12 @@ RUNTIME_OBJECTS = "verilated*.o"
 BUILT_FROM = (
     *NETWORK_SOURCES,
     *("sim/verilog.py", "sim/build.py", "sim/build_worker.py", "sim/toolchain.py"),
-    *("sim/together.py", "sim/tile_gates.py", "sim/cells.py", "sim/gates.py"),
+    *(
+        "sim/together/network.py",
+        "sim/together/tile.py",
+        "sim/together/cells.py",
+        "sim/together/gates.py",
+    ),
 )
 """Sources of this package that decide what is built."""
 
@@ -101,7 +106,7 @@ def build_simulator(
 
     It is built if it is not in the cache; ``on_build`` is called before. Without ``trace`` it
     prints nothing, counts no stalls, and is built for speed, its tiles together in one module
-    (:mod:`.together`); with it, to be ready soon, since the runs that are compared are short.
+    (:mod:`.together.network`); with it, to be ready soon, as the runs that are compared are short.
     ``waves`` builds one that can record a VCD file. ``verilog`` makes the text to build from
     instead of the network's own, which is how tests put a fault into the hardware.
 
@@ -138,7 +143,7 @@ def build_simulator(
 
 
 def _way(*, trace: bool, waves: bool, given: bool) -> Tiles:
-    """How to compile the tiles; ``given`` is Verilog that somebody else has written."""
+    """Choose how to compile the tiles; ``given`` is Verilog that somebody else has written."""
     if waves or (given and not trace):
         # Waves show the inside of the tiles, which lies hidden in the other ways.
         return Tiles.WHOLE

@@ -11,7 +11,7 @@ from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig
 from ..rtl.network import TILE_MODULE, Network, network_signature
 from ..rtl.tile import Tile, tile_signature
-from .together import TILES, WORD_MODULE, tiles_verilog
+from .together.network import TILES, WORD_MODULE, tiles_verilog
 
 TOP_MODULE = "eyecast_network"
 
@@ -52,7 +52,7 @@ def fast_verilog(config: NetworkConfig) -> str:
 
 
 class Tiles(enum.Enum):
-    """How the tiles of a network become C++."""
+    """Ways in which the tiles of a network become C++."""
 
     APART = "a tile is compiled by itself, once for all nodes"
     WHOLE = "the network is compiled as a whole, of tiles that are modules of their own"

@@ -6,7 +6,7 @@
        ▲                                              │
        └── observe: step over? finished? ◄── arrived ─┘
 
-In an all-port network a node has a sender and a receiver for each of its lanes (``cycle_state``).
+In an all-port network a node has a sender and a receiver for each of its lanes (``state``).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 ::
 
-    request ──► candidate ──► grant ──► move ──► cycle_links ──► arrive, take_credit
-                (of a VC)     (of an     │                          at the end of a cycle
+    request ──► candidate ──► grant ──► move ──► links ──► arrive, take_credit
+                (of a VC)     (of an     │                    at the end of a cycle
                                output)   └─► leave
 
 Outputs are gone through one after another, and a flit moves before the next output grants. Of what

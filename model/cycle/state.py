@@ -66,9 +66,9 @@ class Network(NamedTuple):
     """Everything that is fixed while a program runs: the network, and the rows of its tables.
 
     ``lanes``, ``lines``, ``buffers`` and, of those, ``link_buffers`` are those of one node;
-    ``lanes`` is None, for 1, in a network that is not all-port
-    (:func:`~.cycle_compiler.lanes_of`). A turn is one of ``places``. ``exits[line]`` is the set of
-    the port codes, the deliver code too, for which a packet may ask that came in there.
+    ``lanes`` is None, for 1, in a network that is not all-port (``loops.lanes_of``). A turn is one
+    of ``places``. ``exits[line]`` is the set of the port codes, the deliver code too, for which a
+    packet may ask that came in there.
     ``downstream[channel]`` is the input channel to which an output channel leads and
     ``upstream[channel]`` the output channel that feeds an input channel, -1 where there is none.
     The senders feed the lanes: their channels follow those of all routers, VC a of lane n being

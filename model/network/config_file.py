@@ -6,7 +6,7 @@
      "vcs": 1, "depth": 2, "flit_width": 32, "message_words": 256, "table_words": 64, "steps": 15,
      "link_registers": 1}
 
-Parameters that are not in every file (:class:`.config.Parameter`) are left out where they are 0 or
+Parameters that are not in every file (``Parameter.in_every_file``) are left out where they are 0 or
 false.
 """
 

@@ -22,7 +22,7 @@ def with_faults(
     faulty_nodes: Iterable[int] = (),
     faulty_links: Iterable[tuple[int, int]] = (),
 ) -> Topology:
-    """``topology`` without the links of ``faulty_nodes`` and without ``faulty_links``.
+    """Take the links of ``faulty_nodes``, and ``faulty_links``, away from ``topology``.
 
     A faulty link is a directed pair (from, to) of nodes, and means all parallel links from the one
     to the other. Faults that ``topology`` has already stay. Raises :class:`InvalidInput` for a node

@@ -13,7 +13,7 @@ number at each end of each link::
 Links come in pairs, one each way between the same two ports, because the credits of a link run
 beside the link that comes back. So there must be as many links n -> m as m -> n; where there are
 several, the lowest port of n is paired with the lowest port of m, and so on. A link that works one
-way only is a pair with a faulty link (:func:`~.faults.with_faults`).
+way only is a pair with a faulty link (:func:`.with_faults`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .topology import LARGEST_NODE_COUNT, NO_LINK, Topology
 
 
 def graph(neighbor: Sequence[Sequence[int]]) -> Topology:
-    """The graph of a neighbour table, laid out as at the top of this module.
+    """The graph of a table of neighbours: ``neighbor[n][p]`` is behind port p of node n, or -1.
 
     Raises :class:`InvalidInput` that names the entry or the two nodes at fault: an empty or ragged
     table, a node that does not exist, a link from a node to itself, a link without a way back.

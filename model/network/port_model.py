@@ -10,7 +10,7 @@ from ..base.errors import InvalidInput
 class PortModel(StrEnum):
     """Rule on the sends and receives of a node in one step, the strictest first.
 
-    :func:`..schedule.checks.check_ports` says what each allows.
+    :func:`.check_ports` says what each allows.
     """
 
     HALF_DUPLEX = "half-duplex"

@@ -22,7 +22,7 @@ Fields = tuple[tuple[str, int], ...]
 class TableFormat:
     """Format of a row's control words, which stand in front of its header flits.
 
-    ``fields`` are packed into words of ``word_width`` bits by :func:`pack_positions`.
+    ``fields`` are packed into words of ``word_width`` bits by :func:`.pack_positions`.
     """
 
     word_width: int

@@ -54,7 +54,7 @@ class Topology:
     ports of a grid. ``name`` is what a person calls the network, where dims and kind do not say it.
 
     ``faulty_nodes`` and ``faulty_links`` (from, to), ascending, are what
-    :func:`~.faults.with_faults` took away from ``without_faults``, which is None where nothing is
+    :func:`.with_faults` took away from ``without_faults``, which is None where nothing is
     missing.
     """
 
@@ -182,7 +182,9 @@ def mesh(dims: tuple[int, ...]) -> Topology:
 
 
 def torus(dims: tuple[int, ...]) -> Topology:
-    """A torus with the given side lengths, axis 0 first; each at least 1 (see the drawing).
+    """A torus with the given side lengths, axis 0 first; each at least 1.
+
+    An axis of length 2 has two links each way, one of length 1 none.
 
     >>> torus((3, 2)).neighbor[0].tolist()
     [-1, 1, 2, 3, 3]

@@ -12,10 +12,10 @@
     {"kind": "graph", "neighbor": [[-1, 1], [-1, 0]], ...}
     {"kind": "line", "nodes": 4, "host": true, "host_links": [1, 3], ...}
 
-``neighbor`` is the table of :func:`.graphs.graph`, column 0 included. It and the sizes describe the
-network without faults; the faults stand beside them as in :func:`.faults.with_faults`. They are
+``neighbor`` is the table of :func:`.graph`, column 0 included. It and the sizes describe the
+network without faults; the faults stand beside them as in :func:`.with_faults`. They are
 always written, and where a file leaves them out there are none. ``host_links`` are the nodes that a
-host is linked to; the host itself is the node after the last, as in :func:`.host.with_host`.
+host is linked to; the host itself is the node after the last.
 
 A graph may also be in the form that networkx writes (:mod:`.node_link`).
 """

@@ -1,4 +1,4 @@
-"""Whether a program's values are within limits: those of its tables, or of its whole network.
+"""Checks of a program's values against limits: those of its tables, or of its whole network.
 
 A table can hold more than a network can carry out: a port code that is no port, an address beyond
 the message memory. Senders and routers flag such rows, and the cycle model says how; so it runs
@@ -16,6 +16,9 @@ import numpy as np
 from ..base.errors import InvalidInput
 from ..network.table_format import MOST_HEADER_FLITS
 from .table import NO_START, Numbers, ProgramTable
+
+_ANY = int(np.iinfo(np.int64).max)
+"""The largest value that a column can have."""
 
 
 class _Limit(NamedTuple):
@@ -38,7 +41,7 @@ class _Limit(NamedTuple):
 
 
 def require_held(table: ProgramTable) -> None:
-    """Raise :class:`InvalidInput` for the first value that no table or register can hold."""
+    """Raise :class:`.InvalidInput` for the first value that no table or register can hold."""
     config = table.config
     most_step, most_address = (1 << config.step_bits) - 1, (1 << config.address_bits) - 1
     rows = [
@@ -61,7 +64,7 @@ def require_held(table: ProgramTable) -> None:
 
 
 def check_program(table: ProgramTable) -> None:
-    """Raise :class:`InvalidInput` for the first row that the network cannot hold or carry out."""
+    """Raise :class:`.InvalidInput` for the first row that the network cannot hold or carry out."""
     config = table.config
     memory = f"at most {config.message_words} (the message memory)"
     ends = (
@@ -70,11 +73,12 @@ def check_program(table: ProgramTable) -> None:
     )
     rows = [
         _Limit("step", table.step, 1, config.steps),
-        _Limit("source address", table.source_address, 0, config.message_words),
-        _Limit("target address", table.target_address, 0, config.message_words),
-        _Limit("length", table.length, 0, config.message_words),
+        _Limit("source address", table.source_address, 0, _ANY, "at least 0"),
+        _Limit("target address", table.target_address, 0, _ANY, "at least 0"),
+        _Limit("length", table.length, 0, _ANY, "at least 0"),
         *(_Limit(name, end, 0, config.message_words, memory) for name, end in ends),
         *_start_limits(table),
+        _Limit("hops of the route", table.row_hops, 1, _ANY, "at least 1"),
     ]
     segments = [
         _Limit("port", table.routes.port, 1, config.topology.ports - 1),
@@ -100,12 +104,11 @@ def require_table_room(table: ProgramTable, otherwise: str = "") -> None:
 
 def _hops_limit(table: ProgramTable) -> _Limit:
     """Any number of hops; whether their slots fit is asked of the header flits."""
-    most = int(np.iinfo(np.int32).max)
-    return _Limit("hops", table.routes.hops, 0, most, "at least 0")
+    return _Limit("hops", table.routes.hops, 0, _ANY, "at least 0")
 
 
 def _start_limits(table: ProgramTable) -> Iterator[_Limit]:
-    """What a row's start may be, where there are any."""
+    """Limits of a row's start, where there are any."""
     if not table.config.timed_rows:
         yield _Limit("start", table.start, NO_START, NO_START, "left out here")
     else:
@@ -166,7 +169,7 @@ def _require_received(table: ProgramTable, least: int, most: int) -> None:
         for place in limit.wrong()[:1].tolist():
             node = int(np.searchsorted(table.first_receive, place, side="right")) - 1
             raise limit._replace(name="").refusal(f"{limit.name} {node}", place)
-    largest_word = min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max))
+    largest_word = min((1 << config.flit_width) - 1, _ANY)
     awaited = _Limit("", table.awaited, 0, largest_word)
     if not config.timed_rows:
         awaited = _Limit("", table.awaited, 0, 0, "0 in a network without timed rows")

@@ -186,7 +186,7 @@ def _puts(schedule: Schedule, layout: Layout) -> _Puts:
 
 
 class _Receives(NamedTuple):
-    """What is received: node, step and, in an all-port network, port, in this order."""
+    """Receives as columns: node, step and, in an all-port network, port, in this order."""
 
     node: Numbers
     step: Numbers

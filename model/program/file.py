@@ -12,7 +12,7 @@
                           "length": 4}], "receives": []},
                {"rows": [], "receives": [1]}]}
 
-"network" is described in :mod:`..network.config_file`. A route is a list of segments [port, hops,
+"network" is described in :mod:`.config_file`. A route is a list of segments [port, hops,
 vc]. A timed row has "start", and a node that receives packets of timed rows says in "awaited" how
 many. A row whose message goes on in the next row is "continued". In an all-port network
 "receive_ports" are the ports of "receives", one for each.

@@ -60,7 +60,7 @@ class Layout:
     def addresses(
         self, nodes: npt.NDArray[np.integer], blocks: npt.NDArray[np.integer]
     ) -> npt.NDArray[np.int64]:
-        """Where each of ``blocks`` begins in the node beside it; KeyError if one never has it."""
+        """Addresses of ``blocks``, each in the node beside it; KeyError if it never has it."""
         if self.packed is None:
             starts: npt.NDArray[np.int64] = self.starts[blocks]
             return starts

@@ -30,7 +30,7 @@ class Program(ProgramTable):
     def check(self) -> None:
         """Raise :class:`InvalidInput` for the first row that the network cannot carry out.
 
-        What that asks for is :func:`~.checks.check_program`.
+        The rules are those of :func:`.check_program`.
         """
         check_program(self)
 

@@ -49,17 +49,17 @@ class ProgramTable:
     start
         The first cycle in which a row may begin; ``NO_START`` where it has none.
     continued
-        Whether the next row of the same sender, of the same step and route, has more of the same
-        message.
+        True where the next row of the same sender, of the same step and route, has more of the
+        same message.
     route
-        Which of ``routes`` a row takes.
+        Number in ``routes`` of the route that a row takes.
     first_receive, receive_step, receive_port
         Node n receives in the steps ``receive_step[first_receive[n]:first_receive[n + 1]]``. In an
         all-port network ``receive_port`` has the link port by which it does, in any other 0.
     awaited
-        How many packets of timed rows each node receives: shape (nodes,).
+        Packets of timed rows that each node receives: shape (nodes,).
 
-    All are int64, ``continued`` bool. Raises :class:`InvalidInput` if shapes do not fit together;
+    All are int64, ``continued`` bool. Raises :class:`.InvalidInput` if shapes do not fit together;
     whether the network can hold and carry out the program is what ``checks`` prove.
     """
 

@@ -1,8 +1,8 @@
 """Checks of a trace that need no model: what docs/router.md promises of any run of a program.
 
-Packets are put together in ``trace_packets``. Order, routes and the time that each flit spends in a
+Packets are put together in ``packets``. Order, routes and the time that each flit spends in a
 buffer come out of matching what left each router with what came in, in ``matching``; whose
-turn it was comes out of these, in ``trace_grants``.
+turn it was comes out of these, in ``grants``.
 """
 
 from __future__ import annotations

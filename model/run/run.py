@@ -33,7 +33,7 @@ class Run:
     """A run of a program, whoever carried it out.
 
     finished
-        Whether all nodes were finished in or before the cycle limit.
+        True if all nodes were finished in or before the cycle limit.
     cycles
         Cycles before the first one in which all nodes were finished (docs/router.md, section 5);
         the cycle limit where there was none.
@@ -49,8 +49,8 @@ class Run:
     step
         The step register of each node: shape (nodes,).
     arrived
-        Whether a packet of a step has arrived: shape (nodes, lanes, 2 ** step_bits). In an all-port
-        network lane l is link port l + 1; in any other there is one lane.
+        True where a packet of a step has arrived: shape (nodes, lanes, 2 ** step_bits). In an
+        all-port network lane l is link port l + 1; in any other there is one lane.
     """
 
     finished: bool
@@ -72,7 +72,7 @@ class Prediction(Run):
     """A run of the cycle model, which sees more than the hardware tells.
 
     received
-        How many packets of timed rows each node has received: shape (nodes,).
+        Packets of timed rows that each node has received: shape (nodes,).
     step_ends
         Entry s - 1 is for step s of 1 to ``program.steps``: the cycle after the one in which the
         last tail with that step left port 0 of a router; 0 where none did.

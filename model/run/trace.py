@@ -57,7 +57,7 @@ class Trace:
     """One row per flit that leaves an output port; columns of equal length.
 
     ``cycle`` counts from 0, the first cycle after reset; ``port`` and ``vc`` are the output's, port
-    0 is delivery to the node; ``kind`` is an index into :data:`KINDS`; ``data`` is the flit as it
+    0 is delivery to the node; ``kind`` is an index into ``KINDS``; ``data`` is the flit as it
     leaves. Rows are in order of (cycle, node, port); :meth:`sort` makes them so. What leaves by
     several ejection ports of a node in one cycle has port 0 and is in the order of those ports.
     """
@@ -80,7 +80,7 @@ class Trace:
 
     @property
     def columns(self) -> tuple[npt.NDArray[Any], ...]:
-        """The six columns, in the order of :data:`COLUMNS`."""
+        """The six columns, in the order of ``COLUMNS``."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
     @classmethod
@@ -119,9 +119,9 @@ class Trace:
         return Trace(*(column[order] for column in self.columns))
 
     def write_csv(self, path: str | Path) -> None:
-        """Write the file of the module's docstring, whole or not at all.
+        """Write the trace as CSV, whole or not at all.
 
-        Raises :class:`InvalidInput` if ``path`` cannot be written.
+        Raises :class:`.InvalidInput` if ``path`` cannot be written.
         """
         write_pieces_atomically(path, self._csv_pieces())
 
@@ -139,7 +139,7 @@ class Trace:
     def read_csv(cls, path: str | Path) -> Trace:
         """Read a file written by :meth:`write_csv`, or by anything else that keeps to the format.
 
-        Raises :class:`InvalidInput` naming the file and its first bad line.
+        Raises :class:`.InvalidInput` naming the file and its first bad line.
         """
         path = Path(path)
         try:
@@ -229,7 +229,7 @@ def _bad_field(where: str, column: str, text: bytes) -> InvalidInput:
 
 
 def _require_order(path: Path, trace: Trace) -> None:
-    """Raise :class:`InvalidInput` for the first row that does not follow the one before it.
+    """Raise :class:`.InvalidInput` for the first row that does not follow the one before it.
 
     An output sends at most one flit per cycle, so no two rows have the same place in the order,
     but for deliveries: a node may have several ejection ports.

@@ -44,7 +44,7 @@ def check_schedule(schedule: SendTable) -> None:
     """Raise :class:`ScheduleError` for the first rule that ``schedule`` breaks; in this order.
 
     1. steps, nodes, VCs and blocks exist (:func:`check_ranges`);
-    2. the blocks are what the collective's name promises (:func:`.promises.require_promise`);
+    2. the blocks are what the collective's name promises (:func:`check_promise`);
     3. each path leads over links from its source to its target (:func:`check_paths`);
     4. no node sends a block before it has got it, no node is left out, and none is reached twice
        in a broadcast (:func:`check_blocks`);

@@ -11,7 +11,7 @@ One object: what the schedule is, what its collective moves, and the sends, one 
 A file is read only if it says all of this and nothing else. Only "steps" and "tcd", which
 are always written, may be left out: they are counted, and must be right where they are given.
 Whether the sends carry out the collective, and whether its blocks are what its name promises
-(:mod:`.promises`), is another question, which :meth:`.Schedule.check` answers.
+(:func:`.check_promise`), is another question, which :meth:`.Schedule.check` answers.
 """
 
 from __future__ import annotations

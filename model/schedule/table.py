@@ -74,7 +74,7 @@ class SendTable:
     ``block_ids`` the blocks that the sends carry, one or more each; int32. ``root`` is the node at
     which the collective begins or ends, None where every node is one.
 
-    Raises :class:`InvalidInput` if the shapes do not fit together. Whether the sends carry out the
+    Raises :class:`.InvalidInput` if the shapes do not fit together. Whether the sends carry out the
     collective is what ``check()`` of a :class:`~.schedule.Schedule` proves; the measures of links
     mean something only where all paths follow links, as it requires.
     """

@@ -8,6 +8,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from helpers.programs import changed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -153,6 +154,6 @@ def test_the_same_with_a_dateline_is_certified_and_ends():
         else rows
         for node, rows in enumerate(program.rows)
     )
-    program = dataclasses.replace(program, rows=crossing)
+    program = changed(program, rows=crossing)
     certify(program)
     assert run(program, empty_memory(config), timing="self-timed").finished

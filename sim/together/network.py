@@ -15,11 +15,11 @@ word for each bit to a word for each tile, and what is read is turned back.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ..model.network.config import NetworkConfig
-from ..model.network.topology import NO_LINK
-from ..rtl.tiles_together import INSIDE, TILES_MODULE
+from ...model.network.config import NetworkConfig
+from ...model.network.topology import NO_LINK
+from ...rtl.tiles_together import INSIDE, TILES_MODULE
 from .gates import ONE, ZERO, Gate
-from .tile_gates import Memory, ReadPort, TileGates, WritePort
+from .tile import Memory, ReadPort, TileGates, WritePort
 
 TILES = 64
 """Tiles in one word, which is what a processor works on."""
@@ -73,7 +73,7 @@ def _is_inside(port: str) -> bool:
 
 
 class _Links:
-    """What the tiles hear by their links, and their constants."""
+    """Inputs of the tiles: their links, and their constants."""
 
     def __init__(self, config: NetworkConfig) -> None:
         self._topology = config.topology
@@ -153,7 +153,7 @@ class _WordModule:
         yield "endmodule"
 
     def _wanted(self) -> Counter[int]:
-        """How often each gate is looked at; 0 times if it is of no use."""
+        """Count how often each gate is looked at; 0 times if it is of no use."""
         looked_at: Counter[int] = Counter()
         for gates in self._tile.outputs.values():
             looked_at.update(gates)
@@ -269,7 +269,7 @@ class _WordModule:
         return _Turned(name, [self._text[gate] for gate in gates])
 
     def _place(self, memory: Memory, tile: int, address: "_Turned") -> str:
-        """Where a tile's word is in the memory of all."""
+        """Address of a tile's word in the memory of all."""
         of_tile = f"{max(1, (self._tiles - 1).bit_length())}'d{tile}"
         return f"{{{of_tile}, {address.of_tile(tile, memory.address_bits)}}}"
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from amaranth.back import rtlil
 
-from ..model.network.config import NetworkConfig
-from ..rtl.tile import Tile
+from ...model.network.config import NetworkConfig
+from ...rtl.tile import Tile
 from .cells import UnknownCellError, cell_gates
 from .gates import ONE, ZERO, Gates
 
@@ -121,7 +121,7 @@ class TileGates:
         return names
 
     def _begin_memory(self, memory: "_MemoryCell", name: str) -> None:
-        """What is read is known, or is worked out from registers and an address."""
+        """Begin with what is read: it is known, or is worked out from registers and an address."""
         if not memory.is_small:
             for number in range(memory.reads):
                 self._know(memory.port("RD_DATA", number), f"{name}_read_{number}")
@@ -216,7 +216,7 @@ class TileGates:
 
 @dataclass(frozen=True)
 class _Source:
-    """Where wires come from: what is ``wanted``, and the gates that are made of the gates there."""
+    """Sources of wires: what is ``wanted``, and the gates that are made of the gates there."""
 
     wires: Sequence[Bit]
     wanted: Sequence[Bit]

@@ -1,4 +1,4 @@
-"""What the cells of a netlist are in gates."""
+"""Cells of a netlist, made of gates."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -46,7 +46,7 @@ def _choice(gates: Gates, inputs: Mapping[str, Bits], width: int) -> list[int]:
 
 
 def _number_gates(gates: Gates, kind: str, a: Bits, b: Bits, width: int) -> list[int]:
-    """What has two numbers as inputs and does not work bit by bit."""
+    """Make the cell of two numbers that does not work bit by bit, of gates."""
     if kind in ("$shift", "$shiftx", "$shr"):
         return gates.shift_down(_wide(a, max(width, len(a))), b)[:width]
     if kind == "$add":

@@ -29,7 +29,7 @@ class Gates:
         return number
 
     def input(self, name: str) -> int:
-        """What has this name elsewhere."""
+        """A gate for the signal that has this name elsewhere."""
         return self._gate("input", name)
 
     def invert(self, a: int) -> int:

@@ -1,0 +1,171 @@
+"""``eyecast bitstream``: a network built for an FPGA board, and proved in simulation."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..boards.registry import BOARDS, Board, find_board
+from ..model.base.files import write_bytes_atomically
+from ..model.network.config import NetworkConfig, Timing
+from ..model.program.compiler import Compiled
+from ..model.schedule.collective import Collective
+from .console import print_json, print_table, progress, say, say_written
+from .on_board import board_config, megahertz, print_comparison, signature_option
+from .options.hardware import (
+    chosen_config,
+    hardware_options,
+)
+from .options.network import SizeLimit, chosen_topology, network_facts, network_options
+from .options.output import json_option, output_paths
+
+if TYPE_CHECKING:
+    from ..boards.synthesis.bitstream import Bitstream
+    from ..model.compare.case import Case
+    from ..model.compare.checks import Verification
+
+
+PROOF_FLITS = 4
+"""Length of the message that ``--prove`` sends."""
+
+
+@click.command("bitstream")
+@click.option("--board", "board_name", required=True, help=f"{', '.join(BOARDS)}.")
+@network_options
+@hardware_options
+@signature_option
+@click.option(
+    "--prove", is_flag=True, help="Run a broadcast on it in simulation, and compare with the model."
+)
+@click.option("--program", is_flag=True, help="Load it onto the board, by openFPGALoader.")
+@click.option("-o", "--output", metavar="FOLDER", help="Copy bitstream, report and logs there.")
+@json_option
+def bitstream_command(
+    board_name: str, prove: bool, program: bool, output: str | None, as_json: bool, **chosen: Any
+) -> None:
+    """Build a network with its serial host for a board; print what it takes and how fast it is.
+
+    A second run takes everything from the cache. --prove simulates the netlist, and for iCE40 the
+    bitstream, where icebox_vlog is installed to read it back.
+    """
+    from ..boards.synthesis.bitstream import REPORT
+    from ..boards.tools import load_bitstream, require_loader
+    from ..sim.toolchain import environment
+
+    board = find_board(board_name)
+    topology = chosen_topology(chosen, SizeLimit.HARDWARE)
+    config = board_config(chosen, chosen_config(chosen, topology))
+    if program:
+        require_loader()
+    if prove:
+        # Asked now, so that a missing Verilator is said before synthesis.
+        environment()
+    # The others' names are known when all is built.
+    output_paths(output, REPORT)
+    built = _build(board, config)
+    if not as_json:
+        _print_bitstream(board, config, built)
+        say(f"bitstream {built.bitstream}")
+    proofs = _prove(board, config, built) if prove else {}
+    if as_json:
+        facts = network_facts(chosen, config.topology)
+        print_json({**facts, **_bitstream_json(board, built, proofs)})
+    elif prove:
+        _print_proofs(board, proofs)
+    kept = [path for path in built.folder.iterdir() if path.suffix in (".log", ".json")]
+    made = [built.bitstream, *sorted(kept)]
+    copies = output_paths(output, *(path.name for path in made))
+    # There are none if no folder was asked for.
+    for path, copy in zip(made, copies, strict=False):
+        write_bytes_atomically(copy, path.read_bytes())
+    say_written(*(() if as_json else copies))
+    if built.fmax < board.clock:
+        raise RuntimeError(
+            f"Fmax must be at least the clock of {board.name}, {megahertz(board.clock)}, "
+            f"not {megahertz(built.fmax)}"
+        )
+    for level, proof in proofs.items():
+        if not proof.agrees:
+            raise RuntimeError(f"{level} and prediction do not agree")
+    if program:
+        load_bitstream(built.bitstream, board.loader_options)
+
+
+def _build(board: Board, config: NetworkConfig) -> Bitstream:
+    """Build, with the stages as progress."""
+    from ..boards.synthesis.bitstream import Stage, build_bitstream
+
+    with progress(Stage.CONVERT, len(Stage), shown=True) as (say, advance):
+        begun: list[str] = []
+
+        def begin(stage: str) -> None:
+            if begun:
+                advance()
+            begun.append(stage)
+            say(stage)
+
+        return build_bitstream(board, config, say=begin)
+
+
+def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, Verification]:
+    """Run a broadcast on what was built, in simulation, at every level that can be had."""
+    from ..boards.proof.proof import bitstream_design, netlist_design, prove, why_not_read_back
+
+    with progress("generating, checking, predicting", 1, shown=False) as (say, _):
+        case = _proof_case(config)
+        designs = [netlist_design(board, built.folder)]
+        if why_not_read_back(board) is None:
+            say("reading the bitstream back")
+            designs.append(bitstream_design(board, built.folder))
+        return {design.level: prove(design, case, say=say) for design in designs}
+
+
+def _proof_case(config: NetworkConfig) -> Case:
+    """A broadcast of a few flits from the first node, as any connected network can do it."""
+    from ..model.collectives.registry import Request, find_algorithm
+    from ..model.compare.case import Case
+
+    topology = config.topology
+    source = min(set(range(topology.nodes)) - set(topology.faulty_nodes), default=0)
+    words = min(PROOF_FLITS, config.message_words)
+    request = Request(topology=topology, words=words, source=source)
+    schedule = find_algorithm(Collective.BROADCAST, "tree").generate(request)
+    return Case.of(Compiled.of(schedule, config), timing=Timing.BARRIER, seed=0)
+
+
+def _bitstream_json(
+    board: Board, built: Bitstream, proofs: dict[str, Verification]
+) -> dict[str, object]:
+    """A built bitstream as JSON values."""
+    return {
+        "board": board.name,
+        "bitstream": str(built.bitstream),
+        "resources": [asdict(resource) for resource in built.resources],
+        "fmax_hz": built.fmax,
+        "clock_hz": board.clock,
+        "proofs": {level: proof.to_json() for level, proof in proofs.items()},
+    }
+
+
+def _print_bitstream(board: Board, config: NetworkConfig, built: Bitstream) -> None:
+    """Resources and Fmax as a table."""
+    rows = [(r.name, r.used, r.available, f"{r.used / r.available:.0%}") for r in built.resources]
+    speed = f"{built.fmax / board.clock:.1f} times"
+    print_table(
+        f"{config.topology.label} with serial host on {board.title} ({board.device})",
+        ("", "network", "board", ""),
+        [*rows, ("Fmax, clock", megahertz(built.fmax), megahertz(board.clock), speed)],
+    )
+
+
+def _print_proofs(board: Board, proofs: dict[str, Verification]) -> None:
+    """Predicted beside what was simulated, level by level, and which level is missing and why."""
+    from ..boards.proof.proof import why_not_read_back
+
+    for level, proof in proofs.items():
+        print_comparison(proof, f"{level} in simulation")
+    reason = why_not_read_back(board)
+    if reason is not None:
+        say(f"bitstream not simulated: {reason}")

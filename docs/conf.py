@@ -1,0 +1,89 @@
+"""Settings of ``make docs``, which makes pages of the Markdown files here and of docstrings."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+import numpy.typing
+from click import Context
+from sphinx.application import Sphinx
+
+Item = TypeVar("Item")
+
+
+class NDArray(Generic[Item]):
+    """Stands for NumPy's alias, which would be shown as what it is short for, two lines long."""
+
+
+class ArrayLike:
+    """Stands for NumPy's alias of all that becomes an array."""
+
+
+for alias in (ArrayLike, NDArray):
+    alias.__module__ = "numpy.typing"
+    setattr(numpy.typing, alias.__name__, alias)
+
+# Its annotations are to use the classes above.
+import eyecast  # noqa: E402
+from eyecast.model.network.config import PARAMETERS  # noqa: E402
+
+project = "Eyecast"
+version = release = eyecast.__version__
+html_title = f"Eyecast {version}"
+html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["pages.css"]
+html_copy_source = False
+html_show_copyright = False
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_click"]
+
+# As code hosts name the anchors of headings.
+myst_heading_anchors = 3
+# Drawings and tables of the pages are indented, and code names its language.
+highlight_language = "text"
+# Two hyphens begin an option.
+smartquotes = False
+
+autosummary_generate = False
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+maximum_signature_line_length = 88
+python_use_unqualified_type_names = True
+
+# The type of a node is an alias, which has no class to lead to.
+nitpick_ignore = [("py:class", "Node")]
+# Names of others: what they document would have to be fetched when the pages are built.
+nitpick_ignore_regex = [("py:.*", r"(collections|numpy|pathlib)\..*")]
+
+
+def setup(app: Sphinx) -> None:
+    """Mend signatures, and build the page of commands each time: it is not seen to be outdated."""
+    app.connect("autodoc-process-docstring", add_limits)
+    app.connect("autodoc-process-signature", name_defaults)
+    app.connect("sphinx-click-process-description", keep_columns)
+    app.connect("env-get-outdated", lambda *_: ["reference/commands"])
+
+
+def add_limits(*event: Any) -> None:
+    """Add to a parameter of a network the least and the most that it may be."""
+    *_, name, _, _, lines = event
+    owner, _, field = name.rpartition(".")
+    if owner.endswith(".NetworkConfig") and field in PARAMETERS and PARAMETERS[field].limits:
+        least, most = PARAMETERS[field].limits
+        lines += [f"From {least} to {most}.", ""]
+
+
+def keep_columns(_app: Sphinx, _context: Context, lines: list[str]) -> None:
+    """Set lines that click is not to wrap as a terminal shows them, where they have columns."""
+    kept = [number for number, line in enumerate(lines) if line.startswith("| ")]
+    for number in kept:
+        lines[number] = "   " + lines[number][2:]
+    if kept:
+        lines[kept[0] : kept[0]] = ["::", ""]
+
+
+def name_defaults(*event: Any) -> tuple[str | None, str | None]:
+    """Write the default of a field that a function makes so that the signature is Python."""
+    *_, signature, result = event
+    return signature and signature.replace("<factory>", "..."), result

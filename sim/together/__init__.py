@@ -1,0 +1,1 @@
+"""All tiles of a network simulated together: a bit of each tile in one word."""

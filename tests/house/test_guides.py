@@ -1,0 +1,180 @@
+"""The guides and the README: what they run does run, and prints what they show.
+
+Of a fenced block the language says what is done with it, in the order of the page and in one
+folder: ``python`` is run, ``text`` is what the block before it has printed, ``pycon`` is a session,
+``json`` is a file named in the text before it, ``console`` has commands and what they print. What a
+command prints may be left out; what is shown is all of it.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+import subprocess
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from helpers.command import Command
+
+from eyecast import api
+
+ROOT = Path(api.__file__).parents[1]
+FIRST_HOUR = ROOT / "docs" / "guides" / "first-hour.md"
+PAGES = [ROOT / "docs" / "index.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
+FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ELSEWHERE = ("make", "source")
+"""Commands that set the project up, for which a test needs no guide."""
+
+
+class Block(NamedTuple):
+    """A fenced block, and the text of the page before it."""
+
+    language: str
+    text: str
+    before: str
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    text = page.read_text()
+    for found in FENCED.finditer(text):
+        yield Block(found[1], found[2], text[: found.start()])
+
+
+def commands(text: str) -> list[tuple[str, str]]:
+    """The commands of a console block, each with what the page shows of its output."""
+    parts = re.split(r"^\$ (.*)\n", text, flags=re.MULTILINE)
+    assert parts[0] == "", parts[0]
+    return list(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def run_command(line: str, eyecast: Command) -> str:
+    """What a command prints, which must succeed."""
+    program, *arguments = shlex.split(line)
+    if program != "eyecast":
+        assert program in ("head", "tail")
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, check=True)
+        return done.stdout
+    answer = eyecast(*arguments)
+    assert answer.status == 0, answer.errors
+    return answer.output
+
+
+def is_run(line: str) -> bool:
+    """Whether a command is run with its page: not if it records waves, which has a slow test."""
+    return line.split(maxsplit=1)[0] not in ELSEWHERE and "--waves" not in line
+
+
+def run_session(text: str, names: dict[str, Any], page: Path) -> None:
+    """Type a session in, and compare its answers."""
+    session = doctest.DocTestParser().get_doctest(text, names, page.name, str(page), 0)
+    complaints: list[str] = []
+    doctest.DocTestRunner().run(session, out=complaints.append, clear_globs=False)
+    names.update(session.globs)
+    assert not complaints, "".join(complaints)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_guide_runs(
+    page: Path, here: Path, eyecast: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names: dict[str, Any] = {"__name__": "guide"}
+    printed = ""
+    for language, text, before in blocks(page):
+        if language == "python":
+            exec(compile(text, page.name, "exec"), names)
+            printed = capsys.readouterr().out
+        elif language == "text":
+            assert printed == text
+        elif language == "pycon":
+            run_session(text, names, page)
+        elif language == "json":
+            (here / re.findall(r"`(\S+\.json)`", before)[-1]).write_text(text)
+        else:
+            assert language == "console"
+            for line, shown in filter(lambda each: is_run(each[0]), commands(text)):
+                output = run_command(line, eyecast)
+                assert shown in ("", output), f"{line}\n{output}"
+
+
+def test_the_example_of_the_readme_runs(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "README.md").read_text()
+    (example,) = re.findall(r"(?:^    .*\n|^\n)*^    import eyecast\n(?:    .*\n|\n)+", text, re.M)
+    exec(compile(textwrap.dedent(example), "README.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines()[-1] == "True"
+    assert [path.name for path in here.iterdir()] == ["eye.svg"]
+
+
+def test_links_of_the_readme_lead_to_files() -> None:
+    links = re.findall(r"\]\(([^)#]+)", (ROOT / "README.md").read_text())
+    assert len(links) > 4
+    assert [link for link in links if "://" not in link and not (ROOT / link).is_file()] == []
+
+
+def test_the_reference_has_each_name_of_the_face_once() -> None:
+    pages = sorted((ROOT / "docs" / "reference").glob("*.md"))
+    text = "".join(page.read_text() for page in pages)
+    assert (
+        sorted(re.findall(r"^\.\. auto(?!module)\w+:: eyecast\.(\w+)(?:\(.*)?$", text, re.M))
+        == api.__all__
+    )
+    assert sorted(re.findall(r"^   eyecast\.(\w+)$", text, re.M)) == sorted(
+        set(api.__all__) - {"InvalidInput"}
+    )
+
+
+def waves(path: Path) -> dict[int, dict[str, str]]:
+    """In each cycle out of reset the value of every signal of ``eyecast_network``, in hex."""
+    names: dict[str, list[str]] = {}
+    values: dict[str, str] = {}
+    cycles: dict[int, dict[str, str]] = {}
+    scope: list[str] = []
+    for line in map(str.strip, path.read_text().splitlines()):
+        if line.startswith("$scope"):
+            scope.append(line.split()[2])
+        elif line.startswith("$upscope"):
+            scope.pop()
+        elif line.startswith("$var"):
+            _, _, _, code, name, *_ = line.split()
+            names.setdefault(code, []).append(".".join((*scope, name)))
+        elif line.startswith("#"):
+            now = {key.removeprefix("eyecast_network."): word for key, word in values.items()}
+            if now.get("clk") == "0" and now.get("rst") == "0":
+                cycles[int(now["cycle"], 16)] = now
+        elif found := re.fullmatch(r"b([01]+) (\S+)|([01])(\S+)", line):
+            word, code = f"{int(found[1] or found[3], 2):x}", found[2] or found[4]
+            values.update(dict.fromkeys(names[code], word))
+    return cycles
+
+
+@pytest.mark.slow
+def test_waveforms_are_what_the_guide_says(here: Path, eyecast: Command) -> None:
+    lines = [
+        line
+        for block in blocks(FIRST_HOUR)
+        if block.language == "console"
+        for line, _ in commands(block.text)
+    ]
+    for line in lines:
+        if " schedule " in line or "--waves" in line:
+            run_command(line, eyecast)
+    cycles = waves(here / "waves" / "waves.vcd")
+    _, table = FIRST_HOUR.read_text().split("## Read the waveforms")
+    signals = re.findall(r"^\| `(\S+)` \|", table, re.M)
+    assert len(signals) == 8
+    assert set(signals) <= set(cycles[0])
+    rows = (here / "waves" / "trace-hardware.csv").read_text().splitlines()
+    sent = {int(row.split(",")[0]): row.split(",")[5] for row in rows if ",0,1,0," in row}
+    seen = {
+        cycle: now["tile_0__outputs__0__flit.data"]
+        for cycle, now in cycles.items()
+        if now["tile_0__outputs__0__valid"] == "1"
+    }
+    assert seen == sent
+    assert cycles[2]["tile_0__outputs__0__flit.data"] == "d"
+    steps = {cycle: now["tile_1.interface.steps.step"] for cycle, now in cycles.items()}
+    assert (steps[9], steps[10]) == ("1", "2")
+    assert next(cycle for cycle, now in cycles.items() if now["done"] == "1") == 17
