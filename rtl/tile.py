@@ -142,11 +142,16 @@ class Tile(Component):
 
     def _elaborate_interface(self, m: Module, interface: NetworkInterface) -> None:
         """The interface's wires to the network and the host."""
-        for name in ("node", "barrier", "half_duplex", "advance"):
-            m.d.comb += getattr(interface, name).eq(getattr(self, name))
-        for name in ("over", "finished", "flagged"):
-            m.d.comb += getattr(self, name).eq(getattr(interface, name))
         connect(m, flipped(self.host), interface.host)
+        m.d.comb += [
+            interface.node.eq(self.node),
+            interface.barrier.eq(self.barrier),
+            interface.half_duplex.eq(self.half_duplex),
+            interface.advance.eq(self.advance),
+            self.over.eq(interface.over),
+            self.finished.eq(interface.finished),
+            self.flagged.eq(interface.flagged),
+        ]
 
     def _elaborate_signature(self, m: Module, router: Router, interface) -> None:
         """Fold what leaves the router; the host reads it in the status space."""
