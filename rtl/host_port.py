@@ -57,7 +57,7 @@ FLAGS = data.FlexibleLayout(max(Flag) + 1, {flag.member: data.Field(1, flag) for
 
 
 class Causes(Signature):
-    """What must never happen, as far as a component sees it; made of the flags that it may set.
+    """Error flags as far as a component sees them; made of the flags that it may set.
 
     Members
     -------

@@ -26,7 +26,7 @@ class BufferStyle(enum.Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Technology:
-    """What a tile is made of.
+    """Materials of a tile: its memories, multiplexers and registers.
 
     buffer_style
         Memory for the flits of a :class:`.FlitBuffer`.
