@@ -175,6 +175,6 @@ def test_waveforms_are_what_the_guide_says(here: Path, eyecast: Command) -> None
     }
     assert seen == sent
     assert cycles[2]["tile_0__outputs__0__flit.data"] == "d"
-    steps = {cycle: now["tile_1.interface.steps.step"] for cycle, now in cycles.items()}
+    steps = {cycle: now["tile_1.interface.steps.clock__step"] for cycle, now in cycles.items()}
     assert (steps[9], steps[10]) == ("1", "2")
     assert next(cycle for cycle, now in cycles.items() if now["done"] == "1") == 17
