@@ -73,10 +73,13 @@ def compare(
 ) -> list[Entry]:
     """Predict all algorithms for a collective, or those named, that serve ``network``.
 
-    Each entry has the schedule, ``cycles`` by timing, and ``refusals`` of timings without.
+    Each entry has the schedule, ``cycles`` by timing, and ``refusals`` of timings without. Each
+    schedule has a network with the room that it needs itself.
     Other arguments are those of :func:`.schedule` and :func:`compile`.
     """
-    from ..model.compare.side_by_side import Entry  # noqa: PLC0415 - with the formulas of costs
+    # Loads the compiled cycle model, and the formulas of costs.
+    from ..model.compare.case import Case  # noqa: PLC0415
+    from ..model.compare.side_by_side import Entry  # noqa: PLC0415
 
     names = algorithms or [algorithm.name for algorithm in algorithms_for(collective)]
     entries = []
@@ -85,13 +88,17 @@ def compare(
             made = schedule(network, name, source=source, collective=collective, flits=flits)
         except InvalidInput:
             continue
-        entry = Entry(made)
+        entries.append(entry := Entry(made))
+        try:
+            compiled = _compiled(made, parameters)
+        except InvalidInput as error:
+            entry.refusals.update(dict.fromkeys(TIMINGS, str(error)))
+            continue
         for timing in TIMINGS:
             try:
-                entry.cycles[timing] = predict(made, timing=timing, **parameters).cycles
+                entry.note(Case.of(compiled, timing=timing, seed=0))
             except InvalidInput as error:
                 entry.refusals[timing] = str(error)
-        entries.append(entry)
     return entries
 
 

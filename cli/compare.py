@@ -11,7 +11,7 @@ from ..model.base.errors import InvalidInput, one_of, with_article
 from ..model.collectives.least import least_measures
 from ..model.collectives.notes import left_out
 from ..model.collectives.registry import algorithms_for
-from ..model.compare.side_by_side import Comparison, Entry
+from ..model.compare.side_by_side import Entry, SideBySide
 from ..model.network.config import TIMINGS, NetworkConfig
 from ..model.program.compiler import Compiled, make_table_room, with_largest_tables
 from .console import BUILDING, print_json, print_table, progress, say, say_written
@@ -84,7 +84,7 @@ def compare_command(
             raise RuntimeError("hardware and prediction do not agree")
 
 
-def _compare_algorithms(chosen: OptionValues, rtl: bool, output: str | None) -> Comparison:
+def _compare_algorithms(chosen: OptionValues, rtl: bool, output: str | None) -> SideBySide:
     """All that is known of all algorithms; the picture of it, where ``output`` is given."""
     comparison = _generate(chosen, SizeLimit.HARDWARE if rtl else SizeLimit.COMPARISON)
     cases = _predict(chosen, comparison, keep=rtl)
@@ -95,7 +95,7 @@ def _compare_algorithms(chosen: OptionValues, rtl: bool, output: str | None) -> 
     return comparison
 
 
-def _generate(chosen: OptionValues, limit: SizeLimit) -> Comparison:
+def _generate(chosen: OptionValues, limit: SizeLimit) -> SideBySide:
     """Make and prove the schedules of all algorithms; refused where none serves the network."""
     topology = chosen_topology(chosen, limit)
     request = chosen_request(chosen, topology, chosen_root(chosen, topology))
@@ -125,10 +125,10 @@ def _generate(chosen: OptionValues, limit: SizeLimit) -> Comparison:
         raise InvalidInput.of(
             "network to compare on", f"one that {served} serves", with_article(topology.label)
         )
-    return Comparison(chosen["collective"], request, entries, refusals)
+    return SideBySide(chosen["collective"], request, entries, refusals)
 
 
-def _predict(chosen: OptionValues, comparison: Comparison, *, keep: bool) -> list[Case]:
+def _predict(chosen: OptionValues, comparison: SideBySide, *, keep: bool) -> list[Case]:
     """Ask the cycle model, and fill in what it says; the cases, if they are to be kept.
 
     What is refused here (routes that may deadlock, too few VCs, ...) has a schedule all the same.
@@ -148,7 +148,7 @@ def _predict(chosen: OptionValues, comparison: Comparison, *, keep: bool) -> lis
                     except InvalidInput as error:
                         entry.refusals[timing] = str(error)
                     else:
-                        _note_cycles(entry, case)
+                        entry.note(case)
                         if keep and case.predicted.finished:
                             cases.append(case)
                 advance()
@@ -206,15 +206,7 @@ def _fits(chosen: OptionValues, schedule: Schedule) -> bool:
     return True
 
 
-def _note_cycles(entry: Entry, case: Case) -> None:
-    predicted = case.predicted
-    if predicted.finished:
-        entry.cycles[case.timing] = predicted.cycles
-    else:
-        entry.refusals[case.timing] = f"does not finish: stopped after {predicted.cycles} cycles"
-
-
-def _verify(comparison: Comparison, cases: Sequence[Case]) -> None:
+def _verify(comparison: SideBySide, cases: Sequence[Case]) -> None:
     """Run everything on the hardware, and fill in how it compares."""
     from ..sim.verify import verify
 
@@ -228,7 +220,7 @@ def _verify(comparison: Comparison, cases: Sequence[Case]) -> None:
             advance()
 
 
-def _print(comparison: Comparison, rtl: bool, why: bool) -> None:
+def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
     """The table, and below it why something is missing from it or differs."""
     cycles = [f"cycles,\n{timing}" for timing in TIMINGS]
     columns = ("algorithm", "steps", "TCD", *cycles, "sends on\nbusiest link")
@@ -282,7 +274,7 @@ def _verdict(entry: Entry) -> str | None:
     return "ok" if entry.agrees else "DIFFERS"
 
 
-def _draw(comparison: Comparison, output: str) -> None:
+def _draw(comparison: SideBySide, output: str) -> None:
     from ..picture.compare import Panel, draw_comparison
     from ..picture.file import save_picture
 

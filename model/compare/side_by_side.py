@@ -18,6 +18,7 @@ from ..schedule.cost import ScheduleCost, count_cost, message_words
 from ..schedule.schedule import Schedule
 
 if TYPE_CHECKING:
+    from .case import Case
     from .checks import Verification
 
 
@@ -33,6 +34,14 @@ class Entry:
     cycles: dict[str, int] = field(default_factory=dict)
     refusals: dict[str, str] = field(default_factory=dict)
     verified: dict[str, Verification] = field(default_factory=dict)
+
+    def note(self, case: Case) -> None:
+        """Fill in what the cycle model says of the schedule with one timing."""
+        predicted = case.predicted
+        if predicted.finished:
+            self.cycles[case.timing] = predicted.cycles
+        else:
+            self.refusals[case.timing] = f"does not finish: stopped after {predicted.cycles} cycles"
 
     @property
     def name(self) -> str:
@@ -101,7 +110,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SideBySide:
     """The algorithms that serve a collective as asked, and why the others do not, by name."""
 
     collective: str
