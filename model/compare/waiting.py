@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..program.program import Program
+from ..run.measures import late_receives
 from ..run.run import HardwareRun
 
 
@@ -36,9 +37,8 @@ def waiting(program: Program, measured: HardwareRun) -> list[str]:
 def _missing(program: Program, measured: HardwareRun) -> dict[tuple[int, int], list[str]]:
     """The steps of receives that have not come, by node and lane."""
     missing: dict[tuple[int, int], list[str]] = {}
-    receives = zip(program.receiver.tolist(), program.receive_step.tolist(), strict=True)
-    for receiver, step in receives:
-        node, lane = divmod(receiver, program.config.lanes)
-        if not measured.arrived[node, lane, step]:
-            missing.setdefault((node, lane), []).append(str(step))
+    late = late_receives(program, measured)
+    columns = program.receiver[late].tolist(), program.receive_step[late].tolist()
+    for receiver, step in zip(*columns, strict=True):
+        missing.setdefault(divmod(receiver, program.config.lanes), []).append(str(step))
     return missing

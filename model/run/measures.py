@@ -45,7 +45,7 @@ class StepMeasure:
 def measure_steps(program: Program, predicted: Prediction) -> list[StepMeasure]:
     """Every step of ``program`` in a run of it."""
     sent, links, length = _messages(program)
-    open_steps = set(program.receive_step[_missing(program, predicted)].tolist())
+    open_steps = set(program.receive_step[late_receives(program, predicted)].tolist())
     ends = predicted.step_ends.tolist()
     sends = np.bincount(sent, minlength=len(ends) + 1)
     distance = np.bincount(sent, links, len(ends) + 1).astype(np.int64)
@@ -76,7 +76,7 @@ def troubles(program: Program, predicted: Run) -> list[str]:
 
     What explains most is first: flags, then what should have come first.
     """
-    late = _missing(program, predicted)
+    late = late_receives(program, predicted)
     missing: dict[int, list[str]] = {}
     first_step: dict[int, int] = {}
     columns = program.receiver, program.receive_step, program.receive_port
@@ -96,11 +96,14 @@ def troubles(program: Program, predicted: Run) -> list[str]:
     return [line for *_, line in sorted(lines)]
 
 
-def _missing(program: Program, predicted: Run) -> npt.NDArray[np.int64]:
-    """The receives that have not come, in order of ejection ports, and for each of steps."""
-    arrived = predicted.arrived.reshape(-1, predicted.arrived.shape[-1])
+def late_receives(program: Program, run: Run) -> npt.NDArray[np.int64]:
+    """Find the receives of an unfinished run that have not come; in a finished one there is none.
+
+    Their places among the receives, in order of ejection ports, and for each of steps.
+    """
+    arrived = run.arrived.reshape(-1, run.arrived.shape[-1])
     receiver = program.receiver
-    late = np.flatnonzero(~arrived[receiver, program.receive_step] & (not predicted.finished))
+    late = np.flatnonzero(~arrived[receiver, program.receive_step] & (not run.finished))
     return late[np.argsort(receiver[late], kind="stable")]
 
 
