@@ -14,6 +14,7 @@ from pathlib import Path
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import network_to_json
 from . import process
+from .build_worker import QUICK_LEVEL, VERILATOR_OPTIONS
 from .cache import (
     NETWORK_SOURCES,
     cache_folder,
@@ -41,33 +42,13 @@ RUNTIME_OBJECTS = "verilated*.o"
 BUILT_FROM = (
     *NETWORK_SOURCES,
     *("sim/verilog.py", "sim/build.py", "sim/build_worker.py", "sim/toolchain.py"),
-    *(
-        "sim/together/network.py",
-        "sim/together/tile.py",
-        "sim/together/cells.py",
-        "sim/together/gates.py",
-    ),
+    "sim/together/*.py",
 )
 """Sources of this package that decide what is built."""
 
-VERILATOR_OPTIONS = [
-    # No --public-flat-rw: only some ports need to be public (the control file says which), and to
-    # make the rest public costs minutes of compilation and most of the speed.
-    "-O3",
-    "--x-assign",
-    "fast",
-    "--x-initial",
-    "fast",
-    "-Wno-fatal",
-    "-Wno-lint",
-    "-Wno-style",
-]
 TILE_APART_OPTIONS = ["--hierarchical"]
 """A tile compiled by itself, whatever the number of nodes: a third of the time for 3x3, and a
 quarter for 8x8; but its code is gone through more than once in a cycle."""
-TILE_APART_LEVEL = "-O1"
-"""Of the compiler's optimization. With -O2 a small network takes half again as long to compile, and
-is a tenth faster; with -O0 it is ready a second sooner, and takes twice as long to load and run."""
 WHOLE_OPTIONS = [
     # Two optimizations (of -O3, so they stand behind it) that number their variables through the
     # whole design: with them no two tiles have the same code, and each is compiled by itself.
@@ -82,12 +63,13 @@ TOGETHER_OPTIONS = [
     "300",
 ]
 """Tiles together: seven times as fast as the network compiled as a whole, in 8x8."""
-WHOLE_LEVEL = "-O2"
-OPTIONS = {
-    Tiles.APART: TILE_APART_OPTIONS,
-    Tiles.WHOLE: WHOLE_OPTIONS,
-    Tiles.TOGETHER: TOGETHER_OPTIONS,
+THOROUGH_LEVEL = "-O2"
+WAYS = {
+    Tiles.APART: (TILE_APART_OPTIONS, QUICK_LEVEL),
+    Tiles.WHOLE: (WHOLE_OPTIONS, THOROUGH_LEVEL),
+    Tiles.TOGETHER: (TOGETHER_OPTIONS, THOROUGH_LEVEL),
 }
+"""Verilator's options and the compiler's level of optimization, by how tiles become C++."""
 
 
 class BuildError(RuntimeError):
@@ -116,7 +98,10 @@ def build_simulator(
     require_convertible(config)
     variables = environment()
     tiles = _way(trace=trace, waves=waves, given=verilog is not None)
-    options = [*VERILATOR_OPTIONS, *OPTIONS[tiles]]
+    more, level = WAYS[tiles]
+    # No --public-flat-rw: only some ports need to be public (the control file says which), and to
+    # make the rest public costs minutes of compilation and most of the speed.
+    options = [*VERILATOR_OPTIONS, *more]
     tools = [*tool_versions(), json.dumps([*options, waves])]
     description = json.dumps(network_to_json(config), sort_keys=True)
     parts = [description, f"trace {trace}", source_digest(*BUILT_FROM), version("amaranth"), *tools]
@@ -134,7 +119,7 @@ def build_simulator(
         build_folder = folder / BUILD_FOLDER
         build_folder.mkdir()
         with runtime_objects(build_folder, waves=waves):
-            _verilate([control, source], build_folder, variables, options, waves=waves)
+            _verilate([control, source], build_folder, variables, options, level, waves=waves)
         _keep_only(build_folder, TOP_MODULE)
 
     kinds = {"trace": trace, "waveforms": waves, "other Verilog": verilog is not None}
@@ -155,13 +140,13 @@ def _verilate(
     folder: Path,
     variables: Mapping[str, str],
     options: Sequence[str],
+    level: str,
     *,
     waves: bool,
 ) -> None:
     """Run Verilator and the compiler, with their output in a log that is kept if they fail."""
     # -P: no module of the folder that the user is in takes the place of one of Python's own.
     builder = [sys.executable, "-P", "-m", "eyecast.sim.build_worker", TOP_MODULE, str(folder)]
-    level = TILE_APART_LEVEL if TILE_APART_OPTIONS[0] in options else WHOLE_LEVEL
     command = [*builder, json.dumps(options), level, "waves" if waves else "no-waves"]
     log = folder.with_suffix(".log")
     status = process.run([*command, *map(str, sources)], log, variables=variables)
