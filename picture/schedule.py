@@ -55,7 +55,7 @@ def draw_schedule(schedule: Schedule, *, marked: Sequence[int] = ()) -> Figure:
 
     In an SVG of the figure the arrow of send *i* has the id ``send-i``, the eye around node *n*
     ``eye-n``. Raises :class:`InvalidInput` for a network too large to be seen
-    (:func:`~.picture_places.require_drawable`), and a marked node outside.
+    (:func:`~.places.require_drawable`), and a marked node outside.
     """
     drawing = Drawing.of(schedule, marked)
     page = _Page.of(drawing)

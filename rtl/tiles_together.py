@@ -1,7 +1,7 @@
 """All tiles of a network, and the links between them, as one module that is written elsewhere.
 
 A simulator works fastest on that module where it has each wire of all tiles in one word. Used by
-:class:`.Network`, and by ``sim/together.py``, which writes the module.
+:class:`.Network`, and by ``sim/together/network.py``, which writes the module.
 """
 
 from collections.abc import Sequence

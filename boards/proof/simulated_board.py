@@ -34,7 +34,7 @@ class BoardOverdue(RuntimeError):
 class SimulatedBoard:
     """The pins of a simulated board, from power-on to the end of the ``with`` block.
 
-    ``simulator`` is the folder of a simulator that ``proof_worker.py`` has built of ``board``. Time
+    ``simulator`` is the folder of a simulator that ``worker.py`` has built of ``board``. Time
     is that of the simulated clock. Beyond ``cycles`` of it every use raises :class:`BoardOverdue`,
     so that a design that does not answer, or does not stop, comes to an end too; if the simulator
     ends by itself, :class:`.SimulatorError` is raised.

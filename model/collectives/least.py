@@ -19,8 +19,8 @@ def least_measures(schedule: Schedule) -> dict[str, int]:
     """The least ``steps`` and ``tcd`` of any schedule that does what ``schedule`` does.
 
     A broadcast, a multicast and what is custom must reach those to whom something is owed, on any
-    network; for the other collectives :func:`.collective_bounds.lower_bounds` says what a grid can
-    do, and also bounds what :func:`word_measures` counts.
+    network; for the other collectives :func:`.lower_bounds` says what a grid can do, and also
+    bounds what :func:`word_measures` counts.
     """
     if schedule.collective in _OF_ANY_NETWORK:
         reached = _reached_from(schedule)
