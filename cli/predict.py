@@ -12,6 +12,7 @@ from .. import __version__
 from ..model.base.files import input_name
 from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
+from ..model.network.words import SizeLimit
 from ..model.program.file import read_program
 from ..model.program.program import Program
 from .console import busy, print_json, print_table, say, say_written
@@ -29,7 +30,7 @@ from .options.hardware import (
     require_no_deadlock,
     timing_option,
 )
-from .options.network import SizeLimit, network_options
+from .options.network import network_options
 from .options.output import json_option, output_option, require_output_files
 from .options.values import refuse_beside
 

@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from ..model.collectives.notes import landmarks
+from ..model.network.words import SizeLimit
 from .console import busy, say_written
 from .options.collective import chosen_schedule, collective_options, schedule_file_option
-from .options.network import SizeLimit, network_options
+from .options.network import network_options
 from .options.output import require_output_files
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput, require_range
 from ..model.network.config import NetworkConfig
+from ..model.network.words import SizeLimit
 from ..model.program.checks import require_table_room
 from ..model.traffic.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic, read_traffic
 from .console import (
@@ -31,17 +31,13 @@ from .options.hardware import (
     require_no_deadlock,
     traffic_hardware_options,
 )
-from .options.network import SizeLimit, chosen_topology, network_facts, network_options
+from .options.network import chosen_topology, network_facts, network_options
 from .options.output import json_option, output_option, output_paths
 from .options.values import OptionValues, float_option, integer_option, refuse_beside
 
 if TYPE_CHECKING:
     from ..model.compare.traffic_case import TrafficCase, TrafficResult
-    from ..model.network.topology import Topology
     from ..model.run.run import Run
-
-TABLE_SIZES = (1 << 12, 1 << 14, 1 << 16)
-"""Table memories of networks for traffic, in words: few sizes, so that few networks are built."""
 
 FILES = ("latency.svg", "trace-model.csv", "traffic.csv")
 HARDWARE_TRACE = "trace-hardware.csv"
@@ -111,6 +107,8 @@ def traffic_command(output: str | None, as_json: bool, place: str, **chosen: Any
 
 def _setting(chosen: OptionValues) -> Setting:
     """Draw or read the traffic, and make room for it in the network."""
+    from ..model.traffic.room import traffic_config
+
     require_range("--seed", chosen["seed"], 0)
     topology = chosen_topology(chosen, SizeLimit.HARDWARE)
     if chosen["traffic_file"] is not None:
@@ -126,7 +124,8 @@ def _setting(chosen: OptionValues) -> Setting:
             seed=chosen["seed"],
         )
     refusal = draw_refusal(topology, chosen["back_pressure"], chosen["seed"])
-    return Setting(traffic, _config(chosen, topology, traffic), refusal, chosen["seed"])
+    config = traffic_config(topology, traffic, chosen_parameters(chosen))
+    return Setting(traffic, config, refusal, chosen["seed"])
 
 
 def _case(chosen: OptionValues, setting: Setting, place: str) -> TrafficCase:
@@ -139,23 +138,6 @@ def _case(chosen: OptionValues, setting: Setting, place: str) -> TrafficCase:
         require_table_room(program, otherwise=" (but on the model alone)")
     require_no_deadlock(chosen, program)
     return TrafficCase.of(setting.traffic, program, seed=setting.seed, refusal=setting.refusal)
-
-
-def _config(chosen: OptionValues, topology: Topology, traffic: Traffic) -> NetworkConfig:
-    """The network, with memories large enough for the traffic."""
-    from ..model.traffic.program import message_words_for
-
-    longest = int(traffic.flits.max(initial=1))
-    # What was asked for is checked before there is made room in it.
-    config = NetworkConfig(topology=topology, steps=1, timed_rows=True, **chosen_parameters(chosen))
-    most_rows = int(np.bincount(traffic.source, minlength=1).max())
-    # A row takes its control words and its header flits: seldom more than four in all.
-    enough = [size for size in TABLE_SIZES if size > 4 * most_rows]
-    return replace(
-        config,
-        message_words=max(config.message_words, message_words_for(topology, longest)),
-        table_words=max(config.table_words, enough[0] if enough else TABLE_SIZES[-1]),
-    )
 
 
 def _run_on_hardware(case: TrafficCase) -> TrafficResult:

@@ -11,6 +11,7 @@ import click
 from ..model.base.errors import InvalidInput
 from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
+from ..model.network.words import SizeLimit
 from ..model.program.file import write_program
 from ..model.schedule.collective import ROOTLESS
 from ..model.schedule.file import write_schedule
@@ -39,7 +40,7 @@ from .options.hardware import (
     require_no_deadlock,
     timing_option,
 )
-from .options.network import SizeLimit, chosen_topology, network_options
+from .options.network import chosen_topology, network_options
 from .options.output import json_option, output_option, output_paths
 from .options.values import OptionValues
 

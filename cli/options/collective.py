@@ -9,18 +9,19 @@ import click
 
 from ...model.base.errors import InvalidInput, require_range
 from ...model.base.files import input_name
+from ...model.base.texts import integers
 from ...model.collectives.registry import Ports, Request, algorithms_for, find_algorithm
 from ...model.network.place import place_numbers
 from ...model.network.topology import Topology, hypercube
+from ...model.network.words import SizeLimit
 from ...model.schedule.collective import ROOTLESS, Collective
 from ...model.schedule.file import read_schedule
 from ...model.schedule.schedule import Schedule
 from .hardware import HARDWARE_NAMES, ports_option
-from .network import SizeLimit, chosen_topology, network_facts, network_options
+from .network import chosen_topology, network_facts, network_options
 from .values import (
     OptionValues,
     integer_option,
-    integers,
     option_group,
     option_names,
     refuse_beside,

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from enum import Enum
-
 import click
-import numpy as np
 
 from ... import __version__
-from ...model.base.errors import InvalidInput, require_range
+from ...model.base.errors import InvalidInput
 from ...model.network.faults import with_faults
 from ...model.network.kinds import KINDS
-from ...model.network.topology import LARGEST_NODE_COUNT, Topology
+from ...model.network.topology import Topology
 from ...model.network.topology_file import read_topology
-from .values import OptionValues, float_option, integer_option, integers, option_group, option_names
+from ...model.network.words import (
+    SizeLimit,
+    drawn_faults,
+    link_in_words,
+    node_in_words,
+    sized_network,
+)
+from .values import OptionValues, float_option, integer_option, option_group, option_names
 
 _FILE = "graph"
 """The option that names a file instead of a kind of network."""
-
-
-class SizeLimit(Enum):
-    """A use of a network: its name, and the largest size for which it takes minutes at most."""
-
-    SCHEDULE = ("for a schedule", LARGEST_NODE_COUNT)
-    PROGRAM = ("for a program", 1 << 20)
-    COMPARISON = ("for a comparison", 1 << 16)
-    PICTURE = ("for a picture", 1 << 16)
-    SEARCH = ("to be searched", 1 << 12)
-    HARDWARE = ("for hardware", 1 << 10)
-
-    def require(self, label: str, nodes: int) -> None:
-        """Raise :class:`InvalidInput` if the network ``label`` has too many nodes for this use."""
-        purpose, most = self.value
-        if nodes > most:
-            # Of many sides, a number can have more digits than Python prints.
-            given = nodes if nodes < 1 << 63 else "more"
-            raise InvalidInput.of(f"nodes of the {label}", f"at most {most} {purpose}", given)
 
 
 network_options = option_group(
@@ -74,13 +58,7 @@ def chosen_topology(chosen: OptionValues, limit: SizeLimit) -> Topology:
         topology = read_topology(text)
         limit.require(topology.label, topology.nodes)
     else:
-        kind = KINDS[name]
-        # Asked before the network is made, which may be too large for that alone.
-        size = integers(f"--{name}", kind.allowed, text, kind.separator)
-        if not kind.sides and len(size) != len(kind.fields):
-            raise InvalidInput.of(f"--{name}", kind.allowed, repr(text))
-        limit.require(f"{text} {name}", kind.nodes(size))
-        topology = kind.network(size)
+        topology = sized_network(name, text, limit, f"--{name}")
     return _without_faults(chosen, topology)
 
 
@@ -91,33 +69,18 @@ def network_facts(chosen: OptionValues, topology: Topology) -> dict[str, object]
 
 def _without_faults(chosen: OptionValues, topology: Topology) -> Topology:
     """``topology`` without the faulty nodes and links that the options name."""
-
-    def node(text: str, option: str) -> int:
-        return topology.node_at(integers(option, "coordinates such as 3,4", text, ","), option)
-
-    nodes = [node(text, "--faulty-node") for text in chosen["faulty_node"]]
-    links = []
-    for text in chosen["faulty_link"]:
-        begin, colon, end = text.partition(":")
-        if not colon:
-            raise InvalidInput.of("--faulty-link", "two nodes such as 3,4:4,4", repr(text))
-        links.append((node(begin, "--faulty-link"), node(end, "--faulty-link")))
-    kept = [node(text, "--keep") for text in chosen["keep"]]
+    nodes = [node_in_words(topology, text, "--faulty-node") for text in chosen["faulty_node"]]
+    links = [link_in_words(topology, text, "--faulty-link") for text in chosen["faulty_link"]]
+    kept = [node_in_words(topology, text, "--keep") for text in chosen["keep"]]
     if chosen["random_faults"]:
-        nodes += _drawn_faults(topology.nodes, chosen["random_faults"], kept, chosen["seed"])
+        nodes += drawn_faults(
+            topology.nodes,
+            chosen["random_faults"],
+            kept,
+            chosen["seed"],
+            part_name="--random-faults",
+            seed_name="--seed",
+        )
     elif kept:
         raise InvalidInput("--keep must be left out without --random-faults")
     return with_faults(topology, nodes, links) if nodes or links else topology
-
-
-def _drawn_faults(nodes: int, part: float, kept: Sequence[int], seed: int) -> list[int]:
-    """So much of the nodes, rounded. Those ``kept`` make room for others, and change nothing else.
-
-    All nodes are put in an order, which the seed alone says, and the first that are not kept fail.
-    """
-    if not 0 <= part < 1:
-        raise InvalidInput.of("--random-faults", "0 to less than 1", part)
-    require_range("--seed", seed, 0)
-    order = np.random.default_rng(seed).permutation(nodes)
-    drawn: list[int] = order[~np.isin(order, kept)][: round(part * nodes)].tolist()
-    return drawn
