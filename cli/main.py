@@ -34,6 +34,7 @@ COMMANDS = {
     "program": "Compile a schedule to the injection tables of a network.",
     "schedule": "Make and prove a schedule, beside its lower bounds.",
     "show": "Draw a schedule.",
+    "sweep": "Run a grid of parameters into one table.",
     "traffic": "Run drawn or given traffic: throughput and latency.",
     "transmit": "Find when and where a host should send.",
     "verify": "Run a schedule on the hardware, compared with the model.",
@@ -146,6 +147,7 @@ def cli(context: click.Context) -> None:
     eyecast compare  --mesh 8x8 --source 0,0            all algorithms side by side
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
     eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput
+    eyecast sweep grid.toml -o table.parquet            a grid of parameters, on all cores
     eyecast transmit --diagonal-mesh 45                 a host that sends to the fewest, soonest
     eyecast costs    --collective scatter               what the papers' formulas say of hypercubes
     eyecast boards, bitstream, board-run                the same on an FPGA board

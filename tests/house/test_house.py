@@ -40,14 +40,18 @@ FLOORS: dict[str, set[str]] = {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
         *("model/compare", "rtl", "sim"),
     },
+    "sweeps": {
+        *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
+        *("model/run", "model/traffic", "model/compare", "sim"),
+    },
     "api": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/run", "model/compare", "picture", "sim"),
+        *("model/run", "model/compare", "picture", "sim", "sweeps"),
     },
     "cli": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/traffic", "model/compare", "picture", "sim", "boards"),
-        "rtl",
+        *("rtl", "sweeps"),
     },
 }
 """For each floor the floors below it that it may import; itself always, and ``eyecast`` itself."""
