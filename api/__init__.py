@@ -29,6 +29,7 @@ from ..model.schedule.file import read_schedule, write_schedule
 from ..model.schedule.schedule import Schedule
 from .carry_out import compare, compile, predict, verify
 from .schedules import algorithms, draw, measures, schedule, schedule_of_sends
+from .sweeps import sweep
 
 __all__ = [
     "InvalidInput",
@@ -57,6 +58,7 @@ __all__ = [
     "schedule",
     "schedule_of_sends",
     "star_tree",
+    "sweep",
     "torus",
     "verify",
     "with_faults",

@@ -13,6 +13,7 @@ from ..model.base.errors import InvalidInput, require_range
 from .console import busy, print_table, progress, say, say_written
 from .options.output import output_option, require_output_files
 from .options.values import integer_option
+from .sweep_plots import draw_plots, require_plots
 
 if TYPE_CHECKING:
     from ..sweeps.points import Point
@@ -30,7 +31,21 @@ _MOST_REASONS = 8
 @click.option(
     "--scheduler", metavar="tcp://HOST:PORT", help="Of a Dask cluster, instead of processes here."
 )
-def sweep_command(file: str, output: str | None, jobs: int | None, scheduler: str | None) -> None:
+@click.option(
+    "--plot",
+    "plots",
+    type=(str, str),
+    multiple=True,
+    metavar="KIND FILE",
+    help="Draw latency (over load), cycles (over words) or pareto (cycles over LUTs).",
+)
+def sweep_command(
+    file: str,
+    output: str | None,
+    jobs: int | None,
+    scheduler: str | None,
+    plots: tuple[tuple[str, str], ...],
+) -> None:
     """Run every point of a grid of parameters; all results become one table.
 
     What is done is kept beside the table as it comes: after an interruption, or with more values in
@@ -45,7 +60,8 @@ def sweep_command(file: str, output: str | None, jobs: int | None, scheduler: st
     if output is None:
         raise InvalidInput("-o must be given, such as -o table.parquet")
     table = require_table_suffix(output)
-    require_output_files(table)
+    require_plots(plots)
+    require_output_files(table, *(path for _, path in plots))
     with busy("checking all points"):
         points = points_in(file)
     with Journal(table) as journal:
@@ -53,7 +69,7 @@ def sweep_command(file: str, output: str | None, jobs: int | None, scheduler: st
         rows = table_rows(points, journal.rows)
     write_table(rows, table)
     _summarize(rows, len(points))
-    say_written(table)
+    say_written(table, *draw_plots(plots, points, rows))
     wrong = sum(row["status"] in ("differs", "failed") for row in rows)
     if wrong:
         raise RuntimeError(f"{wrong} of {len(points)} points differ or have failed")
@@ -108,7 +124,7 @@ def _summarize(rows: Sequence[dict[str, Any]], points: int) -> None:
 
 def _print_saturation(rows: Sequence[dict[str, Any]]) -> None:
     """Print the saturation that was found, with its confidence interval."""
-    found = [row for row in rows if row.get("part") == "saturation"]
+    found = [row for row in rows if row["part"] == "saturation"]
     if not found:
         return
     columns = ("network", "pattern", "VCs", "depth", "saturation", "±")

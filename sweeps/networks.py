@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ..model.base.errors import InvalidInput, one_of
+from ..model.collectives.registry import Ports
+from ..model.network.config import NetworkConfig
 from ..model.network.faults import with_faults
 from ..model.network.kinds import GRAPH, KINDS
 from ..model.network.topology import Topology
@@ -18,6 +20,7 @@ from ..model.network.words import (
     node_in_words,
     sized_network,
 )
+from .layout import COLLECTIVE, COLUMN_OF, PARAMETER_NAMES
 
 
 def network_in_words(words: str, limit: SizeLimit, parameter: str, folder: Path) -> Topology:
@@ -54,6 +57,17 @@ def topology_of(values: dict[str, Any]) -> Topology:
         return topology
     names = {"part_name": "random_faults", "seed_name": "seed"}
     return with_faults(topology, drawn_faults(topology.nodes, share, (), seed, **names))
+
+
+def config_of(values: dict[str, Any], row: dict[str, Any]) -> NetworkConfig:
+    """Make the network of a point again, with the room that its row says it had."""
+    parameters = {name: row[COLUMN_OF.get(name, name)] for name in PARAMETER_NAMES}
+    return NetworkConfig(
+        topology=topology_of(values),
+        **parameters,
+        timed_rows=row["kind"] != COLLECTIVE,
+        all_port=values.get("ports") == Ports.ALL,
+    )
 
 
 @lru_cache(maxsize=8)

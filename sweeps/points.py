@@ -17,7 +17,11 @@ from .layout import ALL
 
 MOST_POINTS = 1_000_000
 
-RESULTS_FROM = ("model/**/*.py", "rtl/*.py", "sim/**/*.py", "sweeps/*.py")
+RESULTS_FROM = (
+    *("model/**/*.py", "rtl/*.py", "sim/**/*.py"),
+    *("sweeps/collective.py", "sweeps/traffic.py", "sweeps/saturation.py", "sweeps/warm_up.py"),
+    *("sweeps/facts.py", "sweeps/layout.py", "sweeps/networks.py", "sweeps/run.py"),
+)
 """Sources of this package that decide what comes of a point."""
 
 

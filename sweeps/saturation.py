@@ -32,6 +32,7 @@ from ..model.network.config import NetworkConfig
 from ..model.network.topology import Topology
 from ..model.traffic.program import deliveries
 from .facts import NETWORK, network_facts
+from .layout import MODEL
 from .networks import topology_of
 from .traffic import traffic_case
 from .warm_up import warm_up_end
@@ -112,6 +113,7 @@ def results(values: dict[str, Any]) -> list[dict[str, Any]]:
     network = {name: curve[0][name] for name in NETWORK}
     first = {
         **network,
+        "on": MODEL,
         "part": "saturation",
         "seeds_used": len(seeds),
         "saturation_rate": rate,
@@ -178,6 +180,7 @@ def _curve_row(rate: float, loads: Sequence[Load]) -> dict[str, Any]:
     latency, latency_half = mean_and_half_width([load.latency for load in loads])
     return {
         **network_facts(loads[0].config),
+        "on": MODEL,
         "part": "load",
         "seeds_used": len(loads),
         "rate": rate,

@@ -15,6 +15,7 @@ from .file import Grid, folder_of, read_sweep
 from .layout import COLLECTIVE, HARDWARE, PARAMETER_NAMES
 from .points import Point, points_of, sources
 from .run import Done, Row, run_points
+from .table import COLUMNS
 from .workers import run_in_processes
 
 Run = Callable[[Sequence[Sequence[Point]]], Iterator[Done]]
@@ -106,6 +107,7 @@ class Memory:
 
 
 def table_rows(points: Sequence[Point], rows: dict[str, list[Row]]) -> list[dict[str, Any]]:
-    """The rows of the table, in the order of ``points``."""
+    """The rows of the table, in the order of ``points``, each with a value for each column."""
     common = {"version": __version__, "sources": sources()}
-    return [{**common, **row} for point in points for row in rows[point.key]]
+    found = ({**common, **row} for point in points for row in rows[point.key])
+    return [{name: row.get(name) for name in COLUMNS} for row in found]

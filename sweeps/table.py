@@ -58,7 +58,7 @@ def require_table_suffix(path: str | Path) -> Path:
 
 
 def write_table(rows: Sequence[Row], path: Path) -> None:
-    """Write ``rows`` to ``path``, whole or not at all, as Parquet or CSV as its suffix says."""
+    """Write ``rows``, which have all columns, to ``path`` as its suffix says, or not at all."""
     text = _csv(rows) if path.suffix == ".csv" else _parquet(rows)
     write_bytes_atomically(path, text)
 
@@ -75,7 +75,7 @@ def _csv(rows: Iterable[Row]) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows([row.get(name) for name in COLUMNS] for row in rows)
+    writer.writerows([row[name] for name in COLUMNS] for row in rows)
     return text.getvalue().encode()
 
 
@@ -91,7 +91,7 @@ def _parquet(rows: Sequence[Row]) -> bytes:
     }
     about = {"format": FORMAT, "version": VERSION, "eyecast": __version__}
     schema = pyarrow.schema([(name, types[kind]) for name, kind in COLUMNS.items()], metadata=about)
-    columns = {name: [row.get(name) for row in rows] for name in COLUMNS}
+    columns = {name: [row[name] for row in rows] for name in COLUMNS}
     sink = io.BytesIO()
     parquet.write_table(pyarrow.table(columns, schema=schema), sink)
     return sink.getvalue()
