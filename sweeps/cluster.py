@@ -8,7 +8,7 @@ points are given out one by one, and the one that ends workers again gets a row 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 from ..model.base.errors import InvalidInput
@@ -21,7 +21,7 @@ WAITING_PER_THREAD = 4
 CONNECT_SECONDS = 10
 
 
-def run_on_cluster(groups: Sequence[Sequence[Point]], *, scheduler: str) -> Iterator[Done]:
+def run_on_cluster(groups: Sequence[Sequence[Point]], *, scheduler: str) -> Generator[Done]:
     """Carry out groups of points on the workers of a Dask scheduler.
 
     Raises :class:`.InvalidInput` where Dask is missing, the scheduler does not answer, or a worker
@@ -29,7 +29,7 @@ def run_on_cluster(groups: Sequence[Sequence[Point]], *, scheduler: str) -> Iter
     """
     distributed = _distributed()
     try:
-        client = distributed.Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
+        client = distributed.Client(scheduler, timeout=CONNECT_SECONDS)
     except (OSError, ValueError) as error:
         allowed = "the address of a Dask scheduler, such as tcp://127.0.0.1:8786"
         raise InvalidInput.of("--scheduler", allowed, repr(scheduler)) from error

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,7 +19,7 @@ from .run import Done, Row, run_points
 from .table import COLUMNS
 from .workers import run_in_processes
 
-Run = Callable[[Sequence[Sequence[Point]]], Iterator[Done]]
+Run = Callable[[Sequence[Sequence[Point]]], Generator[Done]]
 """Carries out groups of points, each group by one process."""
 
 
@@ -69,7 +70,7 @@ def run_with(jobs: int, scheduler: str | None = None) -> Run:
     return run_here if jobs == 1 else partial(run_in_processes, count=jobs)
 
 
-def run_here(groups: Sequence[Sequence[Point]]) -> Iterator[Done]:
+def run_here(groups: Sequence[Sequence[Point]]) -> Generator[Done]:
     """Carry out groups of points in this process."""
     for group in groups:
         yield from run_points(group, lambda _key: None)
@@ -80,9 +81,10 @@ def run_missing(
 ) -> None:
     """Run the points that are not ``kept`` yet, and keep each; ``note`` is told its rows."""
     missing = [point for point in points if point.key not in kept.rows]
-    for key, rows in run(groups_of(missing)):
-        if kept.add(key, rows):
-            note(rows)
+    with closing(run(groups_of(missing))) as done:
+        for key, rows in done:
+            if kept.add(key, rows):
+                note(rows)
 
 
 class Kept(Protocol):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -27,6 +27,9 @@ from .run import Done, failed_row, run_points
 MOST_DEATHS = 2
 """A point that has ended so many workers is not run again."""
 
+END_SECONDS = 5
+"""For so long a process may clean up behind itself when it is ended."""
+
 READY, BEGIN, DONE = "ready", "begin", "done"
 
 
@@ -34,7 +37,7 @@ class WorkerDied(RuntimeError):
     """A process ended in the middle of a point."""
 
 
-def run_in_processes(groups: Iterable[Sequence[Point]], count: int) -> Iterator[Done]:
+def run_in_processes(groups: Iterable[Sequence[Point]], count: int) -> Generator[Done]:
     """Carry out groups of points in ``count`` processes, and yield each point when it is done.
 
     Raises :class:`RuntimeError` if processes end before they have begun anything.
@@ -110,6 +113,9 @@ class _Pool:
             worker.process.terminate()
             worker.pipe.close()
         for worker in self._workers:
+            # Where machine code is made, an interruption may get lost.
+            worker.process.join(END_SECONDS)
+            worker.process.kill()
             worker.process.join()
 
     def _hand(self, worker: _Worker) -> None:
