@@ -21,6 +21,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +48,10 @@ class Grid:
     place: str
     axes: dict[str, Sequence[Any]]
 
-    def __len__(self) -> int:
+    @property
+    def count(self) -> int:
         """Count the points, before algorithms are listed and points that stand twice are found."""
-        count = 1
-        for values in self.axes.values():
-            count *= len(values)
-        return count
+        return prod(map(_length, self.axes.values()))
 
 
 def read_sweep(path: str | Path) -> list[Grid]:
@@ -95,6 +94,13 @@ def grids_of(description: Mapping[str, Any]) -> list[Grid]:
 def folder_of(path: str | Path) -> Path:
     """The folder in which the files lie that a sweep file names."""
     return Path() if str(path) == STANDARD_INPUT else Path(path).parent
+
+
+def _length(values: Sequence[Any]) -> int:
+    """Count values; those of a range may be more than ``len`` can say."""
+    if isinstance(values, range):
+        return max(0, (values.stop - values.start + values.step - 1) // values.step)
+    return len(values)
 
 
 def _grid(grid: msgspec.Struct, place: str) -> Grid:

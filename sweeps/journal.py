@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -76,6 +77,11 @@ class Journal:
         self._file.close()
         if empty:
             Path(self._file.name).unlink()
+        if not any(self.folder.glob("*.jsonl")):
+            # Nothing has come of it: it leaves nothing.
+            Path(self._lock.lock_file).unlink()
+            with suppress(OSError):
+                self.folder.rmdir()
         self._lock.release()
 
     def add(self, key: str, rows: list[Row]) -> bool:

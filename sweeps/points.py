@@ -47,14 +47,15 @@ def sources() -> str:
     return source_digest(*RESULTS_FROM)
 
 
-def points_of(grids: Sequence[Grid], graphs: dict[str, dict[str, object]]) -> list[Point]:
-    """List the points of ``grids``, in order, each once; ``graphs`` by the words for them.
-
-    Raises :class:`.InvalidInput` for more than :data:`MOST_POINTS`.
-    """
-    count = sum(map(len, grids))
+def require_count(grids: Iterable[Grid]) -> None:
+    """Raise :class:`.InvalidInput` for grids of more points than :data:`MOST_POINTS`."""
+    count = sum(grid.count for grid in grids)
     if count > MOST_POINTS:
         raise InvalidInput.of("points", f"at most {MOST_POINTS}", count)
+
+
+def points_of(grids: Sequence[Grid], graphs: dict[str, dict[str, object]]) -> list[Point]:
+    """List the points of ``grids``, in order, each once; ``graphs`` by the words for them."""
     made_of = sources()
     points: dict[str, Point] = {}
     for kind, values in _combinations(grids):

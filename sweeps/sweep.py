@@ -14,7 +14,7 @@ from ..model.base.files import input_name
 from .checks import check_grids
 from .file import Grid, folder_of, read_sweep
 from .layout import COLLECTIVE, HARDWARE, PARAMETER_NAMES
-from .points import Point, points_of, sources
+from .points import Point, points_of, require_count, sources
 from .run import Done, Row, run_points
 from .table import COLUMNS
 from .workers import run_in_processes
@@ -40,6 +40,7 @@ def checked_points(grids: Sequence[Grid], folder: Path) -> list[Point]:
 
     Raises :class:`.InvalidInput` for the first mistake.
     """
+    require_count(grids)
     return points_of(grids, check_grids(grids, folder))
 
 
