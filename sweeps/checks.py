@@ -26,6 +26,7 @@ from .networks import network_in_words, with_named_faults
 from .saturation import GROWTH, LEAST_CYCLES, require_statistics
 
 _MOST_FLITS = (1 << 31) - 1
+_LARGEST_SEED = (1 << 63) - 1
 _MOST_SEEDS = 1000
 
 
@@ -112,7 +113,7 @@ def _any(_parameter: str, _value: Any) -> None:
     """Refuse nothing: what is wrong with a network or a node is found beside each other."""
 
 
-def _within(low: int, high: int | None) -> Check:
+def _within(low: int, high: int) -> Check:
     return lambda parameter, value: require_range(parameter, value, low, high)
 
 
@@ -139,7 +140,7 @@ def _between(low: float, high: float, allowed: str, *, below: bool) -> Check:
 def _check_seeds(parameter: str, value: Any) -> None:
     require_range(f"{parameter}: number of seeds", len(value), 2, _MOST_SEEDS)
     for seed in value:
-        require_range(parameter, seed, 0)
+        require_range(parameter, seed, 0, _LARGEST_SEED)
     if len(set(value)) < len(value):
         raise InvalidInput.of(parameter, "different numbers", "one twice")
 
@@ -153,7 +154,7 @@ def _collective(parameter: str, value: Any) -> None:
 
 _CHECKS: dict[str, Check] = {
     "random_faults": _between(0, 1, "0 to less than 1", below=True),
-    "seed": _within(0, None),
+    "seed": _within(0, _LARGEST_SEED),
     "collective": _collective,
     "flits": _within(1, _MOST_FLITS),
     "ports": _named(each.value for each in Ports),

@@ -51,7 +51,7 @@ class Grid:
     @property
     def count(self) -> int:
         """Count the points, before algorithms are listed and points that stand twice are found."""
-        return prod(map(_length, self.axes.values()))
+        return prod(map(len, self.axes.values()))
 
 
 def read_sweep(path: str | Path) -> list[Grid]:
@@ -94,13 +94,6 @@ def grids_of(description: Mapping[str, Any]) -> list[Grid]:
 def folder_of(path: str | Path) -> Path:
     """The folder in which the files lie that a sweep file names."""
     return Path() if str(path) == STANDARD_INPUT else Path(path).parent
-
-
-def _length(values: Sequence[Any]) -> int:
-    """Count values; those of a range may be more than ``len`` can say."""
-    if isinstance(values, range):
-        return max(0, (values.stop - values.start + values.step - 1) // values.step)
-    return len(values)
 
 
 def _grid(grid: msgspec.Struct, place: str) -> Grid:

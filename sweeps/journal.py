@@ -97,12 +97,9 @@ class Journal:
 
     def _load(self, part: Path) -> None:
         decode = msgspec.json.Decoder(_Line).decode
-        for line in part.read_bytes().splitlines(keepends=True):
-            try:
+        for line in part.read_bytes().splitlines():
+            with suppress(msgspec.DecodeError):
                 found = decode(line)
-            except msgspec.DecodeError:
-                continue
-            if line.endswith(b"\n"):
                 self.rows.setdefault(found.key, found.rows)
 
     def _sync(self) -> None:

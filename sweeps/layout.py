@@ -29,12 +29,15 @@ COLUMN_OF = {"cycles": "drawn_cycles", "steps": "step_numbers"}
 """Columns of keys whose names are those of results: cycles of the run, steps of the schedule."""
 
 
+_Bounded = Annotated[int, msgspec.Meta(ge=-(1 << 53), le=1 << 53)]
+
+
 class Span(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Integers from ``first`` to ``last``, both included, ``step`` apart."""
 
-    first: int
-    last: int
-    step: Annotated[int, msgspec.Meta(ge=1)] = 1
+    first: _Bounded
+    last: _Bounded
+    step: Annotated[int, msgspec.Meta(ge=1, le=1 << 53)] = 1
 
     def values(self) -> range:
         """List the integers."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -42,8 +43,9 @@ class Point:
     values: dict[str, Any]
 
 
+@cache
 def sources() -> str:
-    """Digest of the sources that decide what comes of a point."""
+    """Digest of the sources that decide what comes of a point, when they are first asked for."""
     return source_digest(*RESULTS_FROM)
 
 

@@ -27,6 +27,9 @@ from .run import Done, failed_row, run_points
 MOST_DEATHS = 2
 """A point that has ended so many workers is not run again."""
 
+MOST_STARTS = 3
+"""After so many processes that ended before they could take anything, none is started."""
+
 END_SECONDS = 5
 """For so long a process may clean up behind itself when it is ended."""
 
@@ -69,6 +72,7 @@ class _Pool:
         self._groups = groups
         self._workers: list[_Worker] = []
         self._deaths: Counter[str] = Counter()
+        self._not_started = 0
 
     @property
     def busy(self) -> bool:
@@ -99,6 +103,7 @@ class _Pool:
                 continue
             if kind == READY:
                 worker.ready = True
+                self._not_started = 0
             elif kind == BEGIN:
                 worker.at = key
             else:
@@ -136,7 +141,9 @@ class _Pool:
         worker.process.join()
         status = worker.process.exitcode
         if not worker.ready:
-            raise RuntimeError(f"a worker process could not start: exit status {status}")
+            self._not_started += 1
+            if self._not_started == MOST_STARTS:
+                raise RuntimeError(f"worker processes do not start: exit status {status}")
         left = worker.left
         if worker.at in left:
             self._deaths[worker.at] += 1

@@ -35,7 +35,7 @@ class Killer(threading.Thread):
 
         def handed(pool: workers._Pool, worker: workers._Worker) -> None:
             hand(pool, worker)
-            self._pid = worker.process.pid
+            self._worker = worker
             self._at_work.release()
 
         monkeypatch.setattr(workers._Pool, "_hand", handed)
@@ -43,9 +43,11 @@ class Killer(threading.Thread):
     def run(self) -> None:
         for _ in range(self._times):
             self._at_work.acquire()
-            # Long enough to have begun, and too short to have ended.
-            time.sleep(4)
-            os.kill(self._pid or 0, signal.SIGKILL)
+            while self._worker.at is None:
+                time.sleep(0.01)
+            # In the middle of what takes seconds.
+            time.sleep(0.3)
+            os.kill(self._worker.process.pid or 0, signal.SIGKILL)
 
 
 def all_of(points: Sequence[Point], count: int) -> list[tuple[str, list[Row]]]:
@@ -87,6 +89,6 @@ def test_a_point_that_kills_twice_is_a_row_and_the_others_go_on(
 
 
 def test_workers_that_cannot_start_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_serve", os._exit)
-    with pytest.raises(RuntimeError, match="a worker process could not start: exit status"):
+    monkeypatch.setattr(workers, "_serve", print)
+    with pytest.raises(RuntimeError, match="worker processes do not start: exit status 0"):
         all_of(points_of(BROADCAST), 1)
