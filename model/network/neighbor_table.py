@@ -67,7 +67,7 @@ def with_switches(topology: Topology, switches: Iterable[int]) -> Topology:
     for switch in given:
         require_range("switch", switch, 0, topology.nodes - 1)
     if len(given) == topology.nodes:
-        raise InvalidInput.of("switches", f"fewer than the {topology.nodes} nodes", len(given))
+        raise InvalidInput.of("switches", "fewer than all nodes", f"all {len(given)}")
     return replace(topology, switches=given)
 
 
