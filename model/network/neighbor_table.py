@@ -36,7 +36,7 @@ def graph(neighbor: Sequence[Sequence[int]], switches: Iterable[int] = ()) -> To
 
     ``switches`` are the nodes without a network interface. Raises :class:`InvalidInput` that names
     the entry or the two nodes at fault: an empty or ragged table, a node that does not exist, a
-    link from a node to itself, a link without a way back; and as :func:`with_switches` does.
+    link from a node to itself, a link without a way back; a switch that is no node, or no others.
 
     >>> graph([[-1, 1, 1], [-1, 0, 0]]).peer.tolist()
     [[-1, 1, 2], [-1, 1, 2]]
