@@ -55,7 +55,7 @@ def prepare(
     ``loads`` are (node, address, words) of the message memories before the start; ``timing`` is
     "barrier" or "self-timed"; ``read_words`` is how much of each message memory to read afterwards.
     ``cycle_limit`` is when the watchdog ends the run; ``refusal`` a pattern for each node
-    (docs/router.md, section 11).
+    (docs/router.md, section 11). To a switch nothing is written: it has no memories.
     """
     require_held(program)
     require_table_room(program)
@@ -63,8 +63,9 @@ def prepare(
     writes = [*_table_writes(program), *_message_writes(loads)]
     if config.timed_rows:
         writes += _timing_writes(program, refusal)
+    every = np.concatenate(writes)
     return Job(
-        writes=np.concatenate(writes),
+        writes=every[~np.isin(every[:, 0], config.topology.switches)],
         nodes=config.topology.nodes,
         flit_width=config.flit_width,
         step_numbers=1 << config.step_bits,
