@@ -115,7 +115,8 @@ def _cases(chosen: OptionValues, timing: Timing, all_sources: bool) -> Iterator[
         if chosen["collective"] in ROOTLESS:
             raise InvalidInput(f"--all-sources must be left out with {chosen['collective']}")
         topology = chosen_topology(chosen, SizeLimit.HARDWARE)
-        schedules = [make_schedule(chosen, topology, node) for node in range(topology.nodes)]
+        sources = (node for node in range(topology.nodes) if node not in topology.switches)
+        schedules = [make_schedule(chosen, topology, node) for node in sources]
     # One network for all of them, which is built once.
     for number, compiled in enumerate(fitted(chosen, schedules)):
         require_no_deadlock(chosen, compiled.program)

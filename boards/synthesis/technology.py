@@ -94,7 +94,7 @@ def _buffer_style(family: str, config: NetworkConfig, block_rams: int) -> Buffer
 
 def tile_technology(board: Board, config: NetworkConfig) -> Technology:
     """Choose the technology of a network's tiles: buffers share the block RAMs that are left."""
-    nodes, capacity = config.topology.nodes, board.capacity
+    nodes, capacity = config.topology.interfaces, board.capacity
     memories = (config.message_words, config.table_words)
     each = sum(block_rams_of(board.family, words, config.flit_width) for words in memories)
     left = capacity.block_rams - nodes * each
