@@ -11,7 +11,7 @@ from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig
 from ..rtl.network import Network, network_signature, tile_modules
 from ..rtl.tile import Tile, tile_signature
-from .together.network import TILES, WORD_MODULE, tiles_verilog
+from .together.network import TILES, tiles_verilog, word_modules
 
 TOP_MODULE = "eyecast_network"
 
@@ -76,7 +76,11 @@ def verilator_control(config: NetworkConfig, tiles: Tiles, *, trace: bool) -> st
         Tiles.APART: [f'hier_block -module "{name}"' for name in kinds],
         Tiles.WHOLE: [f'no_inline -module "{name}"' for name in kinds],
         # Of one word alone there is nothing to share.
-        Tiles.TOGETHER: [f'no_inline -module "{WORD_MODULE}"'] * (config.topology.nodes > TILES),
+        Tiles.TOGETHER: [
+            f'no_inline -module "{name}"'
+            for name in word_modules(config)
+            if config.topology.nodes > TILES
+        ],
     }
     ports = [(TOP_MODULE, port["name"], "rw") for port in describe_ports(config)]
     for name, switch in kinds.items() if tiles is Tiles.WHOLE else ():
