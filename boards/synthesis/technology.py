@@ -80,7 +80,7 @@ def technology_of(family: str, config: NetworkConfig, *, block_rams: int) -> Tec
 def _buffer_style(family: str, config: NetworkConfig, block_rams: int) -> BufferStyle:
     """Choose the style of a buffer with so many block RAMs. An iCE40 has no distributed RAM."""
     for_data = block_rams_of(family, config.depth, config.flit_width)
-    labels = routed_layout(config).size - config.flit_width
+    labels = routed_layout(config, config.topology.ports - 1).size - config.flit_width
     if config.depth <= SHALLOW:
         return BufferStyle.REGISTERS
     if family != "ice40":
