@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput, require_range
-from ..model.network.config import NetworkConfig
+from ..model.network.config import MOST_MEMORY_WORDS, NetworkConfig
 from ..model.program.checks import require_table_room
 from ..model.traffic.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic, read_traffic
 from .console import (
@@ -75,7 +75,9 @@ class Setting(NamedTuple):
 @click.option("--traffic-file", metavar="FILE", help="Packets from a CSV file, not drawn.")
 @click.option("--pattern", default="uniform", show_default=True, help=f"{', '.join(PATTERNS)}.")
 @float_option("--rate", 0.2, "Flits that a node offers per cycle.")
-@integer_option("--packet-flits", 4, "Length of a packet with its header.")
+@integer_option(
+    "--packet-flits", 4, f"Length of a packet with its header, 1 to {MOST_MEMORY_WORDS}."
+)
 @integer_option("--cycles", 2000, "Cycles in which packets are drawn.")
 @float_option("--back-pressure", 0.0, "Share of the cycles in which a node takes no flit.")
 @traffic_hardware_options
