@@ -12,12 +12,7 @@ from ..model.network.config import Timing
 from ..model.network.words import SizeLimit
 from .console import busy, print_json, progress
 from .on_board import board_config, print_comparison, signature_option
-from .options.collective import (
-    chosen_schedule,
-    collective_options,
-    schedule_facts,
-    schedule_file_option,
-)
+from .options.collective import collective_options, schedule_facts
 from .options.hardware import (
     fitted,
     force_option,
@@ -27,6 +22,7 @@ from .options.hardware import (
 )
 from .options.network import network_options
 from .options.output import json_option
+from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import OptionValues
 
 if TYPE_CHECKING:

@@ -84,9 +84,8 @@ def _source(topology: Topology, values: dict[str, Any]) -> int | None:
         return None
     if values["source"] != DRAWN:
         return node_in_words(topology, values["source"], "source")
-    working = np.setdiff1d(np.arange(topology.nodes), topology.faulty_nodes)
     # Another sequence of draws than that of the faults.
-    return int(np.random.default_rng((values["seed"], 1)).choice(working))
+    return int(np.random.default_rng((values["seed"], 1)).choice(topology.working_nodes))
 
 
 def _targets(topology: Topology, values: dict[str, Any]) -> tuple[int, ...] | None:

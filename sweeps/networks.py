@@ -6,13 +6,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ..formats.registry import network_of_file
 from ..model.base.errors import InvalidInput, one_of
+from ..model.base.files import InputFile
 from ..model.collectives.registry import Ports
 from ..model.network.config import NetworkConfig
 from ..model.network.faults import with_faults
 from ..model.network.kinds import GRAPH, KINDS
 from ..model.network.topology import Topology
-from ..model.network.topology_file import read_topology, topology_from_json
+from ..model.network.topology_file import topology_from_json
 from ..model.network.words import (
     SizeLimit,
     drawn_faults,
@@ -31,7 +33,7 @@ def network_in_words(words: str, limit: SizeLimit, parameter: str, folder: Path)
     """
     name, _, size = words.partition(" ")
     if name == GRAPH:
-        topology = read_topology(folder / size)
+        topology = network_of_file(InputFile.read(folder / size))
         limit.require(topology.label, topology.nodes)
         return topology
     if name not in KINDS:

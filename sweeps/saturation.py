@@ -162,7 +162,7 @@ def _load(case: TrafficCase, cycles: int) -> Load:
     first = end // 2 if left_out is None else int(delivered.started[order[left_out]])
     starts = (delivered.started >= first) & (delivered.started < end)
     arrives = (delivered.arrived >= first) & (delivered.arrived < end)
-    room = config.topology.nodes * (end - first)
+    room = config.topology.interfaces * (end - first)
     return Load(
         offered=float(delivered.flits[starts].sum()) / room,
         accepted=float(delivered.flits[arrives].sum()) / room,

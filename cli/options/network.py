@@ -6,10 +6,10 @@ import click
 
 from ... import __version__
 from ...model.base.errors import InvalidInput
+from ...model.base.files import InputFile
 from ...model.network.faults import with_faults
 from ...model.network.kinds import KINDS
 from ...model.network.topology import Topology
-from ...model.network.topology_file import read_topology
 from ...model.network.words import (
     SizeLimit,
     drawn_faults,
@@ -28,9 +28,7 @@ network_options = option_group(
         click.option(f"--{name}", metavar=kind.metavar, help=kind.help)
         for name, kind in KINDS.items()
     ),
-    click.option(
-        f"--{_FILE}", metavar="FILE", help="Or any graph, from JSON (networkx's node-link)."
-    ),
+    click.option(f"--{_FILE}", metavar="FILE", help="Or any graph, from a file of a known format."),
     click.option("--faulty-node", metavar="X,Y", multiple=True, help="Without this node."),
     click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="Without this link."),
     float_option("--random-faults", 0.0, "Without this part of its nodes, drawn by --seed."),
@@ -40,11 +38,17 @@ network_options = option_group(
 NETWORK_NAMES = option_names(network_options)
 
 
-def chosen_kind(chosen: OptionValues) -> str:
-    """The one kind of network that the options name; "graph" for that of a file."""
+def require_network(chosen: OptionValues, why: str = "") -> list[str]:
+    """The kinds of network that the options name; refused, for a reason ``why``, if none."""
     given = [kind for kind in (_FILE, *KINDS) if chosen[kind.replace("-", "_")] is not None]
     if not given:
-        raise InvalidInput("a network must be given, such as --mesh 8x8")
+        raise InvalidInput(f"{why}a network must be given, such as --mesh 8x8")
+    return given
+
+
+def chosen_kind(chosen: OptionValues) -> str:
+    """The one kind of network that the options name; "graph" for that of a file."""
+    given = require_network(chosen)
     if len(given) > 1:
         raise InvalidInput(f"one network must be given, not --{' and --'.join(given)}")
     return given[0]
@@ -55,7 +59,9 @@ def chosen_topology(chosen: OptionValues, limit: SizeLimit) -> Topology:
     name = chosen_kind(chosen)
     text = chosen[name.replace("-", "_")]
     if name == _FILE:
-        topology = read_topology(text)
+        from ...formats.registry import network_of_file
+
+        topology = network_of_file(InputFile.read(text))
         limit.require(topology.label, topology.nodes)
     else:
         topology = sized_network(name, text, limit, f"--{name}")

@@ -46,7 +46,7 @@ def test_every_option_has_a_help_text(eyecast: Command) -> None:
         assert command is not None and command.name == name
         text = " ".join(eyecast(name, "--help").output.split())
         for option in command.params:
-            if not isinstance(option, click.Option):
+            if isinstance(option, click.Argument):
                 continue
             assert option.help
             assert option.opts[-1] in text
