@@ -22,8 +22,8 @@ def sweep(
     grid
         A sweep file, or what one holds: a mapping with "format", "version" and "grid".
     table
-        Where to write the table, .parquet or .csv; what is done is kept beside it as it comes, and
-        only what is missing is run. None for no file.
+        File for the table, .parquet or .csv; what is done is kept beside it as it comes, and only
+        what is missing is run. None for no file.
     jobs
         Processes; 1 for none but this one. With more, a script that calls this must be one that can
         be imported: it calls it below ``if __name__ == "__main__":``.

@@ -48,12 +48,13 @@ def sweep_command(
 ) -> None:
     """Run every point of a grid of parameters; all results become one table.
 
-    What is done is kept beside the table as it comes: after an interruption, or with more values in
+    Results are kept beside the table as they come: after an interruption, or with more values in
     the file, the same command runs only what is missing.
 
     Exit status 0 only if every run came to its end, and all hardware did as predicted.
     """
     from ..sweeps.journal import Journal
+    from ..sweeps.run import DIFFERS, FAILED
     from ..sweeps.sweep import points_in, table_rows
     from ..sweeps.table import require_table_suffix, write_table
 
@@ -70,7 +71,7 @@ def sweep_command(
     write_table(rows, table)
     _summarize(rows, len(points))
     say_written(table, *draw_plots(plots, points, rows))
-    wrong = sum(row["status"] in ("differs", "failed") for row in rows)
+    wrong = sum(row["status"] in (DIFFERS, FAILED) for row in rows)
     if wrong:
         raise RuntimeError(f"{wrong} of {len(points)} points differ or have failed")
 
@@ -85,6 +86,7 @@ def _chosen_jobs(jobs: int | None) -> int:
 
 def _run(points: Sequence[Point], kept: Kept, jobs: int, scheduler: str | None) -> None:
     """Run what is missing, with a progress bar; interrupted, say what is kept."""
+    from ..sweeps.run import DONE
     from ..sweeps.sweep import run_missing, run_with
 
     total = sum(point.key not in kept.rows for point in points)
@@ -93,7 +95,7 @@ def _run(points: Sequence[Point], kept: Kept, jobs: int, scheduler: str | None) 
 
         def note(rows: list[dict[str, Any]]) -> None:
             nonlocal failed
-            failed += any(row["status"] != "done" for row in rows)
+            failed += any(row["status"] != DONE for row in rows)
             advance()
             if failed:
                 describe(f"sweeping, {failed} not done")

@@ -87,12 +87,13 @@ def _luts(points: Sequence[Point], rows: Sequence[Row]) -> dict[str, int]:
     from ..boards.synthesis.bitstream import count_tile
     from ..sweeps.layout import COLLECTIVE
     from ..sweeps.networks import config_of
+    from ..sweeps.run import DONE
 
     board, values = find_board(BOARD), {point.key: point for point in points}
     ran = {
         row["configuration"]: row
         for row in rows
-        if row["kind"] == COLLECTIVE and row["status"] == "done"
+        if row["kind"] == COLLECTIVE and row["status"] == DONE
     }
     luts = {}
     with progress("counting LUTs (yosys)", len(ran), shown=True) as (_, advance):

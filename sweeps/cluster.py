@@ -2,7 +2,7 @@
 
 Each worker needs this version of Eyecast, from the same sources. A group whose worker dies is
 given to another by Dask itself, as often as the scheduler's ``allowed-failures`` says; then its
-points are given out one by one, and the one that ends workers again gets a row that says so.
+points are given out once more, one by one, and one that ends workers again gets a row that says so.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ def _run(distributed: Any, client: Any, groups: Sequence[Sequence[Point]]) -> It
     here = sources()
     left = deque(list(group) for group in groups)
     given: dict[Any, list[Point]] = {}
+    alone: set[str] = set()
     ended = distributed.as_completed()
     while left or given:
         threads = max(1, sum(client.nthreads().values()))
@@ -57,10 +58,12 @@ def _run(distributed: Any, client: Any, groups: Sequence[Sequence[Point]]) -> It
             yield from future.result()
         elif not isinstance(error, distributed.KilledWorker):
             raise error
-        elif len(points) > 1:
-            left.extendleft([point] for point in reversed(points))
-        else:
+        elif len(points) == 1 and points[0].key in alone:
             yield points[0].key, [failed_row(points[0], error, 0.0)]
+        else:
+            # Another point of the same worker may have ended it.
+            alone.update(point.key for point in points)
+            left.extend([point] for point in points)
 
 
 def run_group(points: Sequence[Point], expected: str) -> list[Done]:

@@ -19,14 +19,13 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import filelock
 import msgspec
 
 from ..model.base.errors import InvalidInput
-
-Row = dict[str, Any]
+from .layout import Row
 
 SUFFIX = ".parts"
 SYNC_SECONDS = 1.0

@@ -14,6 +14,9 @@ from ..model.collectives.registry import Ports
 from ..model.network.config import DEFAULTS, PARAMETERS, Timing
 from ..model.schedule.collective import Collective
 
+Row = dict[str, Any]
+"""A row of the table: values by the names of columns."""
+
 COLLECTIVE, TRAFFIC, SATURATION = "collective", "traffic", "saturation"
 """Kinds of grids: schedules of collectives, drawn traffic, and loads up to saturation."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..model.base.errors import InvalidInput, printable
 from ..model.compare.case import Case
@@ -15,10 +14,9 @@ from ..model.run.run import Run
 from ..sim.build import BuildError
 from . import collective, saturation, traffic
 from .facts import configuration
-from .layout import COLLECTIVE, COLUMN_OF, HARDWARE, SATURATION
+from .layout import COLLECTIVE, COLUMN_OF, HARDWARE, SATURATION, Row
 from .points import Point
 
-Row = dict[str, Any]
 Done = tuple[str, list[Row]]
 """The key of a point, and its rows."""
 

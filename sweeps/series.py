@@ -11,10 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .facts import NETWORK
-from .layout import COLLECTIVE
+from .layout import COLLECTIVE, Row
 from .run import DONE
-
-Row = dict[str, Any]
 
 _FAULTS = ("faulty_nodes", "faulty_links", "random_faults")
 _ROOM = ("message_words", "table_words", "step_numbers", "configuration", "nodes", "faulty")

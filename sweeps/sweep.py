@@ -13,9 +13,9 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name
 from .checks import check_grids
 from .file import Grid, folder_of, read_sweep
-from .layout import COLLECTIVE, HARDWARE, PARAMETER_NAMES
+from .layout import COLLECTIVE, HARDWARE, PARAMETER_NAMES, Row
 from .points import Point, points_of, require_count, sources
-from .run import Done, Row, run_points
+from .run import Done, run_points
 from .table import COLUMNS
 from .workers import run_in_processes
 

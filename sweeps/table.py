@@ -13,9 +13,7 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import write_bytes_atomically
 from . import collective, saturation, traffic
 from .facts import NETWORK, RUN
-from .layout import COLUMN_OF
-
-Row = dict[str, Any]
+from .layout import COLUMN_OF, Row
 
 FORMAT, VERSION = "eyecast-sweep-table", "1"
 """In the metadata of a Parquet file."""

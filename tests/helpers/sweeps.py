@@ -32,6 +32,9 @@ cycles = 100
 
 BROADCAST = {"kind": "collective", "network": "mesh 2x2", "algorithm": "eye", "source": "0,0"}
 
+LONG = {"kind": "traffic", "network": "mesh 8x8", "rate": 0.1, "cycles": 60_000}
+"""Traffic that takes seconds."""
+
 
 def sweep_of(*grids: dict[str, Any]) -> dict[str, Any]:
     """What a sweep file with these grids holds."""

@@ -10,16 +10,13 @@ import time
 from collections.abc import Sequence
 
 import pytest
-from helpers.sweeps import BROADCAST, points_of, without_seconds
+from helpers.sweeps import BROADCAST, LONG, points_of, without_seconds
 
 from eyecast.sweeps import workers
 from eyecast.sweeps.points import Point
 from eyecast.sweeps.run import Row
 from eyecast.sweeps.sweep import groups_of, run_here
 from eyecast.sweeps.workers import run_in_processes
-
-LONG = {"kind": "traffic", "network": "mesh 8x8", "rate": 0.1, "cycles": 60_000}
-"""Traffic that takes seconds."""
 
 pytestmark = pytest.mark.slow
 
