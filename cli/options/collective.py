@@ -147,7 +147,7 @@ def make_schedule(chosen: OptionValues, topology: Topology, source: int | None) 
         if request.all_port and "all_port" not in algorithm.takes:
             raise InvalidInput(f"{error} ({all_port_served(collective)})") from error
         served = chosen["ports"] == Ports.ONE and request.packet is None
-        if chosen["algorithm"] or collective != Collective.BROADCAST or not served:
+        if chosen["algorithm"] or collective not in DEFAULT_ALGORITHMS or not served:
             raise
         raise InvalidInput(f"{error} (--algorithm tree serves any network)") from error
     schedule.check()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ..network.port_model import PortModel
-from ..schedule.broadcast_bounds import least_broadcast_steps, least_broadcast_tcd
+from ..schedule.broadcast_bounds import least_broadcast_steps, least_tcd
 from ..schedule.collective import Collective
 from ..schedule.cost import message_words
 from ..schedule.schedule import Schedule
@@ -28,7 +28,7 @@ def least_measures(schedule: Schedule) -> dict[str, int]:
         return {
             # Who has something of one owner at most double.
             "steps": max(least_broadcast_steps(1 + len(nodes), sends) for nodes in reached),
-            "tcd": least_broadcast_tcd(1 + len(set().union(*reached))),
+            "tcd": least_tcd(schedule.topology, set().union(*reached)),
         }
     if schedule.topology.nodes < 2:
         return {"steps": 0, "tcd": 0}

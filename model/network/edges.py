@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from .faults import with_faults
 from .named_graphs import one_way_tables
+from .neighbor_table import with_switches
 from .topology import NO_LINK, Topology
 
 
@@ -22,18 +23,24 @@ class Edges:
     """A graph of ``nodes`` nodes as edges.
 
     ``ends`` has shape (edges, 2), int64: the two nodes of each, both in range; ``one_way`` has
-    shape (edges,), bool: true where the edge leads from the first to the second alone.
+    shape (edges,), bool: true where the edge leads from the first to the second alone. ``switches``
+    are the nodes without a network interface.
     """
 
     nodes: int
     ends: npt.NDArray[np.int64]
     one_way: npt.NDArray[np.bool_]
+    switches: tuple[int, ...] = ()
 
     def topology(self) -> Topology:
-        """The graph as a network; ports of a node are in the order of its neighbours' numbers."""
+        """The graph as a network; ports of a node are in the order of its neighbours' numbers.
+
+        Raises :class:`.InvalidInput` if all nodes are switches.
+        """
         both = np.concatenate((self.ends, self.ends[:, ::-1]))
         tables = one_way_tables(self.nodes, both[:, 0], both[:, 1])
         topology = Topology("graph", (), *tables, name=f"graph of {self.nodes}")
+        topology = with_switches(topology, self.switches)
         if not self.one_way.any():
             return topology
         return with_faults(topology, (), self._missing_ways(topology))

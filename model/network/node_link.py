@@ -3,11 +3,13 @@
 ::
 
     {"directed": false, "multigraph": false, "graph": {},
-     "nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "a", "target": "b"}]}
+     "nodes": [{"id": "a"}, {"id": "b", "switch": true}],
+     "edges": [{"source": "a", "target": "b"}]}
 
 Older versions of networkx call the edges ``links``. Nodes are numbered in the order of the file,
-whatever their ids are. Edges of a node to itself and those given more than once change nothing
-that a message could use, and count for nothing and for one; all attributes are passed over.
+whatever their ids are; those with the attribute ``switch`` true have no network interface
+(:func:`.with_switches`). Edges of a node to itself and those given more than once change nothing
+that a message could use, and count for nothing and for one; all other attributes are passed over.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from .topology import LARGEST_NODE_COUNT, Topology
 
 class _Node(msgspec.Struct):
     id: object
+    switch: bool = False
 
 
 class _Edge(msgspec.Struct):
@@ -41,7 +44,7 @@ def from_node_link(fields: dict[str, object]) -> Topology:
     """The graph that a node-link file describes; a directed edge is a link that works one way.
 
     Raises :class:`InvalidInput` that names what is missing or wrong: no nodes, an id given twice,
-    an edge to a node that is not there.
+    an edge to a node that is not there, nothing but switches.
     """
     try:
         file = msgspec.convert(fields, _File)
@@ -74,7 +77,8 @@ def _edges(file: _File) -> Edges:
                 parameter = f"{name}[{place}].{end}"
                 raise InvalidInput.of(parameter, "the id of a node", given.decode())
             ends[place, column] = numbers[given]
-    return Edges(len(numbers), ends, np.full(len(edges), file.directed))
+    switches = tuple(number for number, node in enumerate(file.nodes) if node.switch)
+    return Edges(len(numbers), ends, np.full(len(edges), file.directed), switches)
 
 
 def _numbers(nodes: list[_Node]) -> dict[bytes, int]:

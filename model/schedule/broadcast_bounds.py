@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from ..network.topology import NO_LINK, Topology
+
 
 def least_broadcast_steps(nodes: int, sends: int = 1) -> int:
     """Return the fewest steps of a broadcast where a node sends ``sends`` times in a step.
@@ -23,3 +29,39 @@ def least_broadcast_tcd(nodes: int) -> int:
     :func:`.eye.eye_tcd` is the optimum over all sources (Cang & Wu 1998, Corollary 1).
     """
     return nodes - 1
+
+
+def least_tcd(topology: Topology, reached: Collection[int]) -> int:
+    """Return the least TCD of sends, from any nodes, that bring something to each of ``reached``.
+
+    Each of them is the target of a send, which crosses as many links as there are from the nearest
+    node that can send: one, where no switches lie between them.
+    """
+    if not topology.switches:
+        return len(reached)
+    begins, ports = np.nonzero(topology.neighbor != NO_LINK)
+    before: list[list[int]] = [[] for _ in range(topology.nodes)]
+    for begin, end in zip(begins.tolist(), topology.neighbor[begins, ports].tolist(), strict=True):
+        before[end].append(begin)
+    senders = {*topology.working_nodes.tolist()}
+    return sum(_hops_from_nearest(before, senders, node) for node in reached)
+
+
+def _hops_from_nearest(before: Sequence[Sequence[int]], senders: set[int], node: int) -> int:
+    """Count the links to ``node`` from the nearest other of ``senders``.
+
+    ``before`` lists for each node those from which a link leads to it.
+    """
+    seen, border, hops = {node}, [node], 0
+    while border:
+        hops += 1
+        further: list[int] = []
+        for end in border:
+            for begin in before[end]:
+                if begin in senders and begin != node:
+                    return hops
+                if begin not in seen:
+                    seen.add(begin)
+                    further.append(begin)
+        border = further
+    return hops
