@@ -25,13 +25,7 @@ from .console import (
     say_written,
     sharing,
 )
-from .options.collective import (
-    chosen_schedule,
-    collective_options,
-    make_schedule,
-    schedule_facts,
-    schedule_file_option,
-)
+from .options.collective import collective_options, make_schedule, schedule_facts
 from .options.hardware import (
     fitted,
     force_option,
@@ -41,6 +35,7 @@ from .options.hardware import (
 )
 from .options.network import SizeLimit, chosen_topology, network_options
 from .options.output import json_option, output_option, output_paths
+from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import OptionValues
 
 if TYPE_CHECKING:

@@ -32,6 +32,10 @@ FLOORS: dict[str, set[str]] = {
         *("model/run", "model/cycle", "model/traffic"),
     },
     "picture": {"model/base", "model/network", "model/schedule", "model/collectives"},
+    "formats": {
+        *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
+        "model/traffic",
+    },
     "sim": {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
         *("model/traffic", "model/compare", "rtl"),
@@ -47,7 +51,7 @@ FLOORS: dict[str, set[str]] = {
     "cli": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/traffic", "model/compare", "picture", "sim", "boards"),
-        "rtl",
+        *("formats", "rtl"),
     },
 }
 """For each floor the floors below it that it may import; itself always, and ``eyecast`` itself."""
