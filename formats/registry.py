@@ -7,6 +7,7 @@ from pathlib import Path
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile, input_name
 from .format import HEAD, Content, Format
+from .msccl import MSCCL
 from .own import NETWORK, SCHEDULE, TRAFFIC
 
 FORMATS: dict[str, Format] = {
@@ -15,6 +16,7 @@ FORMATS: dict[str, Format] = {
         SCHEDULE,
         NETWORK,
         TRAFFIC,
+        MSCCL,
     )
 }
 """By name. Where a file may be of several, it is of the first."""
