@@ -6,8 +6,12 @@ from pathlib import Path
 
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile, input_name
+from .edge_list import EDGE_LIST
 from .format import HEAD, Content, Format
+from .graphml import GRAPHML
+from .matrix_market import MATRIX_MARKET
 from .msccl import MSCCL
+from .node_link import NODE_LINK
 from .own import NETWORK, SCHEDULE, TRAFFIC
 
 FORMATS: dict[str, Format] = {
@@ -17,6 +21,10 @@ FORMATS: dict[str, Format] = {
         NETWORK,
         TRAFFIC,
         MSCCL,
+        NODE_LINK,
+        GRAPHML,
+        MATRIX_MARKET,
+        EDGE_LIST,
     )
 }
 """By name. Where a file may be of several, it is of the first."""
