@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile, input_name
+from .anynet import BOOKSIM
 from .edge_list import EDGE_LIST
 from .format import HEAD, Content, Format
 from .graphml import GRAPHML
@@ -24,6 +25,7 @@ FORMATS: dict[str, Format] = {
         NODE_LINK,
         GRAPHML,
         MATRIX_MARKET,
+        BOOKSIM,
         EDGE_LIST,
     )
 }
