@@ -13,6 +13,7 @@ from .graphml import GRAPHML
 from .matrix_market import MATRIX_MARKET
 from .msccl import MSCCL
 from .node_link import NODE_LINK
+from .noxim import NOXIM_LIST, NOXIM_TABLE
 from .own import NETWORK, SCHEDULE, TRAFFIC
 
 FORMATS: dict[str, Format] = {
@@ -26,6 +27,8 @@ FORMATS: dict[str, Format] = {
         GRAPHML,
         MATRIX_MARKET,
         BOOKSIM,
+        NOXIM_LIST,
+        NOXIM_TABLE,
         EDGE_LIST,
     )
 }
