@@ -7,8 +7,10 @@ from pathlib import Path
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile, input_name
 from .anynet import BOOKSIM
+from .chakra import CHAKRA
 from .edge_list import EDGE_LIST
 from .format import HEAD, Content, Format
+from .goal import GOAL
 from .graphml import GRAPHML
 from .matrix_market import MATRIX_MARKET
 from .msccl import MSCCL
@@ -27,6 +29,8 @@ FORMATS: dict[str, Format] = {
         GRAPHML,
         MATRIX_MARKET,
         BOOKSIM,
+        GOAL,
+        CHAKRA,
         NOXIM_LIST,
         NOXIM_TABLE,
         EDGE_LIST,
