@@ -77,6 +77,7 @@ def _working_node(chosen: OptionValues, topology: Topology, text: str, option: s
     What else is faulty is refused by the algorithm.
     """
     node = chosen_node(topology, text, option)
+    topology.require_interface(option, node)
     named = [chosen_node(topology, each, "--faulty-node") for each in chosen["faulty_node"]]
     if chosen["random_faults"] and node in topology.faulty_nodes and node not in named:
         seed = f"--random-faults {chosen['random_faults']} --seed {chosen['seed']}"
@@ -130,7 +131,7 @@ def make_schedule(chosen: OptionValues, topology: Topology, source: int | None) 
         if request.all_port and "all_port" not in algorithm.takes:
             raise InvalidInput(f"{error} ({all_port_served(collective)})") from error
         served = chosen["ports"] == Ports.ONE and request.packet is None
-        if chosen["algorithm"] or collective != Collective.BROADCAST or not served:
+        if chosen["algorithm"] or collective not in DEFAULT_ALGORITHMS or not served:
             raise
         raise InvalidInput(f"{error} (--algorithm tree serves any network)") from error
     schedule.check()

@@ -33,6 +33,7 @@ class SizeLimit(Enum):
     PICTURE = ("for a picture", 1 << 16)
     SEARCH = ("to be searched", 1 << 12)
     HARDWARE = ("for hardware", 1 << 10)
+    WAVES = ("for waveforms", 1 << 10)
 
     def require(self, label: str, nodes: int) -> None:
         """Raise :class:`InvalidInput` if the network ``label`` has too many nodes for this use."""
