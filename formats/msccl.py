@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .format import Format
 from .msccl_reader import read_msccl
+from .msccl_writer import write_msccl
 from .xml_file import root_name
 
 MSCCL = Format(
@@ -11,5 +12,7 @@ MSCCL = Format(
     title="MSCCL XML",
     suffixes=(".xml",),
     looks=lambda head: root_name(head) == "algo",
+    omits="steps, routes, port model and words",
     read_schedule_on=read_msccl,
+    write_schedule=write_msccl,
 )

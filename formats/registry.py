@@ -9,11 +9,13 @@ from ..model.base.files import InputFile, input_name
 from .anynet import BOOKSIM
 from .chakra import CHAKRA
 from .edge_list import EDGE_LIST
+from .forestcoll import FORESTCOLL
 from .format import HEAD, Content, Format
 from .goal import GOAL
 from .graphml import GRAPHML
 from .matrix_market import MATRIX_MARKET
 from .msccl import MSCCL
+from .mscclpp import MSCCLPP
 from .node_link import NODE_LINK
 from .noxim import NOXIM_LIST, NOXIM_TABLE
 from .own import NETWORK, SCHEDULE, TRAFFIC
@@ -34,6 +36,8 @@ FORMATS: dict[str, Format] = {
         NOXIM_LIST,
         NOXIM_TABLE,
         EDGE_LIST,
+        FORESTCOLL,
+        MSCCLPP,
     )
 }
 """By name. Where a file may be of several, it is of the first."""

@@ -22,7 +22,7 @@ Element = Any
 
 def root_name(head: bytes) -> str:
     """Name of the first element of an XML text, or "" if it has none."""
-    found = re.search(rb"<([A-Za-z_][\w.-]*)", head)
+    found = re.search(rb"<([A-Za-z_][\w.-]*)", re.sub(rb"(?s)<!--.*?-->", b"", head))
     return found[1].decode() if found else ""
 
 

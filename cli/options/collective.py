@@ -77,6 +77,7 @@ def _working_node(chosen: OptionValues, topology: Topology, text: str, option: s
     What else is faulty is refused by the algorithm.
     """
     node = chosen_node(topology, text, option)
+    topology.require_interface(option, node)
     named = [chosen_node(topology, each, "--faulty-node") for each in chosen["faulty_node"]]
     if chosen["random_faults"] and node in topology.faulty_nodes and node not in named:
         seed = f"--random-faults {chosen['random_faults']} --seed {chosen['seed']}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.base.files import InputFile
+from ...model.network.config import MOST_MEMORY_WORDS
 from ...model.network.topology import Topology
 from ...model.traffic.traffic import Traffic
 from .values import OptionValues, integer_option, option_group, option_names, refuse_beside
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from ...formats.format import Format
 
 drawing_options = option_group(
-    integer_option("--packet-flits", 4, "Length of a packet with its header."),
+    integer_option(
+        "--packet-flits", 4, f"Length of a packet with its header, 1 to {MOST_MEMORY_WORDS}."
+    ),
     integer_option("--cycles", 2000, "Cycles in which packets are drawn."),
 )
 

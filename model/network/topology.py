@@ -82,6 +82,11 @@ class Topology:
         return int(self.neighbor.shape[0])
 
     @property
+    def interfaces(self) -> int:
+        """Number of nodes with a network interface, faulty ones included."""
+        return self.nodes - len(self.switches)
+
+    @property
     def working_nodes(self) -> npt.NDArray[np.int64]:
         """The nodes that take part: not faulty, and no switches; ascending."""
         return np.setdiff1d(np.arange(self.nodes), (*self.faulty_nodes, *self.switches))
@@ -93,7 +98,7 @@ class Topology:
 
     @property
     def plain_label(self) -> str:
-        """The network as a person writes it, without what sets some of its nodes and links apart."""
+        """The network as a person writes it, its switches and faults put aside."""
         return self.name or "x".join(str(side) for side in self.dims) + f" {self.kind}"
 
     @property

@@ -16,8 +16,8 @@
 ``neighbor`` is the table of :func:`.graph`, column 0 included, and ``switches`` are the nodes of a
 graph that have no network interface, which are written only where there are any. They and the sizes
 describe the network without faults; the faults stand beside them as in :func:`.with_faults`. They
-are always written, and where a file leaves them out there are none. ``host_links`` are the nodes that a
-host is linked to; the host itself is the node after the last.
+are always written, and where a file leaves them out there are none. ``host_links`` are the nodes
+that a host is linked to; the host itself is the node after the last.
 
 A graph may also be in the form that networkx writes (:mod:`.node_link`).
 """

@@ -98,17 +98,21 @@ def _named_nodes(schedule: SendTable) -> list[tuple[str, npt.NDArray[np.integer]
 
 
 def check_interfaces(schedule: SendTable) -> None:
-    """Require that nothing is sent from or to a switch, which may lie on a path, or is owed to it."""
+    """Require that nothing is sent from or to a switch, nor owed to one; paths may cross them."""
     switches = schedule.topology.switches
-    every = np.arange(schedule.sends)
-    for name, nodes in (("source", schedule.source), ("target", schedule.target)):
-        send = _first(schedule, np.isin(nodes, switches), every) if switches else None
-        if send is not None:
-            complaint = f"its {name} {nodes[send]} is a switch, which has no network interface"
-            raise _broken(schedule, send, complaint)
-    for name, nodes in _named_nodes(schedule) if switches else ():
+    if not switches:
+        return
+    wrong = {end: np.isin(getattr(schedule, end), switches) for end in ("source", "target")}
+    send = _first(schedule, wrong["source"] | wrong["target"], np.arange(schedule.sends))
+    if send is not None:
+        end = next(end for end in wrong if wrong[end][send])
+        complaint = f"its {end} {getattr(schedule, end)[send]} is a switch"
+        raise _broken(schedule, send, f"{complaint}, which has no network interface")
+    for name, nodes in _named_nodes(schedule):
         for node in nodes[np.isin(nodes, switches)][:1].tolist():
-            raise ScheduleError(f"{name} must be a node with a network interface, not switch {node}")
+            raise ScheduleError(
+                f"{name} must be a node with a network interface, not switch {node}"
+            )
 
 
 def check_promise(schedule: SendTable) -> None:

@@ -72,7 +72,7 @@ def message_words(schedule: Schedule) -> int:
     words = int(schedule.blocks.words.sum())
     if schedule.collective in (Collective.BROADCAST, Collective.MULTICAST, CUSTOM):
         return words
-    nodes = schedule.topology.nodes - len(schedule.topology.switches)
+    nodes = schedule.topology.interfaces
     return words // (nodes**2 if schedule.collective == Collective.ALL_TO_ALL else nodes)
 
 

@@ -172,6 +172,17 @@ BAD_OPTIONS = {
     "schedule --frob": "No such option '--frob' (see eyecast schedule --help)",
     # Options that exclude each other, or need each other
     f"verify --mesh 4x4 {CORNER} --waves": "--waves needs -o FOLDER, to have a place for waves.vcd",
+    f"verify --mesh 4x4 {CORNER} --signals": "--signals needs -o FOLDER, to have a place for "
+    "signals.vcd",
+    f"predict --mesh 4x4 {CORNER} --waves": "--waves needs -o FILE, to have a place for waves.vcd",
+    f"predict --mesh 4x4 {CORNER} --waves -o /dev/null": "-o must be a file with --waves, which "
+    "are written beside it, not /dev/null",
+    f"predict --mesh 64x64 {CORNER} --waves -o trace.csv": "nodes of the 64x64 mesh must be at "
+    "most 1024 for waveforms, not 4096",
+    f"predict --mesh 4x4 {CORNER} --waves-node 1,1": "--waves-node must be left out without "
+    "--waves",
+    f"predict --mesh 4x4 {CORNER} --waves --waves-node 4,1 -o trace.csv": "--waves-node must be a "
+    "node of the 4x4 mesh, 0,0 to 3,3, not 4,1",
     f"verify --mesh 4x4 {CORNER} --all-sources": (
         "--all-sources must be without --source and --schedule"
     ),

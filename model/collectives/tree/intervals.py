@@ -9,10 +9,11 @@ steps that are left: 2^s nodes for s steps. For a list of N nodes ceil(log2 N) s
 **Within a step no directed link is used twice.** The paths of a step lead from u to v and from u'
 to v', where u < v < u' < v' in the list, as their intervals do not overlap. Let both use the tree
 edge between a node y and its parent. Those nodes of the list that are beneath the edge, y or what
-descends from y, are an interval Y of the list, whoever is left out. Each path has one end in Y and one outside, so u < v < u' < v' leaves only
-v and u' in Y: if u were in Y, v would be outside and to the right of it, with u' and v'; if v' were
-in Y, u' would be outside and to the left of it, with u and v. So the first path leads down into Y
-and the second up out of it: the same edge, the two links of which it consists.
+descends from y, are an interval Y of the list, whoever is left out. Each path has one end in Y and
+one outside, so u < v < u' < v' leaves only v and u' in Y: if u were in Y, v would be outside and to
+the right of it, with u' and v'; if v' were in Y, u' would be outside and to the left of it, with u
+and v. So the first path leads down into Y and the second up out of it: the same edge, the two links
+of which it consists.
 
 Where the cuts are is free, and decided by dynamic programming over the intervals; only intervals of
 more than :data:`WINDOW` nodes are cut where the way is shortest. The tree is free too, and so is
@@ -210,9 +211,7 @@ def sizes_beneath(parents: Numbers, root: int) -> Numbers:
 
 
 @compiled
-def depths_of_members(
-    order: Numbers, above: Numbers, members: Members
-) -> tuple[Numbers, Numbers]:
+def depths_of_members(order: Numbers, above: Numbers, members: Members) -> tuple[Numbers, Numbers]:
     """The members of a tree in preorder: how deep each is, and where the way from the last turns.
 
     ``above`` has the place of the parent of each place, -1 at place 0; ``members`` is by node. The

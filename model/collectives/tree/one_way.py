@@ -85,7 +85,7 @@ def _best_branch(
     hops, back = graph.spread(start)
     found = []
     for order, last in _trees(graph, root, hops, draw):
-        before = offsets_of(members[order])
+        before = offsets_of(members[order].astype(np.int64))
         sizes = before[last] - before[:-1]
         larger = np.maximum(sizes, before[-1] - sizes)[1:]
         larger[~members[order[1:]]] = UNKNOWN

@@ -189,9 +189,7 @@ def sends_of(part: Part, graph: Graph, source: int) -> list[Send]:
     return sends
 
 
-def tree_sends(
-    graph: Graph, root: int, steps: int, members: Members | None = None
-) -> list[Send]:
+def tree_sends(graph: Graph, root: int, steps: int, members: Members | None = None) -> list[Send]:
     """The sends along the best tree found of ``graph``, as :func:`.interval_sends`, in order."""
     tree = interval_sends(graph, root, steps, TREE_TRIALS, members)
     sends = ((step, tree_path(tree.parents, *ends)) for step, *ends in tree.rows.tolist())
