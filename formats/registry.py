@@ -6,7 +6,9 @@ from pathlib import Path
 
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile, input_name
+from .forestcoll import FORESTCOLL
 from .format import HEAD, Content, Format
+from .msccl import MSCCL
 from .own import NETWORK, SCHEDULE, TRAFFIC
 
 FORMATS: dict[str, Format] = {
@@ -15,6 +17,8 @@ FORMATS: dict[str, Format] = {
         SCHEDULE,
         NETWORK,
         TRAFFIC,
+        MSCCL,
+        FORESTCOLL,
     )
 }
 """By name. Where a file may be of several, it is of the first."""
