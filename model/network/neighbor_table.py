@@ -36,7 +36,7 @@ def graph(neighbor: Sequence[Sequence[int]], switches: Iterable[int] = ()) -> To
 
     ``switches`` are the nodes without a network interface. Raises :class:`InvalidInput` that names
     the entry or the two nodes at fault: an empty or ragged table, a node that does not exist, a
-    link from a node to itself, a link without a way back; and as :func:`with_switches` does.
+    link from a node to itself, a link without a way back; a switch that is no node, or no others.
 
     >>> graph([[-1, 1, 1], [-1, 0, 0]]).peer.tolist()
     [[-1, 1, 2], [-1, 1, 2]]
@@ -67,7 +67,7 @@ def with_switches(topology: Topology, switches: Iterable[int]) -> Topology:
     for switch in given:
         require_range("switch", switch, 0, topology.nodes - 1)
     if len(given) == topology.nodes:
-        raise InvalidInput.of("switches", f"fewer than the {topology.nodes} nodes", len(given))
+        raise InvalidInput.of("switches", "fewer than all nodes", f"all {len(given)}")
     return replace(topology, switches=given)
 
 

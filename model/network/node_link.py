@@ -8,7 +8,7 @@
 
 Older versions of networkx call the edges ``links``. Nodes are numbered in the order of the file,
 whatever their ids are; those with the attribute ``switch`` true have no network interface
-(:func:`.with_switches`). Edges of a node to itself and those given more than once change nothing
+(:func:`.graph`). Edges of a node to itself and those given more than once change nothing
 that a message could use, and count for nothing and for one; all other attributes are passed over.
 """
 

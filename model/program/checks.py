@@ -102,8 +102,8 @@ def require_interfaces(table: ProgramTable) -> None:
             ("awaited packets", table.awaited[switch]),
         ):
             if count:
-                where = f"{name} of node {switch}, which is a switch"
-                raise InvalidInput.of(where, "none, as it has no network interface", int(count))
+                allowed = "none, as it is a switch"
+                raise InvalidInput.of(f"{name} of node {switch}", allowed, int(count))
 
 
 def require_table_room(table: ProgramTable, otherwise: str = "") -> None:

@@ -23,7 +23,7 @@ def least_broadcast_steps(nodes: int, sends: int = 1) -> int:
 
 
 def least_broadcast_tcd(nodes: int) -> int:
-    """Return the least TCD of a broadcast: a hop for every node but the source.
+    """Return the least TCD of a broadcast without switches: a hop for every node but the source.
 
     A broadcast in the fewest steps needs more on most networks; for a 2^k x 2^k mesh
     :func:`.eye.eye_tcd` is the optimum over all sources (Cang & Wu 1998, Corollary 1).
@@ -65,3 +65,49 @@ def _hops_from_nearest(before: Sequence[Sequence[int]], senders: set[int], node:
                     further.append(begin)
         border = further
     return hops
+
+
+def least_spanning_tcd(topology: Topology) -> int:
+    """Return the least TCD of a broadcast to all working nodes, over switches too.
+
+    The sends are the edges of a tree of these nodes, and each crosses as many links as the shortest
+    way between its ends has: no less than the least tree with such edges. Ways need not lead over
+    the regions of third nodes, each the switches that are nearer to its node than to others
+    (K. Mehlhorn, "A faster approximation algorithm for the Steiner problem in graphs", 1988).
+    Which way links lead is put aside, so that the tree may only be less.
+    """
+    begins, ports = np.nonzero(topology.neighbor != NO_LINK)
+    links = np.stack((begins, topology.neighbor[begins, ports]))
+    links = np.concatenate((links, links[::-1]), axis=1)
+    region = np.full(topology.nodes, NO_LINK)
+    region[topology.working_nodes] = topology.working_nodes
+    hops = np.zeros(topology.nodes, np.int64)
+    while True:
+        begin, end = links[:, (region[links[0]] != NO_LINK) & (region[links[1]] == NO_LINK)]
+        if not end.size:
+            break
+        region[end], hops[end] = region[begin], hops[begin] + 1
+    begin, end = links[:, (region[links] != NO_LINK).all(axis=0)]
+    lengths = hops[begin] + hops[end] + 1
+    order = np.argsort(lengths, kind="stable")
+    return _least_tree(
+        *(column[order].tolist() for column in (region[begin], region[end], lengths))
+    )
+
+
+def _least_tree(begins: Sequence[int], ends: Sequence[int], lengths: Sequence[int]) -> int:
+    """Add up the edges of a least spanning tree, given all edges by rising length (Kruskal)."""
+    above: dict[int, int] = {}
+
+    def root(node: int) -> int:
+        while (parent := above.get(node, node)) != node:
+            above[node] = node = above.get(parent, parent)
+        return node
+
+    total = 0
+    for begin, end, length in zip(begins, ends, lengths, strict=True):
+        one, other = root(begin), root(end)
+        if one != other:
+            above[one] = other
+            total += length
+    return total
