@@ -8,6 +8,7 @@ DEMO := build/demo
 
 BOARDS_READY := $(VENV)/.boards-ready
 COMPILED := $(VENV)/.compiled
+CHECKS_READY := $(VENV)/.checks-ready
 DOCS_READY := $(VENV)/.docs-ready
 PAGES := build/docs
 
@@ -43,6 +44,11 @@ $(BOARDS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,boards]'
 	@touch $@
 
+# What the slow tests need besides: readers of what is written for other programs.
+$(CHECKS_READY): $(BOARDS_READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,checks]'
+	@touch $@
+
 # What makes pages of docs/ and of docstrings.
 $(DOCS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
@@ -61,13 +67,13 @@ demo: $(COMPILED)
 test: $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-test-all: $(BOARDS_READY) $(COMPILED)
+test-all: $(CHECKS_READY) $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m ''
 
 # The slow tests that are begun within SLOW_MINUTES, the proofs of boards first; the others are
 # skipped, and said to be. Dealt one by one, so that the order is kept.
 SLOW_MINUTES ?= 45
-test-slow: $(BOARDS_READY) $(COMPILED)
+test-slow: $(CHECKS_READY) $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist load --maxschedchunk 1 \
 	  -m slow --slow-minutes $(SLOW_MINUTES)
 

@@ -31,6 +31,7 @@ from typing import Annotated, Any
 import msgspec
 
 from ..base.errors import InvalidInput, one_of
+from ..base.files import InputFile
 from ..base.json_file import place_first, read_json
 from .attached_host import HostedTopology, with_host
 from .faults import with_faults
@@ -112,7 +113,7 @@ def topology_from_json(fields: dict[str, object]) -> Topology:
     return _topology(kind, lambda layout: msgspec.convert(fields, layout))
 
 
-def read_topology(path: str | Path) -> Topology:
+def read_topology(path: str | Path | InputFile) -> Topology:
     """Read a topology from a JSON file that holds its description alone, ours or networkx's.
 
     Raises :class:`InvalidInput` with one line that names the file and what is wrong with it.

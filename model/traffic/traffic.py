@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
-from ..base.files import input_name, read_input, write_atomically
+from ..base.files import InputFile, input_name, read_input, write_atomically
 from ..network.config import MOST_MEMORY_WORDS, REFUSAL_CYCLES
 from ..network.topology import Topology
 
@@ -188,7 +188,7 @@ def write_traffic(traffic: Traffic, path: str | Path) -> None:
     write_atomically(path, f"{HEADER}\n{text}")
 
 
-def read_traffic(path: str | Path, topology: Topology) -> Traffic:
+def read_traffic(path: str | Path | InputFile, topology: Topology) -> Traffic:
     """Read a traffic file for ``topology``; its rows may be in any order.
 
     Raises :class:`InvalidInput` naming the file and the first line that cannot be used.
