@@ -9,6 +9,7 @@ from ..model.base.files import InputFile, input_name
 from .forestcoll import FORESTCOLL
 from .format import HEAD, Content, Format
 from .msccl import MSCCL
+from .mscclpp import MSCCLPP
 from .own import NETWORK, SCHEDULE, TRAFFIC
 
 FORMATS: dict[str, Format] = {
@@ -19,6 +20,7 @@ FORMATS: dict[str, Format] = {
         TRAFFIC,
         MSCCL,
         FORESTCOLL,
+        MSCCLPP,
     )
 }
 """By name. Where a file may be of several, it is of the first."""
