@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,7 +31,13 @@ from .options.hardware import (
     timing_option,
 )
 from .options.network import SizeLimit, network_options
-from .options.output import json_option, output_option, require_output_files
+from .options.output import (
+    json_option,
+    output_option,
+    report_option,
+    require_output_files,
+    require_seen,
+)
 from .options.values import refuse_beside
 
 if TYPE_CHECKING:
@@ -51,26 +58,34 @@ if TYPE_CHECKING:
 @timing_option
 @force_option
 @output_option("the predicted trace (CSV)")
+@report_option
 @json_option
 def predict_command(
-    output: str | None, as_json: bool, timing: Timing, program_file: str | None, **chosen: Any
+    output: str | None,
+    report: str | None,
+    as_json: bool,
+    timing: Timing,
+    program_file: str | None,
+    **chosen: Any,
 ) -> None:
     """Predict the cycles of every step with the cycle model alone."""
     from ..model.cycle.model import run
     from ..model.program.payload import Payload, empty_memory
 
-    require_output_files(output)
+    require_output_files(output, report)
+    schedule, layout = None, None
     if program_file is not None:
         refuse_beside("--program", REPLACED_BY_PROGRAM_FILE)
         program = read_program(program_file)
+        require_seen(report, program.config.topology)
         title = f"{program.config.topology.label}, {input_name(program_file)}"
         facts = _program_facts(program)
         memory = empty_memory(program.config)
     else:
         with busy("generating, checking, compiling"):
-            schedule = chosen_schedule(chosen, SizeLimit.PROGRAM)
+            schedule = chosen_schedule(chosen, SizeLimit.PROGRAM, partial(require_seen, report))
             (compiled,) = fitted(chosen, [schedule])
-            program = compiled.program
+            _, layout, program = compiled
         title, facts = schedule_title(schedule), schedule_facts(chosen, schedule)
         memory = Payload.random(compiled, seed=0).memory(program.config)
     require_no_deadlock(chosen, program)
@@ -78,11 +93,16 @@ def predict_command(
         predicted = run(program, memory, timing=timing)
     if output is not None:
         predicted.trace.write_csv(output)
+    if report is not None:
+        from ..report.reports import report_prediction
+
+        with busy("writing the page"):
+            report_prediction(title, program, predicted, timing, schedule, layout).write(report)
     if as_json:
         print_json({**facts, **_prediction_json(program, predicted, timing)})
     else:
         _print_prediction(title, program, predicted, timing)
-        say_written(output)
+        say_written(output, report)
     if not predicted.finished:
         raise RuntimeError(f"the program does not finish: stopped after {predicted.cycles} cycles")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,12 +41,13 @@ from .options.hardware import (
     timing_option,
 )
 from .options.network import SizeLimit, chosen_topology, network_options
-from .options.output import json_option, output_option, output_paths
+from .options.output import json_option, output_option, output_paths, report_option, require_seen
 from .options.values import OptionValues
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case
     from ..model.compare.checks import Verification
+    from ..model.network.topology import Topology
 
 FILES = ("program.json", "schedule.json", "trace-hardware.csv", "trace-model.csv")
 WAVES = "waves.vcd"
@@ -62,9 +64,16 @@ WAVES = "waves.vcd"
 @click.option("--all-sources", is_flag=True, help="Every node in turn as the source.")
 @click.option("--waves", is_flag=True, help="Record waveforms (waves.vcd); needs -o.")
 @output_option("schedule, program, both traces and waveforms", metavar="FOLDER")
+@report_option
 @json_option
 def verify_command(
-    output: str | None, as_json: bool, timing: Timing, all_sources: bool, waves: bool, **chosen: Any
+    output: str | None,
+    report: str | None,
+    as_json: bool,
+    timing: Timing,
+    all_sources: bool,
+    waves: bool,
+    **chosen: Any,
 ) -> None:
     """Run a schedule on the simulated hardware and compare it with the model, flit for flit.
 
@@ -76,9 +85,11 @@ def verify_command(
         raise InvalidInput("--waves needs -o FOLDER, to have a place for waves.vcd")
     if output is not None and all_sources:
         raise InvalidInput("-o must be left out with --all-sources: it keeps the files of one run")
+    if report is not None and all_sources:
+        raise InvalidInput("--report must be left out with --all-sources: it shows one run")
     with busy("generating, checking, predicting"):
-        cases = list(_cases(chosen, timing, all_sources))
-    paths = output_paths(output, *FILES, *([WAVES] if waves else []))
+        cases = list(_cases(chosen, timing, all_sources, partial(require_seen, report)))
+    paths = output_paths(output, *FILES, *([WAVES] if waves else []), report=report)
     waves_file = paths[-1] if waves else None
     with progress("verifying", len(cases), shown=all_sources) as (say, advance):
         results = []
@@ -87,6 +98,11 @@ def verify_command(
             advance()
     if paths:
         _write_verification(results[0], paths)
+    if report is not None:
+        from ..report.reports import report_verification
+
+        with busy("writing the page"):
+            report_verification(results[0]).write(report)
     if as_json:
         found = [
             {**schedule_facts(chosen, result.case.schedule), **result.to_json()}
@@ -98,17 +114,22 @@ def verify_command(
     else:
         _print_verification(results[0])
     if not as_json:
-        say_written(*paths)
+        say_written(*paths, report)
     if not all(result.agrees for result in results):
         raise RuntimeError("hardware and prediction do not agree")
 
 
-def _cases(chosen: OptionValues, timing: Timing, all_sources: bool) -> Iterator[Case]:
+def _cases(
+    chosen: OptionValues,
+    timing: Timing,
+    all_sources: bool,
+    require: Callable[[Topology], None],
+) -> Iterator[Case]:
     """Make the cases: one schedule, or every source's; each with a payload of its own."""
     from ..model.compare.case import Case
 
     if not all_sources:
-        schedules = [chosen_schedule(chosen, SizeLimit.HARDWARE)]
+        schedules = [chosen_schedule(chosen, SizeLimit.HARDWARE, require)]
     else:
         if chosen["source"] is not None or chosen["schedule_file"] is not None:
             raise InvalidInput("--all-sources must be without --source and --schedule")

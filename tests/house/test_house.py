@@ -32,6 +32,10 @@ FLOORS: dict[str, set[str]] = {
         *("model/run", "model/cycle", "model/traffic"),
     },
     "picture": {"model/base", "model/network", "model/schedule", "model/collectives"},
+    "report": {
+        *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
+        *("model/run", "model/compare", "picture"),
+    },
     "sim": {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
         *("model/traffic", "model/compare", "rtl"),
@@ -42,12 +46,12 @@ FLOORS: dict[str, set[str]] = {
     },
     "api": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/run", "model/compare", "picture", "sim"),
+        *("model/run", "model/compare", "picture", "report", "sim"),
     },
     "cli": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/traffic", "model/compare", "picture", "sim", "boards"),
-        "rtl",
+        *("rtl", "report"),
     },
 }
 """For each floor the floors below it that it may import; itself always, and ``eyecast`` itself."""

@@ -1,0 +1,213 @@
+"""The row of the program that each flit of a trace belongs to, and how long it stays in a buffer.
+
+A packet's header says at every hop where it goes on, so what each row's packet looks like on every
+link is known before it is sent. Of packets that look the same on one channel the first is that of
+the first row: they come from one sender, which sends in the order of its table, and none overtakes
+another. What looks like no row's packet has no row.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.base.pieces import offsets_of, ranges
+from ..model.network.topology import NO_LINK
+from ..model.program.program import Program
+from ..model.run.packets import packet_order, packets_of
+from ..model.run.trace import HEAD_MARK, Trace
+
+Numbers = npt.NDArray[np.int64]
+
+NO_ROW = -1
+NEVER = np.int64(1) << 60
+
+
+@dataclass(frozen=True, eq=False)
+class Hops:
+    """Packets of all rows as they leave each router on their way, the last one to the node.
+
+    ``row``, ``hop`` from 0, ``channel`` (the number of node, port and VC), ``flits`` (of the packet
+    from there on) and ``first`` (the first of them, as it leaves). ``target`` is the node at the
+    end of each row's way, -1 where the way leads out of the network: shape (rows,).
+    """
+
+    row: Numbers
+    hop: Numbers
+    channel: Numbers
+    flits: Numbers
+    first: npt.NDArray[np.uint64]
+    target: Numbers
+
+
+def expected_hops(program: Program) -> Hops:
+    """Walk all rows' packets through the network, one hop at a time, by what their headers say."""
+    config, header = program.config, program.config.header
+    topology, count = config.topology, program.header_flits
+    words = np.zeros((len(count), int(count.max(initial=1))), dtype=np.uint64)
+    words[np.repeat(np.arange(len(count)), count), ranges(0, count)] = program.header
+    target = np.full(len(count), NO_LINK, dtype=np.int64)
+    row, node = np.arange(len(count)), program.row_node
+    at = np.zeros_like(row)
+    vc = header.vc(words[:, 0]) if len(row) else row
+    numbers: list[list[Numbers]] = []
+    first: list[npt.NDArray[np.uint64]] = []
+    while len(row):
+        # A flit that is used up is dropped.
+        while (used := (header.port(words[row, at]) == 0) & (at + 1 < count[row])).any():
+            at = at + used
+        front = words[row, at]
+        port = header.port(front)
+        ends = port == header.deliver_code
+        port, vc = np.where(ends, 0, port), np.where(ends, vc, header.vc(front))
+        words[row, at] = np.where(ends, front, header.drop_first(front))
+        target[row[ends]] = node[ends]
+        following = topology.neighbor[node, np.minimum(port, topology.ports - 1)].astype(np.int64)
+        valid = ends | (port > 0) & (port < topology.ports) & (following != NO_LINK)
+        channel = (node * topology.ports + port) * config.vcs + vc
+        columns = row, np.full_like(row, len(first)), channel, count[row] - at + program.length[row]
+        numbers.append([column[valid] for column in columns])
+        first.append(words[row, at][valid])
+        on = valid & ~ends
+        row, at, vc, node = row[on], at[on], vc[on], following[on]
+    none = np.zeros(0, dtype=np.int64)
+    joined = [np.concatenate((none, *column)) for column in zip(*numbers, strict=True)] or [
+        none
+    ] * 4
+    heads = np.concatenate((none.astype(np.uint64), *first))
+    return Hops(*joined[:3], first=heads, flits=joined[3], target=target)
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """Of each flit of a trace, in its order: shapes (rows of the trace,).
+
+    ``row``
+        The program's row, :data:`NO_ROW` for none.
+    ``left``
+        The cycle in which it leaves the router that it goes to, or is dropped there; ``NEVER`` if
+        it does not, and the cycle after its own for what is delivered or has no row.
+    ``stalled``
+        Cycles in which it stands at the front of its buffer and could not go on.
+    """
+
+    row: Numbers
+    left: Numbers
+    stalled: Numbers
+
+
+def follow(program: Program, trace: Trace, hops: Hops) -> Followed:
+    """Find the row of each flit, and when it goes on."""
+    order, registers = packet_order(trace), program.config.link_registers
+    packets = packets_of(program.config, trace)
+    flits, lengths = packets.flits, packets.end - packets.begin
+    hop_of = np.repeat(_matched(hops, packets.channel, flits.data[packets.begin]), lengths)
+    moving = flits.port != 0
+    if program.config.all_port:
+        # By several ejection ports, the flits of packets come between each other.
+        hop_of[~moving] = NO_ROW
+    # The last entry is for NO_ROW. Flits are counted from the tail: packets lose their first ones.
+    row, hop = np.append(hops.row, NO_ROW)[hop_of], np.append(hops.hop, 0)[hop_of]
+    behind = np.append(hops.flits, 0)[hop_of] - 1 - ranges(0, lengths)
+    came, known = flits.cycle + registers, moving & (row != NO_ROW)
+    left = _left(row, hop, behind, flits.cycle)
+    # The others are dropped by the next router, or not to be followed further.
+    left = np.where(known & (behind < _flits_after(hops)[hop_of]), left, came + 1)
+    if program.config.all_port:
+        left = np.where(left == NEVER, came + 1, left)
+    channel = np.repeat(packets.channel, lengths)
+    before = np.full(len(left), -1, dtype=np.int64)
+    before[1:] = np.where(channel[1:] == channel[:-1], left[:-1], -1)
+    stalled = np.where(known, np.maximum(left - np.maximum(came, before) - 1, 0), 0)
+    result = np.empty((3, len(trace)), dtype=np.int64)
+    result[:, order] = row, left, stalled
+    if program.config.all_port:
+        _follow_deliveries(program, trace, hops, result[0])
+    return Followed(*result)
+
+
+def _matched(hops: Hops, channel: Numbers, first: npt.NDArray[np.uint64]) -> Numbers:
+    """The number in ``hops`` of each packet, ``NO_ROW`` for none: the n-th that looks like it."""
+    count = len(hops.row)
+    both = np.concatenate((hops.channel, channel)), np.concatenate((hops.first, first))
+    # Packets of a channel come in the order of their time.
+    turn = np.concatenate((hops.row, np.arange(len(channel))))
+    seen = np.repeat([False, True], [count, len(channel)])
+    order = np.lexsort((turn, seen, both[1], both[0]))
+    keys = [column[order] for column in (*both, seen)]
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    starts = np.flatnonzero(new)
+    nth = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    order2 = np.lexsort((keys[2], nth, keys[1], keys[0]))
+    keys = [key[order2] for key in (*keys[:2], nth, keys[2])]
+    pair = np.ones(max(len(order) - 1, 0), dtype=np.bool_)
+    for key in keys[:3]:
+        pair &= key[1:] == key[:-1]
+    places = order[order2]
+    result = np.full(len(channel), NO_ROW, dtype=np.int64)
+    result[places[1:][pair] - count] = places[:-1][pair]
+    return result
+
+
+def _left(row: Numbers, hop: Numbers, behind: Numbers, cycle: Numbers) -> Numbers:
+    """The cycle in which each flit leaves by its next hop; ``NEVER`` if it is not in the trace."""
+    order = np.lexsort((hop, behind, row))
+    left = np.full(len(row), NEVER)
+    here, after = order[:-1], order[1:]
+    same = (row[here] == row[after]) & (behind[here] == behind[after])
+    same &= hop[here] + 1 == hop[after]
+    left[here[same]] = cycle[after[same]]
+    return left
+
+
+def _flits_after(hops: Hops) -> Numbers:
+    """Flits of each packet at its next hop, 0 where it has none; one more 0 for no packet."""
+    flits = np.zeros(len(hops.row) + 1, dtype=np.int64)
+    order = np.lexsort((hops.hop, hops.row))
+    here, after = order[:-1], order[1:]
+    same = hops.row[here] == hops.row[after]
+    flits[here[same]] = hops.flits[after[same]]
+    return flits
+
+
+def _follow_deliveries(program: Program, trace: Trace, hops: Hops, row: Numbers) -> None:
+    """Fill in the rows of what an all-port node gets, by several ejection ports at once.
+
+    A flit is the next one of a packet that has come in over a link before: its words tell which.
+    """
+    port = hops.channel // program.config.vcs % program.config.topology.ports
+    waiting: dict[tuple[int, int], deque[int]] = defaultdict(deque)
+    for place in np.flatnonzero(port == 0).tolist():
+        each = int(hops.row[place])
+        waiting[int(hops.target[each]), int(hops.first[place])].append(each)
+    payload = _payloads(trace, row, len(hops.target))
+    coming: dict[int, list[tuple[int, deque[int]]]] = defaultdict(list)
+    for place in np.flatnonzero(trace.port == 0).tolist():
+        node, word = int(trace.node[place]), int(trace.data[place])
+        if trace.kind[place] & HEAD_MARK:
+            if queue := waiting[node, word]:
+                row[place] = queue.popleft()
+                coming[node].append((int(row[place]), deque(payload[row[place]])))
+            continue
+        for number, words in coming[node]:
+            if words and words[0] == word:
+                words.popleft()
+                row[place] = number
+                break
+
+
+def _payloads(trace: Trace, row: Numbers, rows: int) -> list[list[int]]:
+    """The payload of each row's packet, as it crosses the first link on its way."""
+    places = np.flatnonzero((trace.kind & HEAD_MARK == 0) & (row != NO_ROW))
+    places = places[np.lexsort((trace.cycle[places], row[places]))]
+    starts = offsets_of(np.bincount(row[places], minlength=rows))
+    first = np.append(places, 0)[starts[:-1]][row[places]]
+    places = places[(trace.node[places] == trace.node[first])]
+    starts = offsets_of(np.bincount(row[places], minlength=rows)).tolist()
+    words = trace.data[places].tolist()
+    return [words[begin:end] for begin, end in pairwise(starts)]
