@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.base.pieces import offsets_of, ranges
-from ..model.network.topology import NO_LINK
+from ..model.network.topology import NO_LINK, Topology
 from ..model.program.program import Program
 from ..model.run.packets import packet_order, packets_of
 from ..model.run.trace import HEAD_MARK, Trace
@@ -46,16 +46,14 @@ class Hops:
 
 def expected_hops(program: Program) -> Hops:
     """Walk all rows' packets through the network, one hop at a time, by what their headers say."""
-    config, header = program.config, program.config.header
-    topology, count = config.topology, program.header_flits
+    config, header, count = program.config, program.config.header, program.header_flits
     words = np.zeros((len(count), int(count.max(initial=1))), dtype=np.uint64)
     words[np.repeat(np.arange(len(count)), count), ranges(0, count)] = program.header
     target = np.full(len(count), NO_LINK, dtype=np.int64)
     row, node = np.arange(len(count)), program.row_node
-    at = np.zeros_like(row)
-    vc = header.vc(words[:, 0]) if len(row) else row
-    numbers: list[list[Numbers]] = []
-    first: list[npt.NDArray[np.uint64]] = []
+    at, vc = np.zeros_like(row), header.vc(words[:, 0])
+    numbers: list[list[Numbers]] = [[np.zeros(0, dtype=np.int64)] * 4]
+    first = [np.zeros(0, dtype=np.uint64)]
     while len(row):
         # A flit that is used up is dropped.
         while (used := (header.port(words[row, at]) == 0) & (at + 1 < count[row])).any():
@@ -66,20 +64,23 @@ def expected_hops(program: Program) -> Hops:
         port, vc = np.where(ends, 0, port), np.where(ends, vc, header.vc(front))
         words[row, at] = np.where(ends, front, header.drop_first(front))
         target[row[ends]] = node[ends]
-        following = topology.neighbor[node, np.minimum(port, topology.ports - 1)].astype(np.int64)
-        valid = ends | (port > 0) & (port < topology.ports) & (following != NO_LINK)
-        channel = (node * topology.ports + port) * config.vcs + vc
-        columns = row, np.full_like(row, len(first)), channel, count[row] - at + program.length[row]
-        numbers.append([column[valid] for column in columns])
+        following = _following(config.topology, node, port)
+        valid = ends | (following != NO_LINK)
+        channel = (node * config.topology.ports + port) * config.vcs + vc
+        hop, flits = np.full_like(row, len(numbers) - 1), count[row] - at + program.length[row]
+        numbers.append([column[valid] for column in (row, hop, channel, flits)])
         first.append(words[row, at][valid])
         on = valid & ~ends
         row, at, vc, node = row[on], at[on], vc[on], following[on]
-    none = np.zeros(0, dtype=np.int64)
-    joined = [np.concatenate((none, *column)) for column in zip(*numbers, strict=True)] or [
-        none
-    ] * 4
-    heads = np.concatenate((none.astype(np.uint64), *first))
-    return Hops(*joined[:3], first=heads, flits=joined[3], target=target)
+    joined = [np.concatenate(column) for column in zip(*numbers, strict=True)]
+    return Hops(joined[0], joined[1], joined[2], joined[3], np.concatenate(first), target)
+
+
+def _following(topology: Topology, node: Numbers, port: Numbers) -> Numbers:
+    """The nodes that ports lead to, ``NO_LINK`` where a port is none."""
+    inside = port < topology.ports
+    found = topology.neighbor[node, np.where(inside, port, 0)].astype(np.int64)
+    return np.where(inside, found, NO_LINK)
 
 
 @dataclass(frozen=True, eq=False)
