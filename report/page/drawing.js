@@ -130,7 +130,10 @@ class Drawing {
   /** Set the corners of the drawing, with room for the texts beside it. */
   outline() {
     const outer = (across) => this.network.rulers.filter((each) => each.across === across).length;
-    const [x, y] = this.network.low.map((value, axis) => CELL * value - 10 - 34 * outer(axis === 1));
+    // The larger the network, the larger its coordinates have to be written.
+    const across = CELL * (this.network.high[0] - this.network.low[0]);
+    this.text = 19 * Math.max(1, Math.min(3, across / 900));
+    const [x, y] = this.network.low.map((value, axis) => CELL * value - 10 - 1.8 * this.text * outer(axis === 1));
     const [right, bottom] = this.network.high.map((value) => CELL * value + 10);
     this.box = { x, y, width: right - x, height: bottom - y };
     this.svg.setAttribute("viewBox", `${x} ${y} ${right - x} ${bottom - y}`);
@@ -188,14 +191,18 @@ class Drawing {
     const group = svg("g", { class: "rulers", "aria-hidden": "true" });
     const [left, top] = this.network.low.map((value) => CELL * value);
     for (const ruler of this.network.rulers) {
-      const away = -10 - 34 * ruler.level;
-      ruler.at.forEach((at, i) => {
-        const [x, y] = ruler.across ? [CELL * at, top + away] : [left + away - 6, CELL * at];
-        group.append(svg("text", { x, y }, ruler.texts[i]));
-      });
+      const away = -0.6 * this.text - 1.8 * this.text * ruler.level;
+      const write = (at, text, name) => {
+        const [x, y] = ruler.across ? [at, top + away] : [left + away, at];
+        // A longer text beside the drawing would run out of it.
+        const turn = !ruler.across && ruler.level ? `rotate(-90 ${x} ${y})` : null;
+        group.append(svg("text", { x, y, class: name, transform: turn, "font-size": this.text }, text));
+      };
+      ruler.at.forEach((at, i) => write(CELL * at, ruler.texts[i], null));
       if (ruler.level === 0) {
-        const [x, y] = ruler.across ? [CELL * this.network.high[0] - 12, top + away] : [left + away - 6, CELL * this.network.high[1] - 12];
-        group.append(svg("text", { x, y, class: "axis" }, ruler.name));
+        const end = CELL * this.network.high[ruler.across ? 0 : 1] - 0.6 * this.text;
+        if (ruler.name.length === 1) write(end, ruler.name, "axis");
+        else group.append(svg("text", { x: ruler.across ? end : left, y: ruler.across ? top + away : end, class: `axis ${ruler.across ? "last" : "first"}`, "font-size": this.text }, ruler.name));
       }
     }
     this.svg.append(group);

@@ -38,12 +38,19 @@ class Page {
   writeComparison() {
     const { comparison } = this.content;
     if (!comparison) return;
-    const names = this.content.runs.map((run) => run.timing);
-    const rows = comparison.rows.map((row, number) => [...row, make("span", { class: "chips" },
-      ...comparison.runs[number].map((run) => make("button", { type: "button", "data-run": run, onclick: () => this.use(run) }, names[run])))]);
+    const rows = comparison.rows.map((row) => [...row]);
+    comparison.runs.forEach((runs, row) => runs.forEach((run) => {
+      const { name, timing } = this.content.runs[run];
+      const column = comparison.columns.indexOf(`cycles, ${timing}`);
+      const label = `Watch ${name}: ${rows[row][column]} cycles`;
+      rows[row][column] = make("button", { type: "button", class: "cell", "data-run": run, "aria-label": label, onclick: () => this.use(run) }, rows[row][column]);
+    }));
     const home = byId("comparison");
-    home.append(table(comparison.title, [...comparison.columns, "watch"], rows, (number) => (comparison.wrong.includes(number) ? "wrong" : null)),
-      ...comparison.missing.map((line) => make("p", { class: "quiet" }, line)));
+    home.append(table(comparison.title, comparison.columns, rows, (number) => (comparison.wrong.includes(number) ? "wrong" : null)),
+      make("p", { class: "quiet" }, "A number of cycles is a button: it shows that run."));
+    if (comparison.missing.length) {
+      home.append(make("details", {}, make("summary", {}, "Not served"), ...comparison.missing.map((line) => make("p", { class: "quiet" }, line))));
+    }
     home.hidden = false;
   }
 

@@ -1,6 +1,7 @@
 // Plots, drawn by uPlot: the flits of each cycle, the load of a link, latencies.
 
 const PLOT_HEIGHT = 110;
+const INCREMENTS = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((each) => each * 10 ** power)).concat([25, 250, 2500]).sort((a, b) => a - b);
 
 /** Plot steps or bars over cycles; `marks` draws on top, `onPick` gets the cycle that is clicked. */
 function plot(home, { x, series, height = PLOT_HEIGHT, label, bars = false, marks, onPick, xLabel }) {
@@ -16,7 +17,7 @@ function plot(home, { x, series, height = PLOT_HEIGHT, label, bars = false, mark
     scales: { x: { time: false }, y: { range: (_, least, most) => [0, Math.max(1, most)] } },
     axes: [
       { ...axis, size: 20, gap: 2, label: xLabel, labelSize: 16, labelGap: 0, labelFont: axis.font },
-      { ...axis, size: 40, gap: 2, space: 24, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1e5, 1e6, 1e7] },
+      { ...axis, size: 40, gap: 2, space: 24, incrs: INCREMENTS },
     ],
     series: [{}, ...series.map(({ color, fill }) => ({ stroke: color, fill, width: 1, paths: path, points: { show: false } }))],
     hooks: { draw: marks ? [(u) => marks(u)] : [] },
@@ -96,7 +97,8 @@ function activityPlot(home, player) {
     };
     const moving = most(run.moving);
     const series = [{ values: moving, color: themed("--flow"), fill: themed("--flow-fill") }];
-    if (run.detailed) series.push({ values: most(run.held_up), color: themed("--red"), fill: themed("--red-fill") });
+    const held = run.detailed ? most(run.held_up) : [];
+    if (held.some(Boolean)) series.push({ values: held, color: themed("--red"), fill: themed("--red-fill") });
     const peak = moving.reduce((a, b) => Math.max(a, b), 0);
     return {
       x: moving.map((_, i) => i * several * width),
