@@ -9,9 +9,10 @@ DEMO := build/demo
 BOARDS_READY := $(VENV)/.boards-ready
 COMPILED := $(VENV)/.compiled
 DOCS_READY := $(VENV)/.docs-ready
+BROWSER_READY := $(VENV)/.browser-ready
 PAGES := build/docs
 
-.PHONY: demo test test-all test-slow soak bench boards bitstream bench-boards bench-collectives bench-fpga docs docs-links lint format clean help
+.PHONY: demo test test-all test-slow soak bench boards bitstream bench-boards bench-collectives bench-fpga bench-report docs docs-links lint format clean help
 
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
@@ -22,6 +23,7 @@ help:
 	@echo "make bitstream BOARD=icebreaker NETWORK='--mesh 2x2 --flit-width 16'"
 	@echo "make bench-fpga  what a router takes of an FPGA;  make bench-boards  and whole networks"
 	@echo "make bench-collectives  cycles on the hardware beside the cost formulas of hypercubes"
+	@echo "make bench-report  size and speed of the page that --report writes, in a browser"
 	@echo "make docs      the guides and the reference as pages, in $(PAGES)/html"
 	@echo "make docs-links  whether what the pages link to elsewhere is still there"
 	@echo "make clean     remove what was built"
@@ -43,6 +45,11 @@ $(BOARDS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,boards]'
 	@touch $@
 
+# What drives a browser; the browser itself is the machine's: tests say so if there is none.
+$(BROWSER_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,browser]'
+	@touch $@
+
 # What makes pages of docs/ and of docstrings.
 $(DOCS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
@@ -61,13 +68,13 @@ demo: $(COMPILED)
 test: $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-test-all: $(BOARDS_READY) $(COMPILED)
+test-all: $(BOARDS_READY) $(BROWSER_READY) $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m ''
 
 # The slow tests that are begun within SLOW_MINUTES, the proofs of boards first; the others are
 # skipped, and said to be. Dealt one by one, so that the order is kept.
 SLOW_MINUTES ?= 45
-test-slow: $(BOARDS_READY) $(COMPILED)
+test-slow: $(BOARDS_READY) $(BROWSER_READY) $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist load --maxschedchunk 1 \
 	  -m slow --slow-minutes $(SLOW_MINUTES)
 
@@ -94,6 +101,10 @@ bench-boards: $(BOARDS_READY)
 # Speed of the cycle model and of the simulated hardware, as a table.
 bench: $(COMPILED)
 	$(BIN)/python bench/speed.py
+
+# Size of the page, time to open it, and frames per second while it plays, in a browser.
+bench-report: $(BROWSER_READY) $(COMPILED)
+	$(BIN)/python bench/report.py
 
 # Cycles of all collectives on a hypercube, beside the papers' formula with fitted times.
 bench-collectives: $(COMPILED)

@@ -68,8 +68,10 @@ def pack_flits(pack: Pack, program: Program, trace: Trace, followed: Followed, e
     first = offsets_of(counts)[:-1]
     gaps[first] = cycle[first]
     words, word = np.unique(trace.data, return_inverse=True)
-    left = np.where(followed.left == NEVER, np.maximum(end, trace.cycle + 1), followed.left)
-    # What never goes on waits until the end, if it is in front.
+    # What never goes on waits until the end, if it is in front. No flit goes on before it comes,
+    # but hardware that is not right may have sent one like it.
+    left = np.where(followed.left >= NEVER, end, followed.left)
+    left = np.maximum(left, trace.cycle + 1)
     stalled = np.minimum(followed.stalled, left - trace.cycle)
     columns: dict[str, npt.NDArray[np.integer]] = {
         "vc": trace.vc,

@@ -9,6 +9,7 @@ another. What looks like no row's packet has no row.
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -18,10 +19,11 @@ import numpy.typing as npt
 from ..model.base.pieces import offsets_of, ranges
 from ..model.network.topology import NO_LINK, Topology
 from ..model.program.program import Program
-from ..model.run.packets import packet_order, packets_of
+from ..model.run.packets import Packets, packet_order, packets_of
 from ..model.run.trace import HEAD_MARK, Trace
 
 Numbers = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
 
 NO_ROW = -1
 NEVER = np.int64(1) << 60
@@ -32,15 +34,16 @@ class Hops:
     """Packets of all rows as they leave each router on their way, the last one to the node.
 
     ``row``, ``hop`` from 0, ``channel`` (the number of node, port and VC), ``flits`` (of the packet
-    from there on) and ``first`` (the first of them, as it leaves). ``target`` is the node at the
-    end of each row's way, -1 where the way leads out of the network: shape (rows,).
+    from there on), ``first`` and ``last`` (of its header flits, as they leave). ``target`` is the
+    node at the end of each row's way, -1 where that leads out of the network: shape (rows,).
     """
 
     row: Numbers
     hop: Numbers
     channel: Numbers
     flits: Numbers
-    first: npt.NDArray[np.uint64]
+    first: Words
+    last: Words
     target: Numbers
 
 
@@ -53,7 +56,7 @@ def expected_hops(program: Program) -> Hops:
     row, node = np.arange(len(count)), program.row_node
     at, vc = np.zeros_like(row), header.vc(words[:, 0])
     numbers: list[list[Numbers]] = [[np.zeros(0, dtype=np.int64)] * 4]
-    first = [np.zeros(0, dtype=np.uint64)]
+    heads = [np.zeros((2, 0), dtype=np.uint64)]
     while len(row):
         # A flit that is used up is dropped.
         while (used := (header.port(words[row, at]) == 0) & (at + 1 < count[row])).any():
@@ -69,11 +72,12 @@ def expected_hops(program: Program) -> Hops:
         channel = (node * config.topology.ports + port) * config.vcs + vc
         hop, flits = np.full_like(row, len(numbers) - 1), count[row] - at + program.length[row]
         numbers.append([column[valid] for column in (row, hop, channel, flits)])
-        first.append(words[row, at][valid])
+        heads.append(np.stack((words[row, at], words[row, count[row] - 1]))[:, valid])
         on = valid & ~ends
         row, at, vc, node = row[on], at[on], vc[on], following[on]
     joined = [np.concatenate(column) for column in zip(*numbers, strict=True)]
-    return Hops(joined[0], joined[1], joined[2], joined[3], np.concatenate(first), target)
+    first, last = np.concatenate(heads, axis=1)
+    return Hops(joined[0], joined[1], joined[2], joined[3], first, last, target)
 
 
 def _following(topology: Topology, node: Numbers, port: Numbers) -> Numbers:
@@ -106,7 +110,7 @@ def follow(program: Program, trace: Trace, hops: Hops) -> Followed:
     order, registers = packet_order(trace), program.config.link_registers
     packets = packets_of(program.config, trace)
     flits, lengths = packets.flits, packets.end - packets.begin
-    hop_of = np.repeat(_matched(hops, packets.channel, flits.data[packets.begin]), lengths)
+    hop_of = np.repeat(_matched(hops, packets), lengths)
     moving = flits.port != 0
     if program.config.all_port:
         # By several ejection ports, the flits of packets come between each other.
@@ -116,14 +120,18 @@ def follow(program: Program, trace: Trace, hops: Hops) -> Followed:
     behind = np.append(hops.flits, 0)[hop_of] - 1 - ranges(0, lengths)
     came, known = flits.cycle + registers, moving & (row != NO_ROW)
     left = _left(row, hop, behind, flits.cycle)
-    # The others are dropped by the next router, or not to be followed further.
-    left = np.where(known & (behind < _flits_after(hops)[hop_of]), left, came + 1)
     if program.config.all_port:
         left = np.where(left == NEVER, came + 1, left)
+    left = np.where(known, left, came + 1)
     channel = np.repeat(packets.channel, lengths)
-    before = np.full(len(left), -1, dtype=np.int64)
-    before[1:] = np.where(channel[1:] == channel[:-1], left[:-1], -1)
-    stalled = np.where(known, np.maximum(left - np.maximum(came, before) - 1, 0), 0)
+    dropped = known & (behind >= _flits_after(hops)[hop_of])
+    while True:
+        # A flit that the next router drops is in no trace: it goes as soon as it is in front.
+        front = np.maximum(came, _before(channel, left)) + 1
+        if (left[dropped] == front[dropped]).all():
+            break
+        left[dropped] = front[dropped]
+    stalled = np.where(known, np.maximum(left - front, 0), 0)
     result = np.empty((3, len(trace)), dtype=np.int64)
     result[:, order] = row, left, stalled
     if program.config.all_port:
@@ -131,28 +139,40 @@ def follow(program: Program, trace: Trace, hops: Hops) -> Followed:
     return Followed(*result)
 
 
-def _matched(hops: Hops, channel: Numbers, first: npt.NDArray[np.uint64]) -> Numbers:
-    """The number in ``hops`` of each packet, ``NO_ROW`` for none: the n-th that looks like it."""
-    count = len(hops.row)
-    both = np.concatenate((hops.channel, channel)), np.concatenate((hops.first, first))
+def _matched(hops: Hops, packets: Packets) -> Numbers:
+    """The number in ``hops`` of each packet, ``NO_ROW`` for none: the n-th that looks like it.
+
+    The last header flit tells the address, in which packets differ that go the same way.
+    """
+    data, count = packets.flits.data, len(hops.row)
+    # A packet that begins without a header has no flit before its payload.
+    last = data[np.maximum(packets.header_end - 1, packets.begin)]
+    looks = [
+        np.concatenate((hops.channel, packets.channel)),
+        np.concatenate((hops.first, data[packets.begin])),
+        np.concatenate((hops.last, last)),
+    ]
     # Packets of a channel come in the order of their time.
-    turn = np.concatenate((hops.row, np.arange(len(channel))))
-    seen = np.repeat([False, True], [count, len(channel)])
-    order = np.lexsort((turn, seen, both[1], both[0]))
-    keys = [column[order] for column in (*both, seen)]
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
-    starts = np.flatnonzero(new)
-    nth = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
-    order2 = np.lexsort((keys[2], nth, keys[1], keys[0]))
-    keys = [key[order2] for key in (*keys[:2], nth, keys[2])]
-    pair = np.ones(max(len(order) - 1, 0), dtype=np.bool_)
-    for key in keys[:3]:
-        pair &= key[1:] == key[:-1]
-    places = order[order2]
-    result = np.full(len(channel), NO_ROW, dtype=np.int64)
-    result[places[1:][pair] - count] = places[:-1][pair]
+    turn = np.concatenate((hops.row, np.arange(len(packets.channel))))
+    seen = np.arange(len(turn)) >= count
+    order = np.lexsort((turn, seen, *looks))
+    new = _changes([seen[order], *(column[order] for column in looks)])
+    nth = np.empty(len(order), dtype=np.int64)
+    nth[order] = np.arange(len(order)) - np.maximum.accumulate(
+        np.where(new, np.arange(len(new)), 0)
+    )
+    order = np.lexsort((seen, nth, *looks))
+    pairs = ~_changes([nth[order], *(column[order] for column in looks)])
+    result = np.full(len(packets.channel), NO_ROW, dtype=np.int64)
+    result[order[pairs] - count] = order[np.flatnonzero(pairs) - 1]
     return result
+
+
+def _changes(columns: Sequence[npt.NDArray[np.generic]]) -> npt.NDArray[np.bool_]:
+    """Tell which entries differ from the one before in any column; the first one does."""
+    changed = np.ones(len(columns[0]), dtype=np.bool_)
+    changed[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    return changed
 
 
 def _left(row: Numbers, hop: Numbers, behind: Numbers, cycle: Numbers) -> Numbers:
@@ -164,6 +184,13 @@ def _left(row: Numbers, hop: Numbers, behind: Numbers, cycle: Numbers) -> Number
     same &= hop[here] + 1 == hop[after]
     left[here[same]] = cycle[after[same]]
     return left
+
+
+def _before(channel: Numbers, values: Numbers) -> Numbers:
+    """The value of the flit before each in its channel, -1 for the first one."""
+    before = np.full(len(values), -1, dtype=np.int64)
+    before[1:] = np.where(channel[1:] == channel[:-1], values[:-1], -1)
+    return before
 
 
 def _flits_after(hops: Hops) -> Numbers:

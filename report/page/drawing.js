@@ -138,6 +138,8 @@ class Drawing {
     this.box = { x, y, width: right - x, height: bottom - y };
     this.svg.setAttribute("viewBox", `${x} ${y} ${right - x} ${bottom - y}`);
     this.stage.style.setProperty("--aspect", (right - x) / (bottom - y));
+    // What is far wider than it is high has the panels below it.
+    document.querySelector("main").classList.toggle("wide", right - x > 1.9 * (bottom - y));
     // Small networks need not be as wide as the window.
     this.stage.style.setProperty("--widest", `${Math.round(1.6 * (right - x))}px`);
     this.svg.setAttribute("aria-label", `${this.network.label}: ${this.network.nodes} nodes`);

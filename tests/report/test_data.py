@@ -8,11 +8,12 @@ import html
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.report_cases import HOSTILE, crowd, hostile_case, predicted, wrong_verification
 from helpers.report_page import flits, read_page, trace_text, words
 
 import eyecast
@@ -23,39 +24,26 @@ from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import hypercube, mesh, torus
-from eyecast.model.program.compiler import fit
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 from eyecast.model.run.rules import check_packets, check_routes
 from eyecast.model.run.trace import Trace
-from eyecast.model.traffic.program import traffic_program
-from eyecast.model.traffic.traffic import draw_traffic
 from eyecast.report import contents
 from eyecast.report.packing import Pack
 from eyecast.report.page import page_text
-from eyecast.report.reports import report_case, report_prediction, report_traffic
+from eyecast.report.reports import (
+    report_case,
+    report_prediction,
+    report_traffic,
+    report_verification,
+)
 from eyecast.report.runs import Watched
-
-
-def predicted(schedule: eyecast.Schedule, timing: str = "barrier", **parameters: object) -> Case:
-    """A schedule, predicted on a network with room for it."""
-    all_port = schedule.port_model == "all-port"
-    config = NetworkConfig(topology=schedule.topology, all_port=all_port, **parameters)
-    return Case.of(fit(config, [schedule])[1][0], timing=timing, seed=0)
 
 
 def page_of(case: Case) -> dict:
     report = report_case(case)
     return read_page(page_text(report.title, report.data))
-
-
-def crowd(seed: int = 3, **parameters: int) -> TrafficCase:
-    """Traffic in which flits do wait for each other."""
-    parameters = {"vcs": 2, "link_registers": 1, "table_words": 1 << 12, **parameters}
-    config = NetworkConfig(topology=torus((4, 4)), steps=1, timed_rows=True, **parameters)
-    traffic = draw_traffic(config.topology, "uniform", rate=0.5, flits=4, cycles=150, seed=seed)
-    return TrafficCase.of(traffic, traffic_program(traffic, config, seed), seed=seed)
 
 
 def traffic_page(case: TrafficCase) -> dict:
@@ -163,9 +151,10 @@ def test_a_host_and_links_that_go_round_an_end_are_drawn() -> None:
     assert set(page["network"]["port_names"]) == {"node", "+x", "-x", "+y", "-y"}
 
 
-def test_flits_that_wait_are_those_of_the_rules() -> None:
+@pytest.mark.parametrize("flit_width", [32, 16])
+def test_flits_that_wait_are_those_of_the_rules(flit_width: int) -> None:
     """The matching of ``model/run/matching.py`` knows nothing of rows: it must find the same."""
-    case = crowd()
+    case = crowd(flit_width=flit_width)
     program, trace = case.program, case.predicted.trace
     buffered = check_routes(program, check_packets(program, trace))
     arrivals = buffered.arrivals.flits
@@ -258,13 +247,8 @@ def test_bins_of_a_long_run_are_as_long_as_they_must(monkeypatch: pytest.MonkeyP
     assert sum(loads["counts"]) == len(case.predicted.trace)
 
 
-HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028&lt;\x1b[31m{{data}}"
-
-
 def test_hostile_names_are_text_alone() -> None:
-    made = eyecast.schedule(mesh((2, 2)), "eye", source=0, flits=1)
-    case = predicted(replace(made, algorithm=HOSTILE, collective="custom"))
-    report = report_case(case)
+    report = report_case(hostile_case())
     text = page_text(report.title, report.data)
     assert text.count("</script>") == 3 and "<img" not in text
     assert "\x1b" not in text and "\u2028" not in text
@@ -308,3 +292,25 @@ def test_a_network_that_is_too_large_to_be_seen_is_refused() -> None:
     case = predicted(eyecast.schedule(eyecast.line(65), "tree", source=0, flits=1))
     with pytest.raises(InvalidInput, match="sides of a drawn line must be at most 64, not 65"):
         report_case(case)
+
+
+def test_a_run_that_differs_is_beside_the_prediction(tmp_path: Path) -> None:
+    result = wrong_verification()
+    report = report_verification(result)
+    page = read_page(page_text(report.title, report.data))
+    measured, model = page["runs"]
+    assert (measured["name"], model["name"]) == ("hardware", "model")
+    assert same_trace(page, result.measured.trace, tmp_path, 0)
+    assert same_trace(page, result.case.predicted.trace, tmp_path, 1)
+    assert measured["flags"] == {"0": ["bad_route"]} and model["flags"] == {}
+    assert any("waits for a receive" in line for line in measured["waiting"])
+    difference, index = measured["difference"], result.difference.index
+    assert difference["row"] == index
+    (line,) = [row for row in difference["rows"] if row[0] == index]
+    traces = (result.case.predicted.trace, result.measured.trace)
+    assert line[1:] == [str(trace[index]) if index < len(trace) else "" for trace in traces]
+    assert page["verdict"]["good"] is False
+    checks = measured["tables"][0]
+    assert [checks["rows"][number][0] for number in checks["wrong"]] == [
+        check.name for check in result.checks if not check.agrees
+    ]
