@@ -8,8 +8,8 @@ DEMO := build/demo
 
 BOARDS_READY := $(VENV)/.boards-ready
 COMPILED := $(VENV)/.compiled
+CHECKS_READY := $(VENV)/.checks-ready
 DOCS_READY := $(VENV)/.docs-ready
-BROWSER_READY := $(VENV)/.browser-ready
 PAGES := build/docs
 
 .PHONY: demo test test-all test-slow soak bench boards bitstream bench-boards bench-collectives bench-fpga bench-report docs docs-links lint format clean help
@@ -45,9 +45,10 @@ $(BOARDS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,boards]'
 	@touch $@
 
-# What drives a browser; the browser itself is the machine's: tests say so if there is none.
-$(BROWSER_READY): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,browser]'
+# What the slow tests need besides: readers of what is written for other programs, and what drives
+# a browser, which is the machine's own.
+$(CHECKS_READY): $(BOARDS_READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,checks,browser]'
 	@touch $@
 
 # What makes pages of docs/ and of docstrings.
@@ -68,13 +69,13 @@ demo: $(COMPILED)
 test: $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-test-all: $(BOARDS_READY) $(BROWSER_READY) $(COMPILED)
+test-all: $(CHECKS_READY) $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m ''
 
 # The slow tests that are begun within SLOW_MINUTES, the proofs of boards first; the others are
 # skipped, and said to be. Dealt one by one, so that the order is kept.
 SLOW_MINUTES ?= 45
-test-slow: $(BOARDS_READY) $(BROWSER_READY) $(COMPILED)
+test-slow: $(CHECKS_READY) $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist load --maxschedchunk 1 \
 	  -m slow --slow-minutes $(SLOW_MINUTES)
 
@@ -103,7 +104,7 @@ bench: $(COMPILED)
 	$(BIN)/python bench/speed.py
 
 # Size of the page, time to open it, and frames per second while it plays, in a browser.
-bench-report: $(BROWSER_READY) $(COMPILED)
+bench-report: $(CHECKS_READY) $(COMPILED)
 	$(BIN)/python bench/report.py
 
 # Cycles of all collectives on a hypercube, beside the papers' formula with fitted times.

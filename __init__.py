@@ -7,6 +7,7 @@ The repository root is this package. A folder imports only those above it in thi
 
     model    everything that can be known without hardware: networks, schedules, programs, runs
     rtl      Amaranth descriptions of the router, the network interface and the network
+    waves    waveforms of runs, and views of them
     picture  pictures of schedules, links, places and costs
     sim      Verilog, Verilator builds, cocotb benches
     boards   FPGA tops, bitstreams, proofs of them, and the serial line to a board

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
+from .. import __version__
 from ..boards.registry import BOARDS
 from .console import print_json, print_table
 from .on_board import megahertz
 from .options.output import json_option
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command("boards")
@@ -26,19 +23,18 @@ def boards_command(as_json: bool) -> None:
 
     measured = measured_networks()
     if as_json:
-        print_json(
-            [
-                {
-                    "name": board.name,
-                    "title": board.title,
-                    "device": board.device,
-                    "clock_hz": board.clock,
-                    "capacity": asdict(board.capacity),
-                    "networks": [to_builtins(n) for n in measured if n.board == board.name],
-                }
-                for board in BOARDS.values()
-            ]
-        )
+        listed = [
+            {
+                "name": board.name,
+                "title": board.title,
+                "device": board.device,
+                "clock_hz": board.clock,
+                "capacity": asdict(board.capacity),
+                "networks": [to_builtins(n) for n in measured if n.board == board.name],
+            }
+            for board in BOARDS.values()
+        ]
+        print_json({"version": __version__, "boards": listed})
         return
     print_table(
         "boards",

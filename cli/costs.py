@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from .. import __version__
 from ..model.base.errors import InvalidInput, require_range
 from ..model.collectives.cube.costs.rows import PORTS, Number
 from ..model.collectives.cube.costs.tables import find_costs, lower_bound
@@ -49,6 +50,7 @@ def costs_command(
             raise InvalidInput.of(f"--{option}", allowed, chosen[option])
     if output is not None and not (chosen["tau"] or chosen["tc"]):
         raise InvalidInput("--tau or --tc must be more than 0 for the pictures")
+    facts = {"version": __version__, "network": f"{n}-cube", "table": None} | chosen
     ports: Sequence[str] = PORTS
     heading = f"{n}-cube, "
     if table is not None:
@@ -56,15 +58,17 @@ def costs_command(
         number, *more = integers("--table", "1 to 19", table, ",")
         if more or not 1 <= number <= 19:
             raise InvalidInput.of("--table", "1 to 19", table)
+        facts["table"] = number
         if number not in COST_TABLES:
-            _print_own(cost_table(number, n, words, chosen["tau"], chosen["tc"]), as_json)
+            own = cost_table(number, n, words, chosen["tau"], chosen["tc"])
+            _print_own(own, facts if as_json else None)
             return
         collective, ports = COST_TABLES[number]
         heading += f"Table {number} of Johnsson & Ho: "
     rows = _rows(collective, ports, n, words, packet, chosen["tau"], chosen["tc"])
     paths = output_paths(output, "speed-up.svg", "times.svg")
     if as_json:
-        print_json(rows)
+        print_json({**facts, "collective": collective, "rows": rows})
     else:
         title = f"{heading}{collective} of {words} words, packets of at most {packet}"
         columns = ("graph", "ports", "start-ups", "words", "T", "B_opt", "T_min")
@@ -81,10 +85,11 @@ def costs_command(
         say_written(*(() if as_json else paths))
 
 
-def _print_own(table: CostTable, as_json: bool) -> None:
-    """A table whose columns are not those of times."""
-    if as_json:
-        print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
+def _print_own(table: CostTable, facts: dict[str, Any] | None) -> None:
+    """Print a table whose columns are not those of times; with ``facts``, as JSON behind them."""
+    if facts is not None:
+        rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        print_json({**facts, "collective": None, "rows": rows})
         return
     print_table(table.title, table.columns, table.rows)
     if table.note:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
+import numpy.typing as npt
 
 from .. import __version__
-from ..model.base.files import input_name
+from ..model.base.errors import InvalidInput
+from ..model.base.files import input_name, is_special
 from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
 from ..model.program.file import read_program
 from ..model.program.program import Program
 from .console import busy, print_json, print_table, say, say_written
-from .options.collective import (
-    REPLACED_BY_PROGRAM_FILE,
-    chosen_schedule,
-    collective_options,
-    schedule_facts,
-    schedule_file_option,
-)
+from .options.collective import collective_options, schedule_facts
 from .options.hardware import (
     fitted,
     force_option,
@@ -38,10 +35,20 @@ from .options.output import (
     require_output_files,
     require_seen,
 )
-from .options.values import refuse_beside
+from .options.schedule_file import REPLACED_BY_PROGRAM_FILE, chosen_schedule, schedule_file_option
+from .options.values import OptionValues, refuse_beside
+from .waves import (
+    WAVES_FILES,
+    require_waves_place,
+    waves_node,
+    waves_options,
+    write_waves_files,
+)
 
 if TYPE_CHECKING:
+    from ..model.program.layout import Layout
     from ..model.run.run import Prediction
+    from ..model.schedule.schedule import Schedule
 
 
 @click.command("predict")
@@ -58,53 +65,98 @@ if TYPE_CHECKING:
 @timing_option
 @force_option
 @output_option("the predicted trace (CSV)")
+@waves_options
 @report_option
 @json_option
 def predict_command(
-    output: str | None,
-    report: str | None,
-    as_json: bool,
-    timing: Timing,
-    program_file: str | None,
-    **chosen: Any,
+    output: str | None, report: str | None, as_json: bool, timing: Timing, **chosen: Any
 ) -> None:
-    """Predict the cycles of every step with the cycle model alone."""
-    from ..model.cycle.model import run
-    from ..model.program.payload import Payload, empty_memory
+    """Predict the cycles of every step with the cycle model alone.
 
-    require_output_files(output, report)
-    schedule, layout = None, None
-    if program_file is not None:
-        refuse_beside("--program", REPLACED_BY_PROGRAM_FILE)
-        program = read_program(program_file)
-        require_seen(report, program.config.topology)
-        title = f"{program.config.topology.label}, {input_name(program_file)}"
-        facts = _program_facts(program)
-        memory = empty_memory(program.config)
-    else:
-        with busy("generating, checking, compiling"):
-            schedule = chosen_schedule(chosen, SizeLimit.PROGRAM, partial(require_seen, report))
-            (compiled,) = fitted(chosen, [schedule])
-            _, layout, program = compiled
-        title, facts = schedule_title(schedule), schedule_facts(chosen, schedule)
-        memory = Payload.random(compiled, seed=0).memory(program.config)
+    Exit status 0 only if the program finishes; a node that has set an error flag never does.
+    """
+    from ..model.cycle.model import run
+
+    require_waves_place(chosen, output, "-o FILE")
+    subject = (_program_of_file if chosen["program_file"] else _program_of_schedule)(chosen, report)
+    program = subject.program
+    root = None if subject.schedule is None else subject.schedule.root
+    node = waves_node(chosen, program.config.topology, root)
+    outputs = _outputs(output, waves=chosen["waves"])
+    require_output_files(*outputs, report)
     require_no_deadlock(chosen, program)
     with busy("predicting (the first time, the cycle model is compiled)"):
-        predicted = run(program, memory, timing=timing)
-    if output is not None:
-        predicted.trace.write_csv(output)
+        predicted = run(program, subject.memory, timing=timing)
+    if outputs:
+        predicted.trace.write_csv(outputs[0])
+    if chosen["waves"]:
+        write_waves_files(outputs[1:], program.config, predicted, node)
     if report is not None:
-        from ..report.reports import report_prediction
-
-        with busy("writing the page"):
-            report_prediction(title, program, predicted, timing, schedule, layout).write(report)
+        _write_report(subject, predicted, timing, report)
     if as_json:
-        print_json({**facts, **_prediction_json(program, predicted, timing)})
+        print_json({**subject.facts, **_prediction_json(program, predicted, timing)})
     else:
-        _print_prediction(title, program, predicted, timing)
-        say_written(output, report)
+        _print_prediction(subject.title, program, predicted, timing)
+        say_written(*outputs, report)
     if not predicted.finished:
         raise RuntimeError(f"the program does not finish: stopped after {predicted.cycles} cycles")
+
+
+class _Subject(NamedTuple):
+    """A program, the message memories that it begins with, and what is said of it.
+
+    ``schedule`` and ``layout`` are None where the program is that of a file.
+    """
+
+    program: Program
+    memory: npt.NDArray[np.uint64]
+    title: str
+    facts: dict[str, object]
+    schedule: Schedule | None = None
+    layout: Layout | None = None
+
+
+def _write_report(subject: _Subject, predicted: Prediction, timing: Timing, report: str) -> None:
+    from ..report.reports import report_prediction
+
+    with busy("writing the page"):
+        parts = subject.schedule, subject.layout
+        page = report_prediction(subject.title, subject.program, predicted, timing, *parts)
+        page.write(report)
+
+
+def _program_of_file(chosen: OptionValues, report: str | None) -> _Subject:
+    """Read the program of ``--program``; its message memories are empty."""
+    from ..model.program.payload import empty_memory
+
+    refuse_beside("--program", REPLACED_BY_PROGRAM_FILE)
+    path = chosen["program_file"]
+    program = read_program(path)
+    require_seen(report, program.config.topology)
+    title = f"{program.config.topology.label}, {input_name(path)}"
+    return _Subject(program, empty_memory(program.config), title, _program_facts(program))
+
+
+def _program_of_schedule(chosen: OptionValues, report: str | None) -> _Subject:
+    """Make the schedule that the options name, and compile it."""
+    from ..model.program.payload import Payload
+
+    limit = SizeLimit.WAVES if chosen["waves"] else SizeLimit.PROGRAM
+    with busy("generating, checking, compiling"):
+        schedule = chosen_schedule(chosen, limit, partial(require_seen, report))
+        (compiled,) = fitted(chosen, [schedule])
+    memory = Payload.random(compiled, seed=0).memory(compiled.program.config)
+    title, facts = schedule_title(schedule), schedule_facts(chosen, schedule)
+    return _Subject(compiled.program, memory, title, facts, schedule, compiled.layout)
+
+
+def _outputs(output: str | None, *, waves: bool) -> list[Path]:
+    """The trace's file, and those of the waveforms beside it."""
+    if output is None:
+        return []
+    if waves and is_special(Path(output)):
+        raise InvalidInput.of("-o", "a file with --waves, which are written beside it", output)
+    return [Path(output), *(Path(output).with_name(name) for name in WAVES_FILES if waves)]
 
 
 def _program_facts(program: Program) -> dict[str, object]:

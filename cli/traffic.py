@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput, require_range
+from ..model.base.files import InputFile
 from ..model.network.config import NetworkConfig
 from ..model.program.checks import require_table_room
-from ..model.traffic.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic, read_traffic
+from ..model.traffic.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic
 from .console import (
     BUILDING,
     busy,
@@ -33,7 +34,15 @@ from .options.hardware import (
 )
 from .options.network import SizeLimit, chosen_topology, network_facts, network_options
 from .options.output import json_option, output_option, output_paths, report_option, require_seen
-from .options.values import OptionValues, float_option, integer_option, refuse_beside
+from .options.traffic_file import drawing_options, traffic_of_file
+from .options.values import OptionValues, float_option
+from .waves import (
+    WAVES_FILES,
+    require_waves_place,
+    waves_node,
+    waves_options,
+    write_waves_files,
+)
 
 if TYPE_CHECKING:
     from ..model.compare.traffic_case import TrafficCase, TrafficResult
@@ -68,13 +77,13 @@ class Setting(NamedTuple):
 @click.option("--traffic-file", metavar="FILE", help="Packets from a CSV file, not drawn.")
 @click.option("--pattern", default="uniform", show_default=True, help=f"{', '.join(PATTERNS)}.")
 @float_option("--rate", 0.2, "Flits that a node offers per cycle.")
-@integer_option("--packet-flits", 4, "Length of a packet with its header.")
-@integer_option("--cycles", 2000, "Cycles in which packets are drawn.")
+@drawing_options
 @float_option("--back-pressure", 0.0, "Share of the cycles in which a node takes no flit.")
 @traffic_hardware_options
 @click.option("--on", "place", default="both", show_default=True, help="model, hardware or both.")
 @force_option
-@output_option("traffic, traces and the histogram of latencies", metavar="FOLDER")
+@output_option("traffic, traces, waveforms and the histogram of latencies", metavar="FOLDER")
+@waves_options
 @report_option
 @json_option
 def traffic_command(
@@ -88,18 +97,23 @@ def traffic_command(
 
     if place not in PLACES:
         raise InvalidInput.of("--on", "model, hardware or both", place)
+    require_waves_place(chosen, output, "-o FOLDER")
     with busy("drawing, compiling, predicting (the first time, the cycle model is compiled)"):
         setting = _setting(chosen)
         require_seen(report, setting.config.topology)
         case = _case(chosen, setting, place)
     predicted = case.predicted
+    node = waves_node(chosen, setting.config.topology, None)
     names = [*FILES, *([] if place == "model" else [HARDWARE_TRACE])]
+    names += WAVES_FILES if chosen["waves"] else ()
     paths = output_paths(output, *names, report=report)
     result = None if place == "model" else _run_on_hardware(case)
-    trace = predicted.trace if result is None else result.measured.trace
-    measured = measure_traffic(setting.traffic, setting.config, trace, setting.seed)
+    run = predicted if result is None else result.measured
+    measured = measure_traffic(setting.traffic, setting.config, run.trace, setting.seed)
     if paths:
-        _write(setting, predicted, result, paths)
+        _write(setting, predicted, result, paths[: len(names)])
+    if chosen["waves"]:
+        write_waves_files(paths[len(names) :], setting.config, run, node)
     compared = result if place == "both" else None
     if report is not None:
         _write_report(setting, case, measured, result, report)
@@ -121,8 +135,8 @@ def _setting(chosen: OptionValues) -> Setting:
     require_range("--seed", chosen["seed"], 0)
     topology = chosen_topology(chosen, SizeLimit.HARDWARE)
     if chosen["traffic_file"] is not None:
-        refuse_beside("--traffic-file", ("--pattern", "--rate", "--packet-flits", "--cycles"))
-        traffic = read_traffic(chosen["traffic_file"], topology)
+        file = InputFile.read(chosen["traffic_file"])
+        traffic = traffic_of_file(chosen, file, None, topology, "--traffic-file")
     else:
         traffic = draw_traffic(
             topology,

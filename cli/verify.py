@@ -26,13 +26,7 @@ from .console import (
     say_written,
     sharing,
 )
-from .options.collective import (
-    chosen_schedule,
-    collective_options,
-    make_schedule,
-    schedule_facts,
-    schedule_file_option,
-)
+from .options.collective import collective_options, make_schedule, schedule_facts
 from .options.hardware import (
     fitted,
     force_option,
@@ -42,7 +36,15 @@ from .options.hardware import (
 )
 from .options.network import SizeLimit, chosen_topology, network_options
 from .options.output import json_option, output_option, output_paths, report_option, require_seen
+from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import OptionValues
+from .waves import (
+    WAVES_FILES,
+    require_waves_place,
+    waves_node,
+    waves_options,
+    write_waves_files,
+)
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case
@@ -50,8 +52,8 @@ if TYPE_CHECKING:
     from ..model.network.topology import Topology
 
 FILES = ("program.json", "schedule.json", "trace-hardware.csv", "trace-model.csv")
-WAVES = "waves.vcd"
-"""What is written to the output folder."""
+SIGNALS = "signals.vcd"
+"""What is written to the output folder; the last with ``--signals``."""
 
 
 @click.command("verify")
@@ -62,8 +64,15 @@ WAVES = "waves.vcd"
 @timing_option
 @force_option
 @click.option("--all-sources", is_flag=True, help="Every node in turn as the source.")
-@click.option("--waves", is_flag=True, help="Record waveforms (waves.vcd); needs -o.")
 @output_option("schedule, program, both traces and waveforms", metavar="FOLDER")
+@waves_options
+@click.option(
+    "--signals",
+    "with_signals",
+    is_flag=True,
+    help="Record every signal of the hardware too (signals.vcd), in a simulator that takes minutes "
+    "to build; needs -o.",
+)
 @report_option
 @json_option
 def verify_command(
@@ -72,7 +81,7 @@ def verify_command(
     as_json: bool,
     timing: Timing,
     all_sources: bool,
-    waves: bool,
+    with_signals: bool,
     **chosen: Any,
 ) -> None:
     """Run a schedule on the simulated hardware and compare it with the model, flit for flit.
@@ -81,28 +90,32 @@ def verify_command(
     """
     from ..sim.verify import verify
 
-    if waves and output is None:
-        raise InvalidInput("--waves needs -o FOLDER, to have a place for waves.vcd")
+    require_waves_place(chosen, output, "-o FOLDER")
+    if with_signals and output is None:
+        raise InvalidInput(f"--signals needs -o FOLDER, to have a place for {SIGNALS}")
     if output is not None and all_sources:
         raise InvalidInput("-o must be left out with --all-sources: it keeps the files of one run")
     if report is not None and all_sources:
         raise InvalidInput("--report must be left out with --all-sources: it shows one run")
     with busy("generating, checking, predicting"):
         cases = list(_cases(chosen, timing, all_sources, partial(require_seen, report)))
-    paths = output_paths(output, *FILES, *([WAVES] if waves else []), report=report)
-    waves_file = paths[-1] if waves else None
+    first = cases[0].schedule
+    node = waves_node(chosen, first.topology, first.root)
+    waves_names = WAVES_FILES if chosen["waves"] else ()
+    names = [*FILES, *waves_names, *([SIGNALS] if with_signals else [])]
+    paths = output_paths(output, *names, report=report)
+    signals = paths[-1] if with_signals else None
     with progress("verifying", len(cases), shown=all_sources) as (say, advance):
         results = []
-        for result in verify(cases, waves_file=waves_file, on_build=lambda: say(BUILDING)):
+        for result in verify(cases, waves_file=signals, on_build=lambda: say(BUILDING)):
             results.append(result)
             advance()
     if paths:
-        _write_verification(results[0], paths)
+        _write_verification(results[0], paths[: len(FILES)])
+    if chosen["waves"]:
+        _write_waves(results[0], paths[len(FILES) :][: len(WAVES_FILES)], node, signals)
     if report is not None:
-        from ..report.reports import report_verification
-
-        with busy("writing the page"):
-            report_verification(results[0]).write(report)
+        _write_report(results[0], report)
     if as_json:
         found = [
             {**schedule_facts(chosen, result.case.schedule), **result.to_json()}
@@ -117,6 +130,13 @@ def verify_command(
         say_written(*paths, report)
     if not all(result.agrees for result in results):
         raise RuntimeError("hardware and prediction do not agree")
+
+
+def _write_report(result: Verification, report: str) -> None:
+    from ..report.reports import report_verification
+
+    with busy("writing the page"):
+        report_verification(result).write(report)
 
 
 def _cases(
@@ -136,7 +156,8 @@ def _cases(
         if chosen["collective"] in ROOTLESS:
             raise InvalidInput(f"--all-sources must be left out with {chosen['collective']}")
         topology = chosen_topology(chosen, SizeLimit.HARDWARE)
-        schedules = [make_schedule(chosen, topology, node) for node in range(topology.nodes)]
+        sources = (node for node in range(topology.nodes) if node not in topology.switches)
+        schedules = [make_schedule(chosen, topology, node) for node in sources]
     # One network for all of them, which is built once.
     for number, compiled in enumerate(fitted(chosen, schedules)):
         require_no_deadlock(chosen, compiled.program)
@@ -145,11 +166,23 @@ def _cases(
 
 def _write_verification(result: Verification, paths: Sequence[Path]) -> None:
     """Keep everything that a verification was about in :data:`FILES`."""
-    program, schedule, hardware_trace, model_trace = paths[: len(FILES)]
+    program, schedule, hardware_trace, model_trace = paths
     write_program(result.case.program, program)
     write_schedule(result.case.schedule, schedule)
     result.measured.trace.write_csv(hardware_trace)
     result.case.predicted.trace.write_csv(model_trace)
+
+
+def _write_waves(
+    result: Verification, paths: Sequence[Path], node: int, signals: Path | None
+) -> None:
+    """Write :data:`.WAVES_FILES`; the registers of interfaces are in the recorded signals."""
+    from ..sim.signals import read_registers
+    from ..waves.registers import NO_REGISTERS
+
+    config, run = result.case.program.config, result.measured
+    seen = NO_REGISTERS if signals is None else read_registers(signals, config, run.cycles)
+    write_waves_files(paths, config, run, node, registers=seen)
 
 
 def _print_verification(result: Verification) -> None:

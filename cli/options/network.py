@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 
 from ... import __version__
 from ...model.base.errors import InvalidInput, require_range
+from ...model.base.files import InputFile
 from ...model.network.faults import with_faults
 from ...model.network.kinds import KINDS
 from ...model.network.topology import LARGEST_NODE_COUNT, Topology
-from ...model.network.topology_file import read_topology
 from .values import OptionValues, float_option, integer_option, integers, option_group, option_names
+
+if TYPE_CHECKING:
+    from ...formats.format import Format
 
 _FILE = "graph"
 """The option that names a file instead of a kind of network."""
@@ -29,6 +33,7 @@ class SizeLimit(Enum):
     PICTURE = ("for a picture", 1 << 16)
     SEARCH = ("to be searched", 1 << 12)
     HARDWARE = ("for hardware", 1 << 10)
+    WAVES = ("for waveforms", 1 << 10)
 
     def require(self, label: str, nodes: int) -> None:
         """Raise :class:`InvalidInput` if the network ``label`` has too many nodes for this use."""
@@ -44,9 +49,7 @@ network_options = option_group(
         click.option(f"--{name}", metavar=kind.metavar, help=kind.help)
         for name, kind in KINDS.items()
     ),
-    click.option(
-        f"--{_FILE}", metavar="FILE", help="Or any graph, from JSON (networkx's node-link)."
-    ),
+    click.option(f"--{_FILE}", metavar="FILE", help="Or any graph, from a file of a known format."),
     click.option("--faulty-node", metavar="X,Y", multiple=True, help="Without this node."),
     click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="Without this link."),
     float_option("--random-faults", 0.0, "Without this part of its nodes, drawn by --seed."),
@@ -56,11 +59,17 @@ network_options = option_group(
 NETWORK_NAMES = option_names(network_options)
 
 
-def chosen_kind(chosen: OptionValues) -> str:
-    """The one kind of network that the options name; "graph" for that of a file."""
+def require_network(chosen: OptionValues, why: str = "") -> list[str]:
+    """The kinds of network that the options name; refused, for a reason ``why``, if none."""
     given = [kind for kind in (_FILE, *KINDS) if chosen[kind.replace("-", "_")] is not None]
     if not given:
-        raise InvalidInput("a network must be given, such as --mesh 8x8")
+        raise InvalidInput(f"{why}a network must be given, such as --mesh 8x8")
+    return given
+
+
+def chosen_kind(chosen: OptionValues) -> str:
+    """The one kind of network that the options name; "graph" for that of a file."""
+    given = require_network(chosen)
     if len(given) > 1:
         raise InvalidInput(f"one network must be given, not --{' and --'.join(given)}")
     return given[0]
@@ -71,7 +80,7 @@ def chosen_topology(chosen: OptionValues, limit: SizeLimit) -> Topology:
     name = chosen_kind(chosen)
     text = chosen[name.replace("-", "_")]
     if name == _FILE:
-        topology = read_topology(text)
+        topology = network_of_file(InputFile.read(text))
         limit.require(topology.label, topology.nodes)
     else:
         kind = KINDS[name]
@@ -82,6 +91,17 @@ def chosen_topology(chosen: OptionValues, limit: SizeLimit) -> Topology:
         limit.require(f"{text} {name}", kind.nodes(size))
         topology = kind.network(size)
     return _without_faults(chosen, topology)
+
+
+def network_of_file(file: InputFile, form: Format | None = None) -> Topology:
+    """The network of ``file``, of format ``form`` or that which it looks like."""
+    from ...formats.format import Content
+    from ...formats.own import NETWORK
+    from ...formats.registry import format_of
+
+    form = form or format_of(file, Content.NETWORK) or NETWORK
+    assert form.read_network is not None
+    return form.read_network(file)
 
 
 def network_facts(chosen: OptionValues, topology: Topology) -> dict[str, object]:

@@ -36,9 +36,11 @@ class Packets:
 
     Packet i is flits ``begin[i]`` to ``end[i]`` - 1, the header flits end before ``header_end[i]``;
     ``whole[i]`` is whether its last flit is there. ``channel[i]`` numbers its (node, port, VC).
+    ``row[j]`` is the row of the trace that flit j was.
     """
 
     flits: Trace
+    row: Numbers
     channel: Numbers
     begin: Numbers
     header_end: Numbers
@@ -63,7 +65,7 @@ def packets_of(config: NetworkConfig, trace: Trace) -> Packets:
     end = np.append(begin, len(flits))[1:]
     heads = np.concatenate(([0], np.cumsum(flits.kind & HEAD_MARK != 0)))
     header_end = begin + heads[end] - heads[begin]
-    return Packets(flits, channel[begin], begin, header_end, end, tail[end - 1])
+    return Packets(flits, order, channel[begin], begin, header_end, end, tail[end - 1])
 
 
 def injected_flits(program: Program) -> Trace:

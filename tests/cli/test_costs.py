@@ -17,7 +17,10 @@ COSTS = ("costs", "--collective", "all-gather", "--dimension", "7", "--flits", "
 def test_the_table(eyecast: Command) -> None:
     """By SBT with one port: log N start-ups if packets are large, (N - 1) M words (Table 11)."""
     options = (*COSTS, "--packet", "1024", "--tau", "3", "--tc", "2")
-    rows = result(eyecast(*options, "--json"))
+    found = result(eyecast(*options, "--json"))
+    rows = found.pop("rows")
+    assert next(iter(found)) == "version"
+    assert found.items() >= {"network": "7-cube", "collective": "all-gather", "flits": 16}.items()
     (sbt,) = [row for row in rows if (row["graph"], row["ports"]) == ("sbt", "one-port")]
     assert (sbt["start_ups"], sbt["words"], sbt["place"]) == (7, 127 * 16, "Table 11")
     assert (sbt["time"], sbt["least_time"]) == (3 * 7 + 2 * 2032, 3 * 7 + 2 * 2032)
@@ -30,7 +33,7 @@ def test_the_table(eyecast: Command) -> None:
 
 
 def costs(eyecast: Command, *options: str) -> dict[tuple[str, str], dict[str, Any]]:
-    rows = result(eyecast("costs", *options, "--json"))
+    rows = result(eyecast("costs", *options, "--json"))["rows"]
     return {(row["graph"], row["ports"]): row for row in rows}
 
 
@@ -62,7 +65,8 @@ def test_what_is_below_the_bound_is_marked(eyecast: Command) -> None:
 
 def rows_of(eyecast: Command, table: int, *options: str) -> list[list[object]]:
     found = result(eyecast("costs", "--table", str(table), "--dimension", "3", *options, "--json"))
-    return [list(row.values()) for row in found]
+    assert (found["table"], found["network"], found["collective"]) == (table, "3-cube", None)
+    return [list(row.values()) for row in found["rows"]]
 
 
 def test_table_1_is_what_links_carry(eyecast: Command) -> None:
@@ -94,7 +98,8 @@ def test_tables_of_times(eyecast: Command) -> None:
     """The rows of its collective and ports, as without ``--table``."""
     table = result(eyecast("costs", "--table", "13", "--json"))
     whole = result(eyecast("costs", "--collective", "all-gather", "--json"))
-    assert table == [row for row in whole if row["ports"] == "n-port"]
+    assert table["rows"] == [row for row in whole["rows"] if row["ports"] == "n-port"]
+    assert (table["table"], whole["table"], table["collective"]) == (13, None, "all-gather")
     refused = eyecast("costs", "--table", "13", "--collective", "scatter")
     assert refused == refusal("--collective must be left out with --table: the table says which")
     assert "Table 6" in eyecast("costs", "--table", "6").output

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from helpers.command import Command
+from helpers.waves import read_waves
 
 from eyecast import api
 
@@ -26,8 +27,8 @@ ROOT = Path(api.__file__).parents[1]
 FIRST_HOUR = ROOT / "docs" / "guides" / "first-hour.md"
 PAGES = [ROOT / "docs" / "index.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-ELSEWHERE = ("make", "source")
-"""Commands that set the project up, for which a test needs no guide."""
+ELSEWHERE = ("make", "source", "gtkwave", "surfer")
+"""Commands that set the project up or show a file, for which a test needs no guide."""
 
 
 class Block(NamedTuple):
@@ -64,8 +65,8 @@ def run_command(line: str, eyecast: Command) -> str:
 
 
 def is_run(line: str) -> bool:
-    """Whether a command is run with its page: not if it records waves, which has a slow test."""
-    return line.split(maxsplit=1)[0] not in ELSEWHERE and "--waves" not in line
+    """Whether a command is run with its page: not if it records signals, which is a slow test's."""
+    return line.split(maxsplit=1)[0] not in ELSEWHERE and "--signals" not in line
 
 
 def run_session(text: str, names: dict[str, Any], page: Path) -> None:
@@ -151,7 +152,7 @@ def waves(path: Path) -> dict[int, dict[str, str]]:
 
 
 @pytest.mark.slow
-def test_waveforms_are_what_the_guide_says(here: Path, eyecast: Command) -> None:
+def test_signals_are_what_the_guide_says(here: Path, eyecast: Command) -> None:
     lines = [
         line
         for block in blocks(FIRST_HOUR)
@@ -159,14 +160,14 @@ def test_waveforms_are_what_the_guide_says(here: Path, eyecast: Command) -> None
         for line, _ in commands(block.text)
     ]
     for line in lines:
-        if " schedule " in line or "--waves" in line:
+        if " schedule " in line or "--signals" in line:
             run_command(line, eyecast)
-    cycles = waves(here / "waves" / "waves.vcd")
-    _, table = FIRST_HOUR.read_text().split("## Read the waveforms")
+    cycles = waves(here / "signals" / "signals.vcd")
+    _, table = FIRST_HOUR.read_text().split("`signals/signals.vcd`")
     signals = re.findall(r"^\| `(\S+)` \|", table, re.M)
     assert len(signals) == 8
     assert set(signals) <= set(cycles[0])
-    rows = (here / "waves" / "trace-hardware.csv").read_text().splitlines()
+    rows = (here / "signals" / "trace-hardware.csv").read_text().splitlines()
     sent = {int(row.split(",")[0]): row.split(",")[5] for row in rows if ",0,1,0," in row}
     seen = {
         cycle: now["tile_0__outputs__0__flit.data"]
@@ -178,3 +179,34 @@ def test_waveforms_are_what_the_guide_says(here: Path, eyecast: Command) -> None
     steps = {cycle: now["tile_1.interface.steps.clock__step"] for cycle, now in cycles.items()}
     assert (steps[9], steps[10]) == ("1", "2")
     assert next(cycle for cycle, now in cycles.items() if now["done"] == "1") == 17
+    # The same registers, by the names that a person knows.
+    shown = read_waves(here / "signals" / "waves.vcd")
+    node = "network.node_1,0.interface."
+    assert shown.changes[f"{node}step"] == [(0, 1), (10, 2)]
+    for name, signal in (("step_over", "tile_1__over"), ("barrier", "tile_1__advance")):
+        values = [cycles[cycle][signal] for cycle in range(17)]
+        assert shown.values(node + name) == values
+    assert shown.changes[f"{node}row"] == [(0, 0), (10, 1)]
+    assert [word for _, word in shown.changes[f"{node}sender"]] == [
+        *("control", "ready", "payload", "control", "ended")
+    ]
+
+
+def test_waveforms_are_what_the_guide_says(here: Path, eyecast: Command) -> None:
+    run_command("eyecast schedule --mesh 2x2 --source 0,0 --flits 4 -o corner.json", eyecast)
+    run_command("eyecast predict --schedule corner.json --waves -o trace.csv", eyecast)
+    shown = read_waves(here / "waves.vcd")
+    _, table = FIRST_HOUR.read_text().split("signal of `network`")
+    table, _ = table.split("\n\n", 1)
+    signals = re.findall(r"^\| `(\S+)` \|", table, re.M)
+    assert len(signals) == 8
+    out, into, delivered, words, steps = (
+        shown.changes[f"network.{signals[place]}"] for place in (1, 4, 5, 6, 7)
+    )
+    assert out == [(0, ""), (2, "head"), (3, "body"), (6, "tail"), (7, "")]
+    assert into == out
+    assert delivered[1] == (3, "head")
+    assert (words[-1], steps) == ((8, 4), [(0, 0), (8, 1)])
+    assert dict(shown.changes[f"network.{signals[2]}"])[2] == 0xD
+    assert dict(shown.changes[f"network.{signals[3]}"])[2] == 1
+    assert shown.values("network.cycle") == [*range(17)]

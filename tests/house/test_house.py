@@ -31,14 +31,19 @@ FLOORS: dict[str, set[str]] = {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/traffic"),
     },
+    "waves": {"model/base", "model/network", "model/program", "model/run"},
     "picture": {"model/base", "model/network", "model/schedule", "model/collectives"},
     "report": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/compare", "picture"),
     },
+    "formats": {
+        *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
+        "model/traffic",
+    },
     "sim": {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
-        *("model/traffic", "model/compare", "rtl"),
+        *("model/traffic", "model/compare", "rtl", "waves"),
     },
     "boards": {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
@@ -51,7 +56,7 @@ FLOORS: dict[str, set[str]] = {
     "cli": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/traffic", "model/compare", "picture", "sim", "boards"),
-        *("rtl", "report"),
+        *("formats", "report", "rtl", "waves"),
     },
 }
 """For each floor the floors below it that it may import; itself always, and ``eyecast`` itself."""

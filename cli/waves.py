@@ -1,0 +1,74 @@
+"""The option ``--waves``, and the files that it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..model.base.errors import InvalidInput
+from .console import busy
+from .options.network import SizeLimit
+from .options.values import OptionValues, integers, option_group
+
+if TYPE_CHECKING:
+    from ..model.network.config import NetworkConfig
+    from ..model.network.topology import Topology
+    from ..model.run.run import Run
+    from ..waves.registers import Registers
+
+WAVES_FILES = ("waves.vcd", "waves.gtkw", "waves.sucl")
+"""The waveforms, and what GTKWave and Surfer are to show of them."""
+
+
+waves_options = option_group(
+    click.option(
+        "--waves",
+        is_flag=True,
+        help="Write waveforms (waves.vcd), and views of them for GTKWave and Surfer; needs -o.",
+    ),
+    click.option(
+        "--waves-node",
+        metavar="X,Y",
+        help="The node that the views show; the source unless given.",
+    ),
+)
+
+
+def require_waves_place(chosen: OptionValues, output: str | None, place: str) -> None:
+    """Refuse ``--waves`` without an output, ``place``, and ``--waves-node`` without ``--waves``."""
+    if chosen["waves"] and output is None:
+        raise InvalidInput(f"--waves needs {place}, to have a place for {WAVES_FILES[0]}")
+    if chosen["waves_node"] is not None and not chosen["waves"]:
+        raise InvalidInput("--waves-node must be left out without --waves")
+
+
+def waves_node(chosen: OptionValues, topology: Topology, source: int | None) -> int:
+    """Find the node that the views show: the one that was named, the source, or node 0.
+
+    Refuses a network that is too large for waveforms.
+    """
+    if not chosen["waves"]:
+        return 0
+    SizeLimit.WAVES.require(topology.label, topology.nodes)
+    text = chosen["waves_node"]
+    if text is None:
+        return source or 0
+    coordinates = integers("--waves-node", "coordinates such as 3,4", text, ",")
+    return topology.node_at(coordinates, "--waves-node")
+
+
+def write_waves_files(
+    paths: Sequence[Path], config: NetworkConfig, run: Run, node: int, **seen: Registers
+) -> None:
+    """Write :data:`WAVES_FILES` of a run to ``paths``, with ``registers`` if they were seen."""
+    from ..waves.file import write_waves
+    from ..waves.view import write_gtkwave, write_surfer
+
+    waves, gtkwave, surfer = paths
+    with busy("writing waveforms"):
+        write_waves(waves, config, run.trace, run.cycles, **seen)
+    write_gtkwave(gtkwave, waves.name, config, run.trace, node, **seen)
+    write_surfer(surfer, config, node)
