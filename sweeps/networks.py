@@ -6,7 +6,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..formats.registry import network_of_file
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile
 from ..model.collectives.registry import Ports
@@ -33,6 +32,9 @@ def network_in_words(words: str, limit: SizeLimit, parameter: str, folder: Path)
     """
     name, _, size = words.partition(" ")
     if name == GRAPH:
+        # Loads the readers of all formats.
+        from ..formats.registry import network_of_file  # noqa: PLC0415
+
         topology = network_of_file(InputFile.read(folder / size))
         limit.require(topology.label, topology.nodes)
         return topology
