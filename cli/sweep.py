@@ -12,7 +12,7 @@ import click
 from ..model.base.errors import InvalidInput, require_range
 from .console import busy, print_table, progress, say, say_written
 from .options.output import output_option, require_output_files
-from .options.values import integer_option
+from .options.values import integer_option, refuse_beside
 from .sweep_plots import draw_plots, require_plots
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ def sweep_command(
 
     if output is None:
         raise InvalidInput("-o must be given, such as -o table.parquet")
+    if scheduler is not None:
+        refuse_beside("--scheduler", ("--jobs",), "a cluster has workers of its own")
     table = require_table_suffix(output)
     require_plots(plots)
     require_output_files(table, *(path for _, path in plots))

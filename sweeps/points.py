@@ -16,7 +16,7 @@ from ..sim.cache import digest, source_digest
 from .file import Grid
 from .layout import ALL
 
-MOST_POINTS = 1_000_000
+MOST_POINTS = 100_000
 
 RESULTS_FROM = (
     *("model/**/*.py", "rtl/*.py", "sim/**/*.py"),

@@ -65,6 +65,10 @@ def test_an_interruption_says_how_much_is_kept(
         (("-o", "no/t.csv"), "output folder no must be an existing folder, not missing"),
         (("-o", "t.csv", "--jobs", "0"), "--jobs must be 1 to 1024, not 0"),
         (
+            ("-o", "t.csv", "--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"),
+            "--jobs must be left out with --scheduler: a cluster has workers of its own",
+        ),
+        (
             ("-o", "t.csv", "--plot", "pie", "p.svg"),
             "--plot must be latency, cycles or pareto, not 'pie'",
         ),
