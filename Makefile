@@ -55,13 +55,7 @@ $(DOCS_READY): $(READY)
 	@touch $@
 
 demo: $(COMPILED)
-	@mkdir -p $(DEMO)
-	$(BIN)/eyecast verify --mesh 8x8 --source 0,0 -o $(DEMO)/corner
-	$(BIN)/eyecast verify --mesh 8x8 --source 2,2 -o $(DEMO)/eye
-	$(BIN)/eyecast show --mesh 8x8 --source 0,0 -o $(DEMO)/corner.svg
-	$(BIN)/eyecast show --mesh 8x8 --source 0,0 -o $(DEMO)/corner.png
-	$(BIN)/eyecast show --mesh 8x8 --source 2,2 -o $(DEMO)/eye.svg
-	$(BIN)/eyecast show --mesh 8x8 --source 2,2 -o $(DEMO)/eye.png
+	$(BIN)/eyecast demo -o $(DEMO)
 
 # The files are dealt to as many processes as there are cores; builds that two need are made once.
 test: $(COMPILED)

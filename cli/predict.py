@@ -34,7 +34,7 @@ from .options.hardware import (
 )
 from .options.network import SizeLimit, network_options
 from .options.output import json_option, output_option, require_output_files
-from .options.values import OptionValues, refuse_beside
+from .options.values import OptionValues, complete_files, refuse_beside
 from .waves import (
     WAVES_FILES,
     require_waves_place,
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     "--program",
     "program_file",
     metavar="FILE",
+    shell_complete=complete_files,
     help="A program file, instead of all that makes one.",
 )
 @hardware_options

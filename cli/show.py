@@ -12,6 +12,7 @@ from .console import busy, say_written
 from .options.collective import chosen_schedule, collective_options, schedule_file_option
 from .options.network import SizeLimit, network_options
 from .options.output import require_output_files
+from .options.values import complete_files
 
 
 @click.command("show")
@@ -22,6 +23,7 @@ from .options.output import require_output_files
     "-o",
     "--output",
     metavar="FILE",
+    shell_complete=complete_files,
     help="Write the picture here, .svg or .png; without it both are written here.",
 )
 def show_command(output: str | None, **chosen: Any) -> None:

@@ -33,7 +33,14 @@ from .options.hardware import (
 )
 from .options.network import SizeLimit, chosen_topology, network_facts, network_options
 from .options.output import json_option, output_option, output_paths
-from .options.values import OptionValues, float_option, integer_option, refuse_beside
+from .options.values import (
+    OptionValues,
+    complete_files,
+    complete_words,
+    float_option,
+    integer_option,
+    refuse_beside,
+)
 from .waves import (
     WAVES_FILES,
     require_waves_place,
@@ -72,8 +79,19 @@ class Setting(NamedTuple):
 
 @click.command("traffic")
 @network_options
-@click.option("--traffic-file", metavar="FILE", help="Packets from a CSV file, not drawn.")
-@click.option("--pattern", default="uniform", show_default=True, help=f"{', '.join(PATTERNS)}.")
+@click.option(
+    "--traffic-file",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Packets from a CSV file, not drawn.",
+)
+@click.option(
+    "--pattern",
+    default="uniform",
+    shell_complete=complete_words(PATTERNS),
+    show_default=True,
+    help=f"{', '.join(PATTERNS)}.",
+)
 @float_option("--rate", 0.2, "Flits that a node offers per cycle.")
 @integer_option(
     "--packet-flits", 4, f"Length of a packet with its header, 1 to {MOST_MEMORY_WORDS}."
@@ -81,7 +99,14 @@ class Setting(NamedTuple):
 @integer_option("--cycles", 2000, "Cycles in which packets are drawn.")
 @float_option("--back-pressure", 0.0, "Share of the cycles in which a node takes no flit.")
 @traffic_hardware_options
-@click.option("--on", "place", default="both", show_default=True, help="model, hardware or both.")
+@click.option(
+    "--on",
+    "place",
+    default="both",
+    shell_complete=complete_words(PLACES),
+    show_default=True,
+    help="model, hardware or both.",
+)
 @force_option
 @output_option("traffic, traces, waveforms and the histogram of latencies", metavar="FOLDER")
 @waves_options

@@ -10,8 +10,9 @@ import click
 
 from ..model.base.errors import InvalidInput
 from .console import busy
+from .options.collective import chosen_node
 from .options.network import SizeLimit
-from .options.values import OptionValues, integers, option_group
+from .options.values import OptionValues, option_group
 
 if TYPE_CHECKING:
     from ..model.network.config import NetworkConfig
@@ -56,8 +57,7 @@ def waves_node(chosen: OptionValues, topology: Topology, source: int | None) -> 
     text = chosen["waves_node"]
     if text is None:
         return source or 0
-    coordinates = integers("--waves-node", "coordinates such as 3,4", text, ",")
-    return topology.node_at(coordinates, "--waves-node")
+    return chosen_node(topology, text, "--waves-node")
 
 
 def write_waves_files(

@@ -9,16 +9,18 @@ import click
 
 from ...model.base.errors import InvalidInput, require_range
 from ...model.base.files import input_name
-from ...model.collectives.registry import Ports, Request, algorithms_for, find_algorithm
+from ...model.collectives.registry import ALGORITHMS, Ports, Request, algorithms_for, find_algorithm
 from ...model.network.place import place_numbers
 from ...model.network.topology import Topology, hypercube
-from ...model.schedule.collective import ROOTLESS, Collective
+from ...model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
 from ...model.schedule.file import read_schedule
 from ...model.schedule.schedule import Schedule
 from .hardware import HARDWARE_NAMES, ports_option
 from .network import SizeLimit, chosen_topology, network_facts, network_options
 from .values import (
     OptionValues,
+    complete_files,
+    complete_words,
     integer_option,
     integers,
     option_group,
@@ -40,6 +42,7 @@ request_options = option_group(
     click.option(
         "--collective",
         default=Collective.BROADCAST.value,
+        shell_complete=complete_words(COLLECTIVES),
         show_default=True,
         help="What to do; for an unknown one all are listed.",
     ),
@@ -52,6 +55,7 @@ collective_options = option_group(
     request_options,
     click.option(
         "--algorithm",
+        shell_complete=complete_words(dict.fromkeys(each.name for each in ALGORITHMS)),
         help="How to do it; if nothing is said, eye for a broadcast, u-mesh for a multicast, and "
         "for all else sbt on a hypercube, ring elsewhere.",
     ),
@@ -66,6 +70,7 @@ schedule_file_option = click.option(
     "--schedule",
     "schedule_file",
     metavar="FILE",
+    shell_complete=complete_files,
     help="A schedule file (- is standard input), not --mesh, --source, --algorithm and --flits.",
 )
 

@@ -14,7 +14,15 @@ from ...model.network.faults import with_faults
 from ...model.network.kinds import KINDS
 from ...model.network.topology import LARGEST_NODE_COUNT, Topology
 from ...model.network.topology_file import read_topology
-from .values import OptionValues, float_option, integer_option, integers, option_group, option_names
+from .values import (
+    OptionValues,
+    complete_files,
+    float_option,
+    integer_option,
+    integers,
+    option_group,
+    option_names,
+)
 
 _FILE = "graph"
 """The option that names a file instead of a kind of network."""
@@ -46,7 +54,10 @@ network_options = option_group(
         for name, kind in KINDS.items()
     ),
     click.option(
-        f"--{_FILE}", metavar="FILE", help="Or any graph, from JSON (networkx's node-link)."
+        f"--{_FILE}",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="Or any graph, from JSON (networkx's node-link).",
     ),
     click.option("--faulty-node", metavar="X,Y", multiple=True, help="Without this node."),
     click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="Without this link."),

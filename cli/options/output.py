@@ -12,14 +12,19 @@ import click
 
 from ...model.base.errors import InvalidInput
 from ...model.base.files import is_standard_output, require_writable
-from .values import Decorator
+from .values import Decorator, complete_files
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
 def output_option(what: str, metavar: str = "FILE") -> Decorator:
     """``-o``: where to write what the command makes."""
-    return click.option("-o", "--output", metavar=metavar, help=f"Write {what} here.")
+    return click.option(
+        *("-o", "--output"),
+        metavar=metavar,
+        shell_complete=complete_files,
+        help=f"Write {what} here.",
+    )
 
 
 def output_paths(output: str | None, *names: str) -> list[Path]:
