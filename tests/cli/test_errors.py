@@ -170,7 +170,8 @@ BAD_OPTIONS = {
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
         "command must be bitstream, board-run, boards, cache, compare, completion, costs, demo, "
-        "doctor, predict, program, schedule, show, traffic, transmit, verify, verilog, not frobnicate"
+        "doctor, predict, program, schedule, show, traffic, transmit, verify, verilog, "
+        "not frobnicate"
     ),
     "schedule --frob": "No such option '--frob' (see eyecast schedule --help)",
     # Options that exclude each other, or need each other

@@ -17,6 +17,7 @@ from eyecast.cli import installed
 from eyecast.cli.installed import PARTS, Part
 
 
+@pytest.mark.slow
 def test_the_demo_runs_what_it_prints(eyecast: Command, here: Path) -> None:
     answer = eyecast("demo", "--mesh", "2x2", "-o", "out")
     assert (answer.status, answer.errors) == (0, "")
