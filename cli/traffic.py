@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,9 +52,6 @@ if TYPE_CHECKING:
     from ..model.compare.traffic_case import TrafficCase, TrafficResult
     from ..model.network.topology import Topology
     from ..model.run.run import Run
-
-TABLE_SIZES = (1 << 12, 1 << 14, 1 << 16)
-"""Table memories of networks for traffic, in words: few sizes, so that few networks are built."""
 
 FILES = ("latency.svg", "trace-model.csv", "traffic.csv")
 HARDWARE_TRACE = "trace-hardware.csv"
@@ -183,19 +179,11 @@ def _case(chosen: OptionValues, setting: Setting, place: str) -> TrafficCase:
 
 def _config(chosen: OptionValues, topology: Topology, traffic: Traffic) -> NetworkConfig:
     """The network, with memories large enough for the traffic."""
-    from ..model.traffic.program import message_words_for
+    from ..model.traffic.program import network_for
 
-    longest = int(traffic.flits.max(initial=1))
     # What was asked for is checked before there is made room in it.
     config = NetworkConfig(topology=topology, steps=1, timed_rows=True, **chosen_parameters(chosen))
-    most_rows = int(np.bincount(traffic.source, minlength=1).max())
-    # A row takes its control words and its header flits: seldom more than four in all.
-    enough = [size for size in TABLE_SIZES if size > 4 * most_rows]
-    return replace(
-        config,
-        message_words=max(config.message_words, message_words_for(topology, longest)),
-        table_words=max(config.table_words, enough[0] if enough else TABLE_SIZES[-1]),
-    )
+    return network_for(traffic, config)
 
 
 def _run_on_hardware(case: TrafficCase) -> TrafficResult:

@@ -160,7 +160,7 @@ BAD_OPTIONS = {
     ),
     f"schedule --mesh 8x8 {CORNER} --keep 1,1": ("--keep must be left out without --random-faults"),
     f"schedule --mesh 8x8 {CORNER} --random-faults 1": (
-        "--random-faults must be 0 to less than 1, not 1.0"
+        "random faults must be 0 to less than 1, not 1.0"
     ),
     f"schedule --mesh 8x8 {CORNER} --collective reduce": (
         "collective must be broadcast, multicast, scatter, gather, all-gather or all-to-all, "

@@ -43,7 +43,7 @@ FLOORS: dict[str, set[str]] = {
     },
     "api": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/run", "model/compare", "picture", "sim"),
+        *("model/run", "model/traffic", "model/compare", "picture", "sim"),
     },
     "cli": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),

@@ -84,7 +84,8 @@ def test_a_wheel_has_every_file_of_the_packages_and_no_other(wheel: Path) -> Non
 
 
 def test_an_archive_has_what_a_wheel_is_made_of(archive: Path) -> None:
-    names = {name.partition("/")[2] for name in tarfile.open(archive).getnames()}
+    with tarfile.open(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
     assert {name.partition("/")[2] for name in packaged()} <= names
     assert {"pyproject.toml", "README.md", "LICENSE"} <= names
 
