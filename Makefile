@@ -46,7 +46,7 @@ $(BOARDS_READY): $(READY)
 
 # What the slow tests need besides: readers of what is written for other programs.
 $(CHECKS_READY): $(BOARDS_READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,checks]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,checks,notebooks]'
 	@touch $@
 
 # What makes pages of docs/ and of docstrings.

@@ -123,7 +123,8 @@ PARTS: tuple[Part, ...] = (
     _program("gtkwave", "waveforms", "GTKWave shows no waveforms here", package="gtkwave"),
     _program("surfer", "waveforms", "Surfer shows no waveforms here; it runs in a browser, too"),
     _program("iverilog", "tests", "exported Verilog is not tried in it", flag="-V"),
-    _wheel("pytest", "tests", "the tests cannot be run", extra="dev"),
+    _wheel("ipykernel", "notebooks", "no notebook can be run", extra="notebooks"),
+    _wheel("pytest-xdist", "tests", "the tests cannot be run", extra="dev"),
     _wheel("sphinx", "documentation", "no pages can be made of docs/", extra="docs"),
     _wheel("ortools", "bench/certify.py", "no cheaper broadcasts are looked for", extra="certify"),
 )
