@@ -7,7 +7,8 @@ what the names are. Of each VC of a link, and of what a node delivers, there are
 ``valid``    1 in the cycles in which a flit leaves
 ``kind``     head, body, tail or single, as in a trace; empty where none leaves
 ``data``     the flit's bits; z where none leaves
-``step``     the step that the packet's delivery names; z where none leaves, or it is not known
+``step``     the step that the packet's delivery names: 0 if no step waits for the packet, as in
+             traffic; z where none leaves, or it is not known
 ``address``  where the packet's words go in its target's message memory; z likewise
 ===========  =====================================================================================
 """
