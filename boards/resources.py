@@ -48,7 +48,7 @@ def require_memories_fit(board: Board, config: NetworkConfig) -> None:
     if config.message_words < LEAST_BLOCK_WORDS:
         return
     each = block_rams_of(board.family, config.message_words, config.flit_width)
-    needed = each * config.topology.nodes
+    needed = each * config.topology.interfaces
     require_fits(board, config, [Resource("block RAMs", needed, board.capacity.block_rams)])
 
 
@@ -83,8 +83,9 @@ def require_tiles_fit(board: Board, config: NetworkConfig, tile: Iterable[Resour
     """Raise :class:`.InvalidInput` if a network of tiles like ``tile`` is clearly too large.
 
     Tiles at an edge are smaller than the one in the middle that was counted, but not by half.
+    Switches, which have no memories and may be smaller yet, are left out.
     """
-    nodes = config.topology.nodes
+    nodes = config.topology.interfaces
     for resource in tile:
         least = int(nodes * resource.used * LEAST_SHARE_OF_A_TILE)
         if least > resource.available:

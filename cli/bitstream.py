@@ -140,7 +140,7 @@ def _proof_case(config: NetworkConfig) -> Case:
     from ..model.compare.case import Case
 
     topology = config.topology
-    source = min(set(range(topology.nodes)) - set(topology.faulty_nodes), default=0)
+    source = min(topology.working_nodes.tolist(), default=0)
     words = min(PROOF_FLITS, config.message_words)
     request = Request(topology=topology, words=words, source=source)
     schedule = find_algorithm(Collective.BROADCAST, "tree").generate(request)

@@ -11,12 +11,7 @@ from ..boards.registry import BAUD, TIMEOUT_SECONDS
 from ..model.network.config import Timing
 from .console import busy, print_json, progress
 from .on_board import board_config, print_comparison, signature_option
-from .options.collective import (
-    chosen_schedule,
-    collective_options,
-    schedule_facts,
-    schedule_file_option,
-)
+from .options.collective import collective_options, schedule_facts
 from .options.hardware import (
     fitted,
     force_option,
@@ -26,6 +21,7 @@ from .options.hardware import (
 )
 from .options.network import SizeLimit, network_options
 from .options.output import json_option
+from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import OptionValues
 
 if TYPE_CHECKING:

@@ -30,6 +30,7 @@ COMMANDS = {
     "cache": "List what was built and is kept, or remove it.",
     "compare": "Compare all algorithms for a collective.",
     "completion": "Print what makes a shell complete commands.",
+    "convert": "Convert a file from or to a foreign format.",
     "costs": "Print the papers' formulas for hypercubes.",
     "demo": "Run two broadcasts on the hardware, and draw them.",
     "doctor": "Say what is installed, and what is missing.",
@@ -150,6 +151,7 @@ def cli(context: click.Context) -> None:
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
     eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput
     eyecast transmit --diagonal-mesh 45                 a host that sends to the fewest, soonest
+    eyecast convert  all-gather.xml s.json --mesh 4x4   files of other people's tools
     eyecast costs    --collective scatter               what the papers' formulas say of hypercubes
     eyecast boards, bitstream, board-run                the same on an FPGA board
     eyecast cache                                       what was built and is kept, and its size

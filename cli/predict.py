@@ -18,13 +18,7 @@ from ..model.network.config import Timing
 from ..model.program.file import read_program
 from ..model.program.program import Program
 from .console import busy, print_json, print_table, say, say_written
-from .options.collective import (
-    REPLACED_BY_PROGRAM_FILE,
-    chosen_schedule,
-    collective_options,
-    schedule_facts,
-    schedule_file_option,
-)
+from .options.collective import collective_options, schedule_facts
 from .options.hardware import (
     fitted,
     force_option,
@@ -34,6 +28,7 @@ from .options.hardware import (
 )
 from .options.network import SizeLimit, network_options
 from .options.output import json_option, output_option, require_output_files
+from .options.schedule_file import REPLACED_BY_PROGRAM_FILE, chosen_schedule, schedule_file_option
 from .options.values import OptionValues, complete_files, refuse_beside
 from .waves import (
     WAVES_FILES,

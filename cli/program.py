@@ -11,12 +11,7 @@ from ..model.collectives.title import schedule_title
 from ..model.program.file import write_program
 from ..model.program.program import Program
 from .console import busy, print_json, print_table, say, say_written
-from .options.collective import (
-    chosen_schedule,
-    collective_options,
-    schedule_facts,
-    schedule_file_option,
-)
+from .options.collective import collective_options, schedule_facts
 from .options.hardware import (
     fitted,
     force_option,
@@ -26,6 +21,7 @@ from .options.hardware import (
 )
 from .options.network import SizeLimit, network_options
 from .options.output import json_option, output_option, require_output_files
+from .options.schedule_file import chosen_schedule, schedule_file_option
 
 
 @click.command("program")

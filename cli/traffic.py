@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput, require_range
-from ..model.network.config import MOST_MEMORY_WORDS, NetworkConfig
+from ..model.base.files import InputFile
+from ..model.network.config import NetworkConfig
 from ..model.program.checks import require_table_room
-from ..model.traffic.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic, read_traffic
+from ..model.traffic.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic
 from .console import (
     BUILDING,
     busy,
@@ -32,14 +33,8 @@ from .options.hardware import (
 )
 from .options.network import SizeLimit, chosen_topology, network_facts, network_options
 from .options.output import json_option, output_option, output_paths
-from .options.values import (
-    OptionValues,
-    complete_files,
-    complete_words,
-    float_option,
-    integer_option,
-    refuse_beside,
-)
+from .options.traffic_file import drawing_options, traffic_of_file
+from .options.values import OptionValues, complete_files, complete_words, float_option
 from .waves import (
     WAVES_FILES,
     require_waves_place,
@@ -89,10 +84,7 @@ class Setting(NamedTuple):
     help=f"{', '.join(PATTERNS)}.",
 )
 @float_option("--rate", 0.2, "Flits that a node offers per cycle.")
-@integer_option(
-    "--packet-flits", 4, f"Length of a packet with its header, 1 to {MOST_MEMORY_WORDS}."
-)
-@integer_option("--cycles", 2000, "Cycles in which packets are drawn.")
+@drawing_options
 @float_option("--back-pressure", 0.0, "Share of the cycles in which a node takes no flit.")
 @traffic_hardware_options
 @click.option(
@@ -150,8 +142,8 @@ def _setting(chosen: OptionValues) -> Setting:
     require_range("--seed", chosen["seed"], 0)
     topology = chosen_topology(chosen, SizeLimit.HARDWARE)
     if chosen["traffic_file"] is not None:
-        refuse_beside("--traffic-file", ("--pattern", "--rate", "--packet-flits", "--cycles"))
-        traffic = read_traffic(chosen["traffic_file"], topology)
+        file = InputFile.read(chosen["traffic_file"])
+        traffic = traffic_of_file(chosen, file, None, topology, "--traffic-file")
     else:
         traffic = draw_traffic(
             topology,

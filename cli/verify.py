@@ -25,13 +25,7 @@ from .console import (
     say_written,
     sharing,
 )
-from .options.collective import (
-    chosen_schedule,
-    collective_options,
-    make_schedule,
-    schedule_facts,
-    schedule_file_option,
-)
+from .options.collective import collective_options, make_schedule, schedule_facts
 from .options.hardware import (
     fitted,
     force_option,
@@ -41,6 +35,7 @@ from .options.hardware import (
 )
 from .options.network import SizeLimit, chosen_topology, network_options
 from .options.output import json_option, output_option, output_paths
+from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import OptionValues
 from .waves import (
     WAVES_FILES,
@@ -140,7 +135,8 @@ def _cases(chosen: OptionValues, timing: Timing, all_sources: bool) -> Iterator[
         if chosen["collective"] in ROOTLESS:
             raise InvalidInput(f"--all-sources must be left out with {chosen['collective']}")
         topology = chosen_topology(chosen, SizeLimit.HARDWARE)
-        schedules = [make_schedule(chosen, topology, node) for node in range(topology.nodes)]
+        sources = (node for node in range(topology.nodes) if node not in topology.switches)
+        schedules = [make_schedule(chosen, topology, node) for node in sources]
     # One network for all of them, which is built once.
     for number, compiled in enumerate(fitted(chosen, schedules)):
         require_no_deadlock(chosen, compiled.program)

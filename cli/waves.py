@@ -47,7 +47,7 @@ def require_waves_place(chosen: OptionValues, output: str | None, place: str) ->
 
 
 def waves_node(chosen: OptionValues, topology: Topology, source: int | None) -> int:
-    """Find the node that the views show: the one that was named, the source, or node 0.
+    """Find the node that the views show: the one that was named, the source, or the first.
 
     Refuses a network that is too large for waveforms.
     """
@@ -56,7 +56,7 @@ def waves_node(chosen: OptionValues, topology: Topology, source: int | None) -> 
     SizeLimit.WAVES.require(topology.label, topology.nodes)
     text = chosen["waves_node"]
     if text is None:
-        return source or 0
+        return int(topology.working_nodes[0]) if source is None else source
     return chosen_node(topology, text, "--waves-node")
 
 

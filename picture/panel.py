@@ -34,11 +34,13 @@ from .style import (
     INK,
     LARGEST_NUMBERED_SIDE,
     LARGEST_NUMBERED_SPAN,
+    SWITCH_LINE,
     text_color,
 )
 
 _NODE_RADIUS, _BEND_RADIUS, _OUTERMOST_LANE = 0.2, 0.42, 0.155
 _LINK_WIDTH, _LAST_WIDTH = 0.02, 0.026
+_SWITCH_RADIUS, _SWITCH_WIDTH = 0.17, 0.035
 _AROUND, _LONGEST = 0.3, 1440.0
 
 
@@ -239,7 +241,10 @@ def _pen(runs: list[Points], corners: list[bool], at_begin: float, at_end: float
 
 
 def _draw_nodes(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> None:
-    """Draw the nodes: in a panel for one step, those not yet reached are mere dots."""
+    """Draw the nodes: in a panel for one step, those not yet reached are mere dots.
+
+    Switches are hollow squares in all of them.
+    """
     points, reached, root = drawing.places.points, drawing.reached, drawing.schedule.root
     colors = np.array([HOLDER, *drawing.colors])[reached]
     waiting = np.zeros(reached.size, dtype=bool)
@@ -253,9 +258,15 @@ def _draw_nodes(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> 
         x, y = points[nodes].T
         axes.scatter(x, y, s=(2 * radius * cell) ** 2, zorder=zorder, **style)
 
+    switches = list(drawing.schedule.topology.switches)
+    ends = np.ones(reached.size, dtype=bool)
+    ends[switches] = False
     discs([] if root is None else [root], 0.27, 2.5, c="white", ec=INK, lw=0.03 * cell)
-    discs(waiting, 0.08, 2, c=FAINT, lw=0)
-    discs(~waiting, _NODE_RADIUS, 5, c=colors[~waiting], ec="white", lw=_LINK_WIDTH * cell)
+    square = {"marker": "s", "c": "white", "ec": SWITCH_LINE, "lw": _SWITCH_WIDTH * cell}
+    discs(switches, _SWITCH_RADIUS, 2, **square)
+    discs(waiting & ends, 0.08, 2, c=FAINT, lw=0)
+    done = ~waiting & ends
+    discs(done, _NODE_RADIUS, 5, c=colors[done], ec="white", lw=_LINK_WIDTH * cell)
     if step is None and drawing.is_numbered:
         font: dict[str, Any] = {"size": 0.17 * cell, "weight": "bold", "zorder": 6}
         for node, (x, y) in enumerate(points):

@@ -40,6 +40,7 @@ from .style import (
     LARGEST_NUMBERED_SIDE,
     LARGEST_NUMBERED_SPAN,
     QUIET,
+    SWITCH_LINE,
     text_color,
 )
 
@@ -227,6 +228,8 @@ def _legend(drawing: Drawing, *, steps: bool) -> list[Line2D]:
         entry(source, ls="", marker="o", ms=9, color=INK)
     if drawing.marked:
         entry("eye", ls="", marker=EYE, ms=18, mfc=EYE_WHITE, mec=EYE_LINE)
+    if schedule.topology.switches:
+        entry("switch, without an interface", ls="", marker="s", ms=8, mfc="white", mec=SWITCH_LINE)
     if schedule.sends and drawing.is_numbered:
         entry("reached in step n", ls="", marker="$n$", ms=7, color=INK)
     some = min(schedule.steps, _MOST_LEGEND_STEPS) if steps else 0

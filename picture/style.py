@@ -13,6 +13,7 @@ LARGEST_NUMBERED_SPAN = 26.0
 """The same for drawings of all other networks."""
 
 INK, QUIET, HOLDER, FAINT = "#1b1b2f", "#6f7183", "#9a9cae", "#d9dbe3"
+SWITCH_LINE = "#6f7183"
 EYE_LINE, EYE_WHITE = "#0b7a75", "#e2f3f1"
 EYE = Curve(
     [(-0.46, 0), (0, -0.57), (0.46, 0), (0, 0.57), (-0.46, 0), (-0.46, 0)],

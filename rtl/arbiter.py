@@ -20,9 +20,11 @@ class Arbiter(Component):
     vcs
         Of the output.
     delivers
-        The output is to the interface: what asks for a VC is the member of that number. Otherwise
-        the last group is of the interface. Where there is more than one VC all others have two
-        places each in the order of turns, one before it and one behind it.
+        The output is to the interface: what asks for a VC is the member of that number.
+    interface
+        The last group is of the interface, which has none where the output ``delivers``. Where
+        there is more than one VC all others have two places each in the order of turns, one before
+        it and one behind it.
 
     Members
     -------
@@ -48,12 +50,19 @@ class Arbiter(Component):
     """
 
     def __init__(
-        self, groups: int, members: int = 1, *, vcs: int = 1, delivers: bool = False
+        self,
+        groups: int,
+        members: int = 1,
+        *,
+        vcs: int = 1,
+        delivers: bool = False,
+        interface: bool = True,
     ) -> None:
         self._groups = groups
         self._members = members
         self._vcs = vcs
         self._delivers = delivers
+        self._interface = interface
         super().__init__(
             {
                 "requests": In(groups * members).array(vcs),
@@ -121,7 +130,7 @@ class Arbiter(Component):
         requester, its bits are not set while the turn is behind it.
         """
         requesters = self._groups * self._members
-        links = requesters - self._members * (not self._delivers)
+        links = requesters - self._members * self._interface
         return Signal(requesters, init=(1 << requesters) - (1 << links), name=f"from_turn_{vc}")
 
     def _contest(self, m: Module, vc: int, turn: Signal, group: int) -> "_Contest":
@@ -161,7 +170,7 @@ class Arbiter(Component):
             for group, number in enumerate(members)
             for member in range(self._members)
         ]
-        if self._vcs == 1 or self._delivers:
+        if self._vcs == 1 or not self._interface:
             return Cat(after)
         entered, last = self.group == self._groups - 1, self._members - 1
         links, interface = after[: -self._members], after[-self._members :]

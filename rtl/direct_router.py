@@ -18,7 +18,7 @@ from ..model.network.config import NetworkConfig
 from .arbiter import number_of
 from .crossbar import CrossbarMux
 from .input_port import Arrival, vc_lines
-from .link import flit_layout
+from .link import flit_layout, ports_beside, router_ports
 from .router import router_members
 from .technology import PLAIN, Technology
 
@@ -43,37 +43,48 @@ class Here:
 class DirectRouter(Component):
     """A router with a register per input port. Used by :class:`.Tile`.
 
-    Its members are those of :class:`.Router`. A flit leaves in the cycle after the one in which it
-    has arrived, whatever ``accept`` is; there are no credits and no stalls. ``overflow`` is 1 in
-    the cycle in which two flits meet at an output, ``bad_route`` in the one after a flit has
-    arrived that may go nowhere.
+    Its parameters and members are those of :class:`.Router`. A flit leaves in the cycle after the
+    one in which it has arrived, whatever ``accept`` is; there are no credits and no stalls.
+    ``overflow`` is 1 in the cycle in which two flits meet at an output, ``bad_route`` in the one
+    after a flit has arrived that may go nowhere.
     """
 
-    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
+    def __init__(
+        self, config: NetworkConfig, *, switch: bool = False, technology: Technology = PLAIN
+    ) -> None:
         self._config = config
+        self._switch = switch
         self._technology = technology
-        super().__init__(router_members(config))
+        super().__init__(router_members(config, switch=switch))
 
     def elaborate(self, _platform: object) -> Module:
         """Every flit that is here leaves in this cycle."""
         m = Module()
-        ports = range(self._config.topology.ports)
-        inputs = [self._elaborate_input(m, port) for port in ports]
-        collisions = [self._elaborate_output(m, port, inputs) for port in ports]
+        ports = router_ports(self._config, switch=self._switch)
+        links_in = zip(ports, self.inputs, strict=True)
+        inputs = {port: self._elaborate_input(m, port, link) for port, link in links_in}
+        links_out = zip(ports, self.outputs, strict=True)
+        collisions = [self._elaborate_output(m, port, link, inputs) for port, link in links_out]
         m.d.comb += [
             self.causes.overflow.eq(Cat(collisions).any()),
-            self.causes.bad_route.eq(Cat(here.lost for here in inputs).any()),
+            self.causes.bad_route.eq(Cat(here.lost for here in inputs.values()).any()),
         ]
         return m
 
-    def _elaborate_input(self, m: Module, port: int) -> Here:
+    def _beside(self, port: int) -> list[int]:
+        """The numbers of the ports but one."""
+        return ports_beside(self._config, port, switch=self._switch)
+
+    def _elaborate_input(self, m: Module, port: int, link) -> Here:
         """Register what arrives: it is there one cycle later.
 
         Nothing makes a sender wait, so a packet's flits come in successive cycles: its route stays
         in the register until its tail has left.
         """
-        m.submodules[f"arrival_{port}"] = arrival = Arrival(self._config, port=port)
-        link, item = self.inputs[port], arrival.item
+        m.submodules[f"arrival_{port}"] = arrival = Arrival(
+            self._config, outputs=self._beside(port)
+        )
+        item = arrival.item
         valid = link.valid.any()
         # Without a flit there must be no header: it alone leads anywhere.
         rests_at_zero = port != 0 and self._technology.crossbar_rests_at_zero
@@ -98,12 +109,12 @@ class DirectRouter(Component):
             m.d.sync += here.route.eq(item.route)
         return here
 
-    def _elaborate_output(self, m: Module, port: int, inputs: list[Here]) -> Value:
+    def _elaborate_output(self, m: Module, port: int, link, inputs: dict[int, Here]) -> Value:
         """Let the flit that asks for a port leave by it. Return whether there is more than one."""
         # An input port does not count the output beside it.
         asking = [
-            (here, here.route.port[port - (port > source)])
-            for source, here in enumerate(inputs)
+            (here, here.route.port[self._beside(source).index(port)])
+            for source, here in inputs.items()
             if source != port
         ]
         asked = Cat(asks for _, asks in asking)
@@ -114,7 +125,6 @@ class DirectRouter(Component):
         for place, (here, asks) in enumerate(asking):
             m.d.comb += crossbar.values[place].eq(here.flit)
             valid |= Mux(asks, vc_lines(self._config, here.route), 0)
-        link = self.outputs[port]
         m.d.comb += [
             crossbar.grant.eq(asked),
             crossbar.wins.eq(asked),

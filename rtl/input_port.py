@@ -11,6 +11,8 @@ header rewritten, when the flit arrives, and is buffered with it: one decoder se
 what is at the front can ask at once.
 """
 
+from collections.abc import Sequence
+
 from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
@@ -21,23 +23,21 @@ from .link import Ejection, Link, connect_ejection, flit_layout, slot_layout
 from .technology import PLAIN, Technology
 
 
-def vcs_layout(config: NetworkConfig) -> data.ArrayLayout:
-    """One bit per VC for each output port that an input port leads to: all but the one beside it.
+def vcs_layout(config: NetworkConfig, outputs: int) -> data.ArrayLayout:
+    """One bit per VC for each of the output ports that an input port leads to.
 
-    A packet never turns back, so no wire leads there.
+    Those are all but the one beside it: a packet never turns back, so no wire leads there.
     """
-    return data.ArrayLayout(config.vcs, config.topology.ports - 1)
+    return data.ArrayLayout(config.vcs, outputs)
 
 
-def route_layout(config: NetworkConfig) -> data.StructLayout:
+def route_layout(config: NetworkConfig, outputs: int) -> data.StructLayout:
     """Route of a flit: its output port, one-hot among those an input port leads to, and its VC.
 
     Without a port and with a VC of 1: the flit is used up, and is dropped. With a VC of 0: it may
     go nowhere.
     """
-    return data.StructLayout(
-        {"port": config.topology.ports - 1, "vc": max(1, config.header.vc_bits)}
-    )
+    return data.StructLayout({"port": outputs, "vc": max(1, config.header.vc_bits)})
 
 
 def vc_lines(config: NetworkConfig, route: data.View) -> Value:
@@ -55,15 +55,23 @@ def is_used_up(config: NetworkConfig, route: data.View) -> Value:
     return route.vc.any() & ~route.port.any()
 
 
-def routed_layout(config: NetworkConfig) -> data.StructLayout:
-    """Entry of a buffer: a flit as it leaves, and its route."""
-    return data.StructLayout({"flit": flit_layout(config), "route": route_layout(config)})
+def routed_layout(config: NetworkConfig, outputs: int) -> data.StructLayout:
+    """Entry of a buffer: a flit as it leaves, and its route to one of so many outputs."""
+    return data.StructLayout({"flit": flit_layout(config), "route": route_layout(config, outputs)})
 
 
 class Arrival(Component):
     """Finds where what arrives is to go, for all VCs of an input port.
 
     Used by :class:`InputPort` and :class:`.DirectRouter`.
+
+    Parameters
+    ----------
+    config
+        Of the network.
+    outputs
+        Numbers of the output ports that it leads to, ascending. Where 0 is not among them, at an
+        input from the interface and in a switch, nothing is delivered.
 
     Members
     -------
@@ -85,15 +93,15 @@ class Arrival(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig, *, port: int) -> None:
+    def __init__(self, config: NetworkConfig, *, outputs: Sequence[int]) -> None:
         self._config = config
-        self._port = port
+        self._outputs = outputs
         super().__init__(
             {
                 "link": In(Ejection(config)),
                 "linked": In(config.topology.ports),
                 "lost": In(1),
-                "item": Out(routed_layout(config)),
+                "item": Out(routed_layout(config, len(outputs))),
                 "following": Out(1),
                 "stray": Out(1),
             }
@@ -106,8 +114,7 @@ class Arrival(Component):
         slot = Signal(slot_layout(self._config))
         leads, delivered = Signal(), Signal()
         m.d.comb += [slot.eq(flit.data[: slot.shape().size]), self.item.flit.eq(flit)]
-        # What comes from the interface never goes back to it.
-        if self._port != 0:
+        if 0 in self._outputs:
             m.d.comb += delivered.eq(slot.port == self._config.header.deliver_code)
         self._elaborate_route(m, slot, delivered, leads)
         # What may go nowhere stays, and what is behind it too: it may count as a packet, unless
@@ -124,8 +131,7 @@ class Arrival(Component):
         asked_port, asked_vc = Signal.like(route.port), Signal.like(route.vc)
         # Signals of their own: a simulator sees a loop where part of one depends on another part.
         port = Signal.like(route.port)
-        outputs = [port for port in range(config.topology.ports) if port != self._port]
-        asked = [delivered if port == 0 else slot.port == port for port in outputs]
+        asked = [delivered if port == 0 else slot.port == port for port in self._outputs]
         vcs = range(config.vcs)
         # What is delivered keeps its VC.
         arrived_vc = Cat(
@@ -135,7 +141,9 @@ class Arrival(Component):
         open_ports = Mux(delivered | (slot.vc < config.vcs), self.linked, 0)
         used_up = (slot.port == 0) & ~flit.tail
         m.d.comb += [
-            asked_port.eq(Cat(a & open_ports[p] for a, p in zip(asked, outputs, strict=True))),
+            asked_port.eq(
+                Cat(a & open_ports[p] for a, p in zip(asked, self._outputs, strict=True))
+            ),
             asked_vc.eq(Mux(delivered, arrived_vc, slot.vc)),
             port.eq(Mux(flit.head, asked_port, 0)),
             route.port.eq(port),
@@ -170,6 +178,17 @@ class Arrival(Component):
 class InputChannel(Component):
     """One VC of an input port. Used by :class:`InputPort`.
 
+    Parameters
+    ----------
+    config
+        Of the network.
+    outputs
+        As for :class:`Arrival`.
+    vc
+        Its number.
+    technology
+        What it is made of.
+
     Members
     -------
     write : In(1)
@@ -197,19 +216,25 @@ class InputChannel(Component):
     """
 
     def __init__(
-        self, config: NetworkConfig, *, port: int, vc: int, technology: Technology = PLAIN
+        self,
+        config: NetworkConfig,
+        *,
+        outputs: Sequence[int],
+        vc: int,
+        technology: Technology = PLAIN,
     ) -> None:
         self._config = config
         self._technology = technology
-        self._port = port
+        self._outputs = outputs
         self._vc = vc
+        count = len(outputs)
         super().__init__(
             {
                 "write": In(1),
-                "item": In(routed_layout(config)),
-                "held": In(vcs_layout(config)),
-                "request": Out(vcs_layout(config)),
-                "front": Out(routed_layout(config)),
+                "item": In(routed_layout(config, count)),
+                "held": In(vcs_layout(config, count)),
+                "request": Out(vcs_layout(config, count)),
+                "front": Out(routed_layout(config, count)),
                 "take": In(1),
                 "credit": Out(1),
                 "stalled": Out(1),
@@ -222,7 +247,9 @@ class InputChannel(Component):
         """The buffer, and what its front flit asks for."""
         m = Module()
         m.submodules.buffer = buffer = FlitBuffer(
-            routed_layout(self._config), depth=self._config.depth, technology=self._technology
+            routed_layout(self._config, len(self._outputs)),
+            depth=self._config.depth,
+            technology=self._technology,
         )
         holding, waited = Signal(), Signal()
         route, used_up = self.front.route, Signal()
@@ -248,11 +275,10 @@ class InputChannel(Component):
         """The output VC is this packet's or not held."""
         # Without a flit there is no route but one that is held, and so not free.
         route, goes_on = self.front.route, self._goes_on(m, buffer, holding)
-        for place, asked in enumerate(route.port):
+        for place, (port, asked) in enumerate(zip(self._outputs, route.port, strict=True)):
             own_or_free = goes_on.replicate(self._config.vcs) | ~self.held[place]
-            delivers = place == 0 and self._port != 0
             # What is delivered keeps its VC.
-            vc = C(1 << self._vc) if delivers else vc_lines(self._config, route)
+            vc = C(1 << self._vc) if port == 0 else vc_lines(self._config, route)
             m.d.comb += self.request[place].eq(Mux(asked, own_or_free & vc, 0))
 
     def _goes_on(self, m: Module, buffer: FlitBuffer, holding: Signal) -> Signal:
@@ -271,6 +297,15 @@ class InputChannel(Component):
 class InputPort(Component):
     """The VCs of one input port. Used by :class:`.Router`.
 
+    Parameters
+    ----------
+    config
+        Of the network.
+    outputs
+        As for :class:`Arrival`.
+    technology
+        What it is made of.
+
     Members
     -------
     link : In(Link)
@@ -288,18 +323,20 @@ class InputPort(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig, *, port: int, technology: Technology = PLAIN) -> None:
+    def __init__(
+        self, config: NetworkConfig, *, outputs: Sequence[int], technology: Technology = PLAIN
+    ) -> None:
         self._config = config
         self._technology = technology
-        self._port = port
-        vcs = config.vcs
+        self._outputs = outputs
+        vcs, count = config.vcs, len(outputs)
         super().__init__(
             {
                 "link": In(Link(config)),
                 "linked": In(config.topology.ports),
-                "held": In(vcs_layout(config)),
-                "requests": Out(vcs_layout(config)).array(vcs),
-                "fronts": Out(routed_layout(config)).array(vcs),
+                "held": In(vcs_layout(config, count)),
+                "requests": Out(vcs_layout(config, count)).array(vcs),
+                "fronts": Out(routed_layout(config, count)).array(vcs),
                 "take": In(1).array(vcs),
                 "stalls": Out(vcs),
                 "overflow": Out(1),
@@ -310,7 +347,7 @@ class InputPort(Component):
     def elaborate(self, _platform: object) -> Module:
         """Build what all VCs share, and a channel for each."""
         m = Module()
-        m.submodules.arrival = arrival = Arrival(self._config, port=self._port)
+        m.submodules.arrival = arrival = Arrival(self._config, outputs=self._outputs)
         connect_ejection(m, self.link, arrival.link)
         channels = [self._add_channel(m, arrival, vc) for vc in range(self._config.vcs)]
         m.d.comb += [
@@ -326,7 +363,7 @@ class InputPort(Component):
     def _add_channel(self, m: Module, arrival: Arrival, vc: int) -> InputChannel:
         """A VC's buffer, behind what all share."""
         m.submodules[f"channel_{vc}"] = channel = InputChannel(
-            self._config, port=self._port, vc=vc, technology=self._technology
+            self._config, outputs=self._outputs, vc=vc, technology=self._technology
         )
         m.d.comb += [
             channel.write.eq(self.link.valid[vc]),

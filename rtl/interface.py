@@ -36,6 +36,7 @@ from .host_port import (
 from .lane import LANE_FLAGS, Lane
 from .link import CYCLE_BITS, Ejection, Link, router_ports
 from .router import ROUTER_FLAGS
+from .status import kept_flags, status_answer, words_of
 from .steps import StepKeeper
 from .technology import PLAIN, Technology
 
@@ -85,7 +86,7 @@ class NetworkInterface(Component):
                 "ejections": In(Ejection(config)).array(config.lanes),
                 "accept": Out(1),
                 "router_causes": In(Causes(*ROUTER_FLAGS)),
-                "router_stalls": In(router_ports(config) * config.vcs),
+                "router_stalls": In(len(router_ports(config)) * config.vcs),
                 "router_signature": In(SIGNATURE_BITS if config.signature else 0),
                 "barrier": In(1),
                 "half_duplex": In(1),
@@ -186,10 +187,8 @@ class NetworkInterface(Component):
             seen = [getattr(part, name) for part in once if name in part.signature.members]
             return reduce(or_, [*seen, of_lanes.any()])
 
-        causes, kept = {flag: cause(flag) for flag in Flag}, Signal.like(flags)
-        for flag, value in causes.items():
-            with m.If(value):
-                m.d.sync += kept[flag.member].eq(1)
+        causes = {flag: cause(flag) for flag in Flag}
+        kept = kept_flags(m, causes)
         m.d.comb += flags.eq(kept)
         if not self._technology.look_ahead:
             m.d.comb += self.flagged.eq(flags.as_value().any())
@@ -263,21 +262,8 @@ class NetworkInterface(Component):
             StatusWord.SENDER_STATE: first.sender_state,
             StatusWord.STALLED_FLITS: stalled_flits,
         }
-        arrived = [word for lane in lanes for word in self._words(lane.arrived)]
+        arrived = [word for lane in lanes for word in words_of(self._config, lane.arrived)]
         states = [lane.sender_state for lane in others]
-        signature = self._words(self.router_signature)
+        signature = words_of(self._config, self.router_signature)
         words |= dict(enumerate([*arrived, *states, *signature], int(StatusWord.ARRIVED)))
-        asked = Signal(self._config.flit_width)
-        status_word = Signal.like(asked, reset_less=True)
-        with m.Switch(self.host.address[: bits_for(len(words) - 1)]):
-            for address, word in words.items():
-                with m.Case(address):
-                    m.d.comb += asked.eq(word)
-        is_status = selected & (self.host.space == HostSpace.STATUS)
-        m.d.sync += status_word.eq(Mux(is_status, asked, 0))
-        return status_word
-
-    def _words(self, bits: Signal) -> list[Value]:
-        """Bits in words of the host's, the lowest first."""
-        width = self._config.flit_width
-        return [bits[low : low + width] for low in range(0, len(bits), width)]
+        return status_answer(m, self._config, self.host, words, selected)

@@ -13,9 +13,17 @@ CYCLE_BITS = 32
 """Width of a cycle number."""
 
 
-def router_ports(config: NetworkConfig) -> int:
-    """Input ports of a router, and output ports: those of the interface, then one per link."""
-    return config.lanes + config.topology.ports - 1
+def router_ports(config: NetworkConfig, *, switch: bool = False) -> list[int]:
+    """The numbers of a router's input ports, and of its output ports, by their places.
+
+    Those of the interface are numbered 0, and come first; the router of a switch has none.
+    """
+    return [0] * (0 if switch else config.lanes) + list(range(1, config.topology.ports))
+
+
+def ports_beside(config: NetworkConfig, port: int, *, switch: bool = False) -> list[int]:
+    """The numbers of the output ports that what comes in by ``port`` may ask for, ascending."""
+    return [other for other in range(int(switch), config.topology.ports) if other != port]
 
 
 def flit_layout(config: NetworkConfig) -> data.StructLayout:

@@ -36,6 +36,14 @@ from .tiles_together import TilesTogether
 TILE_MODULE = "eyecast_tile"
 """Verilog module that :class:`Network` instantiates where the tile is converted once, by itself."""
 
+SWITCH_MODULE = "eyecast_switch"
+"""The same for the tile of a switch."""
+
+
+def tile_modules(config: NetworkConfig) -> dict[str, bool]:
+    """Names of the modules of a network's tiles, each with True if it is that of a switch."""
+    return {TILE_MODULE: False, **({SWITCH_MODULE: True} if config.topology.switches else {})}
+
 
 def network_signature(config: NetworkConfig) -> Signature:
     """The ports of a :class:`Network`."""
@@ -63,9 +71,9 @@ class Network(Component):
     trace
         Print every flit that leaves a router.
     tile_by_name
-        Instantiate the module ``TILE_MODULE`` for each tile instead of elaborating each anew:
-        Amaranth shares no modules, and one module for all tiles makes the Verilog, and what a
-        simulator makes of it, smaller by the number of nodes.
+        Instantiate the module ``TILE_MODULE``, or ``SWITCH_MODULE``, for each tile instead of
+        elaborating each anew: Amaranth shares no modules, and one module for all tiles makes the
+        Verilog, and what a simulator makes of it, smaller by the number of nodes.
     tiles_together
         Instantiate all of them, with the links between them, as one: :class:`.TilesTogether`. They
         print no trace.
@@ -117,8 +125,7 @@ class Network(Component):
             together.add_to(m)
             tiles: list = together.tiles
         else:
-            signature = tile_signature(self._config, trace=self._trace)
-            tiles = [self._add_tile(m, node, signature, reset) for node, reset in enumerate(resets)]
+            tiles = [self._add_tile(m, node, reset) for node, reset in enumerate(resets)]
             self._elaborate_links(m, tiles)
         self._elaborate_control(m, tree, tiles)
         self._elaborate_cycle(m, tree, tiles)
@@ -146,28 +153,32 @@ class Network(Component):
         """An input as the network sees it, a cycle late."""
         return registered(m, value, f"{value.name}_register")
 
-    def _add_tile(self, m: Module, node: int, signature: Signature, reset: Signal):
+    def _is_switch(self, node: int) -> bool:
+        return node in self._config.topology.switches
+
+    def _add_tile(self, m: Module, node: int, reset: Signal):
         """The tile of ``node``: a submodule, or an instance of the shared module."""
-        name = f"tile_{node}"
+        name, switch = f"tile_{node}", self._is_switch(node)
         if not self._tile_by_name:
             m.domains += ClockDomain(name, local=True)
             m.d.comb += [ClockSignal(name).eq(ClockSignal()), ResetSignal(name).eq(reset)]
-            tile = Tile(self._config, trace=self._trace, technology=self._technology)
+            tile = Tile(self._config, trace=self._trace, switch=switch, technology=self._technology)
             m.submodules[name] = DomainRenamer(name)(tile)
             return tile
+        signature = tile_signature(self._config, trace=self._trace, switch=switch)
         tile = signature.create(path=(name,))
         ports = {"i_clk": ClockSignal(), "i_rst": reset}
         for path, member, value in signature.flatten(tile):
             direction = "o" if member.flow == Out else "i"
             ports[f"{direction}_{'__'.join(str(part) for part in path)}"] = value
-        m.submodules[name] = Instance(TILE_MODULE, **ports)
+        m.submodules[name] = Instance(SWITCH_MODULE if switch else TILE_MODULE, **ports)
         return tile
 
     def _elaborate_links(self, m: Module, tiles: list) -> None:
         """Every link from its output port to its input port, credits back."""
         topology = self._config.topology
         for node, tile in enumerate(tiles):
-            linked = 1
+            linked = int(not self._is_switch(node))
             for port in range(1, topology.ports):
                 neighbor = topology.neighbor[node, port]
                 if neighbor == NO_LINK:
@@ -198,13 +209,15 @@ class Network(Component):
         barrier = self._input(m, self.barrier)
         rising = Signal()
         m.d.comb += rising.eq(advance & barrier)
-        for name, value in (
-            ("advance", rising),
-            ("barrier", barrier),
-            ("half_duplex", self._input(m, self.half_duplex)),
-        ):
-            for tile, here in zip(tiles, tree.to_all(m, name, value), strict=True):
-                m.d.comb += getattr(tile, name).eq(here)
+        told = {
+            "advance": rising,
+            "barrier": barrier,
+            "half_duplex": self._input(m, self.half_duplex),
+        }
+        for name, value in told.items():
+            for node, here in enumerate(tree.to_all(m, name, value)):
+                if not self._is_switch(node):
+                    m.d.comb += getattr(tiles[node], name).eq(here)
 
     def _elaborate_cycle(self, m: Module, tree: BroadcastTree, tiles: list) -> None:
         """The cycle as the host sees it, which stands still in the end, and as the tiles do."""

@@ -1,5 +1,7 @@
 """An output port of the router: grant, hold, credits (docs/router.md, sections 2 and 3)."""
 
+from collections.abc import Sequence
+
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
@@ -17,7 +19,19 @@ class OutputPort(Component):
 
     Used by :class:`.Router`. Buffers of all input ports but the one beside it are its
     *candidates*: those of links in order of their numbers, then those of the interface, which has
-    none at port 0.
+    none at port 0 or in a switch.
+
+    Parameters
+    ----------
+    config
+        Of the network.
+    port
+        Its number.
+    inputs
+        Numbers of the input ports of its candidates, in that order. Without any, as in a switch
+        that has one port, nothing ever leaves.
+    technology
+        What it is made of.
 
     Members
     -------
@@ -40,12 +54,20 @@ class OutputPort(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig, *, port: int, technology: Technology = PLAIN) -> None:
+    def __init__(
+        self,
+        config: NetworkConfig,
+        *,
+        port: int,
+        inputs: Sequence[int],
+        technology: Technology = PLAIN,
+    ) -> None:
         self._config = config
         self._technology = technology
         self._port = port
         vcs = config.vcs
-        self._candidates = (config.topology.ports - 1) * vcs
+        self._inputs = inputs
+        self._candidates = len(inputs) * vcs
         super().__init__(
             {
                 "requests": In(self._candidates).array(vcs),
@@ -61,8 +83,12 @@ class OutputPort(Component):
     def elaborate(self, _platform: object) -> Module:
         """Arbiter, crossbar column, held VCs, credit counters."""
         m = Module()
-        groups, vcs = self._config.topology.ports - 1, self._config.vcs
-        m.submodules.arbiter = arbiter = Arbiter(groups, vcs, vcs=vcs, delivers=self._port == 0)
+        if not self._inputs:
+            return m
+        groups, vcs = len(self._inputs), self._config.vcs
+        m.submodules.arbiter = arbiter = Arbiter(
+            groups, vcs, vcs=vcs, delivers=self._port == 0, interface=0 in self._inputs
+        )
         m.submodules.crossbar = crossbar = CrossbarMux(
             flit_layout(self._config).size, groups, vcs, technology=self._technology
         )

@@ -15,6 +15,8 @@ each link, in place of port 0::
     injection port l ──────────────────► output l ─► link out
     link in ─► input l ─┬► ejection l     ▲
                         └► other outputs  └ other inputs
+
+The router of a switch (docs/router.md, section 15) has the ports of links alone.
 """
 
 from amaranth.hdl import Cat, Module, Value
@@ -23,7 +25,7 @@ from amaranth.lib.wiring import Component, In, Out, connect, flipped
 from ..model.network.config import NetworkConfig
 from .host_port import Causes, Flag
 from .input_port import InputPort
-from .link import Link, router_ports
+from .link import Link, ports_beside, router_ports
 from .output_port import OutputPort
 from .technology import PLAIN, Technology
 
@@ -31,14 +33,14 @@ ROUTER_FLAGS = (Flag.OVERFLOW, Flag.CREDIT_OVERFLOW, Flag.BAD_ROUTE)
 """Flags that a router may set."""
 
 
-def router_members(config: NetworkConfig) -> dict:
+def router_members(config: NetworkConfig, *, switch: bool = False) -> dict:
     """The ports of a :class:`Router`."""
-    ports = router_ports(config)
+    ports = len(router_ports(config, switch=switch))
     return {
         "inputs": In(Link(config)).array(ports),
         "outputs": Out(Link(config)).array(ports),
         "linked": In(config.topology.ports),
-        "accept": In(1),
+        **({} if switch else {"accept": In(1)}),
         "stalls": Out(ports * config.vcs),
         "causes": Out(Causes(*ROUTER_FLAGS)),
     }
@@ -47,17 +49,26 @@ def router_members(config: NetworkConfig) -> dict:
 class Router(Component):
     """A router with the ports of the configuration's topology. Used by :class:`.Tile`.
 
+    Parameters
+    ----------
+    config
+        Of the network.
+    switch
+        It is that of a switch.
+    technology
+        What it is made of.
+
     Members
     -------
     inputs, outputs : array of Link
         By port; port 0 is the network interface. In an all-port network the injection and ejection
-        ports of links 1, 2, … are in its place, before those of the links. A flit leaves in the
-        cycle after the one in which it has arrived, or later.
+        ports of links 1, 2, … are in its place, before those of the links; in a switch nothing is.
+        A flit leaves in the cycle after the one in which it has arrived, or later.
     linked : In(ports)
-        Output ports that lead somewhere; bit 0 is set. Constant for a node.
+        Output ports that lead somewhere; bit 0 is set but in a switch. Constant for a node.
     accept : In(1)
         The network interface takes the flit that leaves by port 0 in this cycle; in a cycle in
-        which it is 0 none leaves by it.
+        which it is 0 none leaves by it. Not in a switch.
     stalls : Out(router_ports * vcs)
         Per buffer: the flit that leaves it in this cycle has waited.
     causes : Out(Causes)
@@ -67,20 +78,28 @@ class Router(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
+    def __init__(
+        self, config: NetworkConfig, *, switch: bool = False, technology: Technology = PLAIN
+    ) -> None:
         self._config = config
+        self._switch = switch
         self._technology = technology
-        # The port number of each input and output, by its place.
-        self._ports = [0] * config.lanes + list(range(1, config.topology.ports))
-        super().__init__(router_members(config))
+        self._ports = router_ports(config, switch=switch)
+        self._lanes = self._ports.count(0)
+        super().__init__(router_members(config, switch=switch))
 
     def elaborate(self, _platform: object) -> Module:
         """Ports, and the wires between them."""
         m = Module()
-        inputs, outputs = (
-            [kind(self._config, port=port, technology=self._technology) for port in self._ports]
-            for kind in (InputPort, OutputPort)
-        )
+        config, technology = self._config, self._technology
+        inputs = [
+            InputPort(config, outputs=self._beside(port), technology=technology)
+            for port in self._ports
+        ]
+        outputs = [
+            OutputPort(config, port=port, inputs=self._candidates(port), technology=technology)
+            for port in self._ports
+        ]
         for number in range(len(self._ports)):
             m.submodules[f"input_{number}"] = inputs[number]
             m.submodules[f"output_{number}"] = outputs[number]
@@ -93,14 +112,22 @@ class Router(Component):
             self.causes.bad_route.eq(Cat(port.bad_route for port in inputs).any()),
             self.causes.credit_overflow.eq(Cat(port.credit_overflow for port in outputs).any()),
         ]
-        for ejection in outputs[: self._config.lanes]:
+        for ejection in outputs[: self._lanes]:
             m.d.comb += ejection.accept.eq(self.accept)
         m.d.comb += self.stalls.eq(Cat(i.stalls for i in inputs))
         return m
 
+    def _beside(self, port: int) -> list[int]:
+        """The numbers of the output ports to which an input port may lead."""
+        return ports_beside(self._config, port, switch=self._switch)
+
+    def _candidates(self, port: int) -> list[int]:
+        """The numbers of the input ports that an output port counts, the interface's last."""
+        return sorted(self._beside(port), key=lambda other: (other == 0, other))
+
     def _is_injection(self, number: int) -> bool:
         """Input ``number`` is the injection port of link ``number`` + 1 alone."""
-        return self._config.all_port and number < self._config.lanes
+        return self._config.all_port and number < self._lanes
 
     def _linked_from(self, number: int) -> Value:
         """The output ports to which input ``number`` may send."""
@@ -110,7 +137,7 @@ class Router(Component):
 
     def _output_seen(self, number: int, port: int) -> int | None:
         """The output that is ``port`` to what comes in by input ``number``; None for no output."""
-        lanes = self._config.lanes
+        lanes = self._lanes
         if self._is_injection(number) and port != number + 1:
             return None
         if port == 0:
@@ -123,8 +150,7 @@ class Router(Component):
         Flits that go by different outputs do not hinder each other, even from one input port.
         """
         for number, source in enumerate(inputs):
-            ports = range(self._config.topology.ports)
-            others = [port for port in ports if port != self._ports[number]]
+            others = self._beside(self._ports[number])
             seen = [(place, self._output_seen(number, port)) for place, port in enumerate(others)]
             sinks = [(place, output) for place, output in seen if output is not None]
             for place, output in sinks:
@@ -138,10 +164,8 @@ class Router(Component):
 
     def _connect_candidate(self, m, source, vc: int, place: int, sink, number: int, output: int):
         """Wire a VC of input ``number`` to an output, and return the grant."""
-        # The output counts the input ports without the one beside it, the interface's last.
-        ports = self._config.topology.ports
-        others = [port for port in (*range(1, ports), 0) if port != self._ports[output]]
-        candidate = others.index(self._ports[number]) * self._config.vcs + vc
+        candidates = self._candidates(self._ports[output])
+        candidate = candidates.index(self._ports[number]) * self._config.vcs + vc
         m.d.comb += [
             sink.flits[candidate].eq(source.fronts[vc].flit),
             *(

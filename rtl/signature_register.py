@@ -4,7 +4,7 @@ from amaranth.hdl import C, Cat, Module, Mux, Value
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import SIGNATURE_BITS, NetworkConfig
-from .link import CYCLE_BITS, Ejection
+from .link import CYCLE_BITS, Ejection, router_ports
 from .technology import PLAIN, Technology
 
 POLYNOMIAL = 0x04C11DB7
@@ -14,12 +14,12 @@ PLACES_PER_PORT = 3
 
 
 class SignatureRegister(Component):
-    """Folds what leaves a router. Used by :class:`.Tile`.
+    """Folds what leaves a router, or that of a ``switch``. Used by :class:`.Tile`.
 
     Members
     -------
     sent : array of Ejection, In
-        What leaves each output port in this cycle.
+        What leaves each output port in this cycle; of a switch, those of links.
     cycle : In(32)
         The number of this cycle. Looked at where something leaves.
     value : Out(32)
@@ -27,12 +27,14 @@ class SignatureRegister(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
+    def __init__(
+        self, config: NetworkConfig, *, switch: bool = False, technology: Technology = PLAIN
+    ) -> None:
         self._zero = technology.crossbar_rests_at_zero
-        ports = config.topology.ports
+        self._ports = router_ports(config, switch=switch)
         super().__init__(
             {
-                "sent": In(Ejection(config)).array(ports),
+                "sent": In(Ejection(config)).array(len(self._ports)),
                 "cycle": In(CYCLE_BITS),
                 "value": Out(SIGNATURE_BITS),
             }
@@ -42,7 +44,7 @@ class SignatureRegister(Component):
         """One step of the CRC in every cycle in which something leaves."""
         m = Module()
         word = self.cycle
-        for port, sent in enumerate(self.sent):
+        for port, sent in zip(self._ports, self.sent, strict=True):
             places = PLACES_PER_PORT * port % SIGNATURE_BITS
             # A port that no flit leaves by may be 0 by itself.
             counts = C(1) if self._zero else sent.valid.any()

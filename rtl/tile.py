@@ -5,6 +5,12 @@
     links ──► router ──ejections──► interface ◄──► host, barrier
     links ◄──   │    ◄──injections──    ▲
                 └──► signature ─────────┘        (in a network with signatures)
+
+The tile of a switch has its status in place of the interface, and no port 0::
+
+    links ──► router ──flags──► status ◄──► host
+    links ◄──   │                 ▲
+                └──► signature ───┘
 """
 
 from amaranth.hdl import Cat, Format, Module, Mux, Print, Signal, Value
@@ -14,9 +20,10 @@ from ..model.network.config import NetworkConfig
 from .direct_router import DirectRouter
 from .host_port import HostPort, node_bits
 from .interface import NetworkInterface
-from .link import CYCLE_BITS, Link, connect_ejection
+from .link import CYCLE_BITS, Link, connect_ejection, router_ports
 from .router import Router
 from .signature_register import SignatureRegister
+from .switch_status import SwitchStatus
 from .technology import PLAIN, Technology
 
 EJECTION_PORT = 64
@@ -25,18 +32,19 @@ EJECTION_PORT = 64
 Ejection ports are told apart so that their rows can be put in order; the trace has them all as 0.
 """
 
+STEP_INPUTS = ("barrier", "half_duplex", "advance")
+"""Inputs of a tile that are the same for all: how the network has its steps."""
 
-def tile_signature(config: NetworkConfig, *, trace: bool) -> Signature:
-    """The ports of a :class:`Tile`."""
+
+def tile_signature(config: NetworkConfig, *, trace: bool, switch: bool = False) -> Signature:
+    """The ports of a :class:`Tile`; that of a switch has no steps to be told of."""
     ports = config.topology.ports
     members = {
         "node": In(node_bits(config)),
         "linked": In(ports),
         "inputs": In(Link(config)).array(ports - 1),
         "outputs": Out(Link(config)).array(ports - 1),
-        "barrier": In(1),
-        "half_duplex": In(1),
-        "advance": In(1),
+        **({} if switch else {name: In(1) for name in STEP_INPUTS}),
         "host": In(HostPort(config)),
         "over": Out(1),
         "finished": Out(1),
@@ -50,52 +58,75 @@ def tile_signature(config: NetworkConfig, *, trace: bool) -> Signature:
 class Tile(Component):
     """One node's hardware. Used by :class:`.Network`.
 
-    All tiles of a network are the same module; ``node`` and ``linked`` tell them apart.
+    All tiles of a network are the same module; ``node`` and ``linked`` tell them apart. Where there
+    are switches, theirs are another.
+
+    Parameters
+    ----------
+    config
+        Of the network.
+    trace
+        Print every flit that leaves the router, and count those that are stalled.
+    switch
+        The node is a switch.
+    technology
+        What it is made of.
 
     Members
     -------
     node : In
         The node's number; constant.
     linked : In(ports)
-        Ports that lead somewhere, bit 0 set; constant.
+        Ports that lead somewhere, bit 0 set but in a switch; constant.
     inputs, outputs : array of Link
         Port 1 at index 0, and so on: port 0 is inside. What arrives by a link is seen by the router
         as many cycles later as a link has registers, and so are credits.
     barrier, half_duplex, advance, host, over, finished, flagged
-        As for :class:`.NetworkInterface`.
+        As for :class:`.NetworkInterface`; a switch has none of the first three.
     cycle : In(32)
         Only with ``trace`` or signatures: the number of this cycle.
 
     """
 
     def __init__(
-        self, config: NetworkConfig, *, trace: bool = False, technology: Technology = PLAIN
+        self,
+        config: NetworkConfig,
+        *,
+        trace: bool = False,
+        switch: bool = False,
+        technology: Technology = PLAIN,
     ) -> None:
         self._config = config
         self._trace = trace
+        self._switch = switch
         self._technology = technology
-        super().__init__(tile_signature(config, trace=trace))
+        self._ports = router_ports(config, switch=switch)
+        super().__init__(tile_signature(config, trace=trace, switch=switch))
 
     def elaborate(self, _platform: object) -> Module:
         """Router and interface, joined at port 0 or the injection and ejection ports."""
         m = Module()
-        kind = DirectRouter if self._config.contention_free else Router
-        m.submodules.router = router = kind(self._config, technology=self._technology)
-        m.submodules.interface = interface = NetworkInterface(
-            self._config, trace=self._trace, technology=self._technology
-        )
-        lanes = self._config.lanes
+        config, technology = self._config, self._technology
+        kind = DirectRouter if config.contention_free else Router
+        m.submodules.router = router = kind(config, switch=self._switch, technology=technology)
+        interface: NetworkInterface | SwitchStatus
+        if self._switch:
+            m.submodules.status = interface = SwitchStatus(config, trace=self._trace)
+        else:
+            m.submodules.interface = interface = NetworkInterface(
+                config, trace=self._trace, technology=technology
+            )
+        lanes = self._ports.count(0)
         for lane in range(lanes):
             connect(m, interface.injections[lane], router.inputs[lane])
             connect_ejection(m, router.outputs[lane], interface.ejections[lane])
         for index in range(self._config.topology.ports - 1):
             self._connect_from_link(m, self.inputs[index], router.inputs[lanes + index])
             self._connect_to_link(m, router.outputs[lanes + index], self.outputs[index])
-        m.d.comb += [
-            router.linked.eq(self._constant(m, self.linked)),
-            router.accept.eq(interface.accept),
-            interface.router_stalls.eq(router.stalls),
-        ]
+        m.d.comb += router.linked.eq(self._constant(m, self.linked))
+        if not self._switch:
+            m.d.comb += router.accept.eq(interface.accept)
+        m.d.comb += interface.router_stalls.eq(router.stalls)
         connect(m, router.causes, interface.router_causes)
         self._elaborate_interface(m, interface)
         if self._config.signature:
@@ -140,14 +171,13 @@ class Tile(Component):
             value = register
         return value
 
-    def _elaborate_interface(self, m: Module, interface: NetworkInterface) -> None:
-        """The interface's wires to the network and the host."""
+    def _elaborate_interface(self, m: Module, interface: NetworkInterface | SwitchStatus) -> None:
+        """The wires to the network and the host."""
         connect(m, flipped(self.host), interface.host)
+        m.d.comb += interface.node.eq(self.node)
+        for name in () if self._switch else STEP_INPUTS:
+            m.d.comb += getattr(interface, name).eq(getattr(self, name))
         m.d.comb += [
-            interface.node.eq(self.node),
-            interface.barrier.eq(self.barrier),
-            interface.half_duplex.eq(self.half_duplex),
-            interface.advance.eq(self.advance),
             self.over.eq(interface.over),
             self.finished.eq(interface.finished),
             self.flagged.eq(interface.flagged),
@@ -156,7 +186,7 @@ class Tile(Component):
     def _elaborate_signature(self, m: Module, router: Router, interface) -> None:
         """Fold what leaves the router; the host reads it in the status space."""
         m.submodules.signature = register = SignatureRegister(
-            self._config, technology=self._technology
+            self._config, switch=self._switch, technology=self._technology
         )
         for output, sent in zip(router.outputs, register.sent, strict=True):
             connect_ejection(m, output, sent)
@@ -167,9 +197,10 @@ class Tile(Component):
 
     def _elaborate_trace(self, m: Module, router: Router) -> None:
         """Print every flit that leaves an output port, in decimal (docs/router.md, section 7)."""
-        ejections = range(EJECTION_PORT + 1, EJECTION_PORT + self._config.topology.ports)
-        links = range(1, self._config.topology.ports)
-        ports = [*(ejections if self._config.all_port else [0]), *links]
+        ports = list(self._ports)
+        if self._config.all_port:
+            for lane in range(self._ports.count(0)):
+                ports[lane] = EJECTION_PORT + lane + 1
         for port, output in zip(ports, router.outputs, strict=True):
             vc = sum(Mux(output.valid[number], number, 0) for number in range(self._config.vcs))
             line = Format(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..model.base.pieces import ranges
 from ..model.compare.case import Case, watchdog
 from ..model.compare.traffic_case import TrafficCase
-from ..model.network.config import Timing
+from ..model.network.config import NetworkConfig, Timing
 from ..model.program.checks import require_held, require_table_room
 from ..model.program.program import Program
 from ..model.program.words import expected_words, table_words
@@ -64,7 +64,7 @@ def prepare(
     if config.timed_rows:
         writes += _timing_writes(program, refusal)
     return Job(
-        writes=np.concatenate(writes),
+        writes=_without_switches(config, np.concatenate(writes)),
         nodes=config.topology.nodes,
         flit_width=config.flit_width,
         step_numbers=1 << config.step_bits,
@@ -79,6 +79,15 @@ def prepare(
         cycle_limit=cycle_limit,
         barrier_registers=config.barrier_registers,
     )
+
+
+def _without_switches(
+    config: NetworkConfig, writes: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.uint64]:
+    """The writes to nodes that have a network interface: a switch has nothing to write to."""
+    if not config.topology.switches:
+        return writes
+    return writes[~np.isin(writes[:, 0], config.topology.switches)]
 
 
 _Columns = npt.NDArray[np.integer]

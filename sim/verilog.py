@@ -9,9 +9,9 @@ from amaranth.lib.wiring import Out
 
 from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig
-from ..rtl.network import TILE_MODULE, Network, network_signature
+from ..rtl.network import Network, network_signature, tile_modules
 from ..rtl.tile import Tile, tile_signature
-from .together.network import TILES, WORD_MODULE, tiles_verilog
+from .together.network import TILES, tiles_verilog, word_modules
 
 TOP_MODULE = "eyecast_network"
 
@@ -33,12 +33,17 @@ def require_convertible(config: NetworkConfig) -> None:
 def network_verilog(config: NetworkConfig, *, trace: bool) -> str:
     """Verilog of ``eyecast_network``, of the ``eyecast_tile`` that it has per node, and its parts.
 
-    The text is the same on every machine. With ``trace`` the tiles print each flit that leaves an
-    output port. Raises :class:`InvalidInput` as :func:`require_convertible` does.
+    A switch has an ``eyecast_switch`` instead. The text is the same on every machine. With
+    ``trace`` the tiles print each flit that leaves an output port. Raises :class:`InvalidInput` as
+    :func:`require_convertible` does.
     """
     require_convertible(config)
     network = _convert(Network(config, trace=trace, tile_by_name=True), TOP_MODULE)
-    return _HEAD + network + _convert(Tile(config, trace=trace), TILE_MODULE)
+    tiles = [
+        _convert(Tile(config, trace=trace, switch=switch), name)
+        for name, switch in tile_modules(config).items()
+    ]
+    return "".join([_HEAD, network, *tiles])
 
 
 def fast_verilog(config: NetworkConfig) -> str:
@@ -66,18 +71,23 @@ def verilator_control(config: NetworkConfig, tiles: Tiles, *, trace: bool) -> st
     a module, and nothing is moved across its ports: then the C++ of one tile serves for all that
     lie alike (inside, at an edge, in a corner). Of tiles in more than one word, the same.
     """
+    kinds = tile_modules(config)
     modules = {
-        Tiles.APART: [f'hier_block -module "{TILE_MODULE}"'],
-        Tiles.WHOLE: [f'no_inline -module "{TILE_MODULE}"'],
+        Tiles.APART: [f'hier_block -module "{name}"' for name in kinds],
+        Tiles.WHOLE: [f'no_inline -module "{name}"' for name in kinds],
         # Of one word alone there is nothing to share.
-        Tiles.TOGETHER: [f'no_inline -module "{WORD_MODULE}"'] * (config.topology.nodes > TILES),
+        Tiles.TOGETHER: [
+            f'no_inline -module "{name}"'
+            for name in word_modules(config)
+            if config.topology.nodes > TILES
+        ],
     }
     ports = [(TOP_MODULE, port["name"], "rw") for port in describe_ports(config)]
-    if tiles is Tiles.WHOLE:
-        tile = tile_signature(config, trace=trace)
+    for name, switch in kinds.items() if tiles is Tiles.WHOLE else ():
+        tile = tile_signature(config, trace=trace, switch=switch)
         # Only to be read: what might be written from outside is evaluated at every edge.
         paths = [path for path, _, _ in tile.flatten(tile.create())]
-        ports += [(TILE_MODULE, _verilog_name(path), "rd") for path in paths]
+        ports += [(name, _verilog_name(path), "rd") for path in paths]
     lines = [f'public_flat_{use} -module "{module}" -var "{name}"' for module, name, use in ports]
     return "\n".join(["`verilator_config", *modules[tiles], *lines, ""])
 

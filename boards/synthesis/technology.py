@@ -80,7 +80,7 @@ def technology_of(family: str, config: NetworkConfig, *, block_rams: int) -> Tec
 def _buffer_style(family: str, config: NetworkConfig, block_rams: int) -> BufferStyle:
     """Choose the style of a buffer with so many block RAMs. An iCE40 has no distributed RAM."""
     for_data = block_rams_of(family, config.depth, config.flit_width)
-    labels = routed_layout(config).size - config.flit_width
+    labels = routed_layout(config, config.topology.ports - 1).size - config.flit_width
     if config.depth <= SHALLOW:
         return BufferStyle.REGISTERS
     if family != "ice40":
@@ -94,7 +94,7 @@ def _buffer_style(family: str, config: NetworkConfig, block_rams: int) -> Buffer
 
 def tile_technology(board: Board, config: NetworkConfig) -> Technology:
     """Choose the technology of a network's tiles: buffers share the block RAMs that are left."""
-    nodes, capacity = config.topology.nodes, board.capacity
+    nodes, capacity = config.topology.interfaces, board.capacity
     memories = (config.message_words, config.table_words)
     each = sum(block_rams_of(board.family, words, config.flit_width) for words in memories)
     left = capacity.block_rams - nodes * each

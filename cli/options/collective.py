@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 
 import click
 
 from ...model.base.errors import InvalidInput, require_range
-from ...model.base.files import input_name
 from ...model.collectives.registry import ALGORITHMS, Ports, Request, algorithms_for, find_algorithm
 from ...model.network.place import place_numbers
 from ...model.network.topology import Topology, hypercube
 from ...model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
-from ...model.schedule.file import read_schedule
 from ...model.schedule.schedule import Schedule
-from .hardware import HARDWARE_NAMES, ports_option
-from .network import SizeLimit, chosen_topology, network_facts, network_options
+from .hardware import ports_option
+from .network import network_facts
 from .values import (
     OptionValues,
-    complete_files,
     complete_words,
     integer_option,
     integers,
     option_group,
-    option_names,
-    refuse_beside,
 )
 
 _MOST_FLITS = (1 << 31) - 1
@@ -66,19 +60,6 @@ collective_options = option_group(
         help="In which order an all-to-all sends on all ports; if nothing is said, the table's.",
     ),
 )
-schedule_file_option = click.option(
-    "--schedule",
-    "schedule_file",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="A schedule file (- is standard input), not --mesh, --source, --algorithm and --flits.",
-)
-
-REPLACED_BY_SCHEDULE_FILE = option_names(network_options, collective_options)
-"""Options that must be left out beside ``--schedule``."""
-
-REPLACED_BY_PROGRAM_FILE = ("--schedule", *REPLACED_BY_SCHEDULE_FILE, *HARDWARE_NAMES)
-"""Options that must be left out beside ``--program``."""
 
 
 def chosen_node(topology: Topology, text: str, option: str) -> int:
@@ -99,6 +80,7 @@ def _working_node(chosen: OptionValues, topology: Topology, text: str, option: s
     What else is faulty is refused by the algorithm.
     """
     node = chosen_node(topology, text, option)
+    topology.require_interface(option, node)
     named = [chosen_node(topology, each, "--faulty-node") for each in chosen["faulty_node"]]
     if chosen["random_faults"] and node in topology.faulty_nodes and node not in named:
         seed = f"--random-faults {chosen['random_faults']} --seed {chosen['seed']}"
@@ -152,7 +134,7 @@ def make_schedule(chosen: OptionValues, topology: Topology, source: int | None) 
         if request.all_port and "all_port" not in algorithm.takes:
             raise InvalidInput(f"{error} ({all_port_served(collective)})") from error
         served = chosen["ports"] == Ports.ONE and request.packet is None
-        if chosen["algorithm"] or collective != Collective.BROADCAST or not served:
+        if chosen["algorithm"] or collective not in DEFAULT_ALGORITHMS or not served:
             raise
         raise InvalidInput(f"{error} (--algorithm tree serves any network)") from error
     schedule.check()
@@ -169,31 +151,6 @@ def all_port_served(collective: str) -> str:
             algorithm.generate(request)
             served.append(algorithm.name)
     return f"on a hypercube {', '.join(served)} serve it" if served else "nothing serves it yet"
-
-
-def chosen_schedule(
-    chosen: OptionValues,
-    limit: SizeLimit,
-    require: Callable[[Topology], None] = lambda _topology: None,
-) -> Schedule:
-    """The schedule that the options describe, or that of the file that they name; checked.
-
-    ``require`` refuses a network before there is any work.
-    """
-    file = chosen.get("schedule_file")
-    if file is not None:
-        refuse_beside("--schedule", REPLACED_BY_SCHEDULE_FILE)
-        schedule = read_schedule(file)
-        limit.require(schedule.topology.label, schedule.topology.nodes)
-        require(schedule.topology)
-        try:
-            schedule.check()
-        except InvalidInput as error:
-            raise InvalidInput(f"{input_name(file)}: {error}") from error
-        return schedule
-    topology = chosen_topology(chosen, limit)
-    require(topology)
-    return make_schedule(chosen, topology, chosen_root(chosen, topology))
 
 
 def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import click
 
 from ... import __version__
 from ...model.base.errors import InvalidInput
+from ...model.base.files import InputFile
 from ...model.network.faults import draw_faults, with_faults
 from ...model.network.kinds import KINDS
 from ...model.network.topology import LARGEST_NODE_COUNT, Topology
-from ...model.network.topology_file import read_topology
 from .values import (
     OptionValues,
     complete_files,
@@ -21,6 +22,9 @@ from .values import (
     option_group,
     option_names,
 )
+
+if TYPE_CHECKING:
+    from ...formats.format import Format
 
 _FILE = "graph"
 """The option that names a file instead of a kind of network."""
@@ -55,7 +59,7 @@ network_options = option_group(
         f"--{_FILE}",
         metavar="FILE",
         shell_complete=complete_files,
-        help="Or any graph, from JSON (networkx's node-link).",
+        help="Or any graph, from a file of a known format.",
     ),
     click.option("--faulty-node", metavar="X,Y", multiple=True, help="Without this node."),
     click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="Without this link."),
@@ -66,9 +70,14 @@ network_options = option_group(
 NETWORK_NAMES = option_names(network_options)
 
 
+def kinds_chosen(chosen: OptionValues) -> list[str]:
+    """The kinds of network that the options name; "graph" for that of a file."""
+    return [kind for kind in (_FILE, *KINDS) if chosen[kind.replace("-", "_")] is not None]
+
+
 def chosen_kind(chosen: OptionValues) -> str:
     """The one kind of network that the options name; "graph" for that of a file."""
-    given = [kind for kind in (_FILE, *KINDS) if chosen[kind.replace("-", "_")] is not None]
+    given = kinds_chosen(chosen)
     if not given:
         raise InvalidInput("a network must be given, such as --mesh 8x8")
     if len(given) > 1:
@@ -81,7 +90,7 @@ def chosen_topology(chosen: OptionValues, limit: SizeLimit) -> Topology:
     name = chosen_kind(chosen)
     text = chosen[name.replace("-", "_")]
     if name == _FILE:
-        topology = read_topology(text)
+        topology = network_of_file(InputFile.read(text))
         limit.require(topology.label, topology.nodes)
     else:
         kind = KINDS[name]
@@ -92,6 +101,17 @@ def chosen_topology(chosen: OptionValues, limit: SizeLimit) -> Topology:
         limit.require(f"{text} {name}", kind.nodes(size))
         topology = kind.network(size)
     return _without_faults(chosen, topology)
+
+
+def network_of_file(file: InputFile, form: Format | None = None) -> Topology:
+    """The network of ``file``, of format ``form`` or that which it looks like."""
+    from ...formats.format import Content
+    from ...formats.own import NETWORK
+    from ...formats.registry import format_of
+
+    form = form or format_of(file, Content.NETWORK) or NETWORK
+    assert form.read_network is not None
+    return form.read_network(file)
 
 
 def network_facts(chosen: OptionValues, topology: Topology) -> dict[str, object]:

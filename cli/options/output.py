@@ -56,7 +56,14 @@ def _remove_empty(folders: Sequence[Path]) -> None:
             folder.rmdir()
 
 
-_INPUT_FILES = ("--graph", "--schedule", "--program", "--traffic-file")
+_INPUT_FILES = {
+    "graph": "--graph",
+    "schedule_file": "--schedule",
+    "program_file": "--program",
+    "traffic_file": "--traffic-file",
+    "from_file": "FROM",
+}
+"""Parameters that name files that are read, and the words for them."""
 
 
 def require_output_files(*outputs: str | Path | None) -> None:
@@ -69,9 +76,9 @@ def require_output_files(*outputs: str | Path | None) -> None:
     if any(output is not None and is_standard_output(output) for output in outputs):
         context.with_resource(redirect_stdout(sys.stderr))
     taken = {
-        os.path.realpath(context.params[str(option.name)]): option.opts[0]
-        for option in context.command.params
-        if option.opts[0] in _INPUT_FILES and isinstance(context.params[str(option.name)], str)
+        os.path.realpath(context.params[name]): words
+        for name, words in _INPUT_FILES.items()
+        if isinstance(context.params.get(name), str)
     }
     for output in outputs:
         if output is not None:

@@ -8,6 +8,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,17 +24,34 @@ _CHUNK = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def input_name(path: str | Path) -> str:
+@dataclass(frozen=True)
+class InputFile:
+    """An input file that was read, as standard input can be once only: its path and content."""
+
+    path: str | Path
+    content: bytes
+
+    @classmethod
+    def read(cls, path: str | Path) -> InputFile:
+        """Read the file at ``path``, as :func:`read_input` does."""
+        return cls(path, read_input(path))
+
+
+def input_name(path: str | Path | InputFile) -> str:
     """Name an input file in an error."""
+    if isinstance(path, InputFile):
+        path = path.path
     return "standard input" if str(path) == STANDARD_INPUT else str(path)
 
 
-def read_input(path: str | Path) -> bytes:
+def read_input(path: str | Path | InputFile) -> bytes:
     """The text of an input file in UTF-8, without the mark that some programs put before it.
 
     Raises :class:`InvalidInput` for a file that cannot be read or has more than
     :data:`LARGEST_INPUT` bytes, which a device or a pipe may have without end.
     """
+    if isinstance(path, InputFile):
+        return path.content
     name = input_name(path)
     try:
         with _opened(path) as file:

@@ -12,7 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from .errors import InvalidInput
-from .files import input_name, read_input
+from .files import InputFile, input_name, read_input
 
 _Built = TypeVar("_Built")
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
@@ -23,7 +23,7 @@ class _Header(msgspec.Struct):
     version: int
 
 
-def read_json(path: str | Path, build: Callable[[bytes], _Built]) -> _Built:
+def read_json(path: str | Path | InputFile, build: Callable[[bytes], _Built]) -> _Built:
     """Read the JSON text in the file ``path`` and hand it to ``build``.
 
     Raises :class:`InvalidInput` with one line that names the file, the place in it and what is

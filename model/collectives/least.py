@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ..network.port_model import PortModel
-from ..schedule.broadcast_bounds import least_broadcast_steps, least_broadcast_tcd
+from ..network.topology import Topology
+from ..schedule.broadcast_bounds import least_broadcast_steps, least_spanning_tcd, least_tcd
 from ..schedule.collective import Collective
 from ..schedule.cost import message_words
 from ..schedule.schedule import Schedule
@@ -28,7 +29,7 @@ def least_measures(schedule: Schedule) -> dict[str, int]:
         return {
             # Who has something of one owner at most double.
             "steps": max(least_broadcast_steps(1 + len(nodes), sends) for nodes in reached),
-            "tcd": least_broadcast_tcd(1 + len(set().union(*reached))),
+            "tcd": _tcd(schedule.topology, reached),
         }
     if schedule.topology.nodes < 2:
         return {"steps": 0, "tcd": 0}
@@ -58,6 +59,14 @@ def word_measures(schedule: Schedule) -> dict[str, int]:
         "node_words": costs.node_words,
         "link_words": costs.link_words,
     }
+
+
+def _tcd(topology: Topology, reached: list[set[int]]) -> int:
+    """Return the least TCD where each owner's blocks go to one of the sets ``reached``."""
+    whole = len(reached) == 1 and len(reached[0]) == topology.working_nodes.size - 1
+    if topology.switches and whole:
+        return least_spanning_tcd(topology)
+    return least_tcd(topology, set().union(*reached))
 
 
 def _reached_from(schedule: Schedule) -> list[set[int]]:

@@ -98,8 +98,10 @@ def counted_costs(schedule: Schedule) -> Costs:
 
 
 def most_links(topology: Topology) -> int:
-    """The most links that leave any node."""
-    return int(np.count_nonzero(topology.neighbor != NO_LINK, axis=1).max())
+    """The most links that leave any node that sends."""
+    links = np.count_nonzero(topology.neighbor != NO_LINK, axis=1)
+    links[list(topology.switches)] = 0
+    return int(links.max())
 
 
 def lower_bounds(

@@ -139,6 +139,12 @@ def _tree(request: Request) -> Schedule:
     return generate(request.topology, request.root, request.words)
 
 
+def _tree_multicast(request: Request) -> Schedule:
+    from .tree.broadcast import tree_multicast  # noqa: PLC0415
+
+    return tree_multicast(request.topology, request.root, request.targets, request.words)
+
+
 def _on_a_grid(
     collective: str, name: str, generate: Callable[[str, Topology, int | None, int], Schedule]
 ) -> Algorithm:
@@ -207,6 +213,7 @@ ALGORITHMS = (
     Algorithm(Collective.MULTICAST, "u-mesh", _multicast(u_mesh_multicast)),
     Algorithm(Collective.MULTICAST, "u-torus", _multicast(u_torus_multicast)),
     Algorithm(Collective.MULTICAST, "u-torus-open", _multicast(u_torus_open_multicast)),
+    Algorithm(Collective.MULTICAST, "tree", _tree_multicast),
     *(
         _on_a_grid(collective, name, generate)
         for collective in COLLECTIVES

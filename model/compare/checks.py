@@ -87,8 +87,9 @@ def equality_check(name: str, predicted: int, measured: int) -> Check:
 
 def delivery_check(case: Case, measured: HardwareRun) -> Check:
     """Check how many nodes have all that they are to have, and nothing else in its place."""
-    nodes = len(case.schedule.blocks.served(case.schedule.topology))
-    delivered = int(case.payload.delivered(measured.memory).sum())
+    topology = case.schedule.topology
+    nodes = len(case.schedule.blocks.served(topology))
+    delivered = int(case.payload.delivered(measured.memory, topology).sum())
     right = delivered == nodes and _same_words(case, measured)
     return Check("nodes delivered", nodes, delivered, right)
 

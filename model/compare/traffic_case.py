@@ -51,6 +51,7 @@ class TrafficCase:
             refusal = np.zeros(config.topology.nodes, dtype=np.uint16)
         longest = int(program.length.max(initial=0))
         words = random_words(config, (config.topology.nodes, longest), seed)
+        words[list(config.topology.switches)] = 0
         memory = empty_memory(config)
         memory[:, :longest] = words
         predicted = run(program, memory, timing=Timing.SELF_TIMED, refusal=refusal)

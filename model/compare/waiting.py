@@ -17,6 +17,10 @@ def waiting(program: Program, measured: HardwareRun) -> list[str]:
     rows = np.diff(program.first_sender_row).reshape(measured.sender_state.shape)
     missing = _missing(program, measured)
     for node in range(program.nodes):
+        flags = [f"has set {', '.join(names)}"] if (names := measured.flag_names(node)) else []
+        if node in program.config.topology.switches:
+            lines += [f"node {node}, a switch, {flag}" for flag in flags]
+            continue
         parts = []
         for lane in range(program.config.lanes):
             by_port = f" by port {lane + 1}" if program.config.all_port else ""
@@ -26,9 +30,7 @@ def waiting(program: Program, measured: HardwareRun) -> list[str]:
             if state != "ended":
                 sender = f"sender in {state}, {rows[node, lane]} rows in its table"
                 parts.append(f"has rows to send{by_port} ({sender})")
-        flags = measured.flag_names(node)
-        if flags:
-            parts.append(f"has set {', '.join(flags)}")
+        parts += flags
         if parts:
             lines.append(", ".join([f"node {node} is in step {measured.step[node]}", *parts]))
     return lines

@@ -29,6 +29,7 @@ from .state import (
     BAD,
     BLOCK,
     CYCLE,
+    ENDED,
     ROWS,
     Links,
     Network,
@@ -52,12 +53,13 @@ def run(
 ) -> Prediction:
     """Run ``program`` from reset until all nodes are finished.
 
-    ``memory`` is what the message memories hold before the run, shape (nodes, message words); it
-    is not changed. ``timing`` is "barrier" or "self-timed" (docs/router.md, section 4). A run that
-    is not finished by ``cycle_limit`` is given up; None means :func:`cycle_limit` of the program.
-    ``record_trace`` False saves the time and room that a trace takes. ``refusal`` holds a pattern
-    for each node: in cycle t it takes no flit if bit t mod 16 is set; None means that all accept
-    always, which is all there is in a network without timed rows.
+    ``memory`` is what the message memories hold before the run, shape (nodes, message words); it is
+    not changed; a switch has none, and 0 in its place. ``timing`` is "barrier" or "self-timed"
+    (docs/router.md, section 4). A run that is not finished by ``cycle_limit`` is given up; None
+    means :func:`cycle_limit` of the program. ``record_trace`` False saves the time and room that a
+    trace takes. ``refusal`` holds a pattern for each node: in cycle t it takes no flit if bit t mod
+    16 is set; None means that all accept always, which is all there is in a network without timed
+    rows.
 
     The program may be wrong in any way that its table can express; the flags tell. Raises
     :class:`InvalidInput` for what no table or memory of the network can hold.
@@ -69,6 +71,8 @@ def run(
     barrier = Timing.named(timing) is Timing.BARRIER
     network = _network(program, barrier=barrier, record_trace=record_trace, refusal=refusal)
     registers = reset_registers(network, memory)
+    # A switch has no table, so it is where a node comes that has read the end of its own.
+    registers.sender[~np.repeat(_has_interface(config), config.lanes)] = ENDED
     lists = empty_lists(network)
     # A chunk is full when it may have no room for one more cycle: one flit may leave by every
     # output. So it has room for several, or most of it would stay empty.
@@ -87,7 +91,7 @@ def run(
         trace=Trace.join(chunks),
         flags=registers.flags,
         stalled_flits=registers.stalled_flits,
-        step=registers.step,
+        step=np.where(_has_interface(config), registers.step, 0),
         arrived=registers.arrived.reshape(config.topology.nodes, config.lanes, -1),
         received=registers.received,
         step_ends=registers.step_end[1 : program.steps + 1],
@@ -140,6 +144,9 @@ def _require_memory(config: NetworkConfig, memory: npt.NDArray[np.uint64]) -> No
         raise InvalidInput.of(
             "memory", f"uint64 of shape {shape}", f"{memory.dtype} of shape {memory.shape}"
         )
+    for switch in config.topology.switches:
+        if memory[switch].any():
+            raise InvalidInput.of(f"memory of node {switch}", "0, as it is a switch", "other words")
     largest = int(memory.max(initial=0))
     if largest >> config.flit_width:
         raise InvalidInput.of(
@@ -159,6 +166,13 @@ def _refusal(config: NetworkConfig, given: npt.NDArray[np.uint16] | None) -> npt
             "refusal", f"uint16 of shape {shape}", f"{given.dtype} of shape {given.shape}"
         )
     return given
+
+
+def _has_interface(config: NetworkConfig) -> npt.NDArray[np.bool_]:
+    """Tell which nodes have a network interface, and are no switches."""
+    there = np.ones(config.topology.nodes, dtype=np.bool_)
+    there[list(config.topology.switches)] = False
+    return there
 
 
 def _lines(config: NetworkConfig) -> int:
@@ -193,12 +207,14 @@ def _exits(config: NetworkConfig) -> Words:
     """``Network.exits``: every port with a link, but for the port that a packet came in by.
 
     From an injection port nothing is delivered, and from one of several only its link leads on.
+    At a switch nothing is delivered either.
     """
     topology = config.topology
     bits = np.uint64(1) << np.arange(topology.ports, dtype=np.uint64)[1:]
     linked = np.where(topology.neighbor[:, 1:] == NO_LINK, np.uint64(0), bits)
     all_linked = linked.sum(axis=1, dtype=np.uint64)[:, None]
-    deliver = np.uint64(1 << config.header.deliver_code)
+    code = np.uint64(1 << config.header.deliver_code)
+    deliver = np.where(_has_interface(config)[:, None], code, np.uint64(0))
     injected = linked if config.all_port else all_linked
     return np.concatenate((injected, (all_linked & ~bits) | deliver), axis=1).ravel()
 

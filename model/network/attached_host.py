@@ -63,7 +63,8 @@ def with_host(topology: Topology, targets: Iterable[int]) -> HostedTopology:
         (),
         neighbor,
         peer,
-        name=f"{network.label} and host",
+        name=f"{network.plain_label} and host",
+        switches=network.switches,
         network=network,
         host_links=links,
     )

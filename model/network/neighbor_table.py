@@ -14,24 +14,29 @@ Links come in pairs, one each way between the same two ports, because the credit
 beside the link that comes back. So there must be as many links n -> m as m -> n; where there are
 several, the lowest port of n is paired with the lowest port of m, and so on. A link that works one
 way only is a pair with a faulty link (:func:`.with_faults`).
+
+Some nodes may be switches, which forward packets and have no network interface: in a fat tree, all
+but the leaves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from ..base.errors import InvalidInput
+from ..base.errors import InvalidInput, require_range
 from .topology import LARGEST_NODE_COUNT, NO_LINK, Topology
 
 
-def graph(neighbor: Sequence[Sequence[int]]) -> Topology:
+def graph(neighbor: Sequence[Sequence[int]], switches: Iterable[int] = ()) -> Topology:
     """The graph of a table of neighbours: ``neighbor[n][p]`` is behind port p of node n, or -1.
 
-    Raises :class:`InvalidInput` that names the entry or the two nodes at fault: an empty or ragged
-    table, a node that does not exist, a link from a node to itself, a link without a way back.
+    ``switches`` are the nodes without a network interface. Raises :class:`InvalidInput` that names
+    the entry or the two nodes at fault: an empty or ragged table, a node that does not exist, a
+    link from a node to itself, a link without a way back; a switch that is no node, or no others.
 
     >>> graph([[-1, 1, 1], [-1, 0, 0]]).peer.tolist()
     [[-1, 1, 2], [-1, 1, 2]]
@@ -49,7 +54,21 @@ def graph(neighbor: Sequence[Sequence[int]]) -> Topology:
     peer = np.full_like(table, NO_LINK)
     peer[nodes[up], ports[up]] = ports[down]
     peer[nodes[down], ports[down]] = ports[up]
-    return Topology("graph", (), table, peer, name=f"graph of {len(table)}")
+    topology = Topology("graph", (), table, peer, name=f"graph of {len(table)}")
+    return with_switches(topology, switches)
+
+
+def with_switches(topology: Topology, switches: Iterable[int]) -> Topology:
+    """The graph ``topology`` with nodes that are switches, and have no network interface.
+
+    Raises :class:`InvalidInput` for a switch that is no node, and if no other node is left.
+    """
+    given = tuple(sorted(set(switches)))
+    for switch in given:
+        require_range("switch", switch, 0, topology.nodes - 1)
+    if len(given) == topology.nodes:
+        raise InvalidInput.of("switches", "fewer than all nodes", f"all {len(given)}")
+    return replace(topology, switches=given)
 
 
 def _table(neighbor: Sequence[Sequence[int]]) -> npt.NDArray[np.int32]:

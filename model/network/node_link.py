@@ -3,11 +3,13 @@
 ::
 
     {"directed": false, "multigraph": false, "graph": {},
-     "nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "a", "target": "b"}]}
+     "nodes": [{"id": "a"}, {"id": "b", "switch": true}],
+     "edges": [{"source": "a", "target": "b"}]}
 
 Older versions of networkx call the edges ``links``. Nodes are numbered in the order of the file,
-whatever their ids are. Edges of a node to itself and those given more than once change nothing
-that a message could use, and count for nothing and for one; all attributes are passed over.
+whatever their ids are; those with the attribute ``switch`` true have no network interface
+(:func:`.graph`). Edges of a node to itself and those given more than once change nothing
+that a message could use, and count for nothing and for one; all other attributes are passed over.
 """
 
 from __future__ import annotations
@@ -20,11 +22,13 @@ from ..base.errors import InvalidInput
 from ..base.json_file import place_first
 from .faults import with_faults
 from .named_graphs import one_way_tables
+from .neighbor_table import with_switches
 from .topology import LARGEST_NODE_COUNT, NO_LINK, Topology
 
 
 class _Node(msgspec.Struct):
     id: object
+    switch: bool = False
 
 
 class _Edge(msgspec.Struct):
@@ -43,7 +47,7 @@ def from_node_link(fields: dict[str, object]) -> Topology:
     """The graph that a node-link file describes; a directed edge is a link that works one way.
 
     Raises :class:`InvalidInput` that names what is missing or wrong: no nodes, an id given twice,
-    an edge to a node that is not there.
+    an edge to a node that is not there, nothing but switches.
     """
     try:
         file = msgspec.convert(fields, _File)
@@ -74,6 +78,8 @@ def _topology(file: _File) -> Topology:
     both = np.concatenate((ends, ends[:, ::-1]))
     tables = one_way_tables(len(numbers), both[:, 0], both[:, 1])
     topology = Topology("graph", (), *tables, name=f"graph of {len(numbers)}")
+    switches = [number for number, node in enumerate(file.nodes) if node.switch]
+    topology = with_switches(topology, switches)
     return with_faults(topology, (), _missing_ways(topology, ends) if file.directed else ())
 
 

@@ -56,6 +56,9 @@ class Topology:
     ``faulty_nodes`` and ``faulty_links`` (from, to), ascending, are what
     :func:`.with_faults` took away from ``without_faults``, which is None where nothing is
     missing.
+
+    ``switches``, ascending, are nodes that forward packets and have no network interface
+    (docs/router.md, section 15): nothing is sent from or to them. Only a graph has any.
     """
 
     kind: str
@@ -67,6 +70,7 @@ class Topology:
     faulty_nodes: tuple[int, ...] = ()
     faulty_links: tuple[tuple[int, int], ...] = ()
     without_faults: Topology | None = None
+    switches: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         for table in (self.neighbor, self.peer):
@@ -74,13 +78,18 @@ class Topology:
 
     @property
     def nodes(self) -> int:
-        """Number of nodes, faulty ones included."""
+        """Number of nodes, faulty ones and switches included."""
         return int(self.neighbor.shape[0])
 
     @property
+    def interfaces(self) -> int:
+        """Number of nodes with a network interface, faulty ones included."""
+        return self.nodes - len(self.switches)
+
+    @property
     def working_nodes(self) -> npt.NDArray[np.int64]:
-        """The nodes that are not faulty, ascending."""
-        return np.setdiff1d(np.arange(self.nodes), self.faulty_nodes)
+        """The nodes that take part: not faulty, and no switches; ascending."""
+        return np.setdiff1d(np.arange(self.nodes), (*self.faulty_nodes, *self.switches))
 
     @property
     def ports(self) -> int:
@@ -88,15 +97,29 @@ class Topology:
         return int(self.neighbor.shape[1])
 
     @property
+    def plain_label(self) -> str:
+        """The network as a person writes it, its switches and faults put aside."""
+        return self.name or "x".join(str(side) for side in self.dims) + f" {self.kind}"
+
+    @property
     def label(self) -> str:
         """The network as a person writes it: "8x8 mesh", "7-cube with 1 faulty node"."""
-        name = self.name or "x".join(str(side) for side in self.dims) + f" {self.kind}"
-        faults = " and ".join(
-            f"{len(things)} faulty {thing}{'s' * (len(things) > 1)}"
-            for things, thing in ((self.faulty_nodes, "node"), (self.faulty_links, "link"))
-            if things
-        )
-        return f"{name} with {faults}" if faults else name
+        parts = [
+            f"{len(nodes)} {one if len(nodes) == 1 else several}"
+            for nodes, one, several in (
+                (self.switches, "switch", "switches"),
+                (self.faulty_nodes, "faulty node", "faulty nodes"),
+                (self.faulty_links, "faulty link", "faulty links"),
+            )
+            if nodes
+        ]
+        listed = " and ".join((", ".join(parts[:-1]), *parts[-1:])).removeprefix(" and ")
+        return f"{self.plain_label} with {listed}" if parts else self.plain_label
+
+    def require_interface(self, parameter: str, node: int) -> None:
+        """Raise :class:`InvalidInput` that names ``parameter`` if ``node`` is a switch."""
+        if node in self.switches:
+            raise InvalidInput.of(parameter, "a node with a network interface", f"switch {node}")
 
     @cached_property
     def longest_run(self) -> int:

@@ -10,12 +10,14 @@
     {"kind": "star-tree", "arms": 3, "length": 12, ...}
     {"kind": "de-bruijn", "base": 2, "length": 5, ...}
     {"kind": "graph", "neighbor": [[-1, 1], [-1, 0]], ...}
+    {"kind": "graph", "neighbor": [[-1, 1, -1], [-1, 0, 2], [-1, 1, -1]], "switches": [1], ...}
     {"kind": "line", "nodes": 4, "host": true, "host_links": [1, 3], ...}
 
-``neighbor`` is the table of :func:`.graph`, column 0 included. It and the sizes describe the
-network without faults; the faults stand beside them as in :func:`.with_faults`. They are
-always written, and where a file leaves them out there are none. ``host_links`` are the nodes that a
-host is linked to; the host itself is the node after the last.
+``neighbor`` is the table of :func:`.graph`, column 0 included, and ``switches`` are the nodes of a
+graph that have no network interface, which are written only where there are any. They and the sizes
+describe the network without faults; the faults stand beside them as in :func:`.with_faults`. They
+are always written, and where a file leaves them out there are none. ``host_links`` are the nodes
+that a host is linked to; the host itself is the node after the last.
 
 A graph may also be in the form that networkx writes (:mod:`.node_link`).
 """
@@ -29,6 +31,7 @@ from typing import Annotated, Any
 import msgspec
 
 from ..base.errors import InvalidInput, one_of
+from ..base.files import InputFile
 from ..base.json_file import place_first, read_json
 from .attached_host import HostedTopology, with_host
 from .faults import with_faults
@@ -52,6 +55,7 @@ class _Faults(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 class _Graph(_Faults):
     neighbor: list[list[_Neighbor]]
+    switches: list[_Number] = []
 
 
 def _layout_of(kind: Kind) -> type[msgspec.Struct]:
@@ -91,7 +95,9 @@ def topology_to_json(topology: Topology) -> dict[str, object]:
 def _size_to_json(topology: Topology) -> dict[str, object]:
     """Describe which network of its kind a topology is; a graph by its table of neighbours."""
     if topology.kind not in KINDS:
-        return {"neighbor": (topology.without_faults or topology).neighbor.tolist()}
+        table = (topology.without_faults or topology).neighbor.tolist()
+        switches = {"switches": list(topology.switches)} if topology.switches else {}
+        return {"neighbor": table, **switches}
     kind = KINDS[topology.kind]
     size = kind.size(topology)
     values = [list(size)] if kind.sides else size
@@ -107,7 +113,7 @@ def topology_from_json(fields: dict[str, object]) -> Topology:
     return _topology(kind, lambda layout: msgspec.convert(fields, layout))
 
 
-def read_topology(path: str | Path) -> Topology:
+def read_topology(path: str | Path | InputFile) -> Topology:
     """Read a topology from a JSON file that holds its description alone, ours or networkx's.
 
     Raises :class:`InvalidInput` with one line that names the file and what is wrong with it.
@@ -153,7 +159,7 @@ def _topology(kind: str, decode: Callable[[type[_Faults]], _Faults]) -> Topology
 def _whole_network(name: str, file: Any) -> Topology:
     """Make the network that a description in its kind's layout is about, without faults."""
     if name not in KINDS:
-        return graph(file.neighbor)
+        return graph(file.neighbor, file.switches)
     kind = KINDS[name]
     numbers = [getattr(file, field) for field in kind.fields]
     return kind.network(tuple(numbers[0]) if kind.sides else tuple(numbers))

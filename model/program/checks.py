@@ -42,6 +42,7 @@ class _Limit(NamedTuple):
 
 def require_held(table: ProgramTable) -> None:
     """Raise :class:`.InvalidInput` for the first value that no table or register can hold."""
+    require_interfaces(table)
     config = table.config
     most_step, most_address = (1 << config.step_bits) - 1, (1 << config.address_bits) - 1
     rows = [
@@ -65,6 +66,7 @@ def require_held(table: ProgramTable) -> None:
 
 def check_program(table: ProgramTable) -> None:
     """Raise :class:`.InvalidInput` for the first row that the network cannot hold or carry out."""
+    require_interfaces(table)
     config = table.config
     memory = f"at most {config.message_words} (the message memory)"
     ends = (
@@ -89,6 +91,19 @@ def check_program(table: ProgramTable) -> None:
     require_table_room(table)
     _require_continuations(table)
     _require_received(table, 1, config.steps)
+
+
+def require_interfaces(table: ProgramTable) -> None:
+    """Raise :class:`InvalidInput` for the first row, receive or awaited packet of a switch."""
+    for switch in table.config.topology.switches:
+        for name, count in (
+            ("rows", table.first_row[switch + 1] - table.first_row[switch]),
+            ("receives", table.first_receive[switch + 1] - table.first_receive[switch]),
+            ("awaited packets", table.awaited[switch]),
+        ):
+            if count:
+                allowed = "none, as it is a switch"
+                raise InvalidInput.of(f"{name} of node {switch}", allowed, int(count))
 
 
 def require_table_room(table: ProgramTable, otherwise: str = "") -> None:

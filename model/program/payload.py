@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..network.config import NetworkConfig
+from ..network.topology import Topology
 from ..schedule.table import Blocks
 from .compiler import Compiled
 from .layout import Layout
@@ -47,16 +48,17 @@ class Payload:
             memory[node, address : address + len(words)] = words
         return memory
 
-    def delivered(self, memory: Words) -> npt.NDArray[np.bool_]:
+    def delivered(self, memory: Words, topology: Topology) -> npt.NDArray[np.bool_]:
         """Nodes that are owed something and hold all of it, word for word: shape (nodes,), bool.
 
         ``memory`` has shape (nodes, at least layout.size).
         """
+        everyone = topology.working_nodes.tolist()
         served = np.zeros(len(memory), dtype=bool)
         whole = np.ones(len(memory), dtype=bool)
         for block, owed in enumerate(self.blocks.owed):
             words = self._block(block)
-            for node in range(len(memory)) if owed is None else owed:
+            for node in everyone if owed is None else owed:
                 address = self.layout.address(node, block)
                 held = memory[node, address : address + len(words)]
                 served[node] = True

@@ -74,7 +74,10 @@ def check_outputs(program: Program, trace: Trace) -> None:
     twice[order[1:]] = (places[:, 1:] == places[:, :-1]).all(axis=0)
     for wrong, what in (
         (trace.cycle < 0, "the cycle is negative"),
-        (~inside | (port != 0) & ~linked, "there is no such output"),
+        (
+            ~inside | np.where(port == 0, np.isin(node, topology.switches), ~linked),
+            "there is no such output",
+        ),
         ((trace.vc < 0) | (trace.vc >= config.vcs), f"the VC is not 0 to {config.vcs - 1}"),
         ((trace.kind < 0) | (trace.kind > HEAD_MARK + TAIL_MARK), "there is no such kind of flit"),
         (

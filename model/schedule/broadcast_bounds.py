@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from ..network.topology import NO_LINK, Topology
+
 
 def least_broadcast_steps(nodes: int, sends: int = 1) -> int:
     """Return the fewest steps of a broadcast where a node sends ``sends`` times in a step.
@@ -17,9 +23,91 @@ def least_broadcast_steps(nodes: int, sends: int = 1) -> int:
 
 
 def least_broadcast_tcd(nodes: int) -> int:
-    """Return the least TCD of a broadcast: a hop for every node but the source.
+    """Return the least TCD of a broadcast without switches: a hop for every node but the source.
 
     A broadcast in the fewest steps needs more on most networks; for a 2^k x 2^k mesh
     :func:`.eye.eye_tcd` is the optimum over all sources (Cang & Wu 1998, Corollary 1).
     """
     return nodes - 1
+
+
+def least_tcd(topology: Topology, reached: Collection[int]) -> int:
+    """Return the least TCD of sends, from any nodes, that bring something to each of ``reached``.
+
+    Each of them is the target of a send, which crosses as many links as there are from the nearest
+    node that can send: one, where no switches lie between them.
+    """
+    if not topology.switches:
+        return len(reached)
+    begins, ports = np.nonzero(topology.neighbor != NO_LINK)
+    before: list[list[int]] = [[] for _ in range(topology.nodes)]
+    for begin, end in zip(begins.tolist(), topology.neighbor[begins, ports].tolist(), strict=True):
+        before[end].append(begin)
+    senders = {*topology.working_nodes.tolist()}
+    return sum(_hops_from_nearest(before, senders, node) for node in reached)
+
+
+def _hops_from_nearest(before: Sequence[Sequence[int]], senders: set[int], node: int) -> int:
+    """Count the links to ``node`` from the nearest other of ``senders``.
+
+    ``before`` lists for each node those from which a link leads to it.
+    """
+    seen, border, hops = {node}, [node], 0
+    while border:
+        hops += 1
+        further: list[int] = []
+        for end in border:
+            for begin in before[end]:
+                if begin in senders and begin != node:
+                    return hops
+                if begin not in seen:
+                    seen.add(begin)
+                    further.append(begin)
+        border = further
+    return hops
+
+
+def least_spanning_tcd(topology: Topology) -> int:
+    """Return the least TCD of a broadcast to all working nodes, over switches too.
+
+    The sends are the edges of a tree of these nodes, and each crosses as many links as the shortest
+    way between its ends has: no less than the least tree with such edges. Ways need not lead over
+    the regions of third nodes, each the switches that are nearer to its node than to others
+    (K. Mehlhorn, "A faster approximation algorithm for the Steiner problem in graphs", 1988).
+    Which way links lead is put aside, so that the tree may only be less.
+    """
+    begins, ports = np.nonzero(topology.neighbor != NO_LINK)
+    links = np.stack((begins, topology.neighbor[begins, ports]))
+    links = np.concatenate((links, links[::-1]), axis=1)
+    region = np.full(topology.nodes, NO_LINK)
+    region[topology.working_nodes] = topology.working_nodes
+    hops = np.zeros(topology.nodes, np.int64)
+    while True:
+        begin, end = links[:, (region[links[0]] != NO_LINK) & (region[links[1]] == NO_LINK)]
+        if not end.size:
+            break
+        region[end], hops[end] = region[begin], hops[begin] + 1
+    begin, end = links[:, (region[links] != NO_LINK).all(axis=0)]
+    lengths = hops[begin] + hops[end] + 1
+    order = np.argsort(lengths, kind="stable")
+    return _least_tree(
+        *(column[order].tolist() for column in (region[begin], region[end], lengths))
+    )
+
+
+def _least_tree(begins: Sequence[int], ends: Sequence[int], lengths: Sequence[int]) -> int:
+    """Add up the edges of a least spanning tree, given all edges by rising length (Kruskal)."""
+    above: dict[int, int] = {}
+
+    def root(node: int) -> int:
+        while (parent := above.get(node, node)) != node:
+            above[node] = node = above.get(parent, parent)
+        return node
+
+    total = 0
+    for begin, end, length in zip(begins, ends, lengths, strict=True):
+        one, other = root(begin), root(end)
+        if one != other:
+            above[one] = other
+            total += length
+    return total

@@ -43,7 +43,8 @@ class ScheduleError(InvalidInput):
 def check_schedule(schedule: SendTable) -> None:
     """Raise :class:`ScheduleError` for the first rule that ``schedule`` breaks; in this order.
 
-    1. steps, nodes, VCs and blocks exist (:func:`check_ranges`);
+    1. steps, nodes, VCs and blocks exist (:func:`check_ranges`), and no switch is a source, a
+       target or a node that has or is owed a block (:func:`check_interfaces`);
     2. the blocks are what the collective's name promises (:func:`check_promise`);
     3. each path leads over links from its source to its target (:func:`check_paths`);
     4. no node sends a block before it has got it, no node is left out, and none is reached twice
@@ -52,6 +53,7 @@ def check_schedule(schedule: SendTable) -> None:
     6. no two sends of one step share a directed link and VC (:func:`check_links`).
     """
     check_ranges(schedule)
+    check_interfaces(schedule)
     check_promise(schedule)
     check_paths(schedule)
     check_blocks(schedule)
@@ -61,7 +63,7 @@ def check_schedule(schedule: SendTable) -> None:
 
 def check_ranges(schedule: SendTable) -> None:
     """Require steps, nodes, VCs and blocks that there are."""
-    blocks, root = schedule.blocks, schedule.root
+    blocks = schedule.blocks
     last = schedule.topology.nodes - 1
     every = np.arange(schedule.sends)
     path_sends = np.repeat(every, np.diff(schedule.path_offsets))
@@ -78,16 +80,39 @@ def check_ranges(schedule: SendTable) -> None:
         if place is not None:
             complaint = f"{name} must be {low} to {high}, not {values[place]}"
             raise _broken(schedule, int(sends[place]), complaint)
-    owed = np.fromiter(chain.from_iterable(nodes or () for nodes in blocks.owed), np.int64)
-    roots = np.array([] if root is None else [root], np.int64)
-    for name, nodes in (
-        ("root", roots),
-        ("owner", blocks.owner),
-        ("node that is owed a block", owed),
-    ):
+    for name, nodes in _named_nodes(schedule):
         outside = nodes[(nodes < 0) | (nodes > last)]
         if outside.size:
             raise ScheduleError(f"{name} must be 0 to {last}, not {outside[0]}")
+
+
+def _named_nodes(schedule: SendTable) -> list[tuple[str, npt.NDArray[np.integer]]]:
+    """List the nodes that a collective names, and what each of them is called."""
+    blocks, root = schedule.blocks, schedule.root
+    owed = np.fromiter(chain.from_iterable(nodes or () for nodes in blocks.owed), np.int64)
+    return [
+        ("root", np.array([] if root is None else [root], np.int64)),
+        ("owner", blocks.owner),
+        ("node that is owed a block", owed),
+    ]
+
+
+def check_interfaces(schedule: SendTable) -> None:
+    """Require that nothing is sent from or to a switch, nor owed to one; paths may cross them."""
+    switches = schedule.topology.switches
+    if not switches:
+        return
+    wrong = {end: np.isin(getattr(schedule, end), switches) for end in ("source", "target")}
+    send = _first(schedule, wrong["source"] | wrong["target"], np.arange(schedule.sends))
+    if send is not None:
+        end = next(end for end in wrong if wrong[end][send])
+        complaint = f"its {end} {getattr(schedule, end)[send]} is a switch"
+        raise _broken(schedule, send, f"{complaint}, which has no network interface")
+    for name, nodes in _named_nodes(schedule):
+        for node in nodes[np.isin(nodes, switches)][:1].tolist():
+            raise ScheduleError(
+                f"{name} must be a node with a network interface, not switch {node}"
+            )
 
 
 def check_promise(schedule: SendTable) -> None:

@@ -69,14 +69,11 @@ def send_words(schedule: Schedule) -> npt.NDArray[np.int64]:
 
 def message_words(schedule: Schedule) -> int:
     """Words that a node has for one other, or for all: M, in however many blocks it is cut."""
-    nodes = schedule.topology.nodes
-    messages = {
-        Collective.BROADCAST: 1,
-        Collective.MULTICAST: 1,
-        CUSTOM: 1,
-        Collective.ALL_TO_ALL: nodes**2,
-    }
-    return int(schedule.blocks.words.sum()) // messages.get(schedule.collective, nodes)
+    words = int(schedule.blocks.words.sum())
+    if schedule.collective in (Collective.BROADCAST, Collective.MULTICAST, CUSTOM):
+        return words
+    nodes = schedule.topology.interfaces
+    return words // (nodes**2 if schedule.collective == Collective.ALL_TO_ALL else nodes)
 
 
 def count_cost(schedule: Schedule) -> ScheduleCost:

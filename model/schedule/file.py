@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput
-from ..base.files import write_atomically
+from ..base.files import InputFile, write_atomically
 from ..base.json_file import decode_versioned, read_json
 from ..base.pieces import offsets_of
 from ..network.port_model import PortModel
@@ -123,7 +123,7 @@ def schedule_json(schedule: Schedule) -> str:
     return (msgspec.json.encode(fields) + b"\n").decode()
 
 
-def read_schedule(path: str | Path) -> Schedule:
+def read_schedule(path: str | Path | InputFile) -> Schedule:
     """Read the schedule in the JSON file ``path``. It is not checked yet.
 
     Raises :class:`InvalidInput` with one line that names the file, the place in it and what is

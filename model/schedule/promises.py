@@ -10,7 +10,7 @@ all-to-all     each working node has a block, or more, for each other one, and f
 custom         what its blocks say, whatever that is
 =============  =====================================================================================
 
-A working node is one that is not faulty. Who owns a block need not be owed it.
+A working node is one that is not faulty and no switch. Who owns a block need not be owed it.
 """
 
 from __future__ import annotations

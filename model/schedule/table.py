@@ -31,7 +31,7 @@ class Blocks:
 
     ``owner`` and ``words`` have shape (blocks,), int32: the node that has the block before step 1,
     and the block's length in words. ``owed[block]`` is the nodes that must end up with it, None for
-    every node that is not faulty.
+    every node that is not faulty and no switch.
     """
 
     owner: npt.NDArray[np.int32]

@@ -17,12 +17,12 @@ def measure_traffic(
 ) -> dict[str, float | int]:
     """Measure throughput, latency and use of links in a trace of ``traffic``, VCs from ``seed``.
 
-    Throughput is in flits per node and cycle, headers included, also those of their flits that are
-    dropped on the way. A packet is accepted when its tail is delivered. What was accepted is
-    counted from a quarter of the cycles in which packets start to the last of them, when the
-    network is neither filling nor emptying. Latencies are in cycles, from a packet's start to its
-    tail's delivery; percentiles are interpolated between the nearest two. The use of a link is the
-    share of cycles in which a flit leaves for it, up to the last flit of the trace.
+    Throughput is in flits per node (switches aside) and cycle, headers included, also those of
+    their flits that are dropped on the way. A packet is accepted when its tail is delivered. What
+    was accepted is counted from a quarter of the cycles in which packets start to the last of them,
+    when the network is neither filling nor emptying. Latencies are in cycles, from a packet's start
+    to its tail's delivery; percentiles are interpolated between the nearest two. The use of a link
+    is the share of cycles in which a flit leaves for it, up to the last flit of the trace.
     """
     topology = config.topology
     last = int(traffic.cycle.max(initial=0)) + 1
@@ -35,8 +35,8 @@ def measure_traffic(
     accepted = float(delivery.flits[in_time].sum())
     measures: dict[str, float | int] = {
         "packets_delivered": len(latency),
-        "offered_throughput": float(traffic.flits.sum()) / topology.nodes / last,
-        "accepted_throughput": accepted / topology.nodes / (last - first),
+        "offered_throughput": float(traffic.flits.sum()) / topology.interfaces / last,
+        "accepted_throughput": accepted / topology.interfaces / (last - first),
     }
     if latency.size:
         measures |= {

@@ -102,6 +102,8 @@ def _require_nodes(traffic: Traffic, topology: Topology) -> None:
     for name, ends in (("source", traffic.source), ("target", traffic.target)):
         for node in ends[(ends < 0) | (ends >= topology.nodes)][:1].tolist():
             require_range(name, node, 0, topology.nodes - 1)
+        for node in ends[np.isin(ends, topology.switches)][:1].tolist():
+            topology.require_interface(name, node)
     for node in traffic.source[traffic.source == traffic.target][:1].tolist():
         raise InvalidInput.of("target", "another node than the source", node)
 

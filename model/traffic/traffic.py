@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
-from ..base.files import input_name, read_input, write_atomically
+from ..base.files import InputFile, input_name, read_input, write_atomically
 from ..network.config import MOST_MEMORY_WORDS, REFUSAL_CYCLES
 from ..network.topology import Topology
 
@@ -70,7 +70,7 @@ Draw = Callable[[Topology, npt.NDArray[np.int64], np.random.Generator], npt.NDAr
 def _uniform(
     topology: Topology, sources: npt.NDArray[np.int64], draw: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    working = _working_nodes(topology)
+    working = topology.working_nodes
     if len(working) == 1:
         return sources
     step = draw.integers(1, len(working), sources.size)
@@ -89,7 +89,9 @@ def _transpose(
 def _complement(
     topology: Topology, sources: npt.NDArray[np.int64], _draw: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    return topology.nodes - 1 - sources
+    nodes = np.setdiff1d(np.arange(topology.nodes), topology.switches)
+    opposite: npt.NDArray[np.int64] = nodes[::-1][np.searchsorted(nodes, sources)]
+    return opposite
 
 
 def _neighbour(
@@ -104,16 +106,9 @@ def _hotspot(
     topology: Topology, sources: npt.NDArray[np.int64], draw: np.random.Generator
 ) -> npt.NDArray[np.int64]:
     targets = _uniform(topology, sources, draw)
-    working = _working_nodes(topology)
+    working = topology.working_nodes
     targets[draw.random(sources.size) < HOTSPOT_SHARE] = working[len(working) // 2]
     return targets
-
-
-def _working_nodes(topology: Topology) -> npt.NDArray[np.int64]:
-    """The nodes that are not faulty, ascending."""
-    working = np.ones(topology.nodes, dtype=np.bool_)
-    working[list(topology.faulty_nodes)] = False
-    return np.flatnonzero(working)
 
 
 def _nodes(
@@ -136,9 +131,10 @@ PATTERNS: dict[str, Draw] = {
     "neighbour": _neighbour,
 }
 """Patterns by name. Transpose sends from (x, y) to (y, x), complement to the node opposite (the
-complement of the number's bits where there are 2^n nodes), neighbour to the next along axis
-0, round the end; hotspot sends a share of :data:`HOTSPOT_SHARE` to one node in the middle. Faulty
-nodes send nothing, and what a pattern would send to one is left out."""
+complement of the number's bits where there are 2^n nodes; switches are not counted), neighbour to
+the next along axis 0, round the end; hotspot sends a share of :data:`HOTSPOT_SHARE` to one node in
+the middle. Faulty nodes and switches send nothing, and what a pattern would send to one is left
+out."""
 
 
 def draw_traffic(
@@ -160,16 +156,16 @@ def draw_traffic(
     require_range("cycles", cycles, 1, LARGEST_CYCLES)
     if pattern in ("transpose", "neighbour") and not topology.dims:
         raise InvalidInput.of(f"network for the {pattern} pattern", "a grid", topology.label)
-    if topology.nodes * cycles * rate / flits > LARGEST_PACKETS:
+    if topology.interfaces * cycles * rate / flits > LARGEST_PACKETS:
         raise InvalidInput.of(
             "packets (nodes x cycles x rate / flits)",
             f"at most {LARGEST_PACKETS}",
-            int(topology.nodes * cycles * rate / flits),
+            int(topology.interfaces * cycles * rate / flits),
         )
     draw = np.random.default_rng(seed)
-    working = _working_nodes(topology)
+    working = topology.working_nodes
     if not working.size:
-        nodes = topology.nodes
+        nodes = topology.interfaces
         raise InvalidInput.of("faulty nodes", f"fewer than the {nodes} nodes", nodes)
     starts, sources = [], []
     for first in range(0, cycles, _CHUNK_CYCLES):
@@ -192,7 +188,7 @@ def write_traffic(traffic: Traffic, path: str | Path) -> None:
     write_atomically(path, f"{HEADER}\n{text}")
 
 
-def read_traffic(path: str | Path, topology: Topology) -> Traffic:
+def read_traffic(path: str | Path | InputFile, topology: Topology) -> Traffic:
     """Read a traffic file for ``topology``; its rows may be in any order.
 
     Raises :class:`InvalidInput` naming the file and the first line that cannot be used.
@@ -223,10 +219,12 @@ def _check_rows(
     name: str, table: npt.NDArray[np.int64], lines: Sequence[int], topology: Topology
 ) -> None:
     """Refuse the first row of ``table``, from ``lines`` of the file, with a value out of range."""
-    nodes = topology.nodes
+    nodes, no_switch = topology.nodes, "a node with a network interface (no switch)"
     for column, allowed, wrong in (
         ("source", f"a node, 0 to {nodes - 1}", table[:, 1] >= nodes),
         ("target", f"a node, 0 to {nodes - 1}", table[:, 2] >= nodes),
+        ("source", no_switch, np.isin(table[:, 1], topology.switches)),
+        ("target", no_switch, np.isin(table[:, 2], topology.switches)),
         ("target", "another node than the source", table[:, 1] == table[:, 2]),
         ("flits", "at least 1", table[:, 3] < 1),
     ):

@@ -10,10 +10,14 @@ All tiles are the same module, so the gates of one of them, each made to work on
 them: a processor does for 64 tiles at once what it did for one, and the code is that of one tile.
 What belongs to one tile at a time are its memories: addresses and words are turned about, from a
 word for each bit to a word for each tile, and what is read is turned back.
+
+Tiles of switches are another module, and have gates of their own. In a word that has both, the bits
+of a node are worked out by the gates of its kind and, for nothing, by the others'.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from ...model.network.config import NetworkConfig
 from ...model.network.topology import NO_LINK
@@ -24,6 +28,7 @@ from .tile import Memory, ReadPort, TileGates, WritePort
 TILES = 64
 """Tiles in one word, which is what a processor works on."""
 WORD_MODULE = f"eyecast_{TILES}_tiles"
+SWITCH_WORD_MODULE = f"eyecast_{TILES}_switches"
 WORD = f"[{TILES - 1}:0]"
 LONGEST = 400
 """An expression of so many characters gets a name."""
@@ -31,13 +36,43 @@ LONGEST = 400
 
 def tiles_verilog(config: NetworkConfig) -> str:
     """Verilog of ``TILES_MODULE``, as :class:`.TilesTogether` wants it, and of what it is made."""
-    tile = TileGates(config)
-    return "\n".join([*_network_of_words(config, tile), *_WordModule(config, tile).lines(), ""])
+    kinds = _kinds(config)
+    modules = (line for kind in kinds for line in _WordModule(config, kind).lines())
+    return "\n".join([*_network_of_words(config, kinds), *modules, ""])
 
 
-def _network_of_words(config: NetworkConfig, tile: TileGates) -> Iterator[str]:
-    """The module of all tiles: a module for each word of them, and the links."""
-    nodes, links = config.topology.nodes, _Links(config)
+def word_modules(config: NetworkConfig) -> list[str]:
+    """The modules of which :func:`tiles_verilog` has one for each word of tiles."""
+    return [WORD_MODULE, *([SWITCH_WORD_MODULE] if config.topology.switches else [])]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of tile: the module of a word of them, their gates, and the nodes that have one."""
+
+    module: str
+    tile: TileGates
+    nodes: frozenset[int]
+
+    def mask(self, first: int) -> int:
+        """A bit for each of the nodes from ``first`` on, in a word."""
+        return sum(1 << place for place in range(TILES) if first + place in self.nodes)
+
+
+def _kinds(config: NetworkConfig) -> list[_Kind]:
+    """Tiles with an interface, and switches if there are any."""
+    switches = frozenset(config.topology.switches)
+    others = frozenset(range(config.topology.nodes)) - switches
+    kinds = [_Kind(WORD_MODULE, TileGates(config), others)]
+    if switches:
+        kinds.append(_Kind(SWITCH_WORD_MODULE, TileGates(config, switch=True), switches))
+    return kinds
+
+
+def _network_of_words(config: NetworkConfig, kinds: Sequence[_Kind]) -> Iterator[str]:
+    """The module of all tiles: a module for each word of each kind, and the links."""
+    # A switch has no port that no other tile has.
+    tile, nodes = kinds[0].tile, config.topology.nodes
     outputs = {
         name: [f"{name}_{bit}" for bit in range(len(gates))] for name, gates in tile.outputs.items()
     }
@@ -53,18 +88,41 @@ def _network_of_words(config: NetworkConfig, tile: TileGates) -> Iterator[str]:
         )
     for first in firsts:
         here = f"[{min(first + TILES, nodes) - 1}:{first}]"
-        connected = {"clk": "clk"}
-        for name, names in (*tile.inputs.items(), *outputs.items()):
-            for bit, each in enumerate(names):
-                if not _is_inside(name):
-                    connected[each] = f"{each}{here}"
-                elif name in outputs:
-                    connected[each] = f"{each}_of_{first}"
-                else:
-                    connected[each] = links.word(name, bit, first)
-        wired = ", ".join(f".{port}({value})" for port, value in connected.items())
-        yield f"  {WORD_MODULE} tiles_{first}({wired});"
+        places = {
+            each: f"{each}_of_{first}" if _is_inside(name) else f"{each}{here}"
+            for name, names in outputs.items()
+            for each in names
+        }
+        yield from _word(config, [kind for kind in kinds if kind.mask(first)], first, here, places)
     yield "endmodule"
+
+
+def _word(
+    config: NetworkConfig, kinds: Sequence[_Kind], first: int, here: str, places: dict[str, str]
+) -> Iterator[str]:
+    """The modules of one word, whose outputs go to ``places``: by node, where there are two."""
+    parts: dict[str, list[str]] = {each: [] for each in places}
+    for kind in kinds:
+        connected, links = {"clk": "clk"}, _Links(config, kind)
+        for name, names in kind.tile.inputs.items():
+            for bit, each in enumerate(names):
+                inside = _is_inside(name)
+                connected[each] = links.word(name, bit, first) if inside else f"{each}{here}"
+        if len(kinds) == 1:
+            connected |= places
+        else:
+            own = {each: f"{each}_of_{kind.module}_{first}" for each in places}
+            yield from (f"  wire {WORD} {wire};" for wire in own.values())
+            for each, wire in own.items():
+                parts[each].append(f"({wire} & {_literal(kind.mask(first))})")
+            connected |= own
+        wired = ", ".join(f".{port}({value})" for port, value in connected.items())
+        yield f"  {kind.module} {kind.module.rpartition('_')[2]}_{first}({wired});"
+    yield from (
+        f"  assign {place} = {' | '.join(parts[each])};"
+        for each, place in places.items()
+        if parts[each]
+    )
 
 
 def _is_inside(port: str) -> bool:
@@ -73,10 +131,11 @@ def _is_inside(port: str) -> bool:
 
 
 class _Links:
-    """Inputs of the tiles: their links, and their constants."""
+    """Inputs of the tiles of a kind: their links, and their constants."""
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, kind: _Kind) -> None:
         self._topology = config.topology
+        self._kind = kind
 
     def word(self, name: str, bit: int, first: int) -> str:
         """The word of one bit of an input, of the tiles from ``first`` on."""
@@ -90,6 +149,8 @@ class _Links:
         # By port and word at the other end, and how far it lies: the tiles that are so linked.
         masks: Counter[tuple[int, int, int]] = Counter()
         for place, node in enumerate(nodes):
+            if node not in self._kind.nodes:
+                continue
             other = int(self._topology.neighbor[node, int(index) + 1])
             if other != NO_LINK:
                 port = int(self._topology.peer[node, int(index) + 1])
@@ -118,8 +179,9 @@ def _literal(number: int) -> str:
 class _WordModule:
     """The module of so many tiles as a word has bits."""
 
-    def __init__(self, config: NetworkConfig, tile: TileGates) -> None:
-        self._tile = tile
+    def __init__(self, config: NetworkConfig, kind: _Kind) -> None:
+        self._name = kind.module
+        self._tile = kind.tile
         self._tiles = min(TILES, config.topology.nodes)
         self._text = {ZERO: _literal(0), ONE: f"~{_literal(0)}"}
 
@@ -134,7 +196,7 @@ class _WordModule:
         inputs = (each for names in tile.inputs.values() for each in names)
         ports = ["input clk", *(f"input {WORD} {each}" for each in inputs)]
         ports += [f"output {WORD} {each}" for each in outputs]
-        yield f"module {WORD_MODULE}({', '.join(ports)});"
+        yield f"module {self._name}({', '.join(ports)});"
         for register in tile.registers:
             initial = _literal(-register.initial % (1 << TILES))
             yield f"  reg {WORD} {register.name} = {initial};"

@@ -65,7 +65,7 @@ class Memory:
 
 
 class TileGates:
-    """The gates of a tile, and what they work on.
+    """The gates of a tile, or that of a ``switch``, and what they work on.
 
     gates : Gates
         Their inputs are the names in ``inputs``, of registers, and of what memories answer.
@@ -77,7 +77,7 @@ class TileGates:
         What is kept from cycle to cycle.
     """
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, *, switch: bool = False) -> None:
         self.gates = Gates()
         self.inputs: dict[str, list[str]] = {}
         self.outputs: dict[str, list[int]] = {}
@@ -86,7 +86,7 @@ class TileGates:
         self._known = dict(CONSTANTS)
         # Of each wire that is worked out: all wires of its cell, what those want, and how.
         self._sources: dict[Bit, _Source] = {}
-        module = _netlist(config)
+        module = _netlist(Tile(config, switch=switch))
         cells = [cell for cell in module["cells"].values() if cell["type"] != "$scopeinfo"]
         memories = [_MemoryCell(cell) for cell in cells if cell["type"] == "$mem_v2"]
         flip_flops = [cell["connections"] for cell in cells if cell["type"] == "$_DFF_P_"]
@@ -251,9 +251,9 @@ class _MemoryCell:
         return wires
 
 
-def _netlist(config: NetworkConfig) -> dict[str, Any]:
+def _netlist(tile: Tile) -> dict[str, Any]:
     """The tile as one module of Yosys' simple cells."""
-    text = rtlil.convert(Tile(config), name=MODULE, emit_src=False)
+    text = rtlil.convert(tile, name=MODULE, emit_src=False)
     script = "\n".join([f"read_rtlil <<end_of_tile\n{text}\nend_of_tile", *YOSYS_PASSES, ""])
     done = subprocess.run(
         # The one that Amaranth has for itself. -P: as for the simulator's own worker.

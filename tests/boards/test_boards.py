@@ -57,7 +57,14 @@ def test_the_table_says_of_a_board_what_its_platform_says(name):
     assert board.clock / board.divisor == pytest.approx(BAUD, rel=0.01)
 
 
-@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        # One of each maker's FPGAs by default.
+        pytest.param(name, marks=() if name in {"icebreaker", "ulx3s-85f"} else pytest.mark.slow)
+        for name in BOARDS
+    ],
+)
 def test_a_top_has_five_pins_and_its_clock_is_constrained(name):
     board = find_board(name)
     files = synthesis_inputs(board, SMALL, "statistics.json")

@@ -79,9 +79,6 @@ BAD_OPTIONS = {
     "traffic --mesh 4x4 --rate x": "--rate must be a number, not 'x'",
     "traffic --mesh 4x4 --rate inf": "--rate must be a number, not 'inf'",
     "traffic --mesh 4x4 --message-words 0": "message words must be 2 to 65536, not 0",
-    "traffic --mesh 4x4 --traffic-file t.csv --cycles 5": (
-        "--cycles must be left out with --traffic-file: the file says it"
-    ),
     "traffic --mesh 4x4 --on moon": "--on must be model, hardware or both, not moon",
     "traffic --mesh 4x4 --back-pressure 1": "back-pressure must be from 0 to below 1, not 1.0",
     "traffic --torus 5x5 --on model": (
@@ -169,8 +166,8 @@ BAD_OPTIONS = {
     f"predict --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
-        "command must be bitstream, board-run, boards, cache, compare, completion, costs, demo, "
-        "doctor, predict, program, schedule, show, traffic, transmit, verify, verilog, "
+        "command must be bitstream, board-run, boards, cache, compare, completion, convert, costs, "
+        "demo, doctor, predict, program, schedule, show, traffic, transmit, verify, verilog, "
         "not frobnicate"
     ),
     "schedule --frob": "No such option '--frob' (see eyecast schedule --help)",
@@ -195,12 +192,6 @@ BAD_OPTIONS = {
     ),
     "verify --schedule s.json --all-sources": (
         "--all-sources must be without --source and --schedule"
-    ),
-    "predict --schedule s.json --mesh 4x4": (
-        "--mesh must be left out with --schedule: the file says it"
-    ),
-    "predict --schedule s.json --flits 16": (
-        "--flits must be left out with --schedule: the file says it"
     ),
     "predict --program p.json --schedule s.json": (
         "--schedule must be left out with --program: the file says it"
@@ -299,6 +290,24 @@ def test_a_folder_that_turns_read_only(
             assert eyecast("schedule", *CORNER_4X4, "-o", "s.json") == refusal(line)
             assert eyecast("predict", *CORNER_4X4, "-o", "t.csv") == refusal(line)
         assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        ("predict --schedule s.json --mesh 4x4", "--mesh"),
+        ("predict --schedule s.json --flits 16", "--flits"),
+        ("traffic --mesh 4x4 --traffic-file t.csv --cycles 5", "--cycles"),
+    ],
+)
+def test_what_a_file_says_is_left_out_beside_it(
+    eyecast: Command, here: Path, arguments: str, option: str
+) -> None:
+    eyecast("schedule", *CORNER_4X4, "-o", "s.json")
+    (here / "t.csv").write_text("cycle,source,target,flits\n3,0,1,2\n")
+    file_option = arguments.split()[-4]
+    line = f"{option} must be left out with {file_option}: the file says it"
+    assert eyecast(*arguments.split()) == refusal(line)
 
 
 def test_outputs_that_are_inputs_or_each_other(eyecast: Command, here: Path) -> None:

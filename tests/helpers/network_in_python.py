@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
 
@@ -33,9 +35,16 @@ def one_clock(monkeypatch: pytest.MonkeyPatch) -> ClockDomain:
 class NetworkBench:
     """A network, its reset, and its host port."""
 
-    def __init__(self, clock: ClockDomain, config: NetworkConfig, *, look_ahead: bool) -> None:
+    def __init__(
+        self,
+        clock: ClockDomain,
+        config: NetworkConfig,
+        *,
+        look_ahead: bool = False,
+        trace: bool = False,
+    ) -> None:
         self.config, self.look_ahead = config, look_ahead
-        self.network = Network(config, technology=Technology(look_ahead=look_ahead))
+        self.network = Network(config, trace=trace, technology=Technology(look_ahead=look_ahead))
         self.reset, self.module = Signal(init=1), Module()
         self.module.domains += clock
         self.module.d.comb += ResetSignal().eq(self.reset)
@@ -43,11 +52,15 @@ class NetworkBench:
 
     async def load(self, ctx, job) -> None:
         """Write the job's words in reset, and release it."""
+        await self.write(ctx, job.writes.tolist(), barrier=job.barrier)
+
+    async def write(self, ctx, words: Sequence[Sequence[int]], *, barrier: bool) -> None:
+        """Write words (node, space, address, word) in reset, and release it."""
         host = self.network.host
         ctx.set(self.reset, 1)
-        ctx.set(self.network.barrier, job.barrier)
+        ctx.set(self.network.barrier, barrier)
         ctx.set(host.write, 1)
-        for node, space, address, word in job.writes.tolist():
+        for node, space, address, word in words:
             ctx.set(host.node, node)
             ctx.set(host.space, space)
             ctx.set(host.address, address)

@@ -72,10 +72,12 @@ def put(
 
 
 def words(program: Program) -> npt.NDArray[np.uint64]:
-    """Message memories in which no two words are the same."""
+    """Message memories in which no two words are the same; a switch has none."""
     config = program.config
     shape = (config.topology.nodes, config.message_words)
-    return np.arange(1, 1 + shape[0] * shape[1], dtype=np.uint64).reshape(shape)
+    memory = np.arange(1, 1 + shape[0] * shape[1], dtype=np.uint64).reshape(shape)
+    memory[list(config.topology.switches)] = 0
+    return memory
 
 
 def simulated(program: Program, timing: str = "self-timed", **options: Any) -> Run:

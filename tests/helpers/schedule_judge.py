@@ -1,6 +1,7 @@
-"""A second checker of schedules on a mesh: plain loops over one send after the other.
+"""A second checker of schedules on a mesh or graph: plain loops over one send after the other.
 
-It is written from the rules themselves and shares no code with ``Schedule.check``, which it judges.
+On a graph some nodes may be switches: they are sent nothing, send nothing and are owed nothing. It
+is written from the rules themselves and shares no code with ``Schedule.check``, which it judges.
 """
 
 from __future__ import annotations
@@ -13,11 +14,23 @@ from helpers.schedules import Send, listed
 
 from eyecast.model.schedule.schedule import Schedule
 
+KINDS = {
+    "range": "must be",
+    "path": "path (begins|ends) at|path has a gap|sends to itself",
+    "early": "never gets block|only by send",
+    "left out": "is left out",
+    "twice": "is reached twice",
+    "ports": "forbids",
+    "link": "shares link|crosses link",
+}
+"""Kinds of rules, but for that of switches, and the words in which check() names them."""
+
 
 def problems(schedule: Schedule) -> set[str]:
-    """Kinds of rule that a schedule on a mesh breaks; empty for a correct one."""
+    """Kinds of rule that a schedule breaks; empty for a correct one."""
     dims = schedule.topology.dims
-    nodes = int(np.prod(dims))
+    nodes = int(np.prod(dims)) if dims else len(schedule.topology.neighbor)
+    switches = set(schedule.topology.switches)
     sends = listed(schedule)
     for send in sends:
         inside = all(0 <= n < nodes for n in [*send.path, send.source, send.target])
@@ -26,7 +39,12 @@ def problems(schedule: Schedule) -> set[str]:
         if send.step < 1 or not (inside and vcs_exist and blocks_exist):
             return {"range"}
 
-    found = {"path"} if any(not connected(send, dims) for send in sends) else set()
+    ways = None if dims else schedule.topology.neighbor.tolist()
+    found = {"path"} if any(not connected(send, dims, ways) for send in sends) else set()
+    owed_some = {node for owed in schedule.blocks.owed for node in owed or ()}
+    having = {*schedule.blocks.owner.tolist(), *owed_some}
+    if switches & having.union(*({send.source, send.target} for send in sends)):
+        found.add("switch")
     has = {n: Counter() for n in range(nodes)}
     for block, owner in enumerate(schedule.blocks.owner.tolist()):
         has[owner][block] += 1
@@ -38,15 +56,19 @@ def problems(schedule: Schedule) -> set[str]:
             has[send.target].update(send.blocks)
         found |= step_problems(now, schedule.port_model)
     for block, owed in enumerate(schedule.blocks.owed):
-        if any(not has[node][block] for node in (range(nodes) if owed is None else owed)):
+        everyone = [node for node in range(nodes) if node not in switches]
+        if any(not has[node][block] for node in (everyone if owed is None else owed)):
             found.add("left out")
     if schedule.collective == "broadcast" and any(n > 1 for c in has.values() for n in c.values()):
         found.add("twice")
     return found
 
 
-def connected(send: Send, dims: tuple[int, ...]) -> bool:
-    """Whether the path leads from neighbour to neighbour, from the source to another node."""
+def connected(send: Send, dims: tuple[int, ...], ways: list[list[int]] | None) -> bool:
+    """Whether the path leads from neighbour to neighbour, from the source to another node.
+
+    Neighbours are as on a mesh, or those to which there are ``ways``.
+    """
 
     def place(node: int) -> list[int]:
         digits = []
@@ -57,6 +79,8 @@ def connected(send: Send, dims: tuple[int, ...]) -> bool:
 
     hops = [
         sum(abs(p - q) for p, q in zip(place(a), place(b), strict=True))
+        if ways is None
+        else ways[a].count(b)
         for a, b in pairwise(send.path)
     ]
     ends = (send.path[0], send.path[-1]) == (send.source, send.target)

@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from eyecast.model.network.topology import mesh
+from eyecast.model.network.topology import Topology, mesh
 from eyecast.model.schedule.collective import ROOTLESS
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.schedule.table import Blocks
@@ -34,17 +34,18 @@ def joined(lists: list[list[int]]) -> list[int]:
 
 
 def build(
-    dims: tuple[int, ...],
+    network: tuple[int, ...] | Topology,
     sends: list[Send],
     blocks: Blocks | None = None,
     collective: str = "broadcast",
     port_model: str = "half-duplex",
 ) -> Schedule:
+    """A schedule on a mesh of given sides, or on any network."""
     blocks = blocks or Blocks.of_broadcast(0, 4)
     paths = [send.path for send in sends]
     vcs = [[0] * (len(s.path) - 1) if s.vcs is None else s.vcs for s in sends]
     return Schedule(
-        topology=mesh(dims),
+        topology=network if isinstance(network, Topology) else mesh(network),
         collective=collective,
         algorithm="by hand",
         port_model=port_model,

@@ -27,7 +27,7 @@ def refusal(function: Callable[..., object], *arguments: Any) -> str:
 
 
 def assert_same(one: Topology, other: Topology) -> None:
-    for name in ("kind", "dims", "wrapped", "label", "faulty_nodes", "faulty_links"):
+    for name in ("kind", "dims", "wrapped", "label", "faulty_nodes", "faulty_links", "switches"):
         assert getattr(one, name) == getattr(other, name)
     assert one.neighbor.tolist() == other.neighbor.tolist()
     assert one.peer.tolist() == other.peer.tolist()

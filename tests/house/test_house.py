@@ -33,6 +33,10 @@ FLOORS: dict[str, set[str]] = {
     },
     "waves": {"model/base", "model/network", "model/program", "model/run"},
     "picture": {"model/base", "model/network", "model/schedule", "model/collectives"},
+    "formats": {
+        *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
+        "model/traffic",
+    },
     "sim": {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
         *("model/traffic", "model/compare", "rtl", "waves"),
@@ -48,7 +52,7 @@ FLOORS: dict[str, set[str]] = {
     "cli": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/traffic", "model/compare", "picture", "sim", "boards"),
-        *("rtl", "waves"),
+        *("formats", "rtl", "waves"),
     },
 }
 """For each floor the floors below it that it may import; itself always, and ``eyecast`` itself."""

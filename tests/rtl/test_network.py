@@ -59,8 +59,17 @@ class Bench(NetworkBench):
                 assert await self.read(ctx, node, HostSpace.MESSAGE, address) == word
 
 
-@pytest.mark.parametrize("look_ahead", [False, True])
-@pytest.mark.parametrize("registers", [0, 3, 5])
+@pytest.mark.parametrize(
+    ("registers", "look_ahead"),
+    [
+        (0, False),
+        pytest.param(0, True, marks=pytest.mark.slow),
+        pytest.param(3, False, marks=pytest.mark.slow),
+        (3, True),
+        pytest.param(5, False, marks=pytest.mark.slow),
+        pytest.param(5, True, marks=pytest.mark.slow),
+    ],
+)
 def test_one_cycle_of_reset_is_enough(clock: ClockDomain, registers: int, look_ahead: bool) -> None:
     rows = {0: [put(1, (UP, 2)), put(3, (UP, 1))]}
     each = program(rows, {1: [3], 2: [1]}, barrier_registers=registers, message_words=16)

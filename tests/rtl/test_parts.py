@@ -24,11 +24,16 @@ from eyecast.rtl.technology import BufferStyle, Technology
 TOPOLOGY = mesh((2, 2))
 
 
-def places(groups, members, vcs, delivers):
-    """Requesters in the order of turns, as docs/router.md has it, and the place it begins at."""
+def places(groups, members, vcs, *, delivers, interface):
+    """Requesters in the order of turns, as docs/router.md has it, and the place it begins at.
+
+    In a switch the interface's have their places, and never ask.
+    """
     numbers = list(range(groups * members))
     if delivers:
         return numbers, 0
+    if not interface:
+        numbers = list(range((groups + 1) * members))
     links, interface = numbers[:-members], numbers[-members:]
     return [*links, *interface, *(links if vcs > 1 else [])], len(links)
 
@@ -38,18 +43,18 @@ def from_place(order, first):
     return [*range(first, len(order)), *range(first)]
 
 
-@pytest.mark.parametrize("delivers", [True, False])
+@pytest.mark.parametrize(("delivers", "interface"), [(True, False), (False, True), (False, False)])
 @pytest.mark.parametrize(
     ("groups", "members", "vcs"),
     [(1, 1, 1), (2, 1, 1), (4, 1, 1), (5, 1, 1), (1, 2, 2), (2, 2, 2), (4, 2, 2), (3, 3, 3)],
 )
 def test_arbiter_grants_the_first_request_from_the_turn_of_the_next_ready_vc(
-    groups, members, vcs, delivers
+    groups, members, vcs, delivers, interface
 ):
     inputs = groups * members
-    arbiter = Arbiter(groups, members, vcs=vcs, delivers=delivers)
+    arbiter = Arbiter(groups, members, vcs=vcs, delivers=delivers, interface=interface)
     draw = random.Random(inputs)
-    order, first = places(groups, members, vcs, delivers)
+    order, first = places(groups, members, vcs, delivers=delivers, interface=interface)
 
     async def testbench(ctx):
         turns, next_vc = [first] * vcs, 0
@@ -95,7 +100,9 @@ def test_arbiter_grants_the_first_request_from_the_turn_of_the_next_ready_vc(
 def test_buffer_keeps_order_and_flags_a_flit_too_many(style, depth):
     config = NetworkConfig(topology=TOPOLOGY)
     technology = Technology(buffer_style=style)
-    buffer = FlitBuffer(routed_layout(config), depth=depth, technology=technology)
+    buffer = FlitBuffer(
+        routed_layout(config, TOPOLOGY.ports - 1), depth=depth, technology=technology
+    )
     draw = random.Random(depth)
 
     async def testbench(ctx):

@@ -35,7 +35,8 @@ def cases(config, timing):
 
 
 @pytest.mark.parametrize(
-    ("registers", "side"), [(0, 4), (2, 2), pytest.param(2, 4, marks=pytest.mark.slow)]
+    ("registers", "side"),
+    [(0, 4), *(pytest.param(2, side, marks=pytest.mark.slow) for side in (2, 4))],
 )
 def test_every_source_as_on_buffered_routers(registers, side):
     changes = {"topology": mesh((side, side)), "link_registers": registers}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isqrt
 from typing import NamedTuple
 
-from ...base.errors import InvalidInput
+from ...base.errors import InvalidInput, with_article
 from ...network.named_graphs import de_bruijn_size, star_tree_size
 from ...network.topology import Topology
 from .certificate import Certificate
@@ -75,10 +75,13 @@ def transmit(topology: Topology, seconds: float) -> Findings:
 
     The search is for networks of no kind that the paper treats, and for others up to
     :data:`LARGEST_SEARCHED` nodes where counting has not proved our plan optimal. Raises
-    :class:`InvalidInput` for a network that is not connected, and for one of no kind with a plan
-    that is too large to be searched. (A star tree without its centre is separate lines, which
-    Theorem 3 is about.)
+    :class:`InvalidInput` for a network with switches, for one that is not connected, and for one of
+    no kind with a plan that is too large to be searched. (A star tree without its centre is
+    separate lines, which Theorem 3 is about.)
     """
+    if topology.switches:
+        allowed = "one without switches, as every node passes the message on"
+        raise InvalidInput.of("network to transmit on", allowed, with_article(topology.label))
     if _is_lines(topology):
         return _lines_findings(topology)
     scheme = SCHEMES.get(topology.kind) if topology.without_faults is None else None

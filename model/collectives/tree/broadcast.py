@@ -1,4 +1,4 @@
-"""Broadcast on any network, in the fewest steps, ceil(log2 nodes), where links work both ways.
+"""Broadcast on any network, in the fewest steps, ceil(log2 N), where links work both ways.
 
 Whatever the network (meshes with faults anywhere, tori, irregular graphs), a node that has the
 message sends once in each step as long as there is something left for it to do, and no directed
@@ -19,6 +19,9 @@ With s steps left a part or interval has at most 2^s nodes, and halves need not 
 they fit. So the broadcast takes ceil(log2 nodes) steps and no more. A half-duplex node never has to
 do two things at once: of each part one node sends and one receives.
 
+Where some nodes only pass on, switches or those that a multicast is not for, the whole network is
+served by intervals, of a list without them: in ceil(log2 N) steps for the N others.
+
 Paths lead both ways over the edges of a tree, so links count only where the link back works too.
 Where they do not reach all whom some path leads to, :mod:`.one_way` takes over: it uses all links,
 and may take more steps, as it must where nodes cannot pass on what they get.
@@ -26,6 +29,7 @@ and may take more steps, as it must where nodes cannot pass on what they get.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 import numpy as np
@@ -36,48 +40,74 @@ from ...base.pieces import offsets_of
 from ...network.topology import Topology
 from ...schedule.broadcast_bounds import least_broadcast_steps
 from ...schedule.builder import one_block_schedule
+from ...schedule.collective import Collective
 from ...schedule.promises import broadcast_name
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
 from .graph import UNKNOWN, Graph, Numbers, one_way_graph, two_way_graph
 from .one_way import one_way_sends
-from .parts import PartSearch, Send, sends_of
+from .parts import PartSearch, Send, sends_of, tree_sends
 
 
 def tree_broadcast(topology: Topology, source: int, words: int) -> Schedule:
-    """Broadcast ``words`` words from ``source`` to all nodes but faulty ones, half-duplex.
+    """Broadcast ``words`` words from ``source`` to all working nodes, half-duplex.
 
-    Raises :class:`InvalidInput` for a source that is outside the network or faulty, for a message
-    without words, and for a network in which a node cannot be reached, which it names.
+    Raises :class:`InvalidInput` for a source that is outside the network, faulty or a switch, for a
+    message without words, and for a network in which a node cannot be reached, which it names.
     """
-    _require_source(topology, source)
-    missing = np.setdiff1d(topology.working_nodes, _reached(one_way_graph(topology), source))
-    for node in missing[:1]:
-        raise InvalidInput.of(
-            f"network for a broadcast from node {source}",
-            "one in which it reaches all nodes",
-            f"{with_article(topology.label)}, where no path leads to node {node}",
-        )
+    _require_working(topology, "source", source)
+    _require_reached(topology, source, topology.working_nodes, Collective.BROADCAST)
     return partial_tree_broadcast(topology, source, words)
 
 
 def partial_tree_broadcast(topology: Topology, source: int, words: int) -> Schedule:
     """Broadcast as :func:`tree_broadcast` to the nodes in reach; the others are owed nothing."""
-    _require_source(topology, source)
-    graph, two_way = one_way_graph(topology), two_way_graph(topology)
-    reached = _reached(graph, source)
-    if _reached(two_way, source).size == reached.size:
-        part = two_way.part(reached)
-        sends = _two_way_sends(part, _guides(topology, part, reached), reached, source)
-    else:
-        sends = one_way_sends(graph.part(reached), int(np.searchsorted(reached, source)))
-    return _schedule(topology, source, words, reached, sends)
+    _require_working(topology, "source", source)
+    reached = _reached(one_way_graph(topology), source)
+    served = np.setdiff1d(reached, topology.switches)
+    blocks = Blocks.of_broadcast(source, words)
+    if served.size + len(topology.switches) < topology.nodes:
+        blocks = Blocks(blocks.owner, (tuple(served.tolist()),), blocks.words)
+    return _schedule(topology, served, blocks, broadcast_name(topology, blocks))
 
 
-def _require_source(topology: Topology, source: int) -> None:
-    require_range("source", source, 0, topology.nodes - 1)
-    if source in topology.faulty_nodes:
-        raise InvalidInput.of("source", "a node that is not faulty", source)
+def tree_multicast(
+    topology: Topology, source: int, targets: Iterable[int] | None, words: int
+) -> Schedule:
+    """Send ``words`` words from ``source`` to ``targets`` alone, for None to all working nodes.
+
+    ``source`` among the targets counts for nothing. Raises :class:`InvalidInput` as
+    :func:`tree_broadcast` does, for targets too.
+    """
+    everyone = topology.working_nodes.tolist()
+    goals = sorted({*(everyone if targets is None else targets)} - {source})
+    for name, node in (("source", source), *(("target", goal) for goal in goals)):
+        _require_working(topology, name, node)
+    _require_reached(topology, source, np.array(goals, np.int64), Collective.MULTICAST)
+    one = Blocks.of_broadcast(source, words)
+    blocks = Blocks(one.owner, (tuple(goals),), one.words)
+    return _schedule(topology, np.array(sorted((source, *goals))), blocks, Collective.MULTICAST)
+
+
+def _require_working(topology: Topology, name: str, node: int) -> None:
+    require_range(name, node, 0, topology.nodes - 1)
+    topology.require_interface(name, node)
+    if node in topology.faulty_nodes:
+        raise InvalidInput.of(name, "a node that is not faulty", node)
+
+
+def _require_reached(
+    topology: Topology, source: int, goals: npt.NDArray[np.int64], collective: Collective
+) -> None:
+    """Raise :class:`InvalidInput` that names the first of ``goals`` that no path leads to."""
+    missing = np.setdiff1d(goals, _reached(one_way_graph(topology), source))
+    everyone = "all nodes" if collective is Collective.BROADCAST else "its targets"
+    for node in missing[:1]:
+        raise InvalidInput.of(
+            f"network for a {collective} from node {source}",
+            f"one in which it reaches {everyone}",
+            f"{with_article(topology.label)}, where no path leads to node {node}",
+        )
 
 
 def _reached(graph: Graph, source: int) -> Numbers:
@@ -85,13 +115,32 @@ def _reached(graph: Graph, source: int) -> Numbers:
     return np.flatnonzero(graph.distances(source) < UNKNOWN).astype(np.int32)
 
 
-def _two_way_sends(
-    graph: Graph, guides: npt.NDArray[np.integer], reached: Numbers, source: int
-) -> list[Send]:
-    root = int(np.searchsorted(reached, source))
+def _sends(
+    topology: Topology, source: int, served: npt.NDArray[np.integer]
+) -> Iterator[tuple[int, list[int]]]:
+    """The sends from ``source`` to all others of ``served``, in order, as step and path."""
+    graph = two_way_graph(topology)
+    reached = _reached(graph, source)
+    two_way = bool(np.isin(served, reached).all())
+    if not two_way:
+        graph = one_way_graph(topology)
+        reached = _reached(graph, source)
+    part, root = graph.part(reached), int(np.searchsorted(reached, source))
+    members = np.isin(reached, served)
+    if not two_way:
+        sends = one_way_sends(part, root, members)
+    elif members.all():
+        sends = _sends_in_parts(part, _guides(topology, part, reached), root)
+    else:
+        sends = tree_sends(part, root, least_broadcast_steps(served.size), members)
+    for step, path in sends:
+        yield step, reached[path].tolist()
+
+
+def _sends_in_parts(graph: Graph, guides: npt.NDArray[np.integer], root: int) -> list[Send]:
     search = PartSearch(graph, guides, root)
-    everything = np.arange(reached.size, dtype=np.int32)
-    part = search.solve(everything, least_broadcast_steps(reached.size))
+    everything = np.arange(graph.nodes, dtype=np.int32)
+    part = search.solve(everything, least_broadcast_steps(graph.nodes))
     return sorted(sends_of(part, graph, root))
 
 
@@ -110,22 +159,18 @@ def _guides(topology: Topology, graph: Graph, reached: Numbers) -> npt.NDArray[n
 
 
 def _schedule(
-    topology: Topology, source: int, words: int, reached: Numbers, sends: list[Send]
+    topology: Topology, served: npt.NDArray[np.integer], blocks: Blocks, collective: str
 ) -> Schedule:
-    """The schedule of ``sends``, whose nodes are places in ``reached``."""
-    blocks = Blocks.of_broadcast(source, words)
-    if reached.size < topology.nodes:
-        blocks = Blocks(blocks.owner, (tuple(reached.tolist()),), blocks.words)
+    """The schedule that brings the one block of ``blocks`` from its owner to all ``served``."""
+    sends = list(_sends(topology, int(blocks.owner[0]), served))
     lengths = np.array([len(path) for _, path in sends], np.int64)
-    path_offsets = offsets_of(lengths)
-    places = np.fromiter(chain.from_iterable(path for _, path in sends), np.int64)
     step = np.array([step for step, _ in sends], np.int32)
     return one_block_schedule(
         "tree",
         topology,
         blocks,
         step,
-        path_offsets,
-        reached[places],
-        collective=broadcast_name(topology, blocks),
+        offsets_of(lengths),
+        np.fromiter(chain.from_iterable(path for _, path in sends), np.int32),
+        collective=collective,
     )

@@ -16,6 +16,8 @@ from ...base.compiled import compiled
 from ...network.topology import NO_LINK, Topology
 
 Numbers = npt.NDArray[np.int32]
+Members = npt.NDArray[np.bool_]
+"""Tells for each node whether it is to be served, or only passes on."""
 
 UNKNOWN = 1 << 29
 """A distance or a cost that nothing has. The sum of two fits in 32 bits."""

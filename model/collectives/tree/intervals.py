@@ -1,17 +1,19 @@
 """Broadcast along a spanning tree by halving its preorder list: the way that serves every graph.
 
-List the nodes of a tree, rooted at the source, in preorder. An interval of the list whose first
-node has the message is halved: the first node sends, along the tree, to the first node of the right
+List the nodes of a tree, rooted at the source, in preorder, and leave those out that nothing is for
+(switches, or who gets no multicast). An interval of the list whose first node has the message is
+halved: the first node sends, along the tree, to the first node of the right
 part, and in the next step both parts do the same. Parts of any sizes do, as long as they fit the
-steps that are left: 2^s nodes for s steps. ceil(log2 nodes) steps are enough for the whole list.
+steps that are left: 2^s nodes for s steps. For a list of N nodes ceil(log2 N) steps are enough.
 
 **Within a step no directed link is used twice.** The paths of a step lead from u to v and from u'
 to v', where u < v < u' < v' in the list, as their intervals do not overlap. Let both use the tree
-edge between a node y and its parent. The nodes beneath it, y and what descends from y, are an
-interval Y of the list. Each path has one end in Y and one outside, so u < v < u' < v' leaves only
-v and u' in Y: if u were in Y, v would be outside and to the right of it, with u' and v'; if v' were
-in Y, u' would be outside and to the left of it, with u and v. So the first path leads down into Y
-and the second up out of it: the same edge, the two links of which it consists.
+edge between a node y and its parent. Those nodes of the list that are beneath the edge, y or what
+descends from y, are an interval Y of the list, whoever is left out. Each path has one end in Y and
+one outside, so u < v < u' < v' leaves only v and u' in Y: if u were in Y, v would be outside and to
+the right of it, with u' and v'; if v' were in Y, u' would be outside and to the left of it, with u
+and v. So the first path leads down into Y and the second up out of it: the same edge, the two links
+of which it consists.
 
 Where the cuts are is free, and decided by dynamic programming over the intervals; only intervals of
 more than :data:`WINDOW` nodes are cut where the way is shortest. The tree is free too, and so is
@@ -25,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...base.compiled import compiled
-from .graph import UNKNOWN, Graph, Numbers
+from .graph import UNKNOWN, Graph, Members, Numbers
 
 WINDOW = 64
 """Intervals up to this many nodes are cut as well as can be."""
@@ -39,29 +41,36 @@ class TreeSends(NamedTuple):
     parents: Numbers
 
 
-def interval_sends(graph: Graph, root: int, steps: int, trials: int) -> TreeSends:
+def interval_sends(
+    graph: Graph, root: int, steps: int, trials: int, members: Members | None = None
+) -> TreeSends:
     """The cheapest broadcast found along trees of ``graph``, which is connected, from ``root``.
 
-    Two trees, each with two orders of children, are tried, and ``trials`` changes of the best.
+    It serves the nodes for which ``members`` is true, shape (nodes,), or all. The root is one. Two
+    trees, each with two orders of children, are tried, and ``trials`` changes of the best.
     """
+    if members is None:
+        members = np.ones(graph.nodes, np.bool_)
     tried = []
     for parents in (_broad_tree(graph, root), _deep_tree(graph, root)):
         beneath = sizes_beneath(parents, root)
         for ranks in (beneath, -beneath):
-            tried.append((_sends_along(parents, ranks, root, steps), ranks))
+            tried.append((_sends_along(parents, ranks, root, steps, members), ranks))
     best, ranks = min(tried, key=lambda pair: pair[0].tcd)
-    if trials and best.tcd > graph.nodes - 1:
+    if trials and best.tcd > len(best.rows):
         draws = np.random.default_rng(graph.nodes).integers(0, 1 << 30, (trials, 3), dtype=np.int32)
         parents, ranks = best.parents.copy(), ranks.copy()
-        improve(graph.offsets, graph.neighbors, parents, ranks, root, steps, draws)
-        best = _sends_along(parents, ranks, root, steps)
+        improve(graph.offsets, graph.neighbors, parents, ranks, root, steps, draws, members)
+        best = _sends_along(parents, ranks, root, steps, members)
     return best
 
 
-def _sends_along(parents: Numbers, ranks: Numbers, root: int, steps: int) -> TreeSends:
+def _sends_along(
+    parents: Numbers, ranks: Numbers, root: int, steps: int, members: Members
+) -> TreeSends:
     order, _, above = preorder(parents, ranks, root)
-    tcd, rows = cut_intervals(above, steps)
-    rows[:, 1:] = order[rows[:, 1:]]
+    tcd, rows = cut_intervals(*depths_of_members(order, above, members), steps)
+    rows[:, 1:] = order[members[order]][rows[:, 1:]]
     return TreeSends(tcd, rows, parents)
 
 
@@ -74,6 +83,7 @@ def improve(
     root: int,
     steps: int,
     draws: Numbers,
+    members: Members,
 ) -> None:
     """Change a tree at random, keeping what does not raise the TCD.
 
@@ -82,8 +92,9 @@ def improve(
     """
     nodes = parents.size
     beneath = sizes_beneath(parents, root)
-    _, place, above = preorder(parents, ranks, root)
-    least = cut_intervals(above, steps)[0]
+    order, place, above = preorder(parents, ranks, root)
+    depth, meeting = depths_of_members(order, above, members)
+    least = cut_intervals(depth, meeting, steps)[0]
     for trial in range(draws.shape[0]):
         node = draws[trial, 0] % nodes
         if node == root:
@@ -94,8 +105,9 @@ def improve(
         if not place[node] <= place[parent] < place[node] + beneath[node]:
             parents[node] = parent
         ranks[node] = ranks[draws[trial, 2] % nodes]
-        _, new_place, above = preorder(parents, ranks, root)
-        cost = cut_intervals(above, steps)[0]
+        order, new_place, above = preorder(parents, ranks, root)
+        depth, meeting = depths_of_members(order, above, members)
+        cost = cut_intervals(depth, meeting, steps)[0]
         if cost <= least:
             least, place = cost, new_place
             beneath = sizes_beneath(parents, root)
@@ -199,15 +211,36 @@ def sizes_beneath(parents: Numbers, root: int) -> Numbers:
 
 
 @compiled
-def cut_intervals(above: Numbers, steps: int) -> tuple[int, Numbers]:
+def depths_of_members(order: Numbers, above: Numbers, members: Members) -> tuple[Numbers, Numbers]:
+    """The members of a tree in preorder: how deep each is, and where the way from the last turns.
+
+    ``above`` has the place of the parent of each place, -1 at place 0; ``members`` is by node. The
+    second array has the depth of the highest node between the member before and this one.
+    """
+    depth = np.zeros(order.size, np.int32)
+    member_depth = np.zeros(members.sum(), np.int32)
+    meeting = np.zeros(member_depth.size, np.int32)
+    listed = highest = 0
+    for place in range(order.size):
+        if place > 0:
+            depth[place] = depth[above[place]] + 1
+            # Between two nodes that follow each other in preorder the parent of the second is it.
+            highest = min(highest, depth[place] - 1)
+        if members[order[place]]:
+            member_depth[listed] = depth[place]
+            meeting[listed] = highest
+            listed += 1
+            highest = depth[place]
+    return member_depth, meeting
+
+
+@compiled
+def cut_intervals(depth: Numbers, meeting: Numbers, steps: int) -> tuple[int, Numbers]:
     """Cut the whole list down to single nodes: the TCD, and rows (step, source, target) of places.
 
-    ``above`` has the place of the parent of each place, -1 at place 0; shape (nodes,).
+    ``depth`` and ``meeting`` are those of :func:`depths_of_members`, shape (listed nodes,).
     """
-    nodes = above.size
-    depth = np.zeros(nodes, np.int32)
-    for place in range(1, nodes):
-        depth[place] = depth[above[place]] + 1
+    nodes = depth.size
     # Intervals to be cut, as begin, end and the number of steps that are left.
     intervals = np.empty((2 * nodes, 3), np.int32)
     set_row(intervals, 0, 0, nodes, steps)
@@ -218,10 +251,10 @@ def cut_intervals(above: Numbers, steps: int) -> tuple[int, Numbers]:
         begin, end, left = intervals[at, 0], intervals[at, 1], intervals[at, 2]
         at += 1
         if end - begin <= WINDOW:
-            tcd += cut_window(above, depth, begin, end, steps - left, left, rows[made:])
+            tcd += cut_window(depth, meeting, begin, end, steps - left, left, rows[made:])
             made += end - begin - 1
             continue
-        hops = hops_from(above, depth, begin, end)
+        hops = hops_from(depth, meeting, begin, end)
         half = 1 << left - 1
         cut = max(1, end - begin - half)
         for other in range(cut + 1, min(end - begin - 1, half) + 1):
@@ -243,20 +276,19 @@ def set_row(rows: Numbers, at: int, first: int, second: int, third: int) -> None
 
 
 @compiled
-def hops_from(above: Numbers, depth: Numbers, begin: int, end: int) -> Numbers:
+def hops_from(depth: Numbers, meeting: Numbers, begin: int, end: int) -> Numbers:
     """Hops in the tree from place ``begin`` to the places from there up to ``end``."""
     hops = np.zeros(end - begin, np.int32)
+    highest = depth[begin]
     for place in range(begin + 1, end):
-        parent = above[place]
-        # A parent from before the interval is an ancestor of its first node, as in any preorder.
-        known = hops[parent - begin] if parent >= begin else depth[begin] - depth[parent]
-        hops[place - begin] = known + 1
+        highest = min(highest, meeting[place])
+        hops[place - begin] = depth[begin] + depth[place] - 2 * highest
     return hops
 
 
 @compiled
 def cut_window(
-    above: Numbers, depth: Numbers, begin: int, end: int, before: int, steps: int, rows: Numbers
+    depth: Numbers, meeting: Numbers, begin: int, end: int, before: int, steps: int, rows: Numbers
 ) -> int:
     """Cut an interval, from step ``before`` + 1 on, at the least TCD, which is returned.
 
@@ -272,7 +304,7 @@ def cut_window(
         for first in range(width):
             cost[left, first, first + 1] = 0
     for first in range(width - 2, -1, -1):
-        hops = hops_from(above, depth, begin + first, end)
+        hops = hops_from(depth, meeting, begin + first, end)
         for left in range(1, rounds + 1):
             half = 1 << left - 1
             for last in range(first + 2, min(first + 2 * half, width) + 1):

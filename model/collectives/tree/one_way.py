@@ -20,13 +20,14 @@ Neither is always the least: to find that is as hard as for any graph.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from ...base.pieces import offsets_of
 from ...schedule.broadcast_bounds import least_broadcast_steps
-from .graph import UNKNOWN, Graph, Numbers
+from .graph import UNKNOWN, Graph, Members, Numbers
 from .parts import Send
 
 DRAWN_TREES = 4
@@ -35,12 +36,15 @@ LARGEST_FLOW = 1024
 """Nodes up to which most are reached at once: the time for it grows with their square."""
 
 
-def one_way_sends(graph: Graph, root: int) -> list[Send]:
-    """The sends of a broadcast from ``root`` over the links of ``graph``, which reach all nodes."""
-    best = sorted(_by_branches(graph, root))
-    least = least_broadcast_steps(graph.nodes)
+def one_way_sends(graph: Graph, root: int, members: Members) -> list[Send]:
+    """The sends of a broadcast from ``root`` over the links of ``graph``, which reach all nodes.
+
+    It serves the nodes for which ``members`` is true, of which the root is one.
+    """
+    best = sorted(_by_branches(graph, root, members))
+    least = least_broadcast_steps(int(members.sum()))
     while best[-1][0] > least and graph.nodes <= LARGEST_FLOW:
-        other = sorted(_most_at_once(graph, root, best))
+        other = sorted(_most_at_once(graph, root, members, best))
         if _cost(other) >= _cost(best):
             break
         best = other  # by which it is judged anew what is urgent
@@ -54,42 +58,45 @@ def _cost(sends: Sequence[Send]) -> tuple[int, int]:
 # ---- Branches ---------------------------------------------------------------------------------
 
 
-def _by_branches(graph: Graph, root: int) -> Iterator[Send]:
+def _by_branches(graph: Graph, root: int, members: Members) -> Iterator[Send]:
     draw = np.random.default_rng(0)
     stack = [(np.arange(graph.nodes, dtype=np.int32), root, 1)]
     while stack:
         nodes, source, step = stack.pop()
-        if nodes.size == 1:
+        if members[nodes].sum() == 1:
             continue
         part = graph.part(nodes)
-        branch, way = _best_branch(part, int(np.searchsorted(nodes, source)), draw)
+        at = int(np.searchsorted(nodes, source))
+        branch, way = _best_branch(part, at, members[nodes], draw)
         path = nodes[way].tolist()
         yield step, path
         stack += [(nodes[~branch], source, step + 1), (nodes[branch], path[-1], step + 1)]
 
 
 def _best_branch(
-    graph: Graph, root: int, draw: np.random.Generator
+    graph: Graph, root: int, members: Members, draw: np.random.Generator
 ) -> tuple[npt.NDArray[np.bool_], list[int]]:
     """A branch of some tree, as a mask of the nodes, and the way from ``root`` to its own root.
 
-    Of the branches that leave the least steps, the nearest.
+    Of the branches whose roots are members, and that leave the least steps, the nearest.
     """
     start = np.full(graph.nodes, UNKNOWN, np.int32)
     start[root] = 0
     hops, back = graph.spread(start)
     found = []
     for order, last in _trees(graph, root, hops, draw):
-        sizes = last - np.arange(graph.nodes)
-        larger = np.maximum(sizes, graph.nodes - sizes)[1:]
+        before = offsets_of(members[order].astype(np.int64))
+        sizes = before[last] - before[:-1]
+        larger = np.maximum(sizes, before[-1] - sizes)[1:]
+        larger[~members[order[1:]]] = UNKNOWN
         fewest = 1 << least_broadcast_steps(int(larger.min()))
         far = np.where(larger <= fewest, hops[order[1:]], UNKNOWN)
         place = int(far.argmin()) + 1
         found.append((fewest, int(far.min()), order[place : last[place]]))
-    _, _, members = min(found, key=lambda each: each[:2])
+    _, _, nodes = min(found, key=lambda each: each[:2])
     branch = np.zeros(graph.nodes, np.bool_)
-    branch[members] = True
-    way = [int(members[0])]
+    branch[nodes] = True
+    way = [int(nodes[0])]
     while way[-1] != root:
         way.append(int(back[way[-1]]))
     return branch, way[::-1]
@@ -130,12 +137,15 @@ def _depth_first(ends: Sequence[Sequence[int]], root: int) -> tuple[Numbers, Num
 # ---- Most at once -----------------------------------------------------------------------------
 
 
-def _most_at_once(graph: Graph, root: int, known: Sequence[Send]) -> Iterator[Send]:
+def _most_at_once(
+    graph: Graph, root: int, members: Members, known: Sequence[Send]
+) -> Iterator[Send]:
     """Sends to as many nodes as can be in each step, those first that ``known`` needs the most."""
-    urgency = _urgency(graph.nodes, known)
+    needed = _urgency(graph.nodes, known)
+    urgency = {node: needed[node] for node in np.flatnonzero(members).tolist()}
     informed = {root}
     step = 0
-    while len(informed) < graph.nodes:
+    while len(informed) < len(urgency):
         step += 1
         for path in _Step(graph, informed, urgency).paths():
             informed.add(path[-1])
@@ -152,11 +162,14 @@ def _urgency(nodes: int, sends: Sequence[Send]) -> list[int]:
 
 
 class _Step:
-    """The flow of one step: at most one path from each of ``informed``, no link in two paths."""
+    """The flow of one step: at most one path from each of ``informed``, no link in two paths.
 
-    def __init__(self, graph: Graph, informed: set[int], urgency: Sequence[int]) -> None:
+    Paths lead to nodes that have an ``urgency``.
+    """
+
+    def __init__(self, graph: Graph, informed: set[int], urgency: Mapping[int, int]) -> None:
         self._ends = np.split(graph.neighbors, graph.offsets[1:-1])
-        self._wanted = {node: n for node, n in enumerate(urgency) if node not in informed}
+        self._wanted = {node: n for node, n in urgency.items() if node not in informed}
         self._free = dict.fromkeys(sorted(informed))
         self._senders: list[int] = []
         self._out: dict[int, dict[int, None]] = {node: {} for node in range(graph.nodes)}

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .exact_cuts import EXACT, EXACT_STEPS, exact_cuts
-from .graph import UNKNOWN, Graph, Numbers, halves
+from .graph import UNKNOWN, Graph, Members, Numbers, halves
 from .intervals import interval_sends, tree_path
 
 TRIALS = ((16, 8), (32, 4), (64, 2))
@@ -178,10 +178,8 @@ def sends_of(part: Part, graph: Graph, source: int) -> list[Send]:
         inner = graph.part(part.nodes)
         at = int(np.searchsorted(part.nodes, source))
         if part.along_tree:
-            tree = interval_sends(inner, at, part.steps, TREE_TRIALS)
-            for later, *ends in tree.rows.tolist():
-                path = part.nodes[tree_path(tree.parents, *ends)].tolist()
-                sends.append((step + later - 1, path))
+            for later, path in tree_sends(inner, at, part.steps):
+                sends.append((step + later - 1, part.nodes[path].tolist()))
             continue
         find = _exact_send if part.chosen is None else _best_send
         own, other, way = find(part, inner, at)
@@ -189,6 +187,13 @@ def sends_of(part: Part, graph: Graph, source: int) -> list[Send]:
         sends.append((step, path))
         stack += [(own, source, step + 1), (other, path[-1], step + 1)]
     return sends
+
+
+def tree_sends(graph: Graph, root: int, steps: int, members: Members | None = None) -> list[Send]:
+    """The sends along the best tree found of ``graph``, as :func:`.interval_sends`, in order."""
+    tree = interval_sends(graph, root, steps, TREE_TRIALS, members)
+    sends = ((step, tree_path(tree.parents, *ends)) for step, *ends in tree.rows.tolist())
+    return sorted(sends)
 
 
 def _exact_send(part: Part, graph: Graph, source: int) -> tuple[Part, Part, list[int]]:

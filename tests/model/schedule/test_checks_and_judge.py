@@ -10,7 +10,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from helpers.schedule_judge import problems
+from helpers.schedule_judge import KINDS, problems
 from helpers.schedules import build, listed
 
 from eyecast.model.collectives.halving.eye import eye_broadcast
@@ -19,16 +19,6 @@ from eyecast.model.network.topology import mesh
 from eyecast.model.schedule.checks import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.schedule.table import Blocks
-
-KINDS = {
-    "range": "must be",
-    "path": "path (begins|ends) at|path has a gap|sends to itself",
-    "early": "never gets block|only by send",
-    "left out": "is left out",
-    "twice": "is reached twice",
-    "ports": "forbids",
-    "link": "shares link|crosses link",
-}
 
 
 def named(schedule: Schedule) -> str | None:

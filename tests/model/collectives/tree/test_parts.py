@@ -144,4 +144,4 @@ def test_windows_are_cut_at_the_least_tcd(seed: int) -> None:
         cuts = range(1, length)
         return min(cut + cost(cut, left - 1) + cost(length - cut, left - 1) for cut in cuts)
 
-    assert cut_intervals(line, steps)[0] == cost(nodes, steps)
+    assert cut_intervals(line + 1, line, steps)[0] == cost(nodes, steps)

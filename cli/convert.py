@@ -1,0 +1,112 @@
+"""``eyecast convert``: networks, schedules and traffic from one file format to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .. import __version__
+from ..model.base.errors import InvalidInput, one_of
+from ..model.base.files import InputFile, input_name
+from .console import busy, print_json, say, say_written
+from .options.collective import flits_option
+from .options.hardware import ports_option
+from .options.network import SizeLimit, chosen_topology, network_of_file, network_options
+from .options.output import json_option, require_output_files
+from .options.schedule_file import schedule_of_file
+from .options.traffic_file import drawing_options, traffic_of_file
+from .options.values import OptionValues, complete_files, option_names, refuse_beside
+
+if TYPE_CHECKING:
+    from ..formats.format import Content, Format
+
+
+_OF_SCHEDULES = (ports_option, flits_option)
+
+
+@click.command("convert")
+@click.argument("from_file", metavar="FROM", shell_complete=complete_files)
+@click.argument("to_file", metavar="TO", shell_complete=complete_files)
+@click.option("--from", "from_format", metavar="FORMAT", help="Of FROM; else as it looks.")
+@click.option("--to", "to_format", metavar="FORMAT", help="Of TO; else by its suffix.")
+@network_options
+@ports_option
+@flits_option
+@drawing_options
+@json_option
+def convert_command(
+    from_file: str,
+    to_file: str,
+    from_format: str | None,
+    to_format: str | None,
+    as_json: bool,
+    **chosen: Any,
+) -> None:
+    """Convert a file of a network, a schedule or traffic to another format.
+
+    Where FROM names ranks and no network, the network is an option, as are --ports and --flits.
+    """
+    from ..formats.registry import format_named, require_format_of
+
+    require_output_files(to_file)
+    given = None if from_format is None else format_named(from_format, "--from")
+    wanted = None if to_format is None else format_named(to_format, "--to")
+    file = InputFile.read(from_file)
+    origin = given or require_format_of(file)
+    with busy("reading, checking, writing"):
+        content, target = _target(origin, wanted, to_file)
+        _convert(chosen, file, origin, content, target, Path(to_file))
+    if as_json:
+        names = {"from": origin.name, "to": target.name, "content": content, "omits": target.omits}
+        print_json({"version": __version__, **names})
+        return
+    say(f"a {content} of {input_name(file)}, {origin.title}, as {target.title}")
+    if target.omits:
+        say(f"without {target.omits}, which {target.title} cannot say")
+    say_written(to_file)
+
+
+def _target(origin: Format, wanted: Format | None, to_file: str) -> tuple[Content, Format]:
+    """Choose which noun of a file of format ``origin`` is written, and in which format."""
+    from ..formats.format import Content
+    from ..formats.registry import format_for
+
+    contents = [content for content in Content if content in origin.reads]
+    if not contents:
+        raise InvalidInput(f"{origin.title} must be the format of TO: it is only written")
+    if wanted is None:
+        return contents[0], format_for(to_file, contents[0])
+    for content in contents:
+        if content in wanted.writes:
+            return content, wanted
+    can = f"for a {one_of(sorted(wanted.writes))}" if wanted.writes else "read only"
+    raise InvalidInput(f"--to {wanted.name} must be left out with a {contents[0]}: it is {can}")
+
+
+def _convert(
+    chosen: OptionValues,
+    file: InputFile,
+    origin: Format,
+    content: Content,
+    target: Format,
+    path: Path,
+) -> None:
+    """Read ``content`` of ``file``, which is of format ``origin``, and write it to ``path``."""
+    from ..formats.format import Content
+
+    if content == Content.NETWORK:
+        refuse_beside("FROM", option_names(network_options, *_OF_SCHEDULES, drawing_options))
+        assert target.write_network is not None
+        target.write_network(network_of_file(file, origin), path)
+    elif content == Content.SCHEDULE:
+        refuse_beside("FROM", option_names(drawing_options), "it holds a schedule")
+        schedule = schedule_of_file(chosen, file, origin, SizeLimit.SCHEDULE, "FROM")
+        assert target.write_schedule is not None
+        target.write_schedule(schedule, path)
+    else:
+        refuse_beside("FROM", option_names(*_OF_SCHEDULES), "it holds traffic")
+        topology = chosen_topology(chosen, SizeLimit.SCHEDULE)
+        assert target.write_traffic is not None
+        target.write_traffic(traffic_of_file(chosen, file, origin, topology, "FROM"), path)

@@ -1,0 +1,46 @@
+"""The traffic of a file, ours or foreign, and the options by which rates become packets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...model.base.files import InputFile
+from ...model.network.config import MOST_MEMORY_WORDS
+from ...model.network.topology import Topology
+from ...model.traffic.traffic import Traffic
+from .values import OptionValues, integer_option, option_group, option_names, refuse_beside
+
+if TYPE_CHECKING:
+    from ...formats.format import Format
+
+drawing_options = option_group(
+    integer_option(
+        "--packet-flits", 4, f"Length of a packet with its header, 1 to {MOST_MEMORY_WORDS}."
+    ),
+    integer_option("--cycles", 2000, "Cycles in which packets are drawn."),
+)
+
+
+def traffic_of_file(
+    chosen: OptionValues, file: InputFile, form: Format | None, topology: Topology, option: str
+) -> Traffic:
+    """The traffic of ``file``, of format ``form`` or that which it looks like.
+
+    Options that the file replaces are refused beside ``option``; a file of rates alone leaves those
+    that packets are drawn by.
+    """
+    from ...formats.format import Content, TrafficSetting
+    from ...formats.own import TRAFFIC
+    from ...formats.registry import format_of
+
+    form = form or format_of(file, Content.TRAFFIC) or TRAFFIC
+    replaced = () if form.draws_traffic else option_names(drawing_options)
+    refuse_beside(option, ("--pattern", "--rate", *replaced))
+    assert form.read_traffic is not None
+    setting = TrafficSetting(
+        topology=topology,
+        flits=chosen["packet_flits"],
+        cycles=chosen["cycles"],
+        seed=chosen["seed"],
+    )
+    return form.read_traffic(file, setting)

@@ -1,0 +1,38 @@
+"""Eyecast's own files, as entries beside the foreign ones."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..model.base.files import write_atomically
+from ..model.network.topology_file import read_topology, topology_to_json
+from ..model.schedule.file import FORMAT, read_schedule, write_schedule
+from ..model.traffic.traffic import HEADER, read_traffic, write_traffic
+from .format import Format
+
+SCHEDULE = Format(
+    name="schedule",
+    title="Eyecast schedule",
+    suffixes=(".json",),
+    looks=lambda head: FORMAT.encode() in head,
+    read_schedule=read_schedule,
+    write_schedule=write_schedule,
+)
+NETWORK = Format(
+    name="network",
+    title="Eyecast network",
+    suffixes=(".json",),
+    looks=lambda head: head.lstrip().startswith(b"{") and b'"kind"' in head,
+    read_network=read_topology,
+    write_network=lambda topology, path: write_atomically(
+        path, msgspec.json.encode(topology_to_json(topology)).decode() + "\n"
+    ),
+)
+TRAFFIC = Format(
+    name="traffic",
+    title="Eyecast traffic",
+    suffixes=(".csv",),
+    looks=lambda head: head.lstrip().startswith(HEADER.encode()),
+    read_traffic=lambda file, setting: read_traffic(file, setting.topology),
+    write_traffic=write_traffic,
+)

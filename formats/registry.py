@@ -1,0 +1,69 @@
+"""The file formats by name, and the format of a file. A new one is a module and an entry here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..model.base.errors import InvalidInput, one_of
+from ..model.base.files import InputFile, input_name
+from .forestcoll import FORESTCOLL
+from .format import HEAD, Content, Format
+from .msccl import MSCCL
+from .own import NETWORK, SCHEDULE, TRAFFIC
+
+FORMATS: dict[str, Format] = {
+    each.name: each
+    for each in (
+        SCHEDULE,
+        NETWORK,
+        TRAFFIC,
+        MSCCL,
+        FORESTCOLL,
+    )
+}
+"""By name. Where a file may be of several, it is of the first."""
+
+
+def format_named(name: str, option: str) -> Format:
+    """Find the format of this name; refused, naming ``option``, if there is none."""
+    if name not in FORMATS:
+        raise InvalidInput.of(option, one_of(FORMATS), repr(name))
+    return FORMATS[name]
+
+
+def format_of(file: InputFile, content: Content | None = None) -> Format | None:
+    """Recognise the format of ``file`` by its first bytes, and by its name if several look alike.
+
+    With ``content``, only formats that hold it are tried. None where the file looks like none.
+    """
+    head = file.content[:HEAD]
+    alike = [
+        each
+        for each in FORMATS.values()
+        if (each.reads if content is None else content in each.reads) and each.looks(head)
+    ]
+    named = [each for each in alike if str(file.path).endswith(each.suffixes)]
+    return next(iter(named + alike), None)
+
+
+def require_format_of(file: InputFile) -> Format:
+    """Recognise the format of ``file``, or refuse it."""
+    found = format_of(file)
+    if found is None:
+        names = one_of(name for name, each in FORMATS.items() if each.reads)
+        raise InvalidInput(
+            f"{input_name(file)}: format must be {names}, and it looks like none (--from names it)"
+        )
+    return found
+
+
+def format_for(path: str | Path, content: Content) -> Format:
+    """Choose the format in which ``content`` is written to a file of this name, or refuse it."""
+    able = [each for each in FORMATS.values() if content in each.writes]
+    for each in able:
+        if str(path).endswith(each.suffixes):
+            return each
+    suffixes = one_of(dict.fromkeys(suffix for each in able for suffix in each.suffixes))
+    raise InvalidInput.of(
+        f"suffix of {path}", f"{suffixes} for a {content} (--to names another format)", "another"
+    )

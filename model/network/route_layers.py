@@ -1,0 +1,102 @@
+"""Routes on any network with VCs on which no packets wait for each other in a circle.
+
+A grid without faults has dimension-order routes, on VC 0 or on the two classes of a dateline, which
+are free of such circles (:mod:`.routes`). Elsewhere shortest routes are dealt to layers: a route is
+on one VC, the lowest on which it closes no circle with the routes that are on it already::
+
+    ring of 4 as a graph, routes of two links       VC 0   0 -> 1 -> 2,  1 -> 2 -> 3,  2 -> 3 -> 0
+                                                    VC 1   3 -> 0 -> 1, which would close the circle
+
+(Skeie, Lysne & Theiss, "Layered shortest path (LASH) routing in irregular system area networks",
+Proc. 16th International Parallel and Distributed Processing Symposium, 2002.)
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from ..base.errors import InvalidInput
+from .routes import Nodes, Numbers, Offsets, route
+from .topology import Topology
+
+MOST_LAYERS = 256
+"""Layers that are tried for a route: a VC of a schedule is 0 to 255."""
+
+_Link = tuple[int, int]
+
+
+def safe_routes(
+    topology: Topology, sources: Nodes, targets: Nodes
+) -> tuple[Offsets, Numbers, Numbers]:
+    """Routes on as few VCs as these rules need: ``(path_offsets, path_nodes, path_vcs)``.
+
+    Shapes and refusals are those of :func:`.route`.
+    """
+    whole_grid = bool(topology.dims) and topology.without_faults is None
+    path_offsets, path_nodes, path_vcs = route(topology, sources, targets, 2)
+    if not whole_grid or topology.kind not in _DIMENSION_ORDER:
+        path_vcs = layered_vcs(path_offsets, path_nodes)
+    return path_offsets, path_nodes, path_vcs
+
+
+_DIMENSION_ORDER = ("mesh", "torus", "hypercube", "line", "ring")
+"""Kinds of network whose ports are those of a grid."""
+
+
+def layered_vcs(path_offsets: Offsets, path_nodes: Nodes) -> Numbers:
+    """Deal paths to VCs so that the channel dependency graph of all has no cycle.
+
+    Paths are as in :func:`.route`; the result has one VC for each link of them, all of a path the
+    same. Equal paths get the same.
+    """
+    nodes, bounds = path_nodes.tolist(), path_offsets.tolist()
+    layers: list[dict[_Link, set[_Link]]] = []
+    known: dict[tuple[int, ...], int] = {}
+    vcs: list[int] = []
+    for begin, end in pairwise(bounds):
+        path = tuple(nodes[begin:end])
+        if path not in known:
+            known[path] = _layer(layers, list(pairwise(path)))
+        vcs.append(known[path])
+    return np.repeat(np.array(vcs, np.int32), np.diff(path_offsets) - 1)
+
+
+def _layer(layers: list[dict[_Link, set[_Link]]], links: list[_Link]) -> int:
+    """Put a path into the first layer in which it closes no circle: the number of the layer."""
+    for number in range(MOST_LAYERS):
+        if number == len(layers):
+            layers.append({})
+        if _joins(layers[number], links):
+            return number
+    raise InvalidInput.of("VCs of all routes", f"at most {MOST_LAYERS}", "more")
+
+
+def _joins(layer: dict[_Link, set[_Link]], links: list[_Link]) -> bool:
+    """Add a path to ``layer``, unless that closes a circle; tell if it was added."""
+    added: list[tuple[_Link, _Link]] = []
+    for held, wanted in pairwise(links):
+        following = layer.setdefault(held, set())
+        if wanted in following:
+            continue
+        following.add(wanted)
+        added.append((held, wanted))
+        if _leads(layer, wanted, held):
+            for before, after in added:
+                layer[before].discard(after)
+            return False
+    return True
+
+
+def _leads(layer: dict[_Link, set[_Link]], start: _Link, end: _Link) -> bool:
+    """Tell if ``end`` is reached from ``start``."""
+    reached, waiting = {start}, [start]
+    while waiting:
+        link = waiting.pop()
+        if link == end:
+            return True
+        new = layer.get(link, set()) - reached
+        reached |= new
+        waiting += new
+    return False

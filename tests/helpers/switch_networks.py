@@ -1,0 +1,47 @@
+"""Networks with switches: a star, a tree, a mesh of switches with a node at each, a fat tree."""
+
+from __future__ import annotations
+
+from helpers.tree_networks import graph_of
+
+from eyecast.model.network.topology import Topology
+
+
+def switch_star(leaves: int) -> Topology:
+    """A switch, node 0, and leaves around it; leaf n is behind its port n."""
+    return graph_of(leaves + 1, [(0, leaf) for leaf in range(1, leaves + 1)], [0])
+
+
+def switch_tree() -> Topology:
+    """Switches 0, 1 and 2, and the leaves 3 to 6: a binary tree of two levels of switches."""
+    return graph_of(7, [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (2, 6)], [0, 1, 2])
+
+
+def switch_mesh(width: int, height: int, leaves: int = 1) -> Topology:
+    """A mesh of switches, numbered as ever, each with nodes behind them all."""
+    switches = width * height
+    edges = []
+    for switch in range(switches):
+        y, x = divmod(switch, width)
+        edges += [(switch, switch + 1)] * (x + 1 < width)
+        edges += [(switch, switch + width)] * (y + 1 < height)
+        edges += [(switch, switches + switch * leaves + leaf) for leaf in range(leaves)]
+    return graph_of(switches * (1 + leaves), edges, range(switches))
+
+
+def fat_tree(ports: int) -> Topology:
+    """A fat tree of switches with so many ports (Al-Fares, Loukissas & Vahdat 2008).
+
+    The switches come first: those of the core, then those of the middle, then those at the edge.
+    """
+    half = ports // 2
+    middle, edge = half * half, half * half + ports * half
+    switches = edge + ports * half
+    edges = []
+    for pod in range(ports):
+        for i in range(half):
+            upper, lower = middle + pod * half + i, edge + pod * half + i
+            edges += [(i * half + j, upper) for j in range(half)]
+            edges += [(upper, edge + pod * half + j) for j in range(half)]
+            edges += [(lower, switches + (pod * half + i) * half + j) for j in range(half)]
+    return graph_of(switches + ports * half * half, edges, range(switches))

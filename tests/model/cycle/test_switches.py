@@ -1,0 +1,218 @@
+"""Switches in the cycle model: docs/router.md, section 15."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.programs import departures, flags, program, put, simulated, words
+from helpers.switch_networks import fat_tree, switch_mesh, switch_star, switch_tree
+from helpers.topologies import refusal
+from helpers.tree_networks import graph_of
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.tree.broadcast import tree_broadcast
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import TIMINGS, NetworkConfig
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.neighbor_table import with_switches
+from eyecast.model.network.topology import Topology
+from eyecast.model.program.compiler import Compiled, fit
+from eyecast.model.program.payload import Payload, empty_memory
+from eyecast.model.program.program import Program
+from eyecast.model.program.words import expected_words, table_words
+from eyecast.model.run.rules import TraceError, check_trace
+from eyecast.model.run.trace import Trace
+from eyecast.model.traffic.program import message_words_for, traffic_program
+from eyecast.model.traffic.traffic import draw_traffic
+
+PAGE = Path(__file__).parents[3] / "docs" / "router.md"
+STAR = switch_star(3)
+NETWORKS = [STAR, switch_tree(), switch_mesh(3, 2, 2), fat_tree(4)]
+
+
+def example() -> Program:
+    """The worked example of the page: node 1 sends two words to address 4 of node 3."""
+    return program({1: [put(1, (1, 1), (3, 1), target=4, length=2)]}, {3: [1]}, STAR)
+
+
+def test_the_worked_example_of_the_page() -> None:
+    page = PAGE.read_text().partition("## 15. ")[2].partition("### Worked example")[2]
+    writes, trace = re.findall(r"(?:^    .*\n)+", page, flags=re.MULTILINE)
+    made, memory = example(), empty_memory(example().config)
+    memory[1, :2] = 0xA1, 0xA2
+    result = run(made, memory, timing="barrier")
+    assert result.cycles == 7
+    assert result.memory[3, 4:6].tolist() == [0xA1, 0xA2]
+    kinds = ("body", "head", "tail", "single")
+    rows = [f"{f.cycle},{f.node},{f.port},{f.vc},{kinds[f.kind]},{f.data:x}" for f in result.trace]
+    assert [line.strip() for line in trace.splitlines()[1:]] == rows
+    first, table = table_words(made)
+    expected = expected_words(made)
+    written = {}
+    for node in (1, 2, 3):
+        written[node, 1] = table[first[node] : first[node + 1]].tolist()
+        written[node, 2] = expected[node].tolist()
+    written[1, 0] = [0xA1, 0xA2]
+    shown = {
+        (int(node), int(space)): [int(word, 16) for word in row]
+        for node, space, *row in (line.split() for line in writes.splitlines()[1:])
+    }
+    assert shown == written
+
+
+def test_a_packet_for_a_switch_is_a_bad_route() -> None:
+    """The end of the worked example: only the slot to the switch, then the delivery."""
+    made = program({1: [put(1, (1, 1), length=2)]}, {3: [1]}, STAR)
+    assert f"With the header `{int(made.header[0]):#x}`" in PAGE.read_text()
+    for cycles, seen in ((3, {}), (4, {0: {"bad_route"}}), (None, {0: {"bad_route"}})):
+        result = simulated(made, "barrier", cycle_limit=cycles)
+        assert flags(result) == seen
+        assert not result.finished
+    assert departures(result, 0, 0) == []
+    # Two flits fill the switch's buffer, and the third never gets a credit.
+    assert [(f.cycle, f.node, f.data) for f in result.trace] == [(2, 1, 12), (3, 1, 257)]
+
+
+def test_a_flag_of_a_switch_stops_the_steps_of_all() -> None:
+    """Step 2 never begins with a barrier; what no barrier holds back goes on."""
+    rows = {
+        1: [put(1, (1, 1), length=0)],
+        3: [put(1, (1, 1), (2, 1), length=9)],
+        2: [put(2, (1, 1), (3, 1))],
+    }
+    held = simulated(program(rows, {2: [1], 3: [2]}, STAR), "barrier")
+    assert (held.finished, departures(held, 2, 1)) == (False, [])
+    free = simulated(program(rows, {2: [1], 3: [2]}, STAR), "self-timed")
+    assert not free.finished
+    assert len(departures(free, 3, 0)) == 2
+    assert flags(free) == {0: {"bad_route"}}
+
+
+def test_a_used_up_header_flit_is_dropped_at_a_switch() -> None:
+    """In flits of 8 bits the first slots fill a flit, which is used up at a switch on the way."""
+    path = with_switches(graph_of(7, [(n, n + 1) for n in range(6)]), range(1, 6))
+    route = [(1, 1), *[(2, 1)] * 5]
+    made = program(
+        {0: [put(1, *route, length=2)]}, {6: [1]}, path, flit_width=8, message_words=8, steps=1
+    )
+    result = simulated(made, "barrier")
+    heads = [sum(f.kind & 1 for f in result.trace if f.node == node) for node in range(7)]
+    assert result.finished
+    assert heads[0] > heads[-1] == 1
+    assert not result.flags.any()
+
+
+def by_the_page(made: Program) -> int:
+    """The cycles of a program without contention, barrier timing: section 5."""
+    config = made.config
+    packets = made.row_hops * (config.link_registers + 1) + made.header_flits - 1 + made.length
+    steps = [int(packets[made.step == step].max()) for step in range(1, made.steps + 1)]
+    extra = config.barrier_registers
+    return config.table.control_words + sum(step + 4 + extra for step in steps) - 2 - extra
+
+
+@pytest.mark.parametrize("timing", TIMINGS)
+@pytest.mark.parametrize("topology", NETWORKS, ids=lambda topology: topology.label)
+def test_broadcasts_end_with_the_right_memories(topology: Topology, timing: str) -> None:
+    source = int(topology.working_nodes[1])
+    schedule = tree_broadcast(topology, source, 5)
+    for limits in ({}, {"link_registers": 1, "barrier_registers": 2, "vcs": 2, "depth": 4}):
+        config, (compiled,) = fit(NetworkConfig(topology=topology, **limits), [schedule])
+        payload = Payload.random(compiled, seed=1)
+        result = run(compiled.program, payload.memory(config), timing=timing)
+        assert result.finished
+        assert not result.flags.any()
+        delivered = payload.delivered(result.memory, topology)
+        assert np.flatnonzero(delivered).tolist() == topology.working_nodes.tolist()
+        assert not result.memory[list(topology.switches)].any()
+        assert not result.step[list(topology.switches)].any()
+        check_trace(compiled.program, result.trace)
+        if timing == "barrier":
+            assert result.cycles == by_the_page(compiled.program)
+
+
+@pytest.mark.parametrize("topology", [STAR, fat_tree(4)], ids=lambda topology: topology.label)
+def test_traffic_gets_through_and_keeps_the_rules(topology: Topology) -> None:
+    traffic = draw_traffic(topology, "uniform", rate=0.5, flits=4, cycles=60, seed=3)
+    config = NetworkConfig(
+        topology=topology, timed_rows=True, vcs=2, message_words=message_words_for(topology, 4)
+    )
+    made = traffic_program(traffic, config, seed=3)
+    result = run(made, empty_memory(config), timing="self-timed")
+    assert result.finished
+    check_trace(made, result.trace)
+    assert result.received.tolist() == made.awaited.tolist()
+
+
+def test_switches_arbitrate_as_other_routers_do() -> None:
+    """The same program where node 0 only forwards: what leaves is the same, flit for flit."""
+    rows = {
+        leaf: [put(1, (1, 1), (target, 1), length=6)]
+        for leaf, target in ((1, 3), (2, 3), (3, 1), (4, 3), (5, 1))
+    }
+    for vcs, depth in product((1, 3), (1, 2)):
+        switched, plain = (
+            simulated(program(rows, {1: [], 3: []}, each, vcs=vcs, depth=depth), "self-timed")
+            for each in (switch_star(5), with_switches(switch_star(5), ()))
+        )
+        assert list(switched.trace) == list(plain.trace)
+        assert switched.stalled_flits.tolist() == plain.stalled_flits.tolist()
+        assert switched.stalled_flits[0] > 0
+
+
+def test_all_port_switches() -> None:
+    rows = {1: [put(1, (1, 1), (2, 1), length=3)]}
+    made = program(rows, {2: [1]}, STAR, receive_ports={2: [1]}, all_port=True)
+    result = simulated(made, "barrier")
+    assert (result.finished, result.memory[2, :3].tolist()) == (True, words(made)[1, :3].tolist())
+    lost = program({1: [put(1, (1, 1))]}, {}, STAR, all_port=True)
+    assert flags(simulated(lost, "barrier")) == {0: {"bad_route"}}
+
+
+def test_a_faulty_switch_is_still_there() -> None:
+    faulty = with_faults(switch_tree(), [1])
+    made = program({5: [put(1, (1, 1), (3, 1), length=3)]}, {6: [1]}, faulty)
+    result = simulated(made, "barrier")
+    assert (result.finished, result.cycles) == (True, 1 + (2 + 3 + 4) - 2)
+
+
+def test_programs_and_memories_of_a_switch_are_refused() -> None:
+    row = put(1, (1, 1))
+    for rows, receives, name in (
+        ({0: [row]}, {}, "rows"),
+        ({}, {0: [1]}, "receives"),
+    ):
+        made = program(rows, receives, STAR)
+        wanted = f"{name} of node 0 must be none, as it is a switch, not 1"
+        assert refusal(made.check) == wanted
+        assert refusal(simulated, made) == wanted
+    awaited = program({}, {}, STAR, awaited={0: 2}, timed_rows=True)
+    assert refusal(awaited.check) == (
+        "awaited packets of node 0 must be none, as it is a switch, not 2"
+    )
+    made = example()
+    with pytest.raises(InvalidInput) as caught:
+        run(made, np.ones_like(empty_memory(made.config)), timing="barrier")
+    assert str(caught.value) == "memory of node 0 must be 0, as it is a switch, not other words"
+
+
+def test_a_delivery_at_a_switch_breaks_the_rules_of_traces() -> None:
+    trace = simulated(example(), "barrier").trace
+    moved = Trace(
+        trace.cycle,
+        np.where(trace.port == 0, 0, trace.node).astype(np.int32),
+        *(getattr(trace, name) for name in ("port", "vc", "kind", "data")),
+    )
+    with pytest.raises(TraceError, match="there is no such output"):
+        check_trace(example(), moved)
+
+
+def test_compiled_programs_give_switches_nothing() -> None:
+    topology = fat_tree(4)
+    schedule = tree_broadcast(topology, int(topology.working_nodes[0]), 3)
+    made = Compiled.of(schedule, NetworkConfig(topology=topology)).program
+    assert [made.rows[node] + made.receives[node] for node in topology.switches] == [()] * 20
