@@ -27,7 +27,7 @@ from ..model.program.program import Program
 from ..model.schedule.checks import ScheduleError
 from ..model.schedule.file import read_schedule, write_schedule
 from ..model.schedule.schedule import Schedule
-from .carry_out import compare, compile, predict, verify
+from .carry_out import compare, compile, predict, verify, write_report
 from .schedules import (
     algorithms,
     draw,
@@ -76,5 +76,6 @@ __all__ = [
     "with_faults",
     "with_random_faults",
     "write_program",
+    "write_report",
     "write_schedule",
 ]

@@ -33,8 +33,9 @@ Slot = tuple[str, int]
 
 @dataclass(frozen=True)
 class Transfer:
-    """A run of chunks from one rank to another: from ``begin`` on, to ``end`` on, ``count``."""
+    """A run of chunks from rank to rank in a step: from ``begin`` on, to ``end`` on, ``count``."""
 
+    step: int
     source: int
     target: int
     begin: Slot
@@ -170,7 +171,7 @@ def in_chunks(schedule: Schedule, most: int, title: str) -> Chunks:
     chunks.copies = layout.copies
     chunks.scratch = [0] * ranks
     place = {(block, owner): layout.start[block] for block, owner in enumerate(layout.owner)}
-    for source, target, blocks in _sends(schedule, layout):
+    for step, source, target, blocks in _sends(schedule, layout):
         begins, ends = [], []
         for block in blocks:
             begins.append(place[block, source])
@@ -181,18 +182,19 @@ def in_chunks(schedule: Schedule, most: int, title: str) -> Chunks:
             place.setdefault((block, target), end)
             ends.append(end)
         runs = _runs(begins, ends, most)
-        chunks.transfers += (Transfer(source, target, *run) for run in runs)
+        chunks.transfers += (Transfer(step, source, target, *run) for run in runs)
     return chunks
 
 
-def _sends(schedule: Schedule, layout: _Layout) -> Iterator[tuple[int, int, list[int]]]:
-    """Source, target and blocks of each send, in order of steps."""
+def _sends(schedule: Schedule, layout: _Layout) -> Iterator[tuple[int, int, int, list[int]]]:
+    """Step, source, target and blocks of each send, in order of steps."""
     bounds, ids = schedule.block_offsets.tolist(), schedule.block_ids.tolist()
     pieces = [ids[begin:end] for begin, end in pairwise(bounds)]
     order = schedule.step.argsort(kind="stable").tolist()
     for send in order:
-        source, target = int(schedule.source[send]), int(schedule.target[send])
-        yield layout.rank_of[source], layout.rank_of[target], sorted(pieces[send])
+        ends = (int(schedule.source[send]), int(schedule.target[send]))
+        source, target = (layout.rank_of[node] for node in ends)
+        yield int(schedule.step[send]), source, target, sorted(pieces[send])
 
 
 def _runs(begins: list[Slot], ends: list[Slot], most: int) -> list[tuple[Slot, Slot, int]]:
