@@ -59,10 +59,12 @@ def convert_command(
         content, target = _target(origin, wanted, to_file)
         _convert(chosen, file, origin, content, target, Path(to_file))
     if as_json:
-        names = {"from": origin.name, "to": target.name, "content": content}
+        names = {"from": origin.name, "to": target.name, "content": content, "omits": target.omits}
         print_json({"version": __version__, **names})
         return
     say(f"a {content} of {input_name(file)}, {origin.title}, as {target.title}")
+    if target.omits:
+        say(f"without {target.omits}, which {target.title} cannot say")
     say_written(to_file)
 
 

@@ -26,8 +26,9 @@ def verilog_command(output: str, **chosen: Any) -> None:
     """Write the network as Verilog, and beside it (.json) its ports and parameters.
 
     The top module is eyecast_network. docs/router.md says how to load and start it. A faulty node
-    is a whole tile in it, memories too; only its links are missing. To a pipe or a device the
-    Verilog is written alone.
+    is a whole tile in it, memories too; only its links are missing. A switch is a module of its
+    own, eyecast_switch, without interface and memories. To a pipe or a device the Verilog is
+    written alone.
     """
     from ..sim.verilog import TOP_MODULE, describe_ports, network_verilog
 

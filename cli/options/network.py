@@ -59,17 +59,16 @@ network_options = option_group(
 NETWORK_NAMES = option_names(network_options)
 
 
-def require_network(chosen: OptionValues, why: str = "") -> list[str]:
-    """The kinds of network that the options name; refused, for a reason ``why``, if none."""
-    given = [kind for kind in (_FILE, *KINDS) if chosen[kind.replace("-", "_")] is not None]
-    if not given:
-        raise InvalidInput(f"{why}a network must be given, such as --mesh 8x8")
-    return given
+def kinds_chosen(chosen: OptionValues) -> list[str]:
+    """The kinds of network that the options name; "graph" for that of a file."""
+    return [kind for kind in (_FILE, *KINDS) if chosen[kind.replace("-", "_")] is not None]
 
 
 def chosen_kind(chosen: OptionValues) -> str:
     """The one kind of network that the options name; "graph" for that of a file."""
-    given = require_network(chosen)
+    given = kinds_chosen(chosen)
+    if not given:
+        raise InvalidInput("a network must be given, such as --mesh 8x8")
     if len(given) > 1:
         raise InvalidInput(f"one network must be given, not --{' and --'.join(given)}")
     return given[0]
