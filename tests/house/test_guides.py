@@ -2,8 +2,8 @@
 
 Of a fenced block the language says what is done with it, in the order of the page and in one
 folder: ``python`` is run, ``text`` is what the block before it has printed, ``pycon`` is a session,
-``json`` or ``xml`` is a file named in the text before it, ``console`` has commands and what they print. What a
-command prints may be left out; what is shown is all of it.
+``json`` or ``xml`` is a file named in the text before it, ``console`` has commands and what they
+print. What a command prints may be left out; what is shown is all of it.
 """
 
 from __future__ import annotations
