@@ -133,8 +133,10 @@ def test_a_packet_carries_its_step_and_address(tmp_path):
     assert sorted((s, a) for _, s, a in shown) == sorted((r.step, r.target_address) for r in rows)
 
 
-def test_on_its_way_a_packet_has_the_step_that_it_is_sent_in(tmp_path):
-    _, waves = broadcast(tmp_path, vcs=2, flit_width=16)
+@pytest.mark.parametrize("flit_width", [16, 32])
+def test_on_its_way_a_packet_has_the_step_that_it_is_sent_in(flit_width, tmp_path):
+    """Its delivery is behind the slots of its route, in the same flit or in the next one."""
+    _, waves = broadcast(tmp_path, vcs=2, flit_width=flit_width)
     shown = []
     for name in waves.changes:
         if ".out_" in name and name.endswith(".kind"):
