@@ -169,17 +169,20 @@ class Drawing {
       const name = this.network.names[node];
       const faulty = this.network.faulty_nodes.includes(node);
       const host = node === this.network.host;
+      const isSwitch = this.network.switches.includes(node);
+      const kind = faulty ? ", broken" : isSwitch ? ", a switch" : "";
       const text = name.replace(/[()]/g, "");
       const element = svg("g", {
-        class: `node${faulty ? " faulty" : ""}${host ? " host" : ""}`, role: "button", tabindex: "-1",
-        "aria-label": `Node ${name}${faulty ? ", broken" : ""}`, "data-node": node,
+        class: `node${faulty ? " faulty" : ""}${host ? " host" : ""}${isSwitch ? " switch" : ""}`, role: "button", tabindex: "-1",
+        "aria-label": `Node ${name}${kind}`, "data-node": node, "data-kind": kind,
         transform: `translate(${rounded(x)} ${rounded(y)})`, onclick: () => this.choose({ node }),
       },
-      svg("title", {}, `Node ${name}`),
+      // A name that is written in it needs no other.
+      svg("title", {}, named && !faulty ? "" : `Node ${name}`),
       svg("rect", { class: "box", x: -half, y: -half, width: NODE, height: NODE, rx: host ? half : 9 }),
       svg("rect", { class: "fill", x: -half + 4, y: half - 4, width: NODE - 8, height: 0, rx: host ? half - 4 : 5 }),
       faulty ? svg("path", { class: "cross", d: "M-11-11L11 11M11-11L-11 11" }) : null,
-      named && !faulty ? svg("text", { class: text.length > 5 ? "small" : "" }, text) : null,
+      named && !faulty ? svg("text", { class: text.length > 5 ? "small" : "", "aria-hidden": "true" }, text) : null,
       svg("circle", { class: "alarm", cx: half - 3, cy: -half + 3, r: 8 }));
       group.append(element);
       return element;
@@ -321,8 +324,7 @@ class Drawing {
       element.classList.toggle("flagged", String(node) in run.flags);
       const root = node === run.root ? ", the root" : "";
       const has = run.flags[node] ? `, error flags ${run.flags[node].join(", ")}` : "";
-      const broken = element.classList.contains("faulty") ? ", broken" : "";
-      element.setAttribute("aria-label", `Node ${this.network.names[node]}${root}${broken}${has}`);
+      element.setAttribute("aria-label", `Node ${this.network.names[node]}${root}${element.dataset.kind}${has}`);
     });
     this.most = Math.max(1, ...this.ways.map((way) => run.load(way.line, run.cycles)));
   }
@@ -356,7 +358,7 @@ class Drawing {
     if (!this.scale) return;
     context.setTransform(this.scale, 0, 0, this.scale, -this.box.x * this.scale, -this.box.y * this.scale);
     const [ink, red] = [themed("--paper"), themed("--red")];
-    const size = Math.max(8.5, Math.min(11, 6 / (this.scale / devicePixelRatio)));
+    const size = Math.max(10, Math.min(13, 7 / (this.scale / devicePixelRatio)));
     const flight = 1 + this.network.link_registers;
     const there = run.flitsThere(cycle);
     for (const flit of there) this.drawWay(context, run.flitLine[flit], color(flit));
