@@ -104,6 +104,9 @@ def test_pages_of_what_cannot_be_shown_are_refused(eyecast: Command, here: Path)
     long = ("--line", "70", "--source", "0", "--algorithm", "tree")
     too_long = "sides of a drawn line must be at most 64, not 70"
     assert eyecast("predict", *long, "--report", "page.html") == refusal(too_long)
+    broad = ("--binary-tree", "511", "--source", "0", "--algorithm", "tree")
+    too_broad = "leaves and levels of a drawn tree must be at most 128x128, not 256x9"
+    assert eyecast("predict", *broad, "--report", "page.html") == refusal(too_broad)
     all_sources = ("--mesh", "2x2", "--all-sources", "--report", "page.html")
     line = "--report must be left out with --all-sources: it shows one run"
     assert eyecast("verify", *all_sources) == refusal(line)
