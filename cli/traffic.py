@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,7 +34,7 @@ from .options.hardware import (
 from .options.network import SizeLimit, chosen_topology, network_facts, network_options
 from .options.output import json_option, output_option, output_paths, report_option, require_seen
 from .options.traffic_file import drawing_options, traffic_of_file
-from .options.values import OptionValues, float_option
+from .options.values import OptionValues, complete_files, complete_words, float_option
 from .waves import (
     WAVES_FILES,
     require_waves_place,
@@ -48,9 +47,6 @@ if TYPE_CHECKING:
     from ..model.compare.traffic_case import TrafficCase, TrafficResult
     from ..model.network.topology import Topology
     from ..model.run.run import Run
-
-TABLE_SIZES = (1 << 12, 1 << 14, 1 << 16)
-"""Table memories of networks for traffic, in words: few sizes, so that few networks are built."""
 
 FILES = ("latency.svg", "trace-model.csv", "traffic.csv")
 HARDWARE_TRACE = "trace-hardware.csv"
@@ -74,13 +70,31 @@ class Setting(NamedTuple):
 
 @click.command("traffic")
 @network_options
-@click.option("--traffic-file", metavar="FILE", help="Packets from a CSV file, not drawn.")
-@click.option("--pattern", default="uniform", show_default=True, help=f"{', '.join(PATTERNS)}.")
+@click.option(
+    "--traffic-file",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Packets from a CSV file, not drawn.",
+)
+@click.option(
+    "--pattern",
+    default="uniform",
+    shell_complete=complete_words(PATTERNS),
+    show_default=True,
+    help=f"{', '.join(PATTERNS)}.",
+)
 @float_option("--rate", 0.2, "Flits that a node offers per cycle.")
 @drawing_options
 @float_option("--back-pressure", 0.0, "Share of the cycles in which a node takes no flit.")
 @traffic_hardware_options
-@click.option("--on", "place", default="both", show_default=True, help="model, hardware or both.")
+@click.option(
+    "--on",
+    "place",
+    default="both",
+    shell_complete=complete_words(PLACES),
+    show_default=True,
+    help="model, hardware or both.",
+)
 @force_option
 @output_option("traffic, traces, waveforms and the histogram of latencies", metavar="FOLDER")
 @waves_options
@@ -164,19 +178,11 @@ def _case(chosen: OptionValues, setting: Setting, place: str) -> TrafficCase:
 
 def _config(chosen: OptionValues, topology: Topology, traffic: Traffic) -> NetworkConfig:
     """The network, with memories large enough for the traffic."""
-    from ..model.traffic.program import message_words_for
+    from ..model.traffic.program import network_for
 
-    longest = int(traffic.flits.max(initial=1))
     # What was asked for is checked before there is made room in it.
     config = NetworkConfig(topology=topology, steps=1, timed_rows=True, **chosen_parameters(chosen))
-    most_rows = int(np.bincount(traffic.source, minlength=1).max())
-    # A row takes its control words and its header flits: seldom more than four in all.
-    enough = [size for size in TABLE_SIZES if size > 4 * most_rows]
-    return replace(
-        config,
-        message_words=max(config.message_words, message_words_for(topology, longest)),
-        table_words=max(config.table_words, enough[0] if enough else TABLE_SIZES[-1]),
-    )
+    return network_for(traffic, config)
 
 
 def _run_on_hardware(case: TrafficCase) -> TrafficResult:

@@ -30,10 +30,11 @@ from ..model.network.topology import LARGEST_NODE_COUNT
 from ..model.schedule.schedule import Schedule
 from .format import Format, Setting
 from .lines import numbered_lines, quoted, wrong_line
-from .notes import say, say_messages_alone
+from .notes import say
 from .operations import (
     LARGEST_OPERATIONS,
     LARGEST_SIZE,
+    OMITTED,
     WORD_BYTES,
     Kind,
     Operation,
@@ -237,7 +238,6 @@ class _Reader:
 def write_goal(schedule: Schedule, path: Path) -> None:
     """Write the messages of ``schedule``, and the order in which each rank sends and receives."""
     write_pieces_atomically(path, (piece.encode() for piece in _pieces(schedule)))
-    say_messages_alone(path)
 
 
 def _pieces(schedule: Schedule) -> Iterator[str]:
@@ -260,5 +260,6 @@ GOAL = Format(
     suffixes=(".goal",),
     looks=lambda head: _HEAD.match(head) is not None,
     read_schedule_on=read_goal,
+    omits=OMITTED,
     write_schedule=write_goal,
 )

@@ -8,7 +8,7 @@ links; a faulty link is gone in its own direction only, and the link that comes 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -64,3 +64,20 @@ def _links_lost(whole: Topology, links: npt.NDArray[np.int64]) -> npt.NDArray[np
         begin, end = links[place]
         raise InvalidInput.of("faulty link", f"a link of the {whole.label}", f"{begin} -> {end}")
     return np.isin(keys, wanted)
+
+
+def draw_faults(
+    topology: Topology, part: float, *, seed: int = 1, keep: Collection[int] = ()
+) -> list[int]:
+    """Draw faulty nodes: ``part`` of all nodes, rounded, but none of those to ``keep``.
+
+    All nodes are put in an order, which the seed and their number alone say, and the first that are
+    not kept fail: those kept make room for others, and change nothing else. Raises
+    :class:`InvalidInput` for a part that is not from 0 to below 1, and a negative seed.
+    """
+    if not 0 <= part < 1:
+        raise InvalidInput.of("random faults", "0 to less than 1", part)
+    require_range("seed", seed, 0)
+    order = np.random.default_rng(seed).permutation(topology.nodes)
+    drawn: list[int] = order[~np.isin(order, list(keep))][: round(part * topology.nodes)].tolist()
+    return drawn

@@ -54,6 +54,13 @@ def test_the_rate_after_a_packet_is_another() -> None:
     assert sent[~after].mean() == pytest.approx(0.1, abs=0.02)
 
 
+def test_the_target_after_a_packet_is_of_the_other_rates() -> None:
+    traffic = drawn("0 5 0.5 0\n0 6 0 0.8")
+    after = np.isin(traffic.cycle - 1, traffic.cycle)
+    assert set(traffic.target[after].tolist()) == {6}
+    assert set(traffic.target[~after].tolist()) == {5}
+
+
 def test_rows_count_between_on_and_off_of_each_period() -> None:
     traffic = drawn("0 5 1 1 2 5 10", cycles=9000)
     assert set((traffic.cycle % 10).tolist()) == {3, 4}

@@ -51,7 +51,7 @@ FLOORS: dict[str, set[str]] = {
     },
     "api": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/run", "model/compare", "picture", "report", "sim"),
+        *("model/run", "model/traffic", "model/compare", "picture", "report", "sim"),
     },
     "cli": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),

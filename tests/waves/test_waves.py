@@ -74,6 +74,28 @@ def test_the_trace_can_be_read_off_the_waves(made, parameters, tmp_path):
     assert waves.values("network.cycle") == list(range(predicted.cycles))
 
 
+def test_a_switch_has_links_alone(tmp_path):
+    # Two leaves with two nodes each, below a root; the nodes come first.
+    links = [(0, 4), (1, 4), (2, 5), (3, 5), (4, 6), (5, 6)]
+    table = [[-1] + [a + b - node for a, b in links if node in (a, b)] for node in range(7)]
+    width = max(map(len, table))
+    tree = eyecast.graph([row + [-1] * (width - len(row)) for row in table], switches=(4, 5, 6))
+    made = eyecast.schedule(tree, "tree", source=0, flits=2)
+    predicted, waves = broadcast(tmp_path, made)
+    assert sorted(flits_in(waves, tree)) == rows(predicted.trace)
+    scopes = {tuple(name.split(".")[1:3]) for name in waves.changes if name.count(".") > 2}
+    assert {place for place, part in scopes if part == "interface"} == {
+        *("node_0", "node_1", "node_2", "node_3")
+    }
+    assert ("switch_6", "in_port_2") in scopes
+    for node, groups in ((0, 2), (6, 4)):
+        write_surfer(tmp_path / "w.sucl", eyecast.compile(made).config, node)
+        commands = (tmp_path / "w.sucl").read_text().splitlines()
+        names = {tuple(line.split(".")[1:]) for line in commands[1:-1]}
+        assert names <= scopes
+        assert len(names) == groups + (node == 0)
+
+
 def test_so_it_can_where_packets_share_links(tmp_path):
     topology = eyecast.torus((3, 3))
     config, predicted = crowded(topology, rate=0.5)
