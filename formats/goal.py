@@ -77,25 +77,27 @@ def read_goal(file: InputFile, setting: Setting) -> Schedule:
 
 
 def _statements(file: InputFile) -> Iterator[tuple[int, str]]:
-    """The lines of a file without their comments."""
-    inside = False
+    """The lines of a file without their comments, of which all must end."""
+    inside = 0
     for number, line in numbered_lines(file):
         kept = []
         rest = line
         while rest:
             if inside:
                 _, closed, rest = rest.partition("*/")
-                inside = not closed
+                inside = 0 if closed else inside
                 continue
             found = re.search(r"//|/\*", rest)
             if found is None:
                 kept.append(rest)
                 break
             kept.append(rest[: found.start()])
-            inside = found[0] == "/*"
+            inside = number if found[0] == "/*" else 0
             rest = rest[found.end() :] if inside else ""
         if statement := " ".join(kept).strip():
             yield number, statement
+    if inside:
+        raise wrong_line(file, inside, "comment must end with */")
 
 
 @dataclass
