@@ -119,8 +119,8 @@ def traffic_command(
     predicted = case.predicted
     node = waves_node(chosen, setting.config.topology, None)
     names = [*FILES, *([] if place == "model" else [HARDWARE_TRACE])]
-    names += WAVES_FILES if chosen["waves"] else ()
-    paths = output_paths(output, *names, report=report)
+    waves_names = WAVES_FILES if chosen["waves"] else ()
+    paths = output_paths(output, *names, *waves_names, report=report)
     result = None if place == "model" else _run_on_hardware(case)
     run = predicted if result is None else result.measured
     measured = measure_traffic(setting.traffic, setting.config, run.trace, setting.seed)

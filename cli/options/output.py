@@ -39,9 +39,9 @@ report_option = click.option(
 def require_seen(report: str | None, topology: Topology) -> None:
     """Refuse a network that is too large to be seen, where a page ``report`` is to show it."""
     if report is not None:
-        from ...picture.places import require_drawable
+        from ...picture.places import Places
 
-        require_drawable(topology)
+        Places.of(topology.without_faults or topology)
 
 
 def output_paths(output: str | None, *names: str, report: str | None = None) -> list[Path]:

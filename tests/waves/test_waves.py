@@ -133,8 +133,12 @@ def test_a_packet_carries_its_step_and_address(tmp_path):
     assert sorted((s, a) for _, s, a in shown) == sorted((r.step, r.target_address) for r in rows)
 
 
-def test_on_its_way_a_packet_has_the_step_that_it_is_sent_in(tmp_path):
-    _, waves = broadcast(tmp_path, vcs=2, flit_width=16)
+@pytest.mark.parametrize("flit_width", [16, 32])
+def test_on_its_way_a_packet_has_the_step_that_it_is_sent_in(flit_width, tmp_path):
+    """Its delivery is behind the slots of its route, in the same flit or in the next one."""
+    made = eyecast.schedule(eyecast.mesh((8, 8)), "eye", source=(0, 0), flits=4)
+    assert made.distances.max() > 6
+    _, waves = broadcast(tmp_path, made, vcs=2, flit_width=flit_width)
     shown = []
     for name in waves.changes:
         if ".out_" in name and name.endswith(".kind"):
@@ -144,9 +148,9 @@ def test_on_its_way_a_packet_has_the_step_that_it_is_sent_in(tmp_path):
             heads = [cycle for cycle in heads if cycle - 1 not in heads]
             shown += [(name.split(".")[1], step[cycle]) for cycle in heads]
     sent = []
-    for place, step in enumerate(EYE.step.tolist()):
-        begin, end = EYE.path_offsets[place : place + 2]
-        nodes = MESH.coordinates(EYE.path_nodes[begin : end - 1]).tolist()
+    for place, step in enumerate(made.step.tolist()):
+        begin, end = made.path_offsets[place : place + 2]
+        nodes = made.topology.coordinates(made.path_nodes[begin : end - 1]).tolist()
         sent += [(f"node_{x},{y}", step) for x, y in nodes]
     assert sorted(shown) == sorted(sent)
 
