@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from ..model.collectives.title import schedule_title
+from ..model.network.words import SizeLimit
 from ..model.program.file import write_program
 from ..model.program.program import Program
 from .console import busy, print_json, print_table, say, say_written
@@ -19,7 +20,7 @@ from .options.hardware import (
     made_room,
     require_no_deadlock,
 )
-from .options.network import SizeLimit, network_options
+from .options.network import network_options
 from .options.output import json_option, output_option, require_output_files
 from .options.schedule_file import chosen_schedule, schedule_file_option
 

@@ -49,14 +49,18 @@ FLOORS: dict[str, set[str]] = {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
         *("model/compare", "rtl", "sim"),
     },
+    "sweeps": {
+        *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
+        *("model/run", "model/traffic", "model/compare", "formats", "sim"),
+    },
     "api": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/run", "model/traffic", "model/compare", "picture", "report", "sim"),
+        *("model/run", "model/traffic", "model/compare", "picture", "report", "sim", "sweeps"),
     },
     "cli": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/traffic", "model/compare", "picture", "sim", "boards"),
-        *("formats", "report", "rtl", "waves"),
+        *("formats", "report", "rtl", "sweeps", "waves"),
     },
 }
 """For each floor the floors below it that it may import; itself always, and ``eyecast`` itself."""
