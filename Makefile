@@ -48,7 +48,8 @@ $(BOARDS_READY): $(READY)
 # What the slow tests need besides: readers of what is written for other programs, and what drives
 # a browser, which is the machine's own.
 $(CHECKS_READY): $(BOARDS_READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,checks,browser]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --editable '.[dev,checks,browser,notebooks]'
 	@touch $@
 
 # What makes pages of docs/ and of docstrings.
@@ -57,13 +58,7 @@ $(DOCS_READY): $(READY)
 	@touch $@
 
 demo: $(COMPILED)
-	@mkdir -p $(DEMO)
-	$(BIN)/eyecast verify --mesh 8x8 --source 0,0 -o $(DEMO)/corner
-	$(BIN)/eyecast verify --mesh 8x8 --source 2,2 -o $(DEMO)/eye
-	$(BIN)/eyecast show --mesh 8x8 --source 0,0 -o $(DEMO)/corner.svg
-	$(BIN)/eyecast show --mesh 8x8 --source 0,0 -o $(DEMO)/corner.png
-	$(BIN)/eyecast show --mesh 8x8 --source 2,2 -o $(DEMO)/eye.svg
-	$(BIN)/eyecast show --mesh 8x8 --source 2,2 -o $(DEMO)/eye.png
+	$(BIN)/eyecast demo -o $(DEMO)
 
 # The files are dealt to as many processes as there are cores; builds that two need are made once.
 test: $(COMPILED)

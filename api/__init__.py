@@ -28,8 +28,18 @@ from ..model.schedule.checks import ScheduleError
 from ..model.schedule.file import read_schedule, write_schedule
 from ..model.schedule.schedule import Schedule
 from .carry_out import compare, compile, predict, verify, write_report
-from .schedules import algorithms, draw, measures, schedule, schedule_of_sends
+from .schedules import (
+    algorithms,
+    draw,
+    measures,
+    schedule,
+    schedule_of_sends,
+    transmit,
+    transmit_schedule,
+    with_random_faults,
+)
 from .sweeps import sweep
+from .traffic import TrafficRun, traffic
 
 __all__ = [
     "InvalidInput",
@@ -38,6 +48,7 @@ __all__ = [
     "Schedule",
     "ScheduleError",
     "Topology",
+    "TrafficRun",
     "algorithms",
     "binary_tree",
     "compare",
@@ -60,8 +71,12 @@ __all__ = [
     "star_tree",
     "sweep",
     "torus",
+    "traffic",
+    "transmit",
+    "transmit_schedule",
     "verify",
     "with_faults",
+    "with_random_faults",
     "write_program",
     "write_report",
     "write_schedule",

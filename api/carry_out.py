@@ -6,8 +6,8 @@ only make room (step numbers, VCs, memories) are as large as the schedule needs 
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model.base.errors import InvalidInput
@@ -64,7 +64,7 @@ def verify(made: Schedule, /, *, timing: str = Timing.BARRIER, **parameters: Any
 
 def write_report(
     shown: Schedule | Verification,
-    path: str | Path,
+    path: str | pathlib.Path,
     /,
     *,
     timing: str = Timing.BARRIER,

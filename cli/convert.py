@@ -18,7 +18,7 @@ from .options.network import chosen_topology, network_options
 from .options.output import json_option, require_output_files
 from .options.schedule_file import schedule_of_file
 from .options.traffic_file import drawing_options, traffic_of_file
-from .options.values import OptionValues, option_names, refuse_beside
+from .options.values import OptionValues, complete_files, option_names, refuse_beside
 
 if TYPE_CHECKING:
     from ..formats.format import Content, Format
@@ -28,8 +28,8 @@ _OF_SCHEDULES = (ports_option, flits_option)
 
 
 @click.command("convert")
-@click.argument("from_file", metavar="FROM")
-@click.argument("to_file", metavar="TO")
+@click.argument("from_file", metavar="FROM", shell_complete=complete_files)
+@click.argument("to_file", metavar="TO", shell_complete=complete_files)
 @click.option("--from", "from_format", metavar="FORMAT", help="Of FROM; else as it looks.")
 @click.option("--to", "to_format", metavar="FORMAT", help="Of TO; else by its suffix.")
 @network_options

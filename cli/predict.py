@@ -37,7 +37,7 @@ from .options.output import (
     require_seen,
 )
 from .options.schedule_file import REPLACED_BY_PROGRAM_FILE, chosen_schedule, schedule_file_option
-from .options.values import OptionValues, refuse_beside
+from .options.values import OptionValues, complete_files, refuse_beside
 from .waves import (
     WAVES_FILES,
     require_waves_place,
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     "--program",
     "program_file",
     metavar="FILE",
+    shell_complete=complete_files,
     help="A program file, instead of all that makes one.",
 )
 @hardware_options

@@ -35,7 +35,7 @@ from .options.hardware import (
 from .options.network import chosen_topology, network_facts, network_options
 from .options.output import json_option, output_option, output_paths, report_option, require_seen
 from .options.traffic_file import drawing_options, traffic_of_file
-from .options.values import OptionValues, float_option
+from .options.values import OptionValues, complete_files, complete_words, float_option
 from .waves import (
     WAVES_FILES,
     require_waves_place,
@@ -70,13 +70,31 @@ class Setting(NamedTuple):
 
 @click.command("traffic")
 @network_options
-@click.option("--traffic-file", metavar="FILE", help="Packets from a CSV file, not drawn.")
-@click.option("--pattern", default="uniform", show_default=True, help=f"{', '.join(PATTERNS)}.")
+@click.option(
+    "--traffic-file",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Packets from a CSV file, not drawn.",
+)
+@click.option(
+    "--pattern",
+    default="uniform",
+    shell_complete=complete_words(PATTERNS),
+    show_default=True,
+    help=f"{', '.join(PATTERNS)}.",
+)
 @float_option("--rate", 0.2, "Flits that a node offers per cycle.")
 @drawing_options
 @float_option("--back-pressure", 0.0, "Share of the cycles in which a node takes no flit.")
 @traffic_hardware_options
-@click.option("--on", "place", default="both", show_default=True, help="model, hardware or both.")
+@click.option(
+    "--on",
+    "place",
+    default="both",
+    shell_complete=complete_words(PLACES),
+    show_default=True,
+    help="model, hardware or both.",
+)
 @force_option
 @output_option("traffic, traces, waveforms and the histogram of latencies", metavar="FOLDER")
 @waves_options
@@ -101,8 +119,8 @@ def traffic_command(
     predicted = case.predicted
     node = waves_node(chosen, setting.config.topology, None)
     names = [*FILES, *([] if place == "model" else [HARDWARE_TRACE])]
-    names += WAVES_FILES if chosen["waves"] else ()
-    paths = output_paths(output, *names, report=report)
+    waves_names = WAVES_FILES if chosen["waves"] else ()
+    paths = output_paths(output, *names, *waves_names, report=report)
     result = None if place == "model" else _run_on_hardware(case)
     run = predicted if result is None else result.measured
     measured = measure_traffic(setting.traffic, setting.config, run.trace, setting.seed)

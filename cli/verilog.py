@@ -16,13 +16,20 @@ from .console import busy, say_written
 from .options.hardware import chosen_config, hardware_options, ports_option
 from .options.network import chosen_topology, network_options
 from .options.output import require_output_files
+from .options.values import complete_files
 
 
 @click.command("verilog")
 @network_options
 @hardware_options
 @ports_option
-@click.option("-o", "--output", metavar="FILE", required=True, help="Write the Verilog here.")
+@click.option(
+    *("-o", "--output"),
+    metavar="FILE",
+    required=True,
+    shell_complete=complete_files,
+    help="Write the Verilog here.",
+)
 def verilog_command(output: str, **chosen: Any) -> None:
     """Write the network as Verilog, and beside it (.json) its ports and parameters.
 

@@ -74,8 +74,8 @@ def read_forestcoll(file: InputFile, wishes: Wishes) -> Schedule:
         for name in path:
             number.setdefault(name, len(number))
     paths = [[number[name] for name in path] for path in trees.paths]
-    nodes = list(range(len(trees.ranks)))
-    return _schedule(trees, _network(paths, len(number)), nodes, wishes, paths)
+    topology = _network(paths, len(trees.ranks), len(number))
+    return _schedule(trees, topology, list(range(len(trees.ranks))), wishes, paths)
 
 
 def _schedule(
@@ -108,15 +108,16 @@ def _schedule(
     )
 
 
-def _network(paths: list[list[int]], nodes: int) -> Topology:
-    """The network of all links of ``paths``, both ways."""
+def _network(paths: list[list[int]], gpus: int, nodes: int) -> Topology:
+    """The network of all links of ``paths``, both ways; nodes after the GPUs are switches."""
     links = {tuple(sorted(link)) for path in paths for link in pairwise(path)}
     neighbors: list[list[int]] = [[NO_LINK] for _ in range(nodes)]
     for one, other in sorted(links):
         neighbors[one].append(other)
         neighbors[other].append(one)
     ports = max(map(len, neighbors))
-    return graph([row + [NO_LINK] * (ports - len(row)) for row in neighbors])
+    table = [row + [NO_LINK] * (ports - len(row)) for row in neighbors]
+    return graph(table, range(gpus, nodes))
 
 
 def _read(file: InputFile) -> _Trees:

@@ -8,9 +8,9 @@
     2 1                an entry in row 2, column 1: a link between nodes 1 and 0
     3 2
 
-Row r is node r - 1. In a symmetric matrix an entry is a link both ways, in a general one a link
-from the row's node to the column's. Source of the format: R. F. Boisvert, R. Pozo, K. A. Remington,
-"The Matrix Market Exchange Formats: Initial Design", NISTIR 5935, 1996.
+Row r is node r - 1. An entry, whatever its value, is a link: both ways in a symmetric matrix, from
+the row's node to the column's in a general one. Source of the format: R. F. Boisvert, R. Pozo,
+K. A. Remington, "The Matrix Market Exchange Formats: Initial Design", NISTIR 5935, 1996.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ _VALUES = {"pattern": 0, "integer": 1, "real": 1}
 _SYMMETRIES = ("general", "symmetric")
 _SIZE = re.compile(r"(\d{1,17})\s+(\d{1,17})\s+(\d{1,17})")
 _ENTRY = re.compile(r"(\d{1,17})\s+(\d{1,17})(?:\s+(\S+))?")
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?|[-+]?(?:inf|nan)", re.IGNORECASE)
 
 Lines = Iterator[tuple[int, str]]
 
@@ -43,7 +44,7 @@ def read_matrix_market(file: InputFile) -> Topology:
     """Read the graph of a square matrix.
 
     Raises :class:`InvalidInput` that names the line: a matrix that is dense, complex or not square,
-    an entry outside of it, and one whose value is 0 and so says that there is no link.
+    and an entry outside of it.
     """
     lines = numbered_lines(file)
     field, symmetry = _banner(file, lines)
@@ -103,8 +104,8 @@ def _ends(
         for name, given in (("row", row), ("column", column)):
             if not 1 <= given <= nodes:
                 raise wrong_line(file, last, f"{name} must be 1 to {nodes}, not {given}")
-        if found[3] is not None:
-            _require_link(file, last, found[3])
+        if found[3] is not None and not _NUMBER.fullmatch(found[3]):
+            raise wrong_line(file, last, f"value must be a number, not {quoted(found[3])}")
         ends.append((row, column))
         if len(ends) > entries:
             raise wrong_line(file, last, f"entry must be one of the {entries} announced, not more")
@@ -112,16 +113,6 @@ def _ends(
         complaint = f"entries must be {entries}, as announced, not {len(ends)}"
         raise wrong_line(file, last, complaint)
     return ends
-
-
-def _require_link(file: InputFile, line: int, value: str) -> None:
-    """Refuse a value that is no number, or 0: a link of which the file says that there is none."""
-    try:
-        link = float(value) != 0
-    except ValueError:
-        raise wrong_line(file, line, f"value must be a number, not {quoted(value)}") from None
-    if not link:
-        raise wrong_line(file, line, "value of a link must be another than 0")
 
 
 MATRIX_MARKET = Format(

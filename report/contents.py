@@ -9,9 +9,9 @@ written here as ``column``; outputs are numbered ``node * ports + port``, and po
     verdict           {"good": true, false or null, "text": one line}
     network           nodes, ports, vcs, link_registers; points [[x, y]], low, high (its corners, in
                       cells, y down), names, port_names; written {node: name}, rulers: texts
-                      beside the drawing; host, faulty_nodes; links: columns from, port, to,
-                      faulty, and curves {number of the link: [[[x, y], ...], ...]} of those
-                      that are not straight
+                      beside the drawing; host, faulty_nodes, switches; links: columns from,
+                      port, to, faulty, and curves {number of the link: [[[x, y], ...], ...]} of
+                      those that are not straight
     runs              the runs that can be watched, one object each, below
     chosen            the number of the run that is watched at first
     comparison        null, or a table as below with "runs": the numbers of each row's runs
@@ -83,7 +83,7 @@ class Report:
 
 
 class Contents:
-    """What a page is to show, put together run by run.
+    """The contents of a page, put together run by run.
 
     Raises :class:`.InvalidInput` for a network that is too large to be seen.
     """

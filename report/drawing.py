@@ -55,6 +55,7 @@ def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
         "port_names": _port_names(topology),
         "host": topology.host if isinstance(topology, HostedTopology) else None,
         "faulty_nodes": list(topology.faulty_nodes),
+        "switches": list(topology.switches),
         "links": {
             "from": pack.column(node),
             "port": pack.column(port),

@@ -10,13 +10,12 @@ from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile
 from ..model.collectives.registry import Ports
 from ..model.network.config import NetworkConfig
-from ..model.network.faults import with_faults
+from ..model.network.faults import draw_faults, with_faults
 from ..model.network.kinds import GRAPH, KINDS
 from ..model.network.topology import Topology
 from ..model.network.topology_file import topology_from_json
 from ..model.network.words import (
     SizeLimit,
-    drawn_faults,
     link_in_words,
     node_in_words,
     sized_network,
@@ -59,8 +58,7 @@ def topology_of(values: dict[str, Any]) -> Topology:
     share, seed = values["random_faults"], values["seed"]
     if not share:
         return topology
-    names = {"part_name": "random_faults", "seed_name": "seed"}
-    return with_faults(topology, drawn_faults(topology.nodes, share, (), seed, **names))
+    return with_faults(topology, draw_faults(topology, share, seed=seed, part_name="random_faults"))
 
 
 def config_of(values: dict[str, Any], row: dict[str, Any]) -> NetworkConfig:

@@ -17,7 +17,15 @@ from ...model.program.deadlock import DeadlockError, certify
 from ...model.program.layout import Layout
 from ...model.program.program import Program
 from ...model.schedule.schedule import Schedule
-from .values import Decorator, OptionValues, integer_option, option_group, option_names, was_typed
+from .values import (
+    Decorator,
+    OptionValues,
+    complete_words,
+    integer_option,
+    option_group,
+    option_names,
+    was_typed,
+)
 
 
 def _parameter_option(name: str) -> Decorator:
@@ -50,6 +58,7 @@ timing_option = click.option(
     "--timing",
     default=Timing.BARRIER.value,
     callback=lambda _context, _option, text: Timing.named(text),
+    shell_complete=complete_words(Timing),
     show_default=True,
     metavar="|".join(Timing),
     help="A step starts when the last one has ended everywhere; or every node goes on by itself.",

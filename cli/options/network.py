@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from ... import __version__
 from ...model.base.errors import InvalidInput
 from ...model.base.files import InputFile
-from ...model.network.faults import with_faults
+from ...model.network.faults import draw_faults, with_faults
 from ...model.network.kinds import KINDS
 from ...model.network.topology import Topology
-from ...model.network.words import (
-    SizeLimit,
-    drawn_faults,
-    link_in_words,
-    node_in_words,
-    sized_network,
+from ...model.network.words import SizeLimit, link_in_words, node_in_words, sized_network
+from .values import (
+    OptionValues,
+    complete_files,
+    float_option,
+    integer_option,
+    option_group,
+    option_names,
 )
-from .values import OptionValues, float_option, integer_option, option_group, option_names
+
+if TYPE_CHECKING:
+    pass
 
 _FILE = "graph"
 """The option that names a file instead of a kind of network."""
@@ -28,7 +34,12 @@ network_options = option_group(
         click.option(f"--{name}", metavar=kind.metavar, help=kind.help)
         for name, kind in KINDS.items()
     ),
-    click.option(f"--{_FILE}", metavar="FILE", help="Or any graph, from a file of a known format."),
+    click.option(
+        f"--{_FILE}",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="Or any graph, from a file of a known format.",
+    ),
     click.option("--faulty-node", metavar="X,Y", multiple=True, help="Without this node."),
     click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="Without this link."),
     float_option("--random-faults", 0.0, "Without this part of its nodes, drawn by --seed."),
@@ -78,14 +89,9 @@ def _without_faults(chosen: OptionValues, topology: Topology) -> Topology:
     links = [link_in_words(topology, text, "--faulty-link") for text in chosen["faulty_link"]]
     kept = [node_in_words(topology, text, "--keep") for text in chosen["keep"]]
     if chosen["random_faults"]:
-        nodes += drawn_faults(
-            topology.nodes,
-            chosen["random_faults"],
-            kept,
-            chosen["seed"],
-            part_name="--random-faults",
-            seed_name="--seed",
-        )
+        part, seed = chosen["random_faults"], chosen["seed"]
+        names = {"part_name": "--random-faults", "seed_name": "--seed"}
+        nodes += draw_faults(topology, part, seed=seed, keep=kept, **names)
     elif kept:
         raise InvalidInput("--keep must be left out without --random-faults")
     return with_faults(topology, nodes, links) if nodes or links else topology

@@ -13,27 +13,35 @@ import click
 from ...model.base.errors import InvalidInput
 from ...model.base.files import is_standard_output, require_writable
 from ...model.network.topology import Topology
-from .values import Decorator
+from .values import Decorator, complete_files
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
 def output_option(what: str, metavar: str = "FILE") -> Decorator:
     """``-o``: where to write what the command makes."""
-    return click.option("-o", "--output", metavar=metavar, help=f"Write {what} here.")
+    return click.option(
+        *("-o", "--output"),
+        metavar=metavar,
+        shell_complete=complete_files,
+        help=f"Write {what} here.",
+    )
 
 
 report_option = click.option(
-    "--report", metavar="FILE", help="Write a page to watch it with a browser (HTML) here."
+    "--report",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Write a page to watch it with a browser (HTML) here.",
 )
 
 
 def require_seen(report: str | None, topology: Topology) -> None:
     """Refuse a network that is too large to be seen, where a page ``report`` is to show it."""
     if report is not None:
-        from ...picture.places import require_drawable
+        from ...picture.places import Places
 
-        require_drawable(topology)
+        Places.of(topology.without_faults or topology)
 
 
 def output_paths(output: str | None, *names: str, report: str | None = None) -> list[Path]:

@@ -17,7 +17,7 @@ from ...model.schedule.schedule import Schedule
 from .collective import chosen_flits, chosen_root, collective_options, make_schedule
 from .hardware import HARDWARE_NAMES
 from .network import NETWORK_NAMES, chosen_topology, kinds_chosen
-from .values import OptionValues, option_names, refuse_beside
+from .values import OptionValues, complete_files, option_names, refuse_beside
 
 if TYPE_CHECKING:
     from ...formats.format import Format, Setting
@@ -26,6 +26,7 @@ schedule_file_option = click.option(
     "--schedule",
     "schedule_file",
     metavar="FILE",
+    shell_complete=complete_files,
     help="A schedule file (- is standard input), ours or foreign, not --source and --algorithm. "
     "Ours names its network; beside others stand --mesh and the like, --ports and --flits.",
 )

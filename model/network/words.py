@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import Enum
 
-import numpy as np
-
-from ..base.errors import InvalidInput, require_range
+from ..base.errors import InvalidInput
 from ..base.texts import integers
 from .kinds import KINDS
 from .topology import LARGEST_NODE_COUNT, Topology
@@ -59,19 +56,3 @@ def link_in_words(topology: Topology, text: str, parameter: str) -> tuple[int, i
     if not colon:
         raise InvalidInput.of(parameter, "two nodes such as 3,4:4,4", repr(text))
     return node_in_words(topology, begin, parameter), node_in_words(topology, end, parameter)
-
-
-def drawn_faults(
-    nodes: int, part: float, kept: Sequence[int], seed: int, *, part_name: str, seed_name: str
-) -> list[int]:
-    """So much of the nodes, rounded. Those ``kept`` make room for others, and change nothing else.
-
-    All nodes are put in an order, which the seed alone says, and the first that are not kept fail.
-    Raises :class:`InvalidInput`, naming ``part_name`` or ``seed_name``.
-    """
-    if not 0 <= part < 1:
-        raise InvalidInput.of(part_name, "0 to less than 1", part)
-    require_range(seed_name, seed, 0)
-    order = np.random.default_rng(seed).permutation(nodes)
-    drawn: list[int] = order[~np.isin(order, kept)][: round(part * nodes)].tolist()
-    return drawn

@@ -134,7 +134,7 @@ class Drawing {
     const across = CELL * (this.network.high[0] - this.network.low[0]);
     this.text = 19 * Math.max(1, Math.min(3, across / 900));
     const [x, y] = this.network.low.map((value, axis) => CELL * value - 10 - 1.8 * this.text * outer(axis === 1));
-    const [right, bottom] = this.network.high.map((value) => CELL * value + 10);
+    const [right, bottom] = this.network.high.map((value, axis) => Math.max(CELL * value + 10, this.nameAt(axis === 0) + 0.7 * this.text));
     this.box = { x, y, width: right - x, height: bottom - y };
     this.svg.setAttribute("viewBox", `${x} ${y} ${right - x} ${bottom - y}`);
     this.stage.style.setProperty("--aspect", (right - x) / (bottom - y));
@@ -143,6 +143,13 @@ class Drawing {
     // Small networks need not be as wide as the window.
     this.stage.style.setProperty("--widest", `${Math.round(1.6 * (right - x))}px`);
     this.svg.setAttribute("aria-label", `${this.network.label}: ${this.network.nodes} nodes`);
+  }
+
+  /** Where the name of the innermost axis in one direction is: behind its last coordinate. */
+  nameAt(across) {
+    const ruler = this.network.rulers.find((each) => each.across === across && each.level === 0);
+    const margin = CELL * this.network.high[across ? 0 : 1] - 0.6 * this.text;
+    return ruler ? Math.max(margin, CELL * Math.max(...ruler.at) + 1.3 * this.text) : 0;
   }
 
   drawLinks() {
@@ -169,17 +176,20 @@ class Drawing {
       const name = this.network.names[node];
       const faulty = this.network.faulty_nodes.includes(node);
       const host = node === this.network.host;
+      const isSwitch = this.network.switches.includes(node);
+      const kind = faulty ? ", broken" : isSwitch ? ", a switch" : "";
       const text = name.replace(/[()]/g, "");
       const element = svg("g", {
-        class: `node${faulty ? " faulty" : ""}${host ? " host" : ""}`, role: "button", tabindex: "-1",
-        "aria-label": `Node ${name}${faulty ? ", broken" : ""}`, "data-node": node,
+        class: `node${faulty ? " faulty" : ""}${host ? " host" : ""}${isSwitch ? " switch" : ""}`, role: "button", tabindex: "-1",
+        "aria-label": `Node ${name}${kind}`, "data-node": node, "data-kind": kind,
         transform: `translate(${rounded(x)} ${rounded(y)})`, onclick: () => this.choose({ node }),
       },
-      svg("title", {}, `Node ${name}`),
+      // A name that is written in it needs no other.
+      svg("title", {}, named && !faulty ? "" : `Node ${name}`),
       svg("rect", { class: "box", x: -half, y: -half, width: NODE, height: NODE, rx: host ? half : 9 }),
       svg("rect", { class: "fill", x: -half + 4, y: half - 4, width: NODE - 8, height: 0, rx: host ? half - 4 : 5 }),
       faulty ? svg("path", { class: "cross", d: "M-11-11L11 11M11-11L-11 11" }) : null,
-      named && !faulty ? svg("text", { class: text.length > 5 ? "small" : "" }, text) : null,
+      named && !faulty ? svg("text", { class: text.length > 5 ? "small" : "", "aria-hidden": "true" }, text) : null,
       svg("circle", { class: "alarm", cx: half - 3, cy: -half + 3, r: 8 }));
       group.append(element);
       return element;
@@ -202,7 +212,7 @@ class Drawing {
       };
       ruler.at.forEach((at, i) => write(CELL * at, ruler.texts[i], null));
       if (ruler.level === 0) {
-        const end = CELL * this.network.high[ruler.across ? 0 : 1] - 0.6 * this.text;
+        const end = this.nameAt(ruler.across);
         if (ruler.name.length === 1) write(end, ruler.name, "axis");
         else group.append(svg("text", { x: ruler.across ? end : left, y: ruler.across ? top + away : end, class: `axis ${ruler.across ? "last" : "first"}`, "font-size": this.text }, ruler.name));
       }
@@ -321,8 +331,7 @@ class Drawing {
       element.classList.toggle("flagged", String(node) in run.flags);
       const root = node === run.root ? ", the root" : "";
       const has = run.flags[node] ? `, error flags ${run.flags[node].join(", ")}` : "";
-      const broken = element.classList.contains("faulty") ? ", broken" : "";
-      element.setAttribute("aria-label", `Node ${this.network.names[node]}${root}${broken}${has}`);
+      element.setAttribute("aria-label", `Node ${this.network.names[node]}${root}${element.dataset.kind}${has}`);
     });
     this.most = Math.max(1, ...this.ways.map((way) => run.load(way.line, run.cycles)));
   }
@@ -356,7 +365,7 @@ class Drawing {
     if (!this.scale) return;
     context.setTransform(this.scale, 0, 0, this.scale, -this.box.x * this.scale, -this.box.y * this.scale);
     const [ink, red] = [themed("--paper"), themed("--red")];
-    const size = Math.max(8.5, Math.min(11, 6 / (this.scale / devicePixelRatio)));
+    const size = Math.max(10, Math.min(13, 7 / (this.scale / devicePixelRatio)));
     const flight = 1 + this.network.link_registers;
     const there = run.flitsThere(cycle);
     for (const flit of there) this.drawWay(context, run.flitLine[flit], color(flit));

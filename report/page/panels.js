@@ -100,13 +100,14 @@ function injectionPart(run, node) {
 function arrivalsPart(run, node, packets) {
   const { program } = run;
   if (!run.detailed) return null;
+  const timed = program?.start.some((start) => start);
   const rows = packets.map(({ row, first, last, cycles }) => {
     if (!row || !program) return ["", "unknown", cycles.length, first, last];
     const sender = above(program.first_row, row - 1) - 1;
-    return [program.start[row - 1] ? "" : program.step[row - 1], run.network.names[sender], cycles.length, first, last];
+    return [timed ? program.start[row - 1] - 1 : program.step[row - 1], run.network.names[sender], cycles.length, first, last];
   });
   if (!rows.length) return { element: make("p", { class: "quiet" }, "Nothing arrives here.") };
-  const made = table(`Arrivals at node ${run.network.names[node]}`, ["step", "from", "words", "first cycle", "last cycle"], rows);
+  const made = table(`Arrivals at node ${run.network.names[node]}`, [timed ? "sent from cycle" : "step", "from", "words", "first cycle", "last cycle"], rows);
   const lines = [...made.querySelectorAll("tbody tr")];
   return {
     element: made,

@@ -6,8 +6,8 @@ const MOST_ROWS = 400;
 function table(caption, columns, rows, mark = () => null) {
   const shown = rows.slice(0, MOST_ROWS);
   const body = shown.map((row, number) => make("tr", { class: mark(number, row) },
-    ...row.map((cell, place) => (place ? make("td", {}, cellOf(cell)) : make("th", { scope: "row" }, cellOf(cell))))));
-  const head = make("tr", {}, ...columns.map((column) => make("th", { scope: "col" }, column)));
+    ...row.map((cell, place) => (place || cell === "" ? make("td", {}, cellOf(cell)) : make("th", { scope: "row" }, cellOf(cell))))));
+  const head = make("tr", {}, ...columns.map((column) => (column ? make("th", { scope: "col" }, column) : make("td"))));
   return make("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": caption },
     make("table", {}, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, ...body)),
     rows.length > MOST_ROWS ? make("p", { class: "quiet" }, `and ${rows.length - MOST_ROWS} rows more`) : null);

@@ -61,10 +61,9 @@ def test_any_algorithm_of_a_comparison_can_be_watched(eyecast: Command, here: Pa
 
 def test_traffic_has_its_latencies(eyecast: Command, here: Path) -> None:
     traffic = ("--torus", "3x3", "--vcs", "2", "--rate", "0.4", "--cycles", "100")
-    answer = eyecast("traffic", *traffic, "--on", "model", "-o", "run", "--report", "page.html")
+    answer = eyecast("traffic", *traffic, "--on", "model", "--report", "page.html")
     assert answer.status == 0, answer.errors
     page = read_file("page.html")
-    assert trace_text(page) == Path("run/trace-model.csv").read_text()
     (table,) = page["runs"][0]["tables"]
     measures = dict(table["rows"])
     assert sum(page["latency"]["packets"]) == int(measures["packets delivered"])
@@ -104,6 +103,9 @@ def test_pages_of_what_cannot_be_shown_are_refused(eyecast: Command, here: Path)
     long = ("--line", "70", "--source", "0", "--algorithm", "tree")
     too_long = "sides of a drawn line must be at most 64, not 70"
     assert eyecast("predict", *long, "--report", "page.html") == refusal(too_long)
+    broad = ("--binary-tree", "511", "--source", "0", "--algorithm", "tree")
+    too_broad = "leaves and levels of a drawn tree must be at most 128x128, not 256x9"
+    assert eyecast("predict", *broad, "--report", "page.html") == refusal(too_broad)
     all_sources = ("--mesh", "2x2", "--all-sources", "--report", "page.html")
     line = "--report must be left out with --all-sources: it shows one run"
     assert eyecast("verify", *all_sources) == refusal(line)

@@ -50,11 +50,11 @@ def alone(text: str, **wishes: object) -> Schedule:
 
 def test_trees_bring_their_own_network_with_its_switches() -> None:
     schedule = alone(CHAINS)
-    assert schedule.topology.nodes == 4
+    assert (schedule.topology.nodes, schedule.topology.switches) == (4, (3,))
     assert schedule.topology.neighbor.tolist() == [
         *[[-1, 1, -1], [-1, 0, 3], [-1, 3, -1], [-1, 1, 2]]
     ]
-    assert schedule.collective == "custom"
+    assert schedule.collective == "all-gather"
     assert promises(schedule) == [(0, (1, 2)), (1, (0, 2)), (2, (0, 1))]
     hops = sorted(schedule.distances.tolist())
     assert hops == [1, 1, 1, 2, 2, 2]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -55,7 +56,7 @@ FLOORS: dict[str, set[str]] = {
     },
     "api": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/run", "model/compare", "picture", "report", "sim", "sweeps"),
+        *("model/run", "model/traffic", "model/compare", "picture", "report", "sim", "sweeps"),
     },
     "cli": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
@@ -74,7 +75,8 @@ def sources() -> list[Path]:
     )
 
 
-def imported(path: Path) -> set[Path]:
+@cache
+def imported(path: Path) -> frozenset[Path]:
     """The modules of the package that a module imports, at its top or in its functions."""
     package = ("eyecast", *path.parent.parts)
     found = set()
@@ -89,7 +91,7 @@ def imported(path: Path) -> set[Path]:
         for alias in node.names:
             inner = home / f"{alias.name}.py"
             found.add(inner if (PACKAGE / inner).is_file() else Path(f"{home}.py"))
-    return {name for name in found if (PACKAGE / name).is_file()}
+    return frozenset(name for name in found if (PACKAGE / name).is_file())
 
 
 def floor_of(path: Path) -> str:
