@@ -22,6 +22,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out, connect, flipped
 
 from ..model.network.config import SIGNATURE_BITS, NetworkConfig, bits_for
+from .host_access import carried_out
 from .host_port import (
     FLAGS,
     Causes,
@@ -36,8 +37,10 @@ from .host_port import (
 from .lane import LANE_FLAGS, Lane
 from .link import CYCLE_BITS, Ejection, Link, router_ports
 from .router import ROUTER_FLAGS
+from .shared_memory import SharedMemory
 from .status import kept_flags, status_answer, words_of
 from .steps import StepKeeper
+from .table import ProgramPlace
 from .technology import PLAIN, Technology
 
 
@@ -64,6 +67,8 @@ class NetworkInterface(Component):
         signatures.
     barrier, half_duplex, advance : In(1)
         As for :class:`.StepKeeper`.
+    program : In(ProgramPlace)
+        Only in a network with programs: as for :class:`.Table`.
     host : In(HostPort)
         Loads and reads; see :class:`.HostPort`.
     over, finished : Out(1)
@@ -91,6 +96,7 @@ class NetworkInterface(Component):
                 "barrier": In(1),
                 "half_duplex": In(1),
                 "advance": In(1),
+                **({"program": In(ProgramPlace(config))} if config.programs else {}),
                 "host": In(HostPort(config)),
                 "over": Out(1),
                 "finished": Out(1),
@@ -105,13 +111,17 @@ class NetworkInterface(Component):
         flags, stalled_flits = Signal(FLAGS), Signal(self._config.flit_width)
         selected = Signal()
         lanes = [self._add_lane(m, number, steps, selected) for number in range(self._config.lanes)]
-        m.d.comb += selected.eq(self.host.node == self.node)
+        if not self._config.programs:
+            m.d.comb += selected.eq(self.host.node == self.node)
         self._elaborate_steps(m, steps, lanes)
         self._elaborate_flags(m, flags, steps, lanes)
         if self._trace:
             stalls = Cat(self.router_stalls, *(lane.stalled for lane in lanes))
             m.d.sync += stalled_flits.eq(stalled_flits + sum(stalls))
-        message_word = self._elaborate_message(m, lanes, selected)
+        if self._config.programs:
+            message_word = self._elaborate_shared_message(m, lanes, selected)
+        else:
+            message_word = self._elaborate_message(m, lanes, selected)
         if self._config.timed_rows:
             self._elaborate_timing(m, lanes[0], selected)
         else:
@@ -125,7 +135,8 @@ class NetworkInterface(Component):
 
     def _host_writes(self, selected: Signal, space: HostSpace) -> Value:
         """The host writes to ``space`` of this node in this cycle."""
-        return selected & self.host.write & (self.host.space == space) & ResetSignal()
+        written = selected & self.host.write & (self.host.space == space)
+        return written if self._config.programs else written & ResetSignal()
 
     def _add_lane(self, m: Module, number: int, steps: StepKeeper, selected: Signal) -> Lane:
         """A lane, and its wires to the router and from the host; it shares the node's step."""
@@ -135,16 +146,19 @@ class NetworkInterface(Component):
         connect(m, lane.injection, flipped(self.injections[number]))
         connect(m, flipped(self.ejections[number]), lane.ejection)
         connect(m, steps.clock, lane.clock)
-        first = number * self._config.mask_words
-        words = range(first, first + self._config.mask_words)
         m.d.comb += [
             lane.table.enable.eq(self._table_written(selected, number)),
             lane.table.address.eq(self.host.address),
             lane.table.word.eq(self.host.write_data),
-            lane.expected.eq(Cat(self._expectation(m, selected, word) for word in words)),
-            lane.hold.eq(self.flagged),
-            lane.barrier.eq(self.barrier),
         ]
+        if self._config.programs:
+            connect(m, flipped(self).program, lane.program)
+        else:
+            first = number * self._config.mask_words
+            words = range(first, first + self._config.mask_words)
+            expected = Cat(self._expectation(m, selected, word) for word in words)
+            m.d.comb += lane.expected.eq(expected)
+        m.d.comb += [lane.hold.eq(self.flagged), lane.barrier.eq(self.barrier)]
         return lane
 
     def _table_written(self, selected: Signal, number: int) -> Value:
@@ -238,6 +252,26 @@ class NetworkInterface(Component):
         late_word = Signal(config.flit_width, reset_less=True)
         m.d.sync += late_word.eq(host_read.data)
         return late_word
+
+    def _elaborate_shared_message(
+        self, m: Module, lanes: Sequence[Lane], selected: Signal
+    ) -> Value:
+        """The message memory of a network with programs. Gives the word read for the host."""
+        m.submodules.message = message = SharedMemory(self._config, technology=self._technology)
+        for lane, write, read in zip(lanes, message.writes, message.reads, strict=True):
+            connect(m, lane.message_write, write)
+            connect(m, lane.message_read, read)
+        is_message = self.host.space == HostSpace.MESSAGE
+        free = Mux(self.host.write, message.write_free, message.read_free)
+        m.d.comb += [
+            selected.eq(carried_out(m, self.host, self.node, free | ~is_message)),
+            message.fetches.eq(lanes[0].fetches),
+            message.host_address.eq(self.host.address),
+            message.host_word.eq(self.host.write_data),
+            message.host_writes.eq(self._host_writes(selected, HostSpace.MESSAGE)),
+            message.host_reads.eq(selected & is_message & ~self.host.write),
+        ]
+        return message.reads[0].word
 
     def _elaborate_timing(self, m: Module, lane: Lane, selected: Signal) -> None:
         """Build the parts for timed rows: a cycle count, packets awaited, refusal."""

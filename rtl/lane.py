@@ -11,8 +11,8 @@
 A node has one, and in an all-port network one for each link.
 """
 
-from amaranth.hdl import Module
-from amaranth.lib.wiring import Component, In, Out, connect, flipped
+from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.lib.wiring import Component, In, Member, Out, connect, flipped
 
 from ..model.network.config import NetworkConfig
 from .host_port import Causes, Flag, table_address_bits
@@ -21,7 +21,7 @@ from .memory_ports import WordRead, WordWrite
 from .receiver import Receiver
 from .sender import Sender
 from .steps import ArrivalRecord, Progress, StepClock
-from .table import Table
+from .table import ProgramPlace, Table
 from .technology import PLAIN, Technology
 
 LANE_FLAGS = (
@@ -64,7 +64,11 @@ class Lane(Component):
     barrier : In(1)
         As for :class:`.ArrivalRecord`.
     expected, awaited : In
-        As for :class:`.ArrivalRecord`.
+        As for :class:`.ArrivalRecord`; ``expected`` not in a network with programs.
+    program : In(ProgramPlace)
+        Only in a network with programs: as for :class:`.Table`.
+    fetches : Out(1)
+        Only there: as for :class:`.Sender`.
     arrived : Out(2**step_bits)
         As for :class:`.ArrivalRecord`.
     progress : Out(Progress)
@@ -96,7 +100,7 @@ class Lane(Component):
                 "now": In(CYCLE_BITS),
                 "hold": In(1),
                 "barrier": In(1),
-                "expected": In(1 << config.step_bits),
+                **self._loading(),
                 "awaited": In(config.flit_width),
                 "arrived": Out(1 << config.step_bits),
                 "progress": Out(Progress()),
@@ -105,6 +109,12 @@ class Lane(Component):
                 "sender_state": Out(3),
             }
         )
+
+    def _loading(self) -> dict[str, Member]:
+        """The members by which the lane learns what arrives: from the host, or a program."""
+        if not self._config.programs:
+            return {"expected": In(1 << self._config.step_bits)}
+        return {"program": In(ProgramPlace(self._config)), "fetches": Out(1)}
 
     def elaborate(self, _platform: object) -> Module:
         """The parts of the drawing above."""
@@ -130,7 +140,7 @@ class Lane(Component):
             sender.hold.eq(self.hold),
             record.step.eq(self.clock.step),
             record.barrier.eq(self.barrier),
-            record.expected.eq(self.expected),
+            record.expected.eq(self._expected(m, table, sender)),
             record.awaited.eq(self.awaited),
             self.arrived.eq(record.arrived),
             self.stalled.eq(sender.stalled),
@@ -145,3 +155,17 @@ class Lane(Component):
             self.causes.bad_write.eq(receiver.causes.bad_write),
         ]
         return m
+
+    def _expected(self, m: Module, table: Table, sender: Sender) -> Value:
+        """The steps in which something arrives; in a network with programs the sender reads it."""
+        if not self._config.programs:
+            return self.expected
+        connect(m, flipped(self).program, table.program)
+        m.d.comb += self.fetches.eq(sender.fetches)
+        words = []
+        for number in range(self._config.mask_words):
+            word = Signal(self._config.flit_width, name=f"expected_{number}", reset_less=True)
+            with m.If(sender.expectation.enable & (sender.expectation.address == number)):
+                m.d.sync += word.eq(sender.expectation.word)
+            words.append(word)
+        return Cat(words)

@@ -24,6 +24,7 @@ from .link import CYCLE_BITS, Link, connect_ejection, router_ports
 from .router import Router
 from .signature_register import SignatureRegister
 from .switch_status import SwitchStatus
+from .table import ProgramPlace
 from .technology import PLAIN, Technology
 
 EJECTION_PORT = 64
@@ -45,6 +46,7 @@ def tile_signature(config: NetworkConfig, *, trace: bool, switch: bool = False) 
         "inputs": In(Link(config)).array(ports - 1),
         "outputs": Out(Link(config)).array(ports - 1),
         **({} if switch else {name: In(1) for name in STEP_INPUTS}),
+        **({"program": In(ProgramPlace(config))} if config.programs and not switch else {}),
         "host": In(HostPort(config)),
         "over": Out(1),
         "finished": Out(1),
@@ -81,8 +83,8 @@ class Tile(Component):
     inputs, outputs : array of Link
         Port 1 at index 0, and so on: port 0 is inside. What arrives by a link is seen by the router
         as many cycles later as a link has registers, and so are credits.
-    barrier, half_duplex, advance, host, over, finished, flagged
-        As for :class:`.NetworkInterface`; a switch has none of the first three.
+    barrier, half_duplex, advance, program, host, over, finished, flagged
+        As for :class:`.NetworkInterface`; a switch has none of the first four.
     cycle : In(32)
         Only with ``trace`` or signatures: the number of this cycle.
 
@@ -175,6 +177,8 @@ class Tile(Component):
         """The wires to the network and the host."""
         connect(m, flipped(self.host), interface.host)
         m.d.comb += interface.node.eq(self.node)
+        if isinstance(interface, NetworkInterface) and self._config.programs:
+            connect(m, flipped(self).program, interface.program)
         for name in () if self._switch else STEP_INPUTS:
             m.d.comb += getattr(interface, name).eq(getattr(self, name))
         m.d.comb += [

@@ -64,7 +64,7 @@ def draw_config(draw: np.random.Generator, topology: Topology, **given: Any) -> 
     numbers = {
         name: parameter.limits
         for name, parameter in PARAMETERS.items()
-        if parameter.limits is not None and name not in given
+        if parameter.limits is not None and parameter.help and name not in given
     }
     while True:
         try:

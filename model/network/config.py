@@ -26,6 +26,13 @@ MOST_MEMORY_WORDS = 1 << 16
 """Words of the largest message memory, and of the largest table, that a node may have."""
 
 
+MOST_PROGRAMS = 15
+"""Programs that may be resident at once."""
+
+LEAST_CONTROLLED_WIDTH = 32
+"""Flit width of a network with a controller at least: its registers are words of so many bits."""
+
+
 class Timing(StrEnum):
     """The ways in which the steps of nodes follow each other (docs/router.md, section 4)."""
 
@@ -179,6 +186,16 @@ class NetworkConfig:
     all_port: bool = _flag()
     """A node has an injection and an ejection port for every link, instead of one of each."""
 
+    programs: int = _number(0, (0, MOST_PROGRAMS), "", for_traffic=False)
+    """Programs that are resident at once, which a controller starts and watches; 0: there is no
+    controller, and programs are loaded in reset."""
+
+    tile_ports: bool = _flag()
+    """What computes at a node has a port of its own to the node's message memory."""
+
+    parity: bool = _flag()
+    """Words of memories have a parity bit each, which is checked when they are read."""
+
     def __post_init__(self) -> None:
         for name, parameter in PARAMETERS.items():
             if parameter.limits is not None:
@@ -191,6 +208,7 @@ class NetworkConfig:
             self._require_no_waiting()
         if self.all_port:
             self._require_one_timing()
+        self._require_controllable()
         self._require_flit_width("a route segment", self.header.slot_bits)
         self._require_flit_width("the delivery (port, step, address)", self.header.delivery_bits)
         self._require_flit_width("the message length", self.length_bits)
@@ -209,6 +227,20 @@ class NetworkConfig:
             if getattr(self, name):
                 parameter = name.replace("_", " ")
                 raise InvalidInput.of(parameter, "left out of an all-port network", "given")
+
+    def _require_controllable(self) -> None:
+        """Refuse what a controller cannot do, and what is nothing without one."""
+        if not self.programs:
+            for name in ("tile_ports", "parity"):
+                if getattr(self, name):
+                    parameter = name.replace("_", " ")
+                    raise InvalidInput.of(parameter, "left out of a network of 0 programs", "given")
+            return
+        if self.timed_rows:
+            raise InvalidInput.of("timed rows", "left out of a network with programs", "given")
+        if self.flit_width < LEAST_CONTROLLED_WIDTH:
+            allowed = f"at least {LEAST_CONTROLLED_WIDTH} in a network with programs"
+            raise InvalidInput.of("flit width", allowed, self.flit_width)
 
     def _require_flit_width(self, what: str, bits: int) -> None:
         if bits > self.flit_width:

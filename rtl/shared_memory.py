@@ -1,0 +1,97 @@
+"""The message memory of a node in a network with programs, which a host uses during a run too.
+
+::
+
+    receiver ──► write port ◄── controller         the network comes first
+    sender ◄──── read port ───► controller
+"""
+
+from amaranth.hdl import Module, Mux, ResetSignal, Signal
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import Component, In, Out
+
+from ..model.network.config import NetworkConfig
+from .memory_ports import WordRead, WordWrite
+from .technology import PLAIN, Technology
+
+
+class SharedMemory(Component):
+    """Words of messages, with ports for the network and, when it leaves them free, for others.
+
+    Used by :class:`.NetworkInterface`. In core reset the network neither reads nor writes.
+
+    Members
+    -------
+    writes : array of WordWrite, In
+        Of the receivers.
+    reads : array of WordRead, In
+        Of the senders.
+    fetches : In(1)
+        The sender of the first lane needs the word that it reads in this cycle.
+    host_address : In(address_bits)
+        The place that the host reads or writes.
+    host_writes, host_reads : In(1)
+        It does so in this cycle; only where it may.
+    host_word : In(width)
+        The word that it writes.
+    write_free, read_free : Out(1)
+        It may. The word that it reads is that of ``reads[0]``, in the next cycle.
+
+    """
+
+    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
+        self._config = config
+        self._technology = technology
+        bits, width = config.address_bits, config.flit_width
+        super().__init__(
+            {
+                "writes": In(WordWrite(bits, width)).array(config.lanes),
+                "reads": In(WordRead(bits, width)).array(config.lanes),
+                "fetches": In(1),
+                "host_address": In(bits),
+                "host_writes": In(1),
+                "host_reads": In(1),
+                "host_word": In(width),
+                "write_free": Out(1),
+                "read_free": Out(1),
+            }
+        )
+
+    def elaborate(self, _platform: object) -> Module:
+        """The memory; its first ports are those that others share."""
+        m = Module()
+        m.submodules.memory = memory = Memory(
+            shape=self._config.flit_width,
+            depth=self._config.message_words,
+            init=[],
+            attrs=self._technology.memory_attributes,
+        )
+        runs = Signal()
+        m.d.comb += [
+            runs.eq(~ResetSignal()),
+            self.write_free.eq(~(runs & self.writes[0].enable)),
+            self.read_free.eq(~(runs & self.fetches)),
+        ]
+        for lane, (write, read) in enumerate(zip(self.writes, self.reads, strict=True)):
+            write_port, read_port = memory.write_port(), memory.read_port()
+            m.d.comb += read.word.eq(read_port.data)
+            if lane:
+                m.d.comb += [
+                    write_port.addr.eq(write.address),
+                    write_port.data.eq(write.word),
+                    write_port.en.eq(write.enable & runs),
+                    read_port.addr.eq(read.address),
+                ]
+            else:
+                self._elaborate_shared(m, write_port, read_port)
+        return m
+
+    def _elaborate_shared(self, m: Module, write_port, read_port) -> None:
+        """The ports of the first lane, in cycles in which it does not need them the host's."""
+        write, read = self.writes[0], self.reads[0]
+        m.d.comb += [
+            write_port.addr.eq(Mux(self.write_free, self.host_address, write.address)),
+            write_port.data.eq(Mux(self.write_free, self.host_word, write.word)),
+            write_port.en.eq(~self.write_free | self.host_writes),
+            read_port.addr.eq(Mux(self.host_reads, self.host_address, read.address)),
+        ]
