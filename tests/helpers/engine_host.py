@@ -30,6 +30,9 @@ IDLE, STARTING, RUNNING, DONE, FAILED, TIMED_OUT = range(6)
 NO_SUCH_WORD, NOT_NOW, DAMAGED = 1, 2, 3
 BARRIER = 1
 
+EJECTION_PORT = 64
+"""What leaves by ejection port l of an all-port network is printed as of port 64 + l."""
+
 LONGEST_ANSWER = 8
 """Cycles that an answer takes at most, without barrier registers and if no memory is in use."""
 
@@ -181,7 +184,10 @@ class Host:
         await self.until("done", "error")
 
     def traces(self) -> list[list[tuple[int, ...]]]:
-        """The rows that were printed since the last call, of each run."""
+        """The rows that were printed since the last call, of each run, in order.
+
+        What leaves by ejection port l of an all-port network is printed as of port 64 + l.
+        """
         runs: list[list[tuple[int, ...]]] = [[]]
         for line in self.printed.getvalue().splitlines():
             row = tuple(map(int, line.split()))
@@ -190,7 +196,13 @@ class Host:
             runs[-1].append(row)
         self.printed.seek(0)
         self.printed.truncate()
-        return [sorted(rows) for rows in runs]
+        return [sorted(rows, key=_place) for rows in runs]
+
+
+def _place(row: tuple[int, ...]) -> tuple[int, ...]:
+    """Order of a trace: ejection ports come before all others."""
+    cycle, node, port, *_ = row
+    return (cycle, node, port - 2 * EJECTION_PORT if port > EJECTION_PORT else port)
 
 
 def program_words(program: Program) -> Iterator[list[int]]:
@@ -202,7 +214,7 @@ def program_words(program: Program) -> Iterator[list[int]]:
 
 
 def expected_rows(run: Run, later: int) -> list[tuple[int, ...]]:
-    """The rows of a trace, so many cycles later; of all ports that a node has of its own port 0."""
+    """The rows of a trace, so many cycles later."""
     return [
         (row.cycle + later, row.node, row.port, row.vc, row.kind, row.data) for row in run.trace
     ]
@@ -211,7 +223,7 @@ def expected_rows(run: Run, later: int) -> list[tuple[int, ...]]:
 def rows_before(rows: Sequence[tuple[int, ...]], cycle: int) -> list[tuple[int, ...]]:
     """The rows of a trace up to its end, ejection ports as port 0."""
     return [
-        (row[0], row[1], row[2] % 64 if row[2] < 64 else 0, *row[3:])
+        (*row[:2], 0 if row[2] > EJECTION_PORT else row[2], *row[3:])
         for row in rows
         if row[0] < cycle
     ]
