@@ -7,7 +7,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
-from .run_control import PROGRAM_BITS
+from .table import PROGRAM_BITS
 
 MODE_BITS = 2
 """Width of a mode: bit 0 is ``barrier``, bit 1 ``half_duplex``."""

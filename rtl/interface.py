@@ -42,6 +42,7 @@ from .status import kept_flags, status_answer, words_of
 from .steps import StepKeeper
 from .table import ProgramPlace
 from .technology import PLAIN, Technology
+from .tile_port import Doorbell, TilePort
 
 
 class NetworkInterface(Component):
@@ -71,6 +72,8 @@ class NetworkInterface(Component):
         Only in a network with programs: as for :class:`.Table`.
     host : In(HostPort)
         Loads and reads; see :class:`.HostPort`.
+    tile : In(TilePort)
+        Only in a network with tile ports.
     over, finished : Out(1)
         The node's part of the step of this cycle is done; of the program. 0 while ``flagged``.
     flagged : Out(1)
@@ -98,6 +101,7 @@ class NetworkInterface(Component):
                 "advance": In(1),
                 **({"program": In(ProgramPlace(config))} if config.programs else {}),
                 "host": In(HostPort(config)),
+                **({"tile": In(TilePort(config))} if config.tile_ports else {}),
                 "over": Out(1),
                 "finished": Out(1),
                 "flagged": Out(1),
@@ -118,6 +122,8 @@ class NetworkInterface(Component):
         if self._trace:
             stalls = Cat(self.router_stalls, *(lane.stalled for lane in lanes))
             m.d.sync += stalled_flits.eq(stalled_flits + sum(stalls))
+        if self._config.tile_ports:
+            self._elaborate_tile(m, steps, lanes)
         if self._config.programs:
             message_word = self._elaborate_shared_message(m, lanes, selected)
         else:
@@ -158,7 +164,8 @@ class NetworkInterface(Component):
             words = range(first, first + self._config.mask_words)
             expected = Cat(self._expectation(m, selected, word) for word in words)
             m.d.comb += lane.expected.eq(expected)
-        m.d.comb += [lane.hold.eq(self.flagged), lane.barrier.eq(self.barrier)]
+        halted = self.flagged | steps.held if self._config.tile_ports else self.flagged
+        m.d.comb += [lane.hold.eq(halted), lane.barrier.eq(self.barrier)]
         return lane
 
     def _table_written(self, selected: Signal, number: int) -> Value:
@@ -271,7 +278,42 @@ class NetworkInterface(Component):
             message.host_writes.eq(self._host_writes(selected, HostSpace.MESSAGE)),
             message.host_reads.eq(selected & is_message & ~self.host.write),
         ]
+        if self._config.tile_ports:
+            self._connect_tile(m, message)
         return message.reads[0].word
+
+    def _connect_tile(self, m: Module, message: SharedMemory) -> None:
+        """The tile's way to the memory."""
+        tile = self.tile
+        m.d.comb += [
+            message.tile_write.enable.eq(tile.write_valid),
+            message.tile_write.address.eq(tile.write_address),
+            message.tile_write.word.eq(tile.write_data),
+            tile.write_ready.eq(message.tile_write_ready),
+            message.tile_reads.eq(tile.read_valid),
+            message.tile_read.address.eq(tile.read_address),
+            tile.read_ready.eq(message.tile_read_ready),
+            tile.read_answered.eq(message.tile_answered),
+            tile.read_data.eq(message.tile_read.word),
+        ]
+
+    def _elaborate_tile(self, m: Module, steps: StepKeeper, lanes: Sequence[Lane]) -> None:
+        """How the tile holds the node back, and what it is told."""
+        tile, runs = self.tile, ~ResetSignal()
+        m.submodules.doorbell = doorbell = Doorbell(self._config)
+        for lane, arrival in zip(lanes, doorbell.arrivals, strict=True):
+            connect(m, lane.arrival, arrival)
+        held = Signal(reset_less=True)
+        m.d.sync += held.eq(tile.hold)
+        m.d.comb += [
+            steps.held.eq(held),
+            tile.arrived.eq(doorbell.arrived),
+            tile.arrived_step.eq(doorbell.step),
+            tile.step.eq(steps.clock.step),
+            tile.finished.eq(steps.finished & runs),
+            tile.running.eq(runs),
+            tile.program.eq(self.program.program),
+        ]
 
     def _elaborate_timing(self, m: Module, lane: Lane, selected: Signal) -> None:
         """Build the parts for timed rows: a cycle count, packets awaited, refusal."""

@@ -18,7 +18,7 @@ from ..model.network.config import NetworkConfig
 from .host_port import Causes, Flag, table_address_bits
 from .link import CYCLE_BITS, Ejection, Link
 from .memory_ports import WordRead, WordWrite
-from .receiver import Receiver
+from .receiver import PacketArrival, Receiver
 from .sender import Sender
 from .steps import ArrivalRecord, Progress, StepClock
 from .table import ProgramPlace, Table
@@ -69,6 +69,8 @@ class Lane(Component):
         Only in a network with programs: as for :class:`.Table`.
     fetches : Out(1)
         Only there: as for :class:`.Sender`.
+    arrival : Out(PacketArrival)
+        Only there: the packet that ends here in this cycle.
     arrived : Out(2**step_bits)
         As for :class:`.ArrivalRecord`.
     progress : Out(Progress)
@@ -114,7 +116,11 @@ class Lane(Component):
         """The members by which the lane learns what arrives: from the host, or a program."""
         if not self._config.programs:
             return {"expected": In(1 << self._config.step_bits)}
-        return {"program": In(ProgramPlace(self._config)), "fetches": Out(1)}
+        return {
+            "program": In(ProgramPlace(self._config)),
+            "fetches": Out(1),
+            "arrival": Out(PacketArrival(self._config)),
+        }
 
     def elaborate(self, _platform: object) -> Module:
         """The parts of the drawing above."""
@@ -140,7 +146,7 @@ class Lane(Component):
             sender.hold.eq(self.hold),
             record.step.eq(self.clock.step),
             record.barrier.eq(self.barrier),
-            record.expected.eq(self._expected(m, table, sender)),
+            record.expected.eq(self._expected(m, table, sender, receiver)),
             record.awaited.eq(self.awaited),
             self.arrived.eq(record.arrived),
             self.stalled.eq(sender.stalled),
@@ -156,12 +162,16 @@ class Lane(Component):
         ]
         return m
 
-    def _expected(self, m: Module, table: Table, sender: Sender) -> Value:
+    def _expected(self, m: Module, table: Table, sender: Sender, receiver: Receiver) -> Value:
         """The steps in which something arrives; in a network with programs the sender reads it."""
         if not self._config.programs:
             return self.expected
         connect(m, flipped(self).program, table.program)
-        m.d.comb += self.fetches.eq(sender.fetches)
+        m.d.comb += [
+            self.fetches.eq(sender.fetches),
+            self.arrival.valid.eq(receiver.arrival.valid),
+            self.arrival.step.eq(receiver.arrival.step),
+        ]
         words = []
         for number in range(self._config.mask_words):
             word = Signal(self._config.flit_width, name=f"expected_{number}", reset_less=True)

@@ -33,6 +33,7 @@ from .link import CYCLE_BITS
 from .reduction import balanced
 from .technology import PLAIN, Technology
 from .tile import Tile, tile_signature
+from .tile_port import TilePort
 from .tiles_together import TilesTogether
 
 TILE_MODULE = "eyecast_tile"
@@ -51,6 +52,17 @@ STATE_OUTPUTS = ("busy", "done", "error", "interrupt")
 """Outputs of a network with programs that tell of its controller."""
 
 
+def nodes_with_ports(config: NetworkConfig) -> list[int]:
+    """The nodes that have a port for their tile."""
+    nodes = set(range(config.topology.nodes)) - set(config.topology.switches)
+    return sorted(nodes) if config.tile_ports else []
+
+
+def tile_name(node: int) -> str:
+    """The name of the port for the tile of a node."""
+    return f"tile_{node}"
+
+
 def network_signature(config: NetworkConfig) -> Signature:
     """The ports of a :class:`Network`."""
     if config.programs:
@@ -59,6 +71,7 @@ def network_signature(config: NetworkConfig) -> Signature:
                 **{name: Out(1) for name in STATE_OUTPUTS},
                 "cycle": Out(CYCLE_BITS),
                 "host": In(RequestPort(config)),
+                **{tile_name(node): In(TilePort(config)) for node in nodes_with_ports(config)},
             }
         )
     return Signature(
@@ -113,7 +126,8 @@ class Network(Component):
 
     In a network with programs there are ``busy`` and ``interrupt`` too, ``host`` is a
     :class:`.RequestPort`, and all of these are those of a :class:`.Controller`, which resets the
-    core and gives it ``barrier`` and ``half_duplex``.
+    core and gives it ``barrier`` and ``half_duplex``. With tile ports, ``tile_n`` is the
+    :class:`.TilePort` of node n, at which no input but ``hold`` passes a register.
 
     """
 
@@ -303,7 +317,7 @@ class Network(Component):
             nodes.heard.eq(heard),
         ]
         self._tell_steps(m, tree, tiles, advance, run.barrier, run.half_duplex)
-        for name in ("base", "end"):
+        for name in ("base", "end", *(["program"] if self._config.tile_ports else [])):
             for node, here in enumerate(tree.to_all(m, name, run[name])):
                 if not self._is_switch(node):
                     m.d.comb += getattr(tiles[node].program, name).eq(here)
@@ -319,6 +333,8 @@ class Network(Component):
             for tile, here in zip(tiles, tree.to_all(m, "cycle", now), strict=True):
                 m.d.comb += tile.cycle.eq(here)
         self._elaborate_requests(m, tree, tiles, controller.tiles)
+        for node in nodes_with_ports(self._config):
+            connect(m, getattr(flipped(self), tile_name(node)), tiles[node].tile)
 
     def _elaborate_requests(self, m: Module, tree: BroadcastTree, tiles: list, asks) -> None:
         """The controller's requests to all tiles; only the one addressed answers."""

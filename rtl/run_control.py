@@ -16,9 +16,7 @@ from amaranth.lib.wiring import Component, In, Out, Signature
 from ..model.network.config import NetworkConfig, bits_for
 from .host_port import node_bits, table_address_bits
 from .link import CYCLE_BITS
-
-PROGRAM_BITS = 4
-"""Width of a program's number."""
+from .table import PROGRAM_BITS
 
 
 class RunState(enum.Enum):

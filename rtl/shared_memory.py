@@ -6,9 +6,9 @@
     sender ◄──── read port ───► controller
 """
 
-from amaranth.hdl import Module, Mux, ResetSignal, Signal
+from amaranth.hdl import C, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib.memory import Memory
-from amaranth.lib.wiring import Component, In, Out
+from amaranth.lib.wiring import Component, In, Member, Out
 
 from ..model.network.config import NetworkConfig
 from .memory_ports import WordRead, WordWrite
@@ -36,6 +36,18 @@ class SharedMemory(Component):
         The word that it writes.
     write_free, read_free : Out(1)
         It may. The word that it reads is that of ``reads[0]``, in the next cycle.
+    tile_write : In(WordWrite)
+        Only in a network with tile ports, as all that follow: the tile has a word to write.
+    tile_write_ready : Out(1)
+        It is written at the end of this cycle, if there is one. No write beyond the memory is done.
+    tile_reads : In(1)
+        The tile asks for the word of ``tile_read``.
+    tile_read_ready : Out(1)
+        It is read in this cycle, if it does.
+    tile_answered : Out(1)
+        A word was read for the tile in the last cycle.
+    tile_read : In(WordRead)
+        Its word is valid while ``tile_answered`` is 1, and 0 of a place beyond the memory.
 
     """
 
@@ -54,8 +66,19 @@ class SharedMemory(Component):
                 "host_word": In(width),
                 "write_free": Out(1),
                 "read_free": Out(1),
+                **(self._members_of_tile(bits, width) if config.tile_ports else {}),
             }
         )
+
+    def _members_of_tile(self, bits: int, width: int) -> dict[str, Member]:
+        return {
+            "tile_write": In(WordWrite(bits, width)),
+            "tile_write_ready": Out(1),
+            "tile_reads": In(1),
+            "tile_read_ready": Out(1),
+            "tile_answered": Out(1),
+            "tile_read": In(WordRead(bits, width)),
+        }
 
     def elaborate(self, _platform: object) -> Module:
         """The memory; its first ports are those that others share."""
@@ -89,9 +112,47 @@ class SharedMemory(Component):
     def _elaborate_shared(self, m: Module, write_port, read_port) -> None:
         """The ports of the first lane, in cycles in which it does not need them the host's."""
         write, read = self.writes[0], self.reads[0]
+        if self._config.tile_ports:
+            self._elaborate_tile(m, write_port, read_port)
+            return
         m.d.comb += [
             write_port.addr.eq(Mux(self.write_free, self.host_address, write.address)),
             write_port.data.eq(Mux(self.write_free, self.host_word, write.word)),
             write_port.en.eq(~self.write_free | self.host_writes),
             read_port.addr.eq(Mux(self.host_reads, self.host_address, read.address)),
+        ]
+
+    def _elaborate_tile(self, m: Module, write_port, read_port) -> None:
+        """The same, with the tile behind network and host."""
+        write, read = self.writes[0], self.reads[0]
+        tile_write, tile_read = self.tile_write, self.tile_read
+        tile_is_read, beyond = Signal(), Signal(reset_less=True)
+        answered, words = Signal(reset_less=True), self._config.message_words
+        m.d.comb += [
+            self.tile_write_ready.eq(self.write_free & ~self.host_writes),
+            self.tile_read_ready.eq(self.read_free & ~self.host_reads),
+            tile_is_read.eq(self.tile_read_ready & self.tile_reads),
+            self.tile_answered.eq(answered),
+            tile_read.word.eq(Mux(beyond, 0, read_port.data)),
+            read_port.addr.eq(Mux(tile_is_read, tile_read.address, read.address)),
+        ]
+        m.d.sync += [answered.eq(tile_is_read), beyond.eq(tile_read.address >= words)]
+        with m.If(self.host_reads):
+            m.d.comb += read_port.addr.eq(self.host_address)
+        with m.If(~self.write_free):
+            self._write(m, write_port, write, C(1))
+        with m.Elif(self.host_writes):
+            m.d.comb += [
+                write_port.addr.eq(self.host_address),
+                write_port.data.eq(self.host_word),
+                write_port.en.eq(1),
+            ]
+        with m.Else():
+            self._write(m, write_port, tile_write, tile_write.enable & (tile_write.address < words))
+
+    def _write(self, m: Module, write_port, write, enable: Value) -> None:
+        m.d.comb += [
+            write_port.addr.eq(write.address),
+            write_port.data.eq(write.word),
+            write_port.en.eq(enable),
         ]

@@ -46,6 +46,10 @@ class TableRead(Signature):
         )
 
 
+PROGRAM_BITS = 4
+"""Width of a program's number."""
+
+
 class ProgramPlace(Signature):
     """The place of the program that runs in every table; the directions are the controller's.
 
@@ -54,12 +58,18 @@ class ProgramPlace(Signature):
     base, end : Out
         The address of its first word, and the one behind its last word. Constant from the last
         cycle of reset on.
+    program : Out(4)
+        Its number, only in a network with tile ports.
 
     """
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(
-            {"base": Out(table_address_bits(config)), "end": Out(bits_for(config.table_words))}
+            {
+                "base": Out(table_address_bits(config)),
+                "end": Out(bits_for(config.table_words)),
+                **({"program": Out(PROGRAM_BITS)} if config.tile_ports else {}),
+            }
         )
 
 
