@@ -12,7 +12,7 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import is_special, write_atomically
 from ..model.network.config_file import network_to_json
 from .console import busy, say_written
-from .options.hardware import chosen_config, hardware_options, ports_option
+from .options.hardware import chosen_config, exported_hardware_options, ports_option
 from .options.network import SizeLimit, chosen_topology, network_options
 from .options.output import require_output_files
 from .options.values import complete_files
@@ -20,7 +20,7 @@ from .options.values import complete_files
 
 @click.command("verilog")
 @network_options
-@hardware_options
+@exported_hardware_options
 @ports_option
 @click.option(
     *("-o", "--output"),
@@ -46,6 +46,7 @@ def verilog_command(output: str, **chosen: Any) -> None:
     beside = None if is_special(path) else str(path.with_suffix(".json"))
     require_output_files(beside)
     config = chosen_config(chosen, chosen_topology(chosen, SizeLimit.HARDWARE))
+    config.require_without_controller()
     with busy("converting to Verilog"):
         text = network_verilog(config, trace=False)
     description = {

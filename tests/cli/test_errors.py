@@ -43,6 +43,15 @@ BAD_OPTIONS = {
     "verify --mesh 64x64 --all-sources": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
     ),
+    "verilog --mesh 4x4 --programs 2 -o a.v": (
+        "programs must be 0, as run control is not built yet, not 2"
+    ),
+    "verify --mesh 4x4 --source 0,0 --programs 2": (
+        "programs must be 0, as run control is not built yet, not 2"
+    ),
+    "bitstream --board ulx3s-85f --mesh 2x2 --programs 2": (
+        "programs must be 0, as run control is not built yet, not 2"
+    ),
     "verilog --mesh 64x64 -o a.v": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
     ),
