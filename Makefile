@@ -12,7 +12,7 @@ CHECKS_READY := $(VENV)/.checks-ready
 DOCS_READY := $(VENV)/.docs-ready
 PAGES := build/docs
 
-.PHONY: demo test test-all test-slow soak bench boards bitstream bench-boards bench-collectives bench-fpga docs docs-links lint format clean help
+.PHONY: demo test test-all test-slow soak bench boards bitstream bench-boards bench-collectives bench-fpga bench-report docs docs-links lint format clean help
 
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
@@ -23,6 +23,7 @@ help:
 	@echo "make bitstream BOARD=icebreaker NETWORK='--mesh 2x2 --flit-width 16'"
 	@echo "make bench-fpga  what a router takes of an FPGA;  make bench-boards  and whole networks"
 	@echo "make bench-collectives  cycles on the hardware beside the cost formulas of hypercubes"
+	@echo "make bench-report  size and speed of the page that --report writes, in a browser"
 	@echo "make docs      the guides and the reference as pages, in $(PAGES)/html"
 	@echo "make docs-links  whether what the pages link to elsewhere is still there"
 	@echo "make clean     remove what was built"
@@ -44,9 +45,11 @@ $(BOARDS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,boards]'
 	@touch $@
 
-# What the slow tests need besides: readers of what is written for other programs.
+# What the slow tests need besides: readers of what is written for other programs, and what drives
+# a browser, which is the machine's own.
 $(CHECKS_READY): $(BOARDS_READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,checks]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --editable '.[dev,checks,browser,notebooks]'
 	@touch $@
 
 # What makes pages of docs/ and of docstrings.
@@ -55,13 +58,7 @@ $(DOCS_READY): $(READY)
 	@touch $@
 
 demo: $(COMPILED)
-	@mkdir -p $(DEMO)
-	$(BIN)/eyecast verify --mesh 8x8 --source 0,0 -o $(DEMO)/corner
-	$(BIN)/eyecast verify --mesh 8x8 --source 2,2 -o $(DEMO)/eye
-	$(BIN)/eyecast show --mesh 8x8 --source 0,0 -o $(DEMO)/corner.svg
-	$(BIN)/eyecast show --mesh 8x8 --source 0,0 -o $(DEMO)/corner.png
-	$(BIN)/eyecast show --mesh 8x8 --source 2,2 -o $(DEMO)/eye.svg
-	$(BIN)/eyecast show --mesh 8x8 --source 2,2 -o $(DEMO)/eye.png
+	$(BIN)/eyecast demo -o $(DEMO)
 
 # The files are dealt to as many processes as there are cores; builds that two need are made once.
 test: $(COMPILED)
@@ -100,6 +97,10 @@ bench-boards: $(BOARDS_READY)
 # Speed of the cycle model and of the simulated hardware, as a table.
 bench: $(COMPILED)
 	$(BIN)/python bench/speed.py
+
+# Size of the page, time to open it, and frames per second while it plays, in a browser.
+bench-report: $(CHECKS_READY) $(COMPILED)
+	$(BIN)/python bench/report.py
 
 # Cycles of all collectives on a hypercube, beside the papers' formula with fitted times.
 bench-collectives: $(COMPILED)

@@ -27,8 +27,18 @@ from ..model.program.program import Program
 from ..model.schedule.checks import ScheduleError
 from ..model.schedule.file import read_schedule, write_schedule
 from ..model.schedule.schedule import Schedule
-from .carry_out import compare, compile, predict, verify
-from .schedules import algorithms, draw, measures, schedule, schedule_of_sends
+from .carry_out import compare, compile, predict, verify, write_report
+from .schedules import (
+    algorithms,
+    draw,
+    measures,
+    schedule,
+    schedule_of_sends,
+    transmit,
+    transmit_schedule,
+    with_random_faults,
+)
+from .traffic import TrafficRun, traffic
 
 __all__ = [
     "InvalidInput",
@@ -37,6 +47,7 @@ __all__ = [
     "Schedule",
     "ScheduleError",
     "Topology",
+    "TrafficRun",
     "algorithms",
     "binary_tree",
     "compare",
@@ -58,8 +69,13 @@ __all__ = [
     "schedule_of_sends",
     "star_tree",
     "torus",
+    "traffic",
+    "transmit",
+    "transmit_schedule",
     "verify",
     "with_faults",
+    "with_random_faults",
     "write_program",
+    "write_report",
     "write_schedule",
 ]

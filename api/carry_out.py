@@ -6,10 +6,12 @@ only make room (step numbers, VCs, memories) are as large as the schedule needs 
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..model.base.errors import InvalidInput
+from ..model.base.files import require_writable
 from ..model.collectives.registry import algorithms_for
 from ..model.network.config import TIMINGS, NetworkConfig, Timing
 from ..model.network.port_model import PortModel
@@ -60,6 +62,33 @@ def verify(made: Schedule, /, *, timing: str = Timing.BARRIER, **parameters: Any
 
     (result,) = carry_out([_case(made, timing, parameters)])
     return result
+
+
+def write_report(
+    shown: Schedule | Verification,
+    path: str | pathlib.Path,
+    /,
+    *,
+    timing: str = Timing.BARRIER,
+    **parameters: Any,
+) -> None:
+    """Write a page (HTML) with which a run is watched in a browser.
+
+    shown
+        A schedule, of which the page shows what is predicted, as :func:`predict` takes it with
+        ``timing`` and ``parameters``; or what :func:`verify` has returned.
+
+    Raises :class:`.InvalidInput` as :func:`predict` does, for a network that is too large to be
+    seen, and where the file cannot be written.
+    """
+    # Loads what draws networks.
+    from ..report.reports import report_case, report_verification  # noqa: PLC0415
+
+    require_writable(path)
+    if isinstance(shown, Schedule):
+        report_case(_case(shown, timing, parameters)).write(path)
+    else:
+        report_verification(shown).write(path)
 
 
 def compare(

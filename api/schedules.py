@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +13,16 @@ from ..model.base.pieces import offsets_of
 from ..model.collectives.least import least_measures, word_measures
 from ..model.collectives.notes import landmarks
 from ..model.collectives.registry import Ports, Request, algorithms_for, find_algorithm
+from ..model.network.faults import draw_faults, with_faults
 from ..model.network.topology import Topology
 from ..model.schedule.builder import one_block_schedule
 from ..model.schedule.collective import ROOTLESS, Collective
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.table import Blocks
+
+if TYPE_CHECKING:
+    from ..model.collectives.transmit.plan import Plan
+    from ..model.collectives.transmit.schemes import Findings
 
 Node = int | Sequence[int]
 """A node's number, or its coordinates."""
@@ -81,6 +87,53 @@ def schedule(
         packet=packet,
     )
     made = find_algorithm(collective, algorithm).generate(request)
+    made.check()
+    return made
+
+
+def with_random_faults(
+    network: Topology, part: float, *, seed: int = 1, keep: Iterable[Node] = ()
+) -> Topology:
+    """Take drawn nodes away from a network: ``part`` of its nodes, rounded, from 0 to below 1.
+
+    The same nodes fail for the same seed and number of nodes; those to ``keep`` never do.
+    Raises :class:`.InvalidInput` for a part or a node that is out of range.
+    """
+    kept = [node_number(network, node, "node to keep") for node in keep]
+    return with_faults(network, draw_faults(network, part, seed=seed, keep=kept))
+
+
+def transmit(network: Topology, *, seconds: float = 30) -> Findings:
+    """Find when and where a host should send, so that all nodes have its message soonest.
+
+    The host sends to one node in a step, and every node that has the message passes it on to all
+    its neighbours in each step (Ho, Hsu & Sung 1996; graph burning). A better plan, and a proof
+    that there is none, are searched for so many seconds at most. ``best`` of the result is the best
+    plan: its ``sends``, pairs of a step and a node, its ``time`` in steps and its ``work`` in
+    sends; ``bound`` is a lower bound on the two, and ``proved`` tells whether they meet.
+    :func:`transmit_schedule` makes a schedule of a plan.
+
+    Raises :class:`.InvalidInput` for a network that is not connected, or too large to be searched.
+    """
+    # Loads the compiled searches.
+    from ..model.collectives.transmit.schemes import transmit as find  # noqa: PLC0415
+
+    if not seconds >= 0:
+        raise InvalidInput.of("seconds", "0 or more", seconds)
+    return find(network, seconds)
+
+
+def transmit_schedule(plan: Plan, /, *, flits: int = 16) -> Schedule:
+    """Make the schedule of a host's plan for a message of so many words, and prove it.
+
+    Its network is the plan's with the host as one more node, the last.
+    Raises :class:`.InvalidInput` for a plan that leaves a node out.
+    """
+    from ..model.collectives.transmit.schedule import (  # noqa: PLC0415 - seldom needed
+        transmit_schedule as make,
+    )
+
+    made = make(plan, flits)
     made.check()
     return made
 

@@ -20,6 +20,7 @@ from .options.hardware import (
 )
 from .options.network import SizeLimit, chosen_topology, network_facts, network_options
 from .options.output import json_option, output_paths
+from .options.values import complete_files, complete_words
 
 if TYPE_CHECKING:
     from ..boards.synthesis.bitstream import Bitstream
@@ -32,7 +33,13 @@ PROOF_FLITS = 4
 
 
 @click.command("bitstream")
-@click.option("--board", "board_name", required=True, help=f"{', '.join(BOARDS)}.")
+@click.option(
+    "--board",
+    "board_name",
+    required=True,
+    shell_complete=complete_words(BOARDS),
+    help=f"{', '.join(BOARDS)}.",
+)
 @network_options
 @hardware_options
 @signature_option
@@ -40,7 +47,12 @@ PROOF_FLITS = 4
     "--prove", is_flag=True, help="Run a broadcast on it in simulation, and compare with the model."
 )
 @click.option("--program", is_flag=True, help="Load it onto the board, by openFPGALoader.")
-@click.option("-o", "--output", metavar="FOLDER", help="Copy bitstream, report and logs there.")
+@click.option(
+    *("-o", "--output"),
+    metavar="FOLDER",
+    shell_complete=complete_files,
+    help="Copy bitstream, report and logs there.",
+)
 @json_option
 def bitstream_command(
     board_name: str, prove: bool, program: bool, output: str | None, as_json: bool, **chosen: Any

@@ -14,7 +14,7 @@ from ..model.collectives.registry import algorithms_for
 from ..model.compare.side_by_side import Entry, SideBySide
 from ..model.network.config import TIMINGS, NetworkConfig
 from ..model.program.compiler import Compiled, make_table_room, with_largest_tables
-from .console import BUILDING, print_json, print_table, progress, say, say_written
+from .console import BUILDING, busy, print_json, print_table, progress, say, say_written
 from .options.collective import all_port_served, chosen_request, chosen_root, request_options
 from .options.hardware import (
     chosen_room,
@@ -30,7 +30,13 @@ from .options.network import (
     network_facts,
     network_options,
 )
-from .options.output import json_option, output_option, require_output_files
+from .options.output import (
+    json_option,
+    output_option,
+    report_option,
+    require_output_files,
+    require_seen,
+)
 from .options.values import OptionValues, refuse_beside
 
 if TYPE_CHECKING:
@@ -48,9 +54,16 @@ if TYPE_CHECKING:
 @click.option("--all-sources", is_flag=True, help="TCD of eye and minimum from every node.")
 @click.option("--why", is_flag=True, help="Say why an algorithm does not serve the network.")
 @output_option("the picture, .svg or .png,")
+@report_option
 @json_option
 def compare_command(
-    output: str | None, as_json: bool, all_sources: bool, rtl: bool, why: bool, **chosen: Any
+    output: str | None,
+    report: str | None,
+    as_json: bool,
+    all_sources: bool,
+    rtl: bool,
+    why: bool,
+    **chosen: Any,
 ) -> None:
     """Compare all algorithms for a collective: steps, TCD, cycles, the busiest link.
 
@@ -62,7 +75,7 @@ def compare_command(
 
         # Asked now rather than after minutes on the hardware.
         require_picture_suffix(output)
-    require_output_files(output)
+    require_output_files(output, report)
     if all_sources:
         from .compare_sources import compare_sources
 
@@ -73,31 +86,40 @@ def compare_command(
         topology = chosen_topology(chosen, SizeLimit.SCHEDULE)
         compare_sources(topology, output, network_facts(chosen, topology) if as_json else None)
     else:
-        comparison = _compare_algorithms(chosen, rtl, output)
+        comparison = _compare_algorithms(chosen, rtl, output, report)
         if as_json:
             facts = network_facts(chosen, comparison.request.topology)
             print_json({**facts, "ports": chosen["ports"], **comparison.to_json()})
         else:
             _print(comparison, rtl, why)
-            say_written(output)
+            say_written(output, report)
         if not all(entry.agrees for entry in comparison.entries):
             raise RuntimeError("hardware and prediction do not agree")
 
 
-def _compare_algorithms(chosen: OptionValues, rtl: bool, output: str | None) -> SideBySide:
-    """All that is known of all algorithms; the picture of it, where ``output`` is given."""
-    comparison = _generate(chosen, SizeLimit.HARDWARE if rtl else SizeLimit.COMPARISON)
-    cases = _predict(chosen, comparison, keep=rtl)
+def _compare_algorithms(
+    chosen: OptionValues, rtl: bool, output: str | None, report: str | None
+) -> SideBySide:
+    """All that is known of all algorithms; the picture and the page of it, where they are asked."""
+    limit = SizeLimit.HARDWARE if rtl else SizeLimit.COMPARISON
+    comparison = _generate(chosen, limit, report)
+    cases = _predict(chosen, comparison, keep=rtl or report is not None)
     if rtl:
         _verify(comparison, cases)
     if output is not None:
         _draw(comparison, output)
+    if report is not None:
+        from ..report.reports import report_comparison
+
+        with busy("writing the page"):
+            report_comparison(comparison, cases).write(report)
     return comparison
 
 
-def _generate(chosen: OptionValues, limit: SizeLimit) -> SideBySide:
+def _generate(chosen: OptionValues, limit: SizeLimit, report: str | None) -> SideBySide:
     """Make and prove the schedules of all algorithms; refused where none serves the network."""
     topology = chosen_topology(chosen, limit)
+    require_seen(report, topology)
     request = chosen_request(chosen, topology, chosen_root(chosen, topology))
     if request.source in topology.faulty_nodes:
         raise InvalidInput.of("--source", "a node that is not faulty", chosen["source"])

@@ -17,7 +17,7 @@ from .options.network import SizeLimit, chosen_topology, network_of_file, networ
 from .options.output import json_option, require_output_files
 from .options.schedule_file import schedule_of_file
 from .options.traffic_file import drawing_options, traffic_of_file
-from .options.values import OptionValues, option_names, refuse_beside
+from .options.values import OptionValues, complete_files, option_names, refuse_beside
 
 if TYPE_CHECKING:
     from ..formats.format import Content, Format
@@ -27,8 +27,8 @@ _OF_SCHEDULES = (ports_option, flits_option)
 
 
 @click.command("convert")
-@click.argument("from_file", metavar="FROM")
-@click.argument("to_file", metavar="TO")
+@click.argument("from_file", metavar="FROM", shell_complete=complete_files)
+@click.argument("to_file", metavar="TO", shell_complete=complete_files)
 @click.option("--from", "from_format", metavar="FORMAT", help="Of FROM; else as it looks.")
 @click.option("--to", "to_format", metavar="FORMAT", help="Of TO; else by its suffix.")
 @network_options
@@ -59,10 +59,12 @@ def convert_command(
         content, target = _target(origin, wanted, to_file)
         _convert(chosen, file, origin, content, target, Path(to_file))
     if as_json:
-        names = {"from": origin.name, "to": target.name, "content": content}
+        names = {"from": origin.name, "to": target.name, "content": content, "omits": target.omits}
         print_json({"version": __version__, **names})
         return
     say(f"a {content} of {input_name(file)}, {origin.title}, as {target.title}")
+    if target.omits:
+        say(f"without {target.omits}, which {target.title} cannot say")
     say_written(to_file)
 
 

@@ -29,8 +29,11 @@ COMMANDS = {
     "boards": "List the boards, and what was built for them.",
     "cache": "List what was built and is kept, or remove it.",
     "compare": "Compare all algorithms for a collective.",
+    "completion": "Print what makes a shell complete commands.",
     "convert": "Convert a file from or to a foreign format.",
     "costs": "Print the papers' formulas for hypercubes.",
+    "demo": "Run two broadcasts on the hardware, and draw them.",
+    "doctor": "Say what is installed, and what is missing.",
     "predict": "Predict the cycles of every step with the cycle model.",
     "program": "Compile a schedule to the injection tables of a network.",
     "schedule": "Make and prove a schedule, beside its lower bounds.",
@@ -104,7 +107,7 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in COMMANDS:
+        if args[0] not in COMMANDS and not ctx.resilient_parsing:
             raise InvalidInput.of("command", ", ".join(COMMANDS), args[0])
         return super().resolve_command(ctx, args)
 
@@ -152,6 +155,7 @@ def cli(context: click.Context) -> None:
     eyecast costs    --collective scatter               what the papers' formulas say of hypercubes
     eyecast boards, bitstream, board-run                the same on an FPGA board
     eyecast cache                                       what was built and is kept, and its size
+    eyecast demo, doctor, completion                    a first look; what is installed; for a shell
     """  # noqa: D301 - click wants the control character itself
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

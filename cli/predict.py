@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,9 +28,15 @@ from .options.hardware import (
     timing_option,
 )
 from .options.network import SizeLimit, network_options
-from .options.output import json_option, output_option, require_output_files
+from .options.output import (
+    json_option,
+    output_option,
+    report_option,
+    require_output_files,
+    require_seen,
+)
 from .options.schedule_file import REPLACED_BY_PROGRAM_FILE, chosen_schedule, schedule_file_option
-from .options.values import OptionValues, refuse_beside
+from .options.values import OptionValues, complete_files, refuse_beside
 from .waves import (
     WAVES_FILES,
     require_waves_place,
@@ -39,7 +46,9 @@ from .waves import (
 )
 
 if TYPE_CHECKING:
+    from ..model.program.layout import Layout
     from ..model.run.run import Prediction
+    from ..model.schedule.schedule import Schedule
 
 
 @click.command("predict")
@@ -50,6 +59,7 @@ if TYPE_CHECKING:
     "--program",
     "program_file",
     metavar="FILE",
+    shell_complete=complete_files,
     help="A program file, instead of all that makes one.",
 )
 @hardware_options
@@ -57,8 +67,11 @@ if TYPE_CHECKING:
 @force_option
 @output_option("the predicted trace (CSV)")
 @waves_options
+@report_option
 @json_option
-def predict_command(output: str | None, as_json: bool, timing: Timing, **chosen: Any) -> None:
+def predict_command(
+    output: str | None, report: str | None, as_json: bool, timing: Timing, **chosen: Any
+) -> None:
     """Predict the cycles of every step with the cycle model alone.
 
     Exit status 0 only if the program finishes; a node that has set an error flag never does.
@@ -66,11 +79,12 @@ def predict_command(output: str | None, as_json: bool, timing: Timing, **chosen:
     from ..model.cycle.model import run
 
     require_waves_place(chosen, output, "-o FILE")
-    subject = _program_of_file(chosen) if chosen["program_file"] else _program_of_schedule(chosen)
+    subject = (_program_of_file if chosen["program_file"] else _program_of_schedule)(chosen, report)
     program = subject.program
-    node = waves_node(chosen, program.config.topology, subject.root)
+    root = None if subject.schedule is None else subject.schedule.root
+    node = waves_node(chosen, program.config.topology, root)
     outputs = _outputs(output, waves=chosen["waves"])
-    require_output_files(*outputs)
+    require_output_files(*outputs, report)
     require_no_deadlock(chosen, program)
     with busy("predicting (the first time, the cycle model is compiled)"):
         predicted = run(program, subject.memory, timing=timing)
@@ -78,47 +92,63 @@ def predict_command(output: str | None, as_json: bool, timing: Timing, **chosen:
         predicted.trace.write_csv(outputs[0])
     if chosen["waves"]:
         write_waves_files(outputs[1:], program.config, predicted, node)
+    if report is not None:
+        _write_report(subject, predicted, timing, report)
     if as_json:
         print_json({**subject.facts, **_prediction_json(program, predicted, timing)})
     else:
         _print_prediction(subject.title, program, predicted, timing)
-        say_written(*outputs)
+        say_written(*outputs, report)
     if not predicted.finished:
         raise RuntimeError(f"the program does not finish: stopped after {predicted.cycles} cycles")
 
 
 class _Subject(NamedTuple):
-    """A program, the message memories that it begins with, and what is said of it."""
+    """A program, the message memories that it begins with, and what is said of it.
+
+    ``schedule`` and ``layout`` are None where the program is that of a file.
+    """
 
     program: Program
     memory: npt.NDArray[np.uint64]
     title: str
     facts: dict[str, object]
-    root: int | None
+    schedule: Schedule | None = None
+    layout: Layout | None = None
 
 
-def _program_of_file(chosen: OptionValues) -> _Subject:
+def _write_report(subject: _Subject, predicted: Prediction, timing: Timing, report: str) -> None:
+    from ..report.reports import report_prediction
+
+    with busy("writing the page"):
+        parts = subject.schedule, subject.layout
+        page = report_prediction(subject.title, subject.program, predicted, timing, *parts)
+        page.write(report)
+
+
+def _program_of_file(chosen: OptionValues, report: str | None) -> _Subject:
     """Read the program of ``--program``; its message memories are empty."""
     from ..model.program.payload import empty_memory
 
     refuse_beside("--program", REPLACED_BY_PROGRAM_FILE)
     path = chosen["program_file"]
     program = read_program(path)
+    require_seen(report, program.config.topology)
     title = f"{program.config.topology.label}, {input_name(path)}"
-    return _Subject(program, empty_memory(program.config), title, _program_facts(program), None)
+    return _Subject(program, empty_memory(program.config), title, _program_facts(program))
 
 
-def _program_of_schedule(chosen: OptionValues) -> _Subject:
+def _program_of_schedule(chosen: OptionValues, report: str | None) -> _Subject:
     """Make the schedule that the options name, and compile it."""
     from ..model.program.payload import Payload
 
     limit = SizeLimit.WAVES if chosen["waves"] else SizeLimit.PROGRAM
     with busy("generating, checking, compiling"):
-        schedule = chosen_schedule(chosen, limit)
+        schedule = chosen_schedule(chosen, limit, partial(require_seen, report))
         (compiled,) = fitted(chosen, [schedule])
     memory = Payload.random(compiled, seed=0).memory(compiled.program.config)
     title, facts = schedule_title(schedule), schedule_facts(chosen, schedule)
-    return _Subject(compiled.program, memory, title, facts, schedule.root)
+    return _Subject(compiled.program, memory, title, facts, schedule, compiled.layout)
 
 
 def _outputs(output: str | None, *, waves: bool) -> list[Path]:

@@ -13,6 +13,7 @@ from .options.collective import collective_options
 from .options.network import SizeLimit, network_options
 from .options.output import require_output_files
 from .options.schedule_file import chosen_schedule, schedule_file_option
+from .options.values import complete_files
 
 
 @click.command("show")
@@ -23,6 +24,7 @@ from .options.schedule_file import chosen_schedule, schedule_file_option
     "-o",
     "--output",
     metavar="FILE",
+    shell_complete=complete_files,
     help="Write the picture here, .svg or .png; without it both are written here.",
 )
 def show_command(output: str | None, **chosen: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,9 +32,9 @@ from .options.hardware import (
     traffic_hardware_options,
 )
 from .options.network import SizeLimit, chosen_topology, network_facts, network_options
-from .options.output import json_option, output_option, output_paths
+from .options.output import json_option, output_option, output_paths, report_option, require_seen
 from .options.traffic_file import drawing_options, traffic_of_file
-from .options.values import OptionValues, float_option
+from .options.values import OptionValues, complete_files, complete_words, float_option
 from .waves import (
     WAVES_FILES,
     require_waves_place,
@@ -48,9 +47,6 @@ if TYPE_CHECKING:
     from ..model.compare.traffic_case import TrafficCase, TrafficResult
     from ..model.network.topology import Topology
     from ..model.run.run import Run
-
-TABLE_SIZES = (1 << 12, 1 << 14, 1 << 16)
-"""Table memories of networks for traffic, in words: few sizes, so that few networks are built."""
 
 FILES = ("latency.svg", "trace-model.csv", "traffic.csv")
 HARDWARE_TRACE = "trace-hardware.csv"
@@ -74,18 +70,39 @@ class Setting(NamedTuple):
 
 @click.command("traffic")
 @network_options
-@click.option("--traffic-file", metavar="FILE", help="Packets from a CSV file, not drawn.")
-@click.option("--pattern", default="uniform", show_default=True, help=f"{', '.join(PATTERNS)}.")
+@click.option(
+    "--traffic-file",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Packets from a CSV file, not drawn.",
+)
+@click.option(
+    "--pattern",
+    default="uniform",
+    shell_complete=complete_words(PATTERNS),
+    show_default=True,
+    help=f"{', '.join(PATTERNS)}.",
+)
 @float_option("--rate", 0.2, "Flits that a node offers per cycle.")
 @drawing_options
 @float_option("--back-pressure", 0.0, "Share of the cycles in which a node takes no flit.")
 @traffic_hardware_options
-@click.option("--on", "place", default="both", show_default=True, help="model, hardware or both.")
+@click.option(
+    "--on",
+    "place",
+    default="both",
+    shell_complete=complete_words(PLACES),
+    show_default=True,
+    help="model, hardware or both.",
+)
 @force_option
 @output_option("traffic, traces, waveforms and the histogram of latencies", metavar="FOLDER")
 @waves_options
+@report_option
 @json_option
-def traffic_command(output: str | None, as_json: bool, place: str, **chosen: Any) -> None:
+def traffic_command(
+    output: str | None, report: str | None, as_json: bool, place: str, **chosen: Any
+) -> None:
     """Run drawn or given traffic; report throughput, latency and link use.
 
     With --on both, exit status 0 only if model and hardware agree on every flit.
@@ -97,11 +114,13 @@ def traffic_command(output: str | None, as_json: bool, place: str, **chosen: Any
     require_waves_place(chosen, output, "-o FOLDER")
     with busy("drawing, compiling, predicting (the first time, the cycle model is compiled)"):
         setting = _setting(chosen)
+        require_seen(report, setting.config.topology)
         case = _case(chosen, setting, place)
     predicted = case.predicted
     node = waves_node(chosen, setting.config.topology, None)
     names = [*FILES, *([] if place == "model" else [HARDWARE_TRACE])]
-    paths = output_paths(output, *names, *(WAVES_FILES if chosen["waves"] else ()))
+    waves_names = WAVES_FILES if chosen["waves"] else ()
+    paths = output_paths(output, *names, *waves_names, report=report)
     result = None if place == "model" else _run_on_hardware(case)
     run = predicted if result is None else result.measured
     measured = measure_traffic(setting.traffic, setting.config, run.trace, setting.seed)
@@ -110,13 +129,15 @@ def traffic_command(output: str | None, as_json: bool, place: str, **chosen: Any
     if chosen["waves"]:
         write_waves_files(paths[len(names) :], setting.config, run, node)
     compared = result if place == "both" else None
+    if report is not None:
+        _write_report(setting, case, measured, result, report)
     if as_json:
         checks = None if compared is None else [check.to_json() for check in compared.checks]
         facts = network_facts(chosen, setting.config.topology)
         print_json({**facts, "measures": measured, "checks": checks})
     else:
         _print(setting, measured, compared)
-        say_written(*paths)
+        say_written(*paths, report)
     if compared is not None and not compared.agrees:
         raise RuntimeError("hardware and prediction do not agree")
     if not predicted.finished:
@@ -157,19 +178,11 @@ def _case(chosen: OptionValues, setting: Setting, place: str) -> TrafficCase:
 
 def _config(chosen: OptionValues, topology: Topology, traffic: Traffic) -> NetworkConfig:
     """The network, with memories large enough for the traffic."""
-    from ..model.traffic.program import message_words_for
+    from ..model.traffic.program import network_for
 
-    longest = int(traffic.flits.max(initial=1))
     # What was asked for is checked before there is made room in it.
     config = NetworkConfig(topology=topology, steps=1, timed_rows=True, **chosen_parameters(chosen))
-    most_rows = int(np.bincount(traffic.source, minlength=1).max())
-    # A row takes its control words and its header flits: seldom more than four in all.
-    enough = [size for size in TABLE_SIZES if size > 4 * most_rows]
-    return replace(
-        config,
-        message_words=max(config.message_words, message_words_for(topology, longest)),
-        table_words=max(config.table_words, enough[0] if enough else TABLE_SIZES[-1]),
-    )
+    return network_for(traffic, config)
 
 
 def _run_on_hardware(case: TrafficCase) -> TrafficResult:
@@ -200,16 +213,41 @@ def _write(
     save_picture(draw_latencies(delivered.latency), latencies)
 
 
+def _write_report(
+    setting: Setting,
+    case: TrafficCase,
+    measured: dict[str, float | int],
+    result: TrafficResult | None,
+    report: str,
+) -> None:
+    """The page of what the hardware did, or else the model."""
+    from ..model.traffic.program import deliveries
+    from ..report.reports import report_traffic
+
+    run = case.predicted if result is None else result.measured
+    with busy("writing the page"):
+        delivered = deliveries(setting.traffic, setting.config, run.trace, setting.seed)
+        rows = _measure_rows(measured)
+        report_traffic(_title(setting), case, delivered.latency, rows, result).write(report)
+
+
+def _title(setting: Setting) -> str:
+    return f"{setting.config.topology.label}, {len(setting.traffic)} packets"
+
+
+def _measure_rows(measured: dict[str, float | int]) -> list[tuple[str, object]]:
+    """Names of measures in words, with four digits of each."""
+    return [
+        (name.replace("_", " "), f"{value:.4g}" if isinstance(value, float) else value)
+        for name, value in measured.items()
+    ]
+
+
 def _print(
     setting: Setting, measured: dict[str, float | int], compared: TrafficResult | None
 ) -> None:
     """Print what was measured, and the comparison if there was one."""
-    label = setting.config.topology.label
-    rows = [
-        (name.replace("_", " "), f"{value:.4g}" if isinstance(value, float) else value)
-        for name, value in measured.items()
-    ]
-    print_table(f"{label}, {len(setting.traffic)} packets", ("", "measured"), rows)
+    print_table(_title(setting), ("", "measured"), _measure_rows(measured))
     if compared is None:
         return
     print_checks("model and hardware", compared.checks)

@@ -11,7 +11,7 @@ from .console import busy, print_json, print_table, say, say_written
 from .options.collective import chosen_flits, flits_option, schedule_facts
 from .options.network import SizeLimit, chosen_kind, chosen_topology, network_options
 from .options.output import json_option, output_option, require_output_files
-from .options.values import float_option, refuse_beside
+from .options.values import complete_files, float_option, refuse_beside
 
 if TYPE_CHECKING:
     from ..model.collectives.transmit.plan import Plan
@@ -34,7 +34,12 @@ PLANS = ("best", "paper")
     metavar="best|paper",
     help="Which plan to write and draw.",
 )
-@click.option("--picture", metavar="FILE", help="Draw when each node has it, as .svg or .png.")
+@click.option(
+    "--picture",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Draw when each node has it, as .svg or .png.",
+)
 @output_option("the schedule (JSON)")
 @json_option
 def transmit_command(

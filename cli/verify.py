@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ from .options.hardware import (
     timing_option,
 )
 from .options.network import SizeLimit, chosen_topology, network_options
-from .options.output import json_option, output_option, output_paths
+from .options.output import json_option, output_option, output_paths, report_option, require_seen
 from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import OptionValues
 from .waves import (
@@ -48,6 +49,7 @@ from .waves import (
 if TYPE_CHECKING:
     from ..model.compare.case import Case
     from ..model.compare.checks import Verification
+    from ..model.network.topology import Topology
 
 FILES = ("program.json", "schedule.json", "trace-hardware.csv", "trace-model.csv")
 SIGNALS = "signals.vcd"
@@ -71,9 +73,11 @@ SIGNALS = "signals.vcd"
     help="Record every signal of the hardware too (signals.vcd), in a simulator that takes minutes "
     "to build; needs -o.",
 )
+@report_option
 @json_option
 def verify_command(
     output: str | None,
+    report: str | None,
     as_json: bool,
     timing: Timing,
     all_sources: bool,
@@ -91,12 +95,15 @@ def verify_command(
         raise InvalidInput(f"--signals needs -o FOLDER, to have a place for {SIGNALS}")
     if output is not None and all_sources:
         raise InvalidInput("-o must be left out with --all-sources: it keeps the files of one run")
+    if report is not None and all_sources:
+        raise InvalidInput("--report must be left out with --all-sources: it shows one run")
     with busy("generating, checking, predicting"):
-        cases = list(_cases(chosen, timing, all_sources))
+        cases = list(_cases(chosen, timing, all_sources, partial(require_seen, report)))
     first = cases[0].schedule
     node = waves_node(chosen, first.topology, first.root)
     waves_names = WAVES_FILES if chosen["waves"] else ()
-    paths = output_paths(output, *FILES, *waves_names, *([SIGNALS] if with_signals else []))
+    names = [*FILES, *waves_names, *([SIGNALS] if with_signals else [])]
+    paths = output_paths(output, *names, report=report)
     signals = paths[-1] if with_signals else None
     with progress("verifying", len(cases), shown=all_sources) as (say, advance):
         results = []
@@ -107,6 +114,8 @@ def verify_command(
         _write_verification(results[0], paths[: len(FILES)])
     if chosen["waves"]:
         _write_waves(results[0], paths[len(FILES) :][: len(WAVES_FILES)], node, signals)
+    if report is not None:
+        _write_report(results[0], report)
     if as_json:
         found = [
             {**schedule_facts(chosen, result.case.schedule), **result.to_json()}
@@ -118,17 +127,29 @@ def verify_command(
     else:
         _print_verification(results[0])
     if not as_json:
-        say_written(*paths)
+        say_written(*paths, report)
     if not all(result.agrees for result in results):
         raise RuntimeError("hardware and prediction do not agree")
 
 
-def _cases(chosen: OptionValues, timing: Timing, all_sources: bool) -> Iterator[Case]:
+def _write_report(result: Verification, report: str) -> None:
+    from ..report.reports import report_verification
+
+    with busy("writing the page"):
+        report_verification(result).write(report)
+
+
+def _cases(
+    chosen: OptionValues,
+    timing: Timing,
+    all_sources: bool,
+    require: Callable[[Topology], None],
+) -> Iterator[Case]:
     """Make the cases: one schedule, or every source's; each with a payload of its own."""
     from ..model.compare.case import Case
 
     if not all_sources:
-        schedules = [chosen_schedule(chosen, SizeLimit.HARDWARE)]
+        schedules = [chosen_schedule(chosen, SizeLimit.HARDWARE, require)]
     else:
         if chosen["source"] is not None or chosen["schedule_file"] is not None:
             raise InvalidInput("--all-sources must be without --source and --schedule")

@@ -12,22 +12,30 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import is_special, write_atomically
 from ..model.network.config_file import network_to_json
 from .console import busy, say_written
-from .options.hardware import chosen_config, hardware_options, ports_option
+from .options.hardware import chosen_config, exported_hardware_options, ports_option
 from .options.network import SizeLimit, chosen_topology, network_options
 from .options.output import require_output_files
+from .options.values import complete_files
 
 
 @click.command("verilog")
 @network_options
-@hardware_options
+@exported_hardware_options
 @ports_option
-@click.option("-o", "--output", metavar="FILE", required=True, help="Write the Verilog here.")
+@click.option(
+    *("-o", "--output"),
+    metavar="FILE",
+    required=True,
+    shell_complete=complete_files,
+    help="Write the Verilog here.",
+)
 def verilog_command(output: str, **chosen: Any) -> None:
     """Write the network as Verilog, and beside it (.json) its ports and parameters.
 
-    The top module is eyecast_network. docs/router.md says how to load and start it. A faulty node
-    is a whole tile in it, memories too; only its links are missing. To a pipe or a device the
-    Verilog is written alone.
+    The top module is eyecast_network. docs/router.md says how to load and start it: in section 6,
+    and in section 16 where a controller does it. A faulty node is a whole tile in it, memories too;
+    only its links are missing. A switch is a module of its own, eyecast_switch, without interface
+    and memories. To a pipe or a device the Verilog is written alone.
     """
     from ..sim.verilog import TOP_MODULE, describe_ports, network_verilog
 

@@ -10,8 +10,9 @@ import click
 
 from ..model.base.errors import InvalidInput
 from .console import busy
+from .options.collective import chosen_node
 from .options.network import SizeLimit
-from .options.values import OptionValues, integers, option_group
+from .options.values import OptionValues, option_group
 
 if TYPE_CHECKING:
     from ..model.network.config import NetworkConfig
@@ -46,7 +47,7 @@ def require_waves_place(chosen: OptionValues, output: str | None, place: str) ->
 
 
 def waves_node(chosen: OptionValues, topology: Topology, source: int | None) -> int:
-    """Find the node that the views show: the one that was named, the source, or node 0.
+    """Find the node that the views show: the one that was named, the source, or the first.
 
     Refuses a network that is too large for waveforms.
     """
@@ -55,9 +56,8 @@ def waves_node(chosen: OptionValues, topology: Topology, source: int | None) -> 
     SizeLimit.WAVES.require(topology.label, topology.nodes)
     text = chosen["waves_node"]
     if text is None:
-        return source or 0
-    coordinates = integers("--waves-node", "coordinates such as 3,4", text, ",")
-    return topology.node_at(coordinates, "--waves-node")
+        return int(topology.working_nodes[0]) if source is None else source
+    return chosen_node(topology, text, "--waves-node")
 
 
 def write_waves_files(

@@ -23,20 +23,22 @@ class Content(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class Wishes:
     """A user's words on a schedule, where its file has none.
 
-    topology
-        The network; a file's rank r is the r-th node of it that takes part.
-    ports
-        The port model that steps are packed for.
-    words
-        Words of a block, where the file has no lengths.
+    ``ports`` is the port model that steps are packed for, ``words`` the length of a block, where
+    the file has no lengths.
     """
 
-    topology: Topology
     ports: PortModel = PortModel.FULL_DUPLEX
     words: int = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting(Wishes):
+    """Words on a schedule, and its network: a file's rank r is the r-th working node of it."""
+
+    topology: Topology
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,12 +71,16 @@ class Format:
         Reads a network.
     read_schedule
         Reads a schedule from a file that names the network.
+    read_schedule_in
+        Reads a schedule, in no steps yet, from a file that describes a network of its own.
     read_schedule_on
-        Reads a schedule from a file that names ranks alone; a file format has one of both.
+        Reads a schedule, in no steps yet, from a file of ranks, onto a network.
     read_traffic
         Reads traffic.
     draws_traffic
         True where the file has rates alone, and packets are drawn from them.
+    omits
+        Things of a schedule that it cannot say, and that are not in a file of it.
     write_network, write_schedule, write_traffic
         Write to a path, whole or not at all, and refuse what the format cannot say.
     """
@@ -85,9 +91,11 @@ class Format:
     looks: Callable[[bytes], bool]
     read_network: Callable[[InputFile], Topology] | None = None
     read_schedule: Callable[[InputFile], Schedule] | None = None
+    read_schedule_in: Callable[[InputFile, Wishes], Schedule] | None = None
     read_schedule_on: Callable[[InputFile, Setting], Schedule] | None = None
     read_traffic: Callable[[InputFile, TrafficSetting], Traffic] | None = None
     draws_traffic: bool = False
+    omits: str = ""
     write_network: Callable[[Topology, Path], None] | None = None
     write_schedule: Callable[[Schedule, Path], None] | None = None
     write_traffic: Callable[[Traffic, Path], None] | None = None
@@ -95,12 +103,13 @@ class Format:
     @property
     def reads(self) -> frozenset[Content]:
         """Nouns that are read from it."""
+        of_schedules = (self.read_schedule, self.read_schedule_in, self.read_schedule_on)
         readers = (
-            (Content.NETWORK, self.read_network),
-            (Content.SCHEDULE, self.read_schedule or self.read_schedule_on),
-            (Content.TRAFFIC, self.read_traffic),
+            (Content.NETWORK, (self.read_network,)),
+            (Content.SCHEDULE, of_schedules),
+            (Content.TRAFFIC, (self.read_traffic,)),
         )
-        return frozenset(content for content, reader in readers if reader is not None)
+        return frozenset(content for content, given in readers if any(given))
 
     @property
     def writes(self) -> frozenset[Content]:

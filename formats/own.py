@@ -22,7 +22,7 @@ NETWORK = Format(
     name="network",
     title="Eyecast network",
     suffixes=(".json",),
-    looks=lambda head: head.lstrip().startswith(b"{") and b'"kind"' in head,
+    looks=lambda head: b'"kind"' in head and b'"format"' not in head,
     read_network=read_topology,
     write_network=lambda topology, path: write_atomically(
         path, msgspec.json.encode(topology_to_json(topology)).decode() + "\n"

@@ -77,7 +77,12 @@ class Lines:
     def between(self, begin: int, end: int) -> Line:
         """The link that a path from ``begin`` to ``end`` means, in that direction."""
         port = self._topology.ports_between(np.array([begin]), np.array([end]))
-        return self._line(begin, end, self._is_wrap(begin, end, int(port[0])))
+        return self.leaving(begin, int(port[0]))
+
+    def leaving(self, node: int, port: int) -> Line:
+        """The link that leaves ``node`` by ``port``, in that direction."""
+        end = int(self._topology.neighbor[node, port])
+        return self._line(node, end, self._is_wrap(node, end, port))
 
     def free_way(self, node: int) -> Points:
         """The direction from ``node`` that is farthest from all its links; of length 1."""

@@ -13,6 +13,7 @@ from typing import IO
 from ..model.network.config import NetworkConfig
 from ..model.network.place import port_name
 from ..model.run.run import SENDER_STATES
+from ..waves.names import has_interface
 from ..waves.registers import Change, Register, Registers
 from .verilog import TOP_MODULE
 
@@ -59,6 +60,8 @@ def read_registers(recording: Path, config: NetworkConfig, cycles: int) -> Regis
 def _signals(config: NetworkConfig) -> Iterator[tuple[str, Register]]:
     """Name the signals in the recording, and the registers that they are."""
     for node in range(config.topology.nodes):
+        if not has_interface(config.topology, node):
+            continue
         tile = f"tile_{node}"
         yield f"{tile}.interface.steps.clock__step", Register(node, "step")
         yield f"{tile}__over", Register(node, "step_over", is_bit=True)

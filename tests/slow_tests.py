@@ -17,6 +17,7 @@ FIRST = ("boards/test_proof.py", "boards/test_boards.py")
 SECONDS = {
     "boards/test_boards.py::test_a_network_that_does_not_fit_is_refused_after_synthesis": 20,
     "boards/test_boards.py::test_a_small_network_becomes_a_bitstream_once": 20,
+    "report/test_browser.py": 5,
     "sim/test_broadcasts.py": 50,
     "sim/test_collectives.py::test_one_port": 25,
     "boards/test_crossbar_mux.py": 1,

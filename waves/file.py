@@ -7,7 +7,8 @@ what the names are. Of each VC of a link, and of what a node delivers, there are
 ``valid``    1 in the cycles in which a flit leaves
 ``kind``     head, body, tail or single, as in a trace; empty where none leaves
 ``data``     the flit's bits; z where none leaves
-``step``     the step that the packet's delivery names; z where none leaves, or it is not known
+``step``     the step that the packet's delivery names: 0 if no step waits for the packet, as in
+             traffic; z where none leaves, or it is not known
 ``address``  where the packet's words go in its target's message memory; z likewise
 ===========  =====================================================================================
 """
@@ -28,7 +29,15 @@ from ..model.network.config import NetworkConfig
 from ..model.network.topology import NO_LINK
 from ..model.run.trace import HEAD_MARK, KINDS, TAIL_MARK, Trace
 from .flits import UNKNOWN, flits_of
-from .names import NETWORK, Scope, delivery_scope, interface_scope, link_scopes, vc_scope
+from .names import (
+    NETWORK,
+    Scope,
+    delivery_scope,
+    has_interface,
+    interface_scope,
+    link_scopes,
+    vc_scope,
+)
 from .registers import NO_REGISTERS, Register, Registers
 
 TIMESCALE = "1 ns"
@@ -56,13 +65,13 @@ class _Channel(NamedTuple):
 class _Variables(NamedTuple):
     """All variables of a file; channels by node, port, place among deliveries, and VC.
 
-    ``received_step`` is empty where a trace does not tell it.
+    Those of interfaces are by node; ``received_step`` is empty where a trace does not tell it.
     """
 
     cycle: Any
     channels: dict[tuple[int, int, int, int], _Channel]
-    words_arrived: list[Any]
-    received_step: list[Any]
+    words_arrived: dict[int, Any]
+    received_step: dict[int, Any]
     registers: list[Any]
 
 
@@ -125,16 +134,16 @@ def _declare(writer: VCDWriter, config: NetworkConfig, registers: Registers) -> 
                     channel = _declare_channel(writer, vc_scope(begin, vc), config)
                     _declare_again(writer, vc_scope(end, vc), channel)
                     channels[node, port, 0, vc] = channel
-        for place in range(config.lanes):
+        for place in range(config.lanes if has_interface(topology, node) else 0):
             scope = delivery_scope(topology, node, place, config.lanes)
             for vc in range(config.vcs):
                 channels[node, 0, place, vc] = _declare_channel(writer, vc_scope(scope, vc), config)
     words, steps = (
-        [
-            writer.register_var(interface_scope(topology, node), name, "integer", 32, 0)
+        {
+            node: writer.register_var(interface_scope(topology, node), name, "integer", 32, 0)
             for node in nodes
-            if name in arrivals(config)
-        ]
+            if name in arrivals(config) and has_interface(topology, node)
+        }
         for name in (_WORDS, _STEP)
     )
     seen = [

@@ -7,6 +7,7 @@
     network.node_3,4.interface.delivered.VC_0    what port 0 delivers
     network.node_3,4.out_east.VC_0               the link that leaves by the east port
     network.node_3,4.in_east.VC_0                the link that comes in by it
+    network.switch_12.out_port_2.VC_0            a switch has links alone
 
 A link has both of its ends' names, for the same signals.
 """
@@ -23,10 +24,16 @@ Scope = tuple[str, ...]
 
 
 def node_scope(topology: Topology, node: int) -> Scope:
-    """Name the scope of a node by its coordinates: "node_3,4"; "host" for a host."""
+    """Name the scope of a node by its coordinates: "node_3,4"; "switch_12", or "host"."""
     place = place_numbers(topology, node)
-    name = place if isinstance(place, str) else f"node_{','.join(map(str, place or ()))}"
+    kind = "switch" if node in topology.switches else "node"
+    name = place if isinstance(place, str) else f"{kind}_{','.join(map(str, place or ()))}"
     return NETWORK, name
+
+
+def has_interface(topology: Topology, node: int) -> bool:
+    """Tell whether a node has a network interface, which a switch has not."""
+    return node not in topology.switches
 
 
 def interface_scope(topology: Topology, node: int) -> Scope:

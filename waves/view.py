@@ -20,7 +20,16 @@ from ..model.network.topology import NO_LINK, Topology
 from ..model.run.measures import link_flits
 from ..model.run.trace import Trace
 from .file import arrivals
-from .names import NETWORK, Scope, delivery_scope, interface_scope, link_scopes, vc_scope
+from .names import (
+    NETWORK,
+    Scope,
+    delivery_scope,
+    has_interface,
+    interface_scope,
+    link_scopes,
+    node_scope,
+    vc_scope,
+)
 from .registers import NO_REGISTERS, Registers
 
 _ZOOM = -3.0
@@ -76,7 +85,7 @@ def write_surfer(path: str | Path, config: NetworkConfig, node: int) -> None:
     Raises :class:`.InvalidInput` if ``path`` cannot be written.
     """
     topology = config.topology
-    scopes = [interface_scope(topology, node)]
+    scopes = [interface_scope(topology, node)] if has_interface(topology, node) else []
     scopes += [link.scope for link in _links(topology, node)]
     lines = [f"variable_add {NETWORK}.cycle"]
     lines += [f"scope_add_as_group_recursive {'.'.join(scope)}" for scope in scopes]
@@ -97,26 +106,29 @@ def _links(topology: Topology, node: int) -> Iterator[_Link]:
 def _groups(
     config: NetworkConfig, node: int, registers: Registers, used: npt.NDArray[np.bool_]
 ) -> Iterator[_Group]:
-    """The interface, what it gets, and each link."""
+    """The interface, what it gets, and each link; a switch has links alone."""
     topology = config.topology
-    own = interface_scope(topology, node)
-    title = own[1].replace("_", " ")
-    forms = {each.name: "ascii" if each.words else "dec" for each in registers.registers}
-    names = [each.name for each in registers.registers if each.node == node]
-    yield _Group(
-        f"{title} interface",
-        [
-            (".".join((*own, name)), forms.get(name, "dec"), name)
-            for name in (*names, *arrivals(config))
-        ],
-    )
-    for place in range(config.lanes):
-        scope = delivery_scope(topology, node, place, config.lanes)
-        signals = _channel_signals(config, scope)
-        yield _Group(_title(title, scope), signals, closed=not used[node, 0])
+    title = node_scope(topology, node)[1].replace("_", " ")
+    if has_interface(topology, node):
+        yield _Group(f"{title} interface", _interface_signals(config, node, registers))
+        for place in range(config.lanes):
+            scope = delivery_scope(topology, node, place, config.lanes)
+            signals = _channel_signals(config, scope)
+            yield _Group(_title(title, scope), signals, closed=not used[node, 0])
     for link in _links(topology, node):
         signals = _channel_signals(config, link.scope)
         yield _Group(_title(title, link.scope), signals, closed=not used[link.begin, link.port])
+
+
+def _interface_signals(
+    config: NetworkConfig, node: int, registers: Registers
+) -> list[tuple[str, str, str]]:
+    """The registers of a node's interface, as far as they were seen, and what has arrived."""
+    scope = interface_scope(config.topology, node)
+    seen = [each for each in registers.registers if each.node == node]
+    forms = {each.name: "ascii" if each.words else "dec" for each in seen}
+    forms |= dict.fromkeys(arrivals(config), "dec")
+    return [(".".join((*scope, name)), form, name) for name, form in forms.items()]
 
 
 def _title(node: str, scope: Scope) -> str:

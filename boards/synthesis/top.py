@@ -8,14 +8,14 @@ from amaranth.hdl import ClockSignal, Elaboratable, Module, ResetSignal
 from amaranth.lib import io
 
 from ...model.network.config import NetworkConfig
-from ...rtl.network import TILE_MODULE
+from ...rtl.network import TILE_MODULE, tile_modules
 from ...rtl.tile import Tile
 from ..registry import Board
 from ..serial.hosted_network import HostedNetwork
 from .technology import synthesis, synthesis_files, tile_technology
 
 TOP = "top"
-TILE_FILE = "tile.il"
+TILE_FILE, SWITCH_FILE = "tile.il", "switch.il"
 
 
 class BoardTop(Elaboratable):
@@ -79,11 +79,11 @@ def pin_names(board: Board) -> PinNames:
     )
 
 
-def tile_rtlil(board: Board, config: NetworkConfig) -> str:
-    """The tile that the network has for each node, as RTLIL."""
+def tile_rtlil(board: Board, config: NetworkConfig, module: str = TILE_MODULE) -> str:
+    """The tile that the network has for each node, or another of its modules, as RTLIL."""
     technology = tile_technology(board, config)
-    tile = Tile(config, technology=technology)
-    text: str = rtlil.convert(tile, name=TILE_MODULE, emit_src=False)
+    tile = Tile(config, switch=tile_modules(config)[module], technology=technology)
+    text: str = rtlil.convert(tile, name=module, emit_src=False)
     return text
 
 
@@ -93,7 +93,10 @@ def synthesis_inputs(board: Board, config: NetworkConfig, statistics: str) -> di
     The script writes the cells' counts to the file ``statistics``.
     """
     platform = board.make_platform()
-    platform.add_file(TILE_FILE, tile_rtlil(board, config))
+    modules = zip((TILE_FILE, SWITCH_FILE), tile_modules(config), strict=False)
+    tile_files = {name: tile_rtlil(board, config, module) for name, module in modules}
+    for name, text in tile_files.items():
+        platform.add_file(name, text)
     steps = synthesis(board.family, TOP)
     plan = platform.prepare(
         BoardTop(board, config),
@@ -103,7 +106,7 @@ def synthesis_inputs(board: Board, config: NetworkConfig, statistics: str) -> di
         synth_opts=steps.options,
         script_after_synth=f"{steps.after}; tee -q -o {statistics} stat -json",
     )
-    wanted = (TILE_FILE, *(f"{TOP}.{ending}" for ending in ("il", "ys", "pcf", "lpf")))
+    wanted = (*tile_files, *(f"{TOP}.{ending}" for ending in ("il", "ys", "pcf", "lpf")))
     made = {name: _text(plan.files[name]) for name in wanted if name in plan.files}
     return {**made, **synthesis_files(board.family)}
 

@@ -7,15 +7,16 @@ from contextlib import suppress
 import click
 
 from ...model.base.errors import InvalidInput, require_range
-from ...model.collectives.registry import Ports, Request, algorithms_for, find_algorithm
+from ...model.collectives.registry import ALGORITHMS, Ports, Request, algorithms_for, find_algorithm
 from ...model.network.place import place_numbers
 from ...model.network.topology import Topology, hypercube
-from ...model.schedule.collective import ROOTLESS, Collective
+from ...model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
 from ...model.schedule.schedule import Schedule
 from .hardware import ports_option
 from .network import network_facts
 from .values import (
     OptionValues,
+    complete_words,
     integer_option,
     integers,
     option_group,
@@ -35,6 +36,7 @@ request_options = option_group(
     click.option(
         "--collective",
         default=Collective.BROADCAST.value,
+        shell_complete=complete_words(COLLECTIVES),
         show_default=True,
         help="What to do; for an unknown one all are listed.",
     ),
@@ -47,6 +49,7 @@ collective_options = option_group(
     request_options,
     click.option(
         "--algorithm",
+        shell_complete=complete_words(dict.fromkeys(each.name for each in ALGORITHMS)),
         help="How to do it; if nothing is said, eye for a broadcast, u-mesh for a multicast, and "
         "for all else sbt on a hypercube, ring elsewhere.",
     ),

@@ -17,7 +17,15 @@ from ...model.program.deadlock import DeadlockError, certify
 from ...model.program.layout import Layout
 from ...model.program.program import Program
 from ...model.schedule.schedule import Schedule
-from .values import Decorator, OptionValues, integer_option, option_group, option_names, was_typed
+from .values import (
+    Decorator,
+    OptionValues,
+    complete_words,
+    integer_option,
+    option_group,
+    option_names,
+    was_typed,
+)
 
 
 def _parameter_option(name: str) -> Decorator:
@@ -30,7 +38,10 @@ def _parameter_option(name: str) -> Decorator:
 
 _WITH_OPTION = [name for name, parameter in PARAMETERS.items() if parameter.help]
 
-hardware_options = option_group(*map(_parameter_option, _WITH_OPTION))
+hardware_options = option_group(
+    *(_parameter_option(name) for name in _WITH_OPTION if PARAMETERS[name].for_runs)
+)
+exported_hardware_options = option_group(*map(_parameter_option, _WITH_OPTION))
 HARDWARE_NAMES = option_names(hardware_options)
 traffic_hardware_options = option_group(
     *(_parameter_option(name) for name in _WITH_OPTION if PARAMETERS[name].for_traffic)
@@ -50,6 +61,7 @@ timing_option = click.option(
     "--timing",
     default=Timing.BARRIER.value,
     callback=lambda _context, _option, text: Timing.named(text),
+    shell_complete=complete_words(Timing),
     show_default=True,
     metavar="|".join(Timing),
     help="A step starts when the last one has ended everywhere; or every node goes on by itself.",

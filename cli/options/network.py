@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
 from ... import __version__
-from ...model.base.errors import InvalidInput, require_range
+from ...model.base.errors import InvalidInput
 from ...model.base.files import InputFile
-from ...model.network.faults import with_faults
+from ...model.network.faults import draw_faults, with_faults
 from ...model.network.kinds import KINDS
 from ...model.network.topology import LARGEST_NODE_COUNT, Topology
-from .values import OptionValues, float_option, integer_option, integers, option_group, option_names
+from .values import (
+    OptionValues,
+    complete_files,
+    float_option,
+    integer_option,
+    integers,
+    option_group,
+    option_names,
+)
 
 if TYPE_CHECKING:
     from ...formats.format import Format
@@ -49,7 +55,12 @@ network_options = option_group(
         click.option(f"--{name}", metavar=kind.metavar, help=kind.help)
         for name, kind in KINDS.items()
     ),
-    click.option(f"--{_FILE}", metavar="FILE", help="Or any graph, from a file of a known format."),
+    click.option(
+        f"--{_FILE}",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="Or any graph, from a file of a known format.",
+    ),
     click.option("--faulty-node", metavar="X,Y", multiple=True, help="Without this node."),
     click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="Without this link."),
     float_option("--random-faults", 0.0, "Without this part of its nodes, drawn by --seed."),
@@ -59,17 +70,16 @@ network_options = option_group(
 NETWORK_NAMES = option_names(network_options)
 
 
-def require_network(chosen: OptionValues, why: str = "") -> list[str]:
-    """The kinds of network that the options name; refused, for a reason ``why``, if none."""
-    given = [kind for kind in (_FILE, *KINDS) if chosen[kind.replace("-", "_")] is not None]
-    if not given:
-        raise InvalidInput(f"{why}a network must be given, such as --mesh 8x8")
-    return given
+def kinds_chosen(chosen: OptionValues) -> list[str]:
+    """The kinds of network that the options name; "graph" for that of a file."""
+    return [kind for kind in (_FILE, *KINDS) if chosen[kind.replace("-", "_")] is not None]
 
 
 def chosen_kind(chosen: OptionValues) -> str:
     """The one kind of network that the options name; "graph" for that of a file."""
-    given = require_network(chosen)
+    given = kinds_chosen(chosen)
+    if not given:
+        raise InvalidInput("a network must be given, such as --mesh 8x8")
     if len(given) > 1:
         raise InvalidInput(f"one network must be given, not --{' and --'.join(given)}")
     return given[0]
@@ -124,20 +134,7 @@ def _without_faults(chosen: OptionValues, topology: Topology) -> Topology:
         links.append((node(begin, "--faulty-link"), node(end, "--faulty-link")))
     kept = [node(text, "--keep") for text in chosen["keep"]]
     if chosen["random_faults"]:
-        nodes += _drawn_faults(topology.nodes, chosen["random_faults"], kept, chosen["seed"])
+        nodes += draw_faults(topology, chosen["random_faults"], seed=chosen["seed"], keep=kept)
     elif kept:
         raise InvalidInput("--keep must be left out without --random-faults")
     return with_faults(topology, nodes, links) if nodes or links else topology
-
-
-def _drawn_faults(nodes: int, part: float, kept: Sequence[int], seed: int) -> list[int]:
-    """So much of the nodes, rounded. Those ``kept`` make room for others, and change nothing else.
-
-    All nodes are put in an order, which the seed alone says, and the first that are not kept fail.
-    """
-    if not 0 <= part < 1:
-        raise InvalidInput.of("--random-faults", "0 to less than 1", part)
-    require_range("--seed", seed, 0)
-    order = np.random.default_rng(seed).permutation(nodes)
-    drawn: list[int] = order[~np.isin(order, kept)][: round(part * nodes)].tolist()
-    return drawn

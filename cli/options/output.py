@@ -12,22 +12,45 @@ import click
 
 from ...model.base.errors import InvalidInput
 from ...model.base.files import is_standard_output, require_writable
-from .values import Decorator
+from ...model.network.topology import Topology
+from .values import Decorator, complete_files
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
 def output_option(what: str, metavar: str = "FILE") -> Decorator:
     """``-o``: where to write what the command makes."""
-    return click.option("-o", "--output", metavar=metavar, help=f"Write {what} here.")
+    return click.option(
+        *("-o", "--output"),
+        metavar=metavar,
+        shell_complete=complete_files,
+        help=f"Write {what} here.",
+    )
 
 
-def output_paths(output: str | None, *names: str) -> list[Path]:
+report_option = click.option(
+    "--report",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Write a page to watch it with a browser (HTML) here.",
+)
+
+
+def require_seen(report: str | None, topology: Topology) -> None:
+    """Refuse a network that is too large to be seen, where a page ``report`` is to show it."""
+    if report is not None:
+        from ...picture.places import Places
+
+        Places.of(topology.without_faults or topology)
+
+
+def output_paths(output: str | None, *names: str, report: str | None = None) -> list[Path]:
     """The files of these names in a folder, which is made; none if no folder was asked for.
 
-    What cannot be written is refused now rather than after the run.
+    What cannot be written is refused now rather than after the run, and so is a page ``report``.
     """
     if output is None:
+        require_output_files(report)
         return []
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
@@ -40,7 +63,7 @@ def output_paths(output: str | None, *names: str) -> list[Path]:
         raise InvalidInput.of(f"output folder {folder}", "writable", refusal) from error
     click.get_current_context().call_on_close(lambda: _remove_empty(made))
     paths = [folder / name for name in names]
-    require_output_files(*paths)
+    require_output_files(*paths, report)
     return paths
 
 

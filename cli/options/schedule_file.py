@@ -15,8 +15,8 @@ from ...model.network.topology import Topology
 from ...model.schedule.schedule import Schedule
 from .collective import chosen_flits, chosen_root, collective_options, make_schedule
 from .hardware import HARDWARE_NAMES
-from .network import SizeLimit, chosen_topology, network_options, require_network
-from .values import OptionValues, option_names, refuse_beside
+from .network import NETWORK_NAMES, SizeLimit, chosen_topology, kinds_chosen
+from .values import OptionValues, complete_files, option_names, refuse_beside
 
 if TYPE_CHECKING:
     from ...formats.format import Format, Setting
@@ -25,11 +25,12 @@ schedule_file_option = click.option(
     "--schedule",
     "schedule_file",
     metavar="FILE",
+    shell_complete=complete_files,
     help="A schedule file (- is standard input), ours or foreign, not --source and --algorithm. "
     "Ours names its network; beside others stand --mesh and the like, --ports and --flits.",
 )
 
-REPLACED_BY_SCHEDULE_FILE = option_names(network_options, collective_options)
+REPLACED_BY_SCHEDULE_FILE = (*NETWORK_NAMES, *option_names(collective_options))
 """Options that must be left out beside ``--schedule`` with a file that names its network."""
 
 REPLACED_BY_PROGRAM_FILE = ("--schedule", *REPLACED_BY_SCHEDULE_FILE, *HARDWARE_NAMES)
@@ -71,7 +72,7 @@ def schedule_of_file(
 
     Options that the file replaces are refused beside ``option``. ``require`` refuses a network.
     """
-    from ...formats.format import Content
+    from ...formats.format import Content, Wishes
     from ...formats.own import SCHEDULE
     from ...formats.registry import format_of
 
@@ -79,6 +80,12 @@ def schedule_of_file(
     if form.read_schedule is not None:
         refuse_beside(option, REPLACED_BY_SCHEDULE_FILE)
         schedule = form.read_schedule(file)
+        limit.require(schedule.topology.label, schedule.topology.nodes)
+        require(schedule.topology)
+    elif form.read_schedule_in is not None and not kinds_chosen(chosen):
+        refuse_beside(option, (*NETWORK_NAMES, *REPLACED_BY_RANKS))
+        wishes = Wishes(ports=_port_model(chosen), words=chosen_flits(chosen))
+        schedule = form.read_schedule_in(file, wishes)
         limit.require(schedule.topology.label, schedule.topology.nodes)
         require(schedule.topology)
     else:
@@ -98,7 +105,8 @@ def _setting(
     """The network and the port model that the options give to the ranks of ``file``."""
     from ...formats.format import Setting
 
-    require_network(chosen, f"beside {input_name(file)}, which names none, ")
+    if not kinds_chosen(chosen):
+        raise InvalidInput(f"{input_name(file)} names no network: give one, such as --mesh 4x4")
     topology = chosen_topology(chosen, limit)
     require(topology)
     return Setting(topology=topology, ports=_port_model(chosen), words=chosen_flits(chosen))

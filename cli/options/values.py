@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from ...model.base.errors import InvalidInput
 
@@ -21,6 +22,20 @@ OptionValues = Mapping[str, Any]
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 """What click makes of an option: it stands above the function of a command."""
+
+
+Completion = Callable[[click.Context, click.Parameter, str], list[Any]]
+"""A function that lists what a shell may complete a value to, as click asks for it."""
+
+
+def complete_files(_context: click.Context, _option: click.Parameter, begun: str) -> list[Any]:
+    """Let the shell complete a value to the name of a file or folder."""
+    return [CompletionItem(begun, type="file")]
+
+
+def complete_words(words: Iterable[str]) -> Completion:
+    """Let the shell complete a value to one of ``words``."""
+    return lambda _context, _option, begun: [word for word in words if word.startswith(begun)]
 
 
 def option_group(*options: Decorator) -> Decorator:

@@ -60,7 +60,8 @@ class DrawnNetwork:
 
 
 def draw_config(draw: np.random.Generator, topology: Topology, **given: Any) -> NetworkConfig:
-    """Draw what is not ``given``, until it makes a network."""
+    """Draw what is not ``given``, until it makes a network; none has a controller."""
+    given = {"programs": 0, **given}
     numbers = {
         name: parameter.limits
         for name, parameter in PARAMETERS.items()

@@ -73,6 +73,8 @@ class Parameter:
         option, which follows from what is run.
     for_traffic
         True where ``eyecast traffic`` has the option too.
+    for_runs
+        False where ``eyecast verilog`` alone has the option: what is run then decides by itself.
     in_every_file
         True where files have it even if it is the default.
     """
@@ -81,6 +83,7 @@ class Parameter:
     help: str = ""
     for_traffic: bool = True
     in_every_file: bool = False
+    for_runs: bool = True
 
     @property
     def help_text(self) -> str:
@@ -101,9 +104,9 @@ def _number(
     return field(default=default, metadata={"parameter": parameter})
 
 
-def _flag(help_text: str = "", *, for_traffic: bool = False) -> bool:
+def _flag(help_text: str = "", *, for_runs: bool = True) -> bool:
     """A field that is false if nobody asks for it."""
-    parameter = Parameter(None, help_text, for_traffic)
+    parameter = Parameter(None, help_text, for_traffic=False, for_runs=for_runs)
     return field(default=False, metadata={"parameter": parameter})
 
 
@@ -172,10 +175,15 @@ class NetworkConfig:
     )
     """The largest step number that a row may carry."""
 
-    timed_rows: bool = _flag()
+    timed_rows: bool = _flag(
+        "Rows may say the cycle in which they begin, as those of traffic do.", for_runs=False
+    )
     """Rows may say the first cycle in which they begin: what traffic is made of."""
 
-    signature: bool = _flag()
+    signature: bool = _flag(
+        "Every node folds what its router sends into 32 bits, for a run without a trace.",
+        for_runs=False,
+    )
     """Every node folds what its router sends, and when, into 32 bits."""
 
     contention_free: bool = _flag(
@@ -186,14 +194,21 @@ class NetworkConfig:
     all_port: bool = _flag()
     """A node has an injection and an ejection port for every link, instead of one of each."""
 
-    programs: int = _number(0, (0, MOST_PROGRAMS), "", for_traffic=False)
+    programs: int = _number(
+        0,
+        (0, MOST_PROGRAMS),
+        "Programs that a controller keeps, starts and watches, {} to {}; 0: no controller.",
+        for_traffic=False,
+    )
     """Programs that are resident at once, which a controller starts and watches; 0: there is no
     controller, and programs are loaded in reset."""
 
-    tile_ports: bool = _flag()
+    tile_ports: bool = _flag(
+        "A port at every node to its message memory, for what computes there; needs --programs."
+    )
     """What computes at a node has a port of its own to the node's message memory."""
 
-    parity: bool = _flag()
+    parity: bool = _flag("A parity bit in every word of memory; needs --programs.")
     """Words of memories have a parity bit each, which is checked when they are read."""
 
     def __post_init__(self) -> None:
@@ -241,6 +256,12 @@ class NetworkConfig:
         if self.flit_width < LEAST_CONTROLLED_WIDTH:
             allowed = f"at least {LEAST_CONTROLLED_WIDTH} in a network with programs"
             raise InvalidInput.of("flit width", allowed, self.flit_width)
+
+    def require_without_controller(self) -> None:
+        """Refuse a network with a controller, which no host here speaks to yet."""
+        if self.programs:
+            allowed = "0 for the simulator and the boards here"
+            raise InvalidInput.of("programs", allowed, self.programs)
 
     def _require_flit_width(self, what: str, bits: int) -> None:
         if bits > self.flit_width:

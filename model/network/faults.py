@@ -8,10 +8,11 @@ links; a faulty link is gone in its own direction only, and the link that comes 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
 from .topology import NO_LINK, Topology
@@ -36,20 +37,14 @@ def with_faults(
     for begin, end in links:
         for node in (begin, end):
             require_range("node of a faulty link", node, 0, whole.nodes - 1)
-        if end not in whole.neighbor[begin, 1:]:
-            raise InvalidInput.of(
-                "faulty link", f"a link of the {whole.label}", f"{begin} -> {end}"
-            )
     if not nodes and not links:
         return whole
+    links_lost = _links_lost(whole, np.array(links, dtype=np.int64).reshape(-1, 2))
     neighbor, peer = whole.neighbor.copy(), whole.peer.copy()
     # The links that enter a faulty node too: not every link has one that comes back.
-    lost = np.isin(whole.neighbor, nodes)
+    lost = np.isin(whole.neighbor, nodes) | links_lost
     lost[nodes] = True
     neighbor[lost] = peer[lost] = NO_LINK
-    for begin, end in links:
-        ports = np.flatnonzero(whole.neighbor[begin] == end)
-        neighbor[begin, ports] = peer[begin, ports] = NO_LINK
     return replace(
         whole,
         neighbor=neighbor,
@@ -58,3 +53,31 @@ def with_faults(
         faulty_links=tuple(links),
         without_faults=whole,
     )
+
+
+def _links_lost(whole: Topology, links: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Mark ``links`` (from, to), shape (links, 2), in the table of ``whole``; it must have them."""
+    begins = np.arange(whole.nodes)[:, np.newaxis]
+    keys = np.where(whole.neighbor == NO_LINK, -1, begins * whole.nodes + whole.neighbor)
+    wanted = links[:, 0] * whole.nodes + links[:, 1]
+    for place in np.flatnonzero(~np.isin(wanted, keys))[:1]:
+        begin, end = links[place]
+        raise InvalidInput.of("faulty link", f"a link of the {whole.label}", f"{begin} -> {end}")
+    return np.isin(keys, wanted)
+
+
+def draw_faults(
+    topology: Topology, part: float, *, seed: int = 1, keep: Collection[int] = ()
+) -> list[int]:
+    """Draw faulty nodes: ``part`` of all nodes, rounded, but none of those to ``keep``.
+
+    All nodes are put in an order, which the seed and their number alone say, and the first that are
+    not kept fail: those kept make room for others, and change nothing else. Raises
+    :class:`InvalidInput` for a part that is not from 0 to below 1, and a negative seed.
+    """
+    if not 0 <= part < 1:
+        raise InvalidInput.of("random faults", "0 to less than 1", part)
+    require_range("seed", seed, 0)
+    order = np.random.default_rng(seed).permutation(topology.nodes)
+    drawn: list[int] = order[~np.isin(order, list(keep))][: round(part * topology.nodes)].tolist()
+    return drawn

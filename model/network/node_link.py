@@ -16,14 +16,11 @@ from __future__ import annotations
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from ..base.errors import InvalidInput
 from ..base.json_file import place_first
-from .faults import with_faults
-from .named_graphs import one_way_tables
-from .neighbor_table import with_switches
-from .topology import LARGEST_NODE_COUNT, NO_LINK, Topology
+from .edges import Edges
+from .topology import LARGEST_NODE_COUNT, Topology
 
 
 class _Node(msgspec.Struct):
@@ -53,15 +50,20 @@ def from_node_link(fields: dict[str, object]) -> Topology:
         file = msgspec.convert(fields, _File)
     except msgspec.ValidationError as error:
         raise InvalidInput(place_first(error)) from error
-    return _topology(file)
+    return _edges(file).topology()
 
 
 def decode_node_link(text: bytes) -> Topology:
     """The graph that the text of a node-link file describes."""
-    return _topology(msgspec.json.decode(text, type=_File))
+    return decode_edges(text).topology()
 
 
-def _topology(file: _File) -> Topology:
+def decode_edges(text: bytes) -> Edges:
+    """The edges that the text of a node-link file lists."""
+    return _edges(msgspec.json.decode(text, type=_File))
+
+
+def _edges(file: _File) -> Edges:
     name = "edges" if file.edges is not None else "links"
     edges = file.edges if file.edges is not None else file.links
     if edges is None:
@@ -75,12 +77,8 @@ def _topology(file: _File) -> Topology:
                 parameter = f"{name}[{place}].{end}"
                 raise InvalidInput.of(parameter, "the id of a node", given.decode())
             ends[place, column] = numbers[given]
-    both = np.concatenate((ends, ends[:, ::-1]))
-    tables = one_way_tables(len(numbers), both[:, 0], both[:, 1])
-    topology = Topology("graph", (), *tables, name=f"graph of {len(numbers)}")
-    switches = [number for number, node in enumerate(file.nodes) if node.switch]
-    topology = with_switches(topology, switches)
-    return with_faults(topology, (), _missing_ways(topology, ends) if file.directed else ())
+    switches = tuple(number for number, node in enumerate(file.nodes) if node.switch)
+    return Edges(len(numbers), ends, np.full(len(edges), file.directed), switches)
 
 
 def _numbers(nodes: list[_Node]) -> dict[bytes, int]:
@@ -93,12 +91,3 @@ def _numbers(nodes: list[_Node]) -> dict[bytes, int]:
         if numbers.setdefault(given, place) != place:
             raise InvalidInput.of(f"nodes[{place}].id", "another than before", given.decode())
     return numbers
-
-
-def _missing_ways(topology: Topology, ends: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
-    """The links of ``topology`` for which there is no edge, as (from, to)."""
-    begins, ports = np.nonzero(topology.neighbor != NO_LINK)
-    keys = begins.astype(np.int64) * topology.nodes + topology.neighbor[begins, ports]
-    wanted = ends[:, 0] * topology.nodes + ends[:, 1]
-    missing = np.setdiff1d(keys, wanted)
-    return [divmod(key, topology.nodes) for key in missing.tolist()]

@@ -48,9 +48,14 @@ class Packets:
     whole: npt.NDArray[np.bool_]
 
 
+def packet_order(trace: Trace) -> Numbers:
+    """The rows of ``trace`` in the order of :class:`Packets`."""
+    return np.lexsort((trace.cycle, trace.vc, trace.port, trace.node))
+
+
 def packets_of(config: NetworkConfig, trace: Trace) -> Packets:
     """Group flits: a packet begins with its channel's first flit and after each tail flit."""
-    order = np.lexsort((trace.cycle, trace.vc, trace.port, trace.node))
+    order = packet_order(trace)
     flits = Trace(*(column[order] for column in trace.columns))
     channel = _channel(config, flits.node.astype(np.int64), flits.port, flits.vc)
     tail = flits.kind & TAIL_MARK != 0

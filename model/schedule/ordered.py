@@ -29,7 +29,7 @@ import numpy as np
 from ..base.errors import InvalidInput
 from ..base.pieces import offsets_of
 from ..network.port_model import PortModel
-from ..network.route_layers import safe_routes
+from ..network.route_layers import layered_vcs, safe_routes
 from ..network.topology import Topology
 from .schedule import Schedule
 from .table import Blocks
@@ -69,16 +69,23 @@ def packed_schedule(
     root: int | None,
     blocks: Blocks,
     sends: OrderedSends,
+    given_paths: Sequence[Sequence[int]] | None = None,
 ) -> Schedule:
     """The schedule of ``sends`` in as early steps as they fit, by step and row.
 
-    Routes and VCs are those of :func:`.safe_routes`. The same sends give the same schedule.
+    Routes and VCs are those of :func:`.safe_routes`; or routes are ``given_paths``, lists of nodes,
+    and VCs those of :func:`.layered_vcs`. The same sends give the same schedule.
 
     Raises :class:`CircleError` where the order is none, and :class:`InvalidInput` for a target that
     no path leads to. That the sends carry out the collective is for :meth:`.Schedule.check`.
     """
     source, target = np.array(sends.source, np.int32), np.array(sends.target, np.int32)
-    path_offsets, path_nodes, vcs = safe_routes(topology, source, target)
+    if given_paths is None:
+        path_offsets, path_nodes, vcs = safe_routes(topology, source, target)
+    else:
+        path_offsets = offsets_of(np.fromiter(map(len, given_paths), np.int64, len(sends)))
+        path_nodes = np.fromiter(chain.from_iterable(given_paths), np.int32)
+        vcs = layered_vcs(path_offsets, path_nodes)
     bounds, nodes = path_offsets.tolist(), path_nodes.tolist()
     paths = [nodes[begin:end] for begin, end in pairwise(bounds)]
     steps = np.array(_steps(sends, paths, port_model), np.int32)
@@ -149,7 +156,7 @@ def _urgency(before: list[set[int]], behind: list[list[int]]) -> list[int]:
 
 
 def _circle(before: list[set[int]], waiting: set[int]) -> list[int]:
-    """Find a circle, where every one of ``waiting`` is before another one of them."""
+    """Find a circle, from its lowest row on; each of ``waiting`` is before another one of them."""
     followers = {other: row for row in sorted(waiting) for other in before[row] & waiting}
     walk: dict[int, None] = {}
     at = min(waiting)
@@ -157,7 +164,9 @@ def _circle(before: list[set[int]], waiting: set[int]) -> list[int]:
         walk[at] = None
         at = followers[at]
     visited = list(walk)
-    return visited[visited.index(at) :][::-1]
+    circle = visited[visited.index(at) :][::-1]
+    lowest = circle.index(min(circle))
+    return circle[lowest:] + circle[:lowest]
 
 
 class _Calendar:

@@ -116,7 +116,8 @@ def _word(
             for each, wire in own.items():
                 parts[each].append(f"({wire} & {_literal(kind.mask(first))})")
             connected |= own
-        wired = ", ".join(f".{port}({value})" for port, value in connected.items())
+        # On lines of their own: many links in one would be longer than Verilator can read.
+        wired = ",\n    ".join(f".{port}({value})" for port, value in connected.items())
         yield f"  {kind.module} {kind.module.rpartition('_')[2]}_{first}({wired});"
     yield from (
         f"  assign {place} = {' | '.join(parts[each])};"

@@ -114,3 +114,59 @@ def test_the_hardware_agrees_and_the_picture_is_drawn(here):
     assert {path.name for path in Path(here).iterdir()} == {"eye.svg", "eye.png"}
     with pytest.raises(eyecast.InvalidInput, match="suffix"):
         eyecast.draw(small, here / "eye.gif")
+
+
+def test_traffic_is_what_the_command_says(request, here):
+    command = request.getfixturevalue("eyecast")
+    ran = eyecast.traffic(eyecast.torus((3, 3)), rate=0.3, cycles=200, vcs=2, depth=4, seed=5)
+    options = "--torus 3x3 --rate 0.3 --cycles 200 --vcs 2 --depth 4 --seed 5 --on model --json"
+    assert result(command("traffic", *options.split()))["measures"] == ran.measures
+    assert ran.compared is None
+    assert ran.run is ran.case.predicted
+    assert len(ran.latency) == ran.measures["packets_delivered"] == len(ran.case.traffic)
+    assert ran.latency.mean() == ran.measures["mean_latency"]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"rate": 2}, "rate must be 0 to 1 flits per node and cycle, not 2"),
+        ({"pattern": "storm"}, "pattern must be uniform, .*, not storm"),
+        ({"seed": -1}, "seed must be at least 0, not -1"),
+        ({"vcs": 1, "rate": 0.3}, "routes must be free of deadlock, .*"),
+    ],
+)
+def test_traffic_that_cannot_be_is_refused(options, complaint):
+    with pytest.raises(eyecast.InvalidInput, match=complaint):
+        eyecast.traffic(eyecast.torus((5, 5)), **options)
+
+
+@pytest.mark.slow
+def test_traffic_runs_on_the_hardware():
+    ran = eyecast.traffic(eyecast.mesh((2, 2)), rate=0.5, cycles=300, on_hardware=True)
+    assert ran.compared is not None
+    assert ran.compared.agrees
+    assert ran.run is ran.compared.measured
+
+
+def test_random_faults_are_those_of_the_command(request, here):
+    command = request.getfixturevalue("eyecast")
+    network = eyecast.with_random_faults(eyecast.mesh((6, 6)), 0.2, seed=4, keep=[(0, 0), 7])
+    options = "--mesh 6x6 --source 0,0 --algorithm tree --partial --random-faults 0.2 --seed 4"
+    kept = ("--keep", "0,0", "--keep", "1,1")
+    command("schedule", *options.split(), *kept, "-o", "s.json")
+    assert eyecast.read_schedule(here / "s.json").topology.faulty_nodes == network.faulty_nodes
+    assert len(network.faulty_nodes) == 7
+    assert not {0, 7} & set(network.faulty_nodes)
+    with pytest.raises(eyecast.InvalidInput, match="random faults must be 0 to less than 1, not 1"):
+        eyecast.with_random_faults(eyecast.mesh((6, 6)), 1)
+
+
+def test_a_host_transmits_to_all():
+    found = eyecast.transmit(eyecast.line(9), seconds=0)
+    assert (found.best.cost, found.bound, found.proved) == ((3, 3), (3, 3), True)
+    made = eyecast.transmit_schedule(found.best, flits=4)
+    assert (made.steps, made.root) == (3, 9)
+    assert eyecast.predict(made).finished
+    with pytest.raises(eyecast.InvalidInput, match="seconds must be 0 or more, not -1"):
+        eyecast.transmit(eyecast.line(9), seconds=-1)

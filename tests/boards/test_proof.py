@@ -24,11 +24,14 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.compiler import Compiled
 
 SMALL = NetworkConfig(topology=mesh((2, 1)), flit_width=16, signature=True)
 SQUARE = replace(SMALL, topology=mesh((2, 2)))
+SWITCHED = replace(SMALL, topology=graph([[-1, 1, -1], [-1, 0, 2], [-1, 1, -1]], [1]))
+"""Two nodes, and a switch between them."""
 ICE40 = find_board("ice40-hx8k")
 # Where each bit of a LUT is in the two rows of a tile that are its own, by columns from 36 on;
 # lowest input combination first.
@@ -94,12 +97,13 @@ def test_a_board_that_does_not_understand_is_given_up(rtl):
     "config",
     [
         SMALL,
+        SWITCHED,
         # Buffers in block RAM or distributed RAM.
         replace(SMALL, depth=4),
         replace(SQUARE, depth=3, vcs=2),
         replace(SQUARE, contention_free=True),
     ],
-    ids=["shallow", "deep", "two VCs", "contention-free"],
+    ids=["shallow", "switch", "deep", "two VCs", "contention-free"],
 )
 def test_a_broadcast_on_the_netlist_is_what_the_model_says(name, config):
     agrees(prove(design("netlist", find_board(name), config), broadcast_of(config)))

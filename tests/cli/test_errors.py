@@ -43,6 +43,12 @@ BAD_OPTIONS = {
     "verify --mesh 64x64 --all-sources": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
     ),
+    "verify --mesh 4x4 --source 0,0 --programs 2": (
+        "programs must be 0 for the simulator and the boards here, not 2"
+    ),
+    "bitstream --board ulx3s-85f --mesh 2x2 --programs 2": (
+        "programs must be 0 for the simulator and the boards here, not 2"
+    ),
     "verilog --mesh 64x64 -o a.v": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
     ),
@@ -157,7 +163,7 @@ BAD_OPTIONS = {
     ),
     f"schedule --mesh 8x8 {CORNER} --keep 1,1": ("--keep must be left out without --random-faults"),
     f"schedule --mesh 8x8 {CORNER} --random-faults 1": (
-        "--random-faults must be 0 to less than 1, not 1.0"
+        "random faults must be 0 to less than 1, not 1.0"
     ),
     f"schedule --mesh 8x8 {CORNER} --collective reduce": (
         "collective must be broadcast, multicast, scatter, gather, all-gather or all-to-all, "
@@ -166,8 +172,9 @@ BAD_OPTIONS = {
     f"predict --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
-        "command must be bitstream, board-run, boards, cache, compare, convert, costs, predict, "
-        "program, schedule, show, traffic, transmit, verify, verilog, not frobnicate"
+        "command must be bitstream, board-run, boards, cache, compare, completion, convert, costs, "
+        "demo, doctor, predict, program, schedule, show, traffic, transmit, verify, verilog, "
+        "not frobnicate"
     ),
     "schedule --frob": "No such option '--frob' (see eyecast schedule --help)",
     # Options that exclude each other, or need each other

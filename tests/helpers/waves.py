@@ -64,7 +64,7 @@ def flits_in(waves: Waves, topology: Topology) -> Iterator[Flit]:
             case _:
                 continue
         place = name.split(".")[1]
-        coordinates = tuple(map(int, place.removeprefix("node_").split(",")))
+        coordinates = tuple(map(int, place.partition("_")[2].split(",")))
         shown = (waves.values(name.removesuffix("valid") + each) for each in ("kind", "data"))
         for cycle, (valid, kind, data) in enumerate(zip(waves.values(name), *shown, strict=True)):
             if valid == "1":

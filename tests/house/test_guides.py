@@ -2,8 +2,8 @@
 
 Of a fenced block the language says what is done with it, in the order of the page and in one
 folder: ``python`` is run, ``text`` is what the block before it has printed, ``pycon`` is a session,
-``json`` is a file named in the text before it, ``console`` has commands and what they print. What a
-command prints may be left out; what is shown is all of it.
+``json`` or ``xml`` is a file named in the text before it, ``console`` has commands and what they
+print. What a command prints may be left out; what is shown is all of it.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def test_a_guide_runs(
             assert printed == text
         elif language == "pycon":
             run_session(text, names, page)
-        elif language == "json":
-            (here / re.findall(r"`(\S+\.json)`", before)[-1]).write_text(text)
+        elif language in ("json", "xml"):
+            (here / re.findall(rf"`(\S+\.{language})`", before)[-1]).write_text(text)
         else:
             assert language == "console"
             for line, shown in filter(lambda each: is_run(each[0]), commands(text)):

@@ -33,6 +33,10 @@ FLOORS: dict[str, set[str]] = {
     },
     "waves": {"model/base", "model/network", "model/program", "model/run"},
     "picture": {"model/base", "model/network", "model/schedule", "model/collectives"},
+    "report": {
+        *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
+        *("model/run", "model/compare", "picture"),
+    },
     "formats": {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
         "model/traffic",
@@ -47,12 +51,12 @@ FLOORS: dict[str, set[str]] = {
     },
     "api": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/run", "model/compare", "picture", "sim"),
+        *("model/run", "model/traffic", "model/compare", "picture", "report", "sim"),
     },
     "cli": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/traffic", "model/compare", "picture", "sim", "boards"),
-        *("formats", "rtl", "waves"),
+        *("formats", "report", "rtl", "waves"),
     },
 }
 """For each floor the floors below it that it may import; itself always, and ``eyecast`` itself."""

@@ -130,6 +130,7 @@ def test_bad_route(
     simulate(bench.module, testbench)
 
 
+@SLOW
 def test_stalled_flits(clock: ClockDomain) -> None:
     """Two packets to node 3: the second waits at the switch for two cycles, its tail at node 2.
 
@@ -153,6 +154,7 @@ def test_stalled_flits(clock: ClockDomain) -> None:
     simulate(bench.module, testbench)
 
 
+@SLOW
 def test_flags_and_counters_are_cleared_by_reset(clock: ClockDomain) -> None:
     bench = NetworkBench(clock, NetworkConfig(topology=STAR), trace=True)
     wrong = [(1, HostSpace.TABLE, at, word) for at, word in enumerate((0x20011, 0xC1, 0))]

@@ -33,6 +33,9 @@ MESH = ("--mesh", "4x4", "--message-words", "8")
 TORUS = ("--torus", "4x2", "--vcs", "2", "--message-words", "8")
 FAULTY = ("--line", "3", "--faulty-node", "2", "--message-words", "8")
 """Its last node is as whole as the others: it is loaded, and keeps what it is loaded with."""
+SWITCHES = ("--graph", "pair.json", "--message-words", "8")
+"""Two nodes, and a switch between them: it is a module of its own, which is not loaded."""
+PAIR = {"kind": "graph", "neighbor": [[-1, 1, -1], [-1, 0, 2], [-1, 1, -1]], "switches": [1]}
 
 TREE = ("--source", "0", "--algorithm", "tree", "--flits", "5")
 BROADCAST = ("--source", "0,0", "--flits", "5")
@@ -83,8 +86,9 @@ def run_bench(standard: str, macros: dict[str, int]) -> list[str]:
         (MESH, BROADCAST, "barrier", ["2012"]),
         (TORUS, ALL_GATHER, "self-timed", ["2012"]),
         (FAULTY, TREE, "barrier", ["2005", "2005-sv", "2009"]),
+        pytest.param(SWITCHES, TREE, "self-timed", ["2005", "2012"], marks=pytest.mark.slow),
     ],
-    ids=["mesh", "torus", "faulty node"],
+    ids=["mesh", "torus", "faulty node", "switches"],
 )
 def test_icarus_sees_what_is_predicted(
     eyecast: Command,
@@ -93,6 +97,7 @@ def test_icarus_sees_what_is_predicted(
     timing: str,
     standards: list[str],
 ) -> None:
+    Path("pair.json").write_text(json.dumps(PAIR))
     assert eyecast("verilog", *network, "-o", "network.v").status == 0
     assert eyecast("program", *network, *collective, "-o", "program.json").status == 0
     program = read_program("program.json")

@@ -74,6 +74,28 @@ def test_the_trace_can_be_read_off_the_waves(made, parameters, tmp_path):
     assert waves.values("network.cycle") == list(range(predicted.cycles))
 
 
+def test_a_switch_has_links_alone(tmp_path):
+    # Two leaves with two nodes each, below a root; the nodes come first.
+    links = [(0, 4), (1, 4), (2, 5), (3, 5), (4, 6), (5, 6)]
+    table = [[-1] + [a + b - node for a, b in links if node in (a, b)] for node in range(7)]
+    width = max(map(len, table))
+    tree = eyecast.graph([row + [-1] * (width - len(row)) for row in table], switches=(4, 5, 6))
+    made = eyecast.schedule(tree, "tree", source=0, flits=2)
+    predicted, waves = broadcast(tmp_path, made)
+    assert sorted(flits_in(waves, tree)) == rows(predicted.trace)
+    scopes = {tuple(name.split(".")[1:3]) for name in waves.changes if name.count(".") > 2}
+    assert {place for place, part in scopes if part == "interface"} == {
+        *("node_0", "node_1", "node_2", "node_3")
+    }
+    assert ("switch_6", "in_port_2") in scopes
+    for node, groups in ((0, 2), (6, 4)):
+        write_surfer(tmp_path / "w.sucl", eyecast.compile(made).config, node)
+        commands = (tmp_path / "w.sucl").read_text().splitlines()
+        names = {tuple(line.split(".")[1:]) for line in commands[1:-1]}
+        assert names <= scopes
+        assert len(names) == groups + (node == 0)
+
+
 def test_so_it_can_where_packets_share_links(tmp_path):
     topology = eyecast.torus((3, 3))
     config, predicted = crowded(topology, rate=0.5)
@@ -111,8 +133,12 @@ def test_a_packet_carries_its_step_and_address(tmp_path):
     assert sorted((s, a) for _, s, a in shown) == sorted((r.step, r.target_address) for r in rows)
 
 
-def test_on_its_way_a_packet_has_the_step_that_it_is_sent_in(tmp_path):
-    _, waves = broadcast(tmp_path, vcs=2, flit_width=16)
+@pytest.mark.parametrize("flit_width", [16, 32])
+def test_on_its_way_a_packet_has_the_step_that_it_is_sent_in(flit_width, tmp_path):
+    """Its delivery is behind the slots of its route, in the same flit or in the next one."""
+    made = eyecast.schedule(eyecast.mesh((8, 8)), "eye", source=(0, 0), flits=4)
+    assert made.distances.max() > 6
+    _, waves = broadcast(tmp_path, made, vcs=2, flit_width=flit_width)
     shown = []
     for name in waves.changes:
         if ".out_" in name and name.endswith(".kind"):
@@ -122,9 +148,9 @@ def test_on_its_way_a_packet_has_the_step_that_it_is_sent_in(tmp_path):
             heads = [cycle for cycle in heads if cycle - 1 not in heads]
             shown += [(name.split(".")[1], step[cycle]) for cycle in heads]
     sent = []
-    for place, step in enumerate(EYE.step.tolist()):
-        begin, end = EYE.path_offsets[place : place + 2]
-        nodes = MESH.coordinates(EYE.path_nodes[begin : end - 1]).tolist()
+    for place, step in enumerate(made.step.tolist()):
+        begin, end = made.path_offsets[place : place + 2]
+        nodes = made.topology.coordinates(made.path_nodes[begin : end - 1]).tolist()
         sent += [(f"node_{x},{y}", step) for x, y in nodes]
     assert sorted(shown) == sorted(sent)
 

@@ -43,7 +43,7 @@ class Plan:
     """Sends of the host: (step, node) pairs, ascending by step, one at most in each step.
 
     ``scheme`` says where the plan comes from, ``claim`` which (t, s) its paper gives it; None for
-    what no paper says. Raises :class:`InvalidInput` for a step before 1, two
+    what no paper says. Raises :class:`.InvalidInput` for a step before 1, two
     sends in one step, a node outside ``topology`` and a faulty one. What the plan achieves is
     counted (:attr:`arrival`), not claimed.
     """
@@ -91,7 +91,7 @@ class Plan:
     def time(self) -> int:
         """The paper's *t*, counted: the last step in which a node gets it or the host sends.
 
-        Raises :class:`InvalidInput` where a node never gets the message.
+        Raises :class:`.InvalidInput` where a node never gets the message.
         """
         for node in self.missed[:1]:
             raise InvalidInput.of("plan", "one that reaches all nodes", f"one without node {node}")
@@ -159,14 +159,14 @@ def counted_work(largest: Sequence[int], nodes: int, time: int) -> int:
 
 
 def require_kind(topology: Topology, *kinds: str) -> None:
-    """Raise :class:`InvalidInput` unless ``topology`` is of one of ``kinds``, without faults."""
+    """Raise :class:`.InvalidInput` unless ``topology`` is of one of ``kinds``, without faults."""
     if topology.kind not in kinds or topology.without_faults is not None:
         allowed = f"a {' or '.join(kinds)} without faults"
         raise InvalidInput.of("network", allowed, with_article(topology.label))
 
 
 def require_connected(topology: Topology) -> None:
-    """Raise :class:`InvalidInput` unless all nodes but faulty ones hang together.
+    """Raise :class:`.InvalidInput` unless all nodes but faulty ones hang together.
 
     The direction of links does not count: the host may send to where they do not lead.
     """

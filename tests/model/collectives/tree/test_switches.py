@@ -8,9 +8,19 @@ import numpy as np
 import pytest
 from helpers.switch_networks import fat_tree, switch_mesh, switch_star, switch_tree
 from helpers.topologies import refusal
-from helpers.tree_networks import drawn_edges, graph_of, judge, proved, star, with_drawn_faults
+from helpers.tree_networks import (
+    drawn_edges,
+    drawn_graph,
+    graph_of,
+    judge,
+    proved,
+    star,
+    with_drawn_faults,
+)
 
 from eyecast.model.collectives.tree.broadcast import tree_broadcast, tree_multicast
+from eyecast.model.collectives.tree.graph import two_way_graph
+from eyecast.model.collectives.tree.intervals import interval_sends, tree_path
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import with_switches
 from eyecast.model.network.topology import Topology, line, mesh
@@ -52,6 +62,20 @@ def test_any_graph_any_switches_any_faults(seed: int) -> None:
     topology, _ = with_drawn_faults(whole, 0.1, 0.2, seed)
     if topology.working_nodes.size:
         proved(topology, int(draw.choice(topology.working_nodes)))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_intervals_count_the_links_over_who_is_left_out(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    nodes = int(draw.integers(5, 40))
+    graph = two_way_graph(drawn_graph(nodes, nodes // 3, seed))
+    members = draw.random(nodes) < 0.5
+    members[0] = True
+    steps = int(members.sum() - 1).bit_length()
+    tree = interval_sends(graph, 0, steps, 20, members)
+    paths = [tree_path(tree.parents, *ends) for ends in tree.rows[:, 1:].tolist()]
+    assert tree.tcd == sum(len(path) - 1 for path in paths)
+    assert sorted(tree.rows[:, 2].tolist()) == np.flatnonzero(members)[1:].tolist()
 
 
 @pytest.mark.parametrize("seed", range(12))

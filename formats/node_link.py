@@ -1,0 +1,57 @@
+"""Graphs in networkx's node-link JSON (:mod:`.model.network.node_link`), a format of its own."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..model.base.files import InputFile
+from ..model.base.json_file import read_json
+from ..model.network.edges import Edges
+from ..model.network.node_link import decode_edges
+from ..model.network.topology import Topology
+from .format import Format
+from .graphs import network_of
+
+_USED = {"id", "source", "target", "switch"}
+
+
+class _Looks(msgspec.Struct):
+    """Nodes and edges as they are, to see what else they have."""
+
+    nodes: list[dict[str, msgspec.Raw]]
+    edges: list[dict[str, msgspec.Raw]] = []
+    links: list[dict[str, msgspec.Raw]] = []
+
+
+def read_node_link(file: InputFile) -> Topology:
+    """Read a node-link graph, and say what of it a network has no place for.
+
+    Raises :class:`InvalidInput` that names the file and the place in it.
+    """
+    edges, looks = read_json(file, _decode)
+    passed_over = {
+        f"{name} of {what}"
+        for what, things in (("nodes", looks.nodes), ("edges", looks.edges or looks.links))
+        for name in set().union(*things) - _USED - ({"key"} if what == "edges" else set())
+    }
+    names = [_name(bytes(node["id"])) for node in looks.nodes]
+    return network_of(file, edges, names=names, passed_over=passed_over)
+
+
+def _decode(text: bytes) -> tuple[Edges, _Looks]:
+    return decode_edges(text), msgspec.json.decode(text, type=_Looks)
+
+
+def _name(identity: bytes) -> str:
+    """The name that an id's JSON text stands for, if it is a string; the text itself otherwise."""
+    value = msgspec.json.decode(identity)
+    return value if isinstance(value, str) else identity.decode()
+
+
+NODE_LINK = Format(
+    name="node-link",
+    title="networkx node-link JSON",
+    suffixes=(".json",),
+    looks=lambda head: head.lstrip().startswith(b"{") and b'"nodes"' in head,
+    read_network=read_node_link,
+)

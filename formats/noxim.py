@@ -1,0 +1,235 @@
+"""Traffic of Noxim: tables of rates, and lists of packets ("hardcoded").
+
+A table says how often each source sends to each target. ``%`` begins a comment::
+
+    % src dst  pir   por  t_on t_off t_period
+      0   5    0.01
+      1   4    0.02  0.3  0    500   1000
+
+In every cycle a node has at most one packet. It has one for the target of a row with probability
+``pir``, or ``por`` in a cycle that follows one with a packet (``pir`` where it is left out). A row
+counts in cycles whose remainder by ``t_period`` is above ``t_on`` and below ``t_off`` (in all but
+cycle 0 where these are left out). A rate must be given: Noxim's own default is on its command line.
+
+A list has packets in the order of cycles; -1 ends a cycle. ``%`` or ``#`` begins a comment::
+
+    0 5
+    1 4
+    -1
+    -1
+    2 3                cycle 2
+
+Neither says how long packets are. Node numbers are Noxim's: x + width * y. Source of both formats:
+``src/GlobalTrafficTable.cpp``, ``src/GlobalTrafficHardcoding.cpp`` and ``canShot`` of
+``src/ProcessingElement.cpp`` in davidepatti/noxim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.base.errors import InvalidInput, require_range
+from ..model.base.files import InputFile, input_name
+from ..model.network.config import MOST_MEMORY_WORDS
+from ..model.network.topology import Topology
+from ..model.traffic.traffic import LARGEST_CYCLES, LARGEST_PACKETS, Traffic
+from .format import Format, TrafficSetting
+from .lines import numbered_lines, quoted, wrong_line
+
+LARGEST_WORK = 1 << 30
+"""Rows times cycles of a drawing: half a minute."""
+
+_CHUNK = 4096
+_COLUMNS = ("src", "dst", "pir", "por", "t_on", "t_off", "t_period")
+_NEVER = 1 << 40
+_WHOLE = re.compile(r"\d{1,9}")
+_RATE = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?")
+_END = "-1"
+_BEFORE = rb"(?:[ \t]*+(?:[#%].*+)?\r?\n)*+[ \t]*+"
+_TABLE_HEAD = re.compile(_BEFORE + rb"\d+[ \t]+\d+[ \t]+[01]?(?:\.\d*)?(?:[eE][-+]?\d+)?\s")
+_LIST_HEAD = re.compile(rb"(?:[ \t]*+(?:[#%].*+|\d+[ \t]+\d+[ \t]*+)?\r?\n)*+[ \t]*+-1\s")
+
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row of a table, all of it given."""
+
+    source: int
+    target: int
+    pir: float
+    por: float
+    on: int
+    off: int
+    period: int
+
+
+def read_noxim_table(file: InputFile, setting: TrafficSetting) -> Traffic:
+    """Draw packets from a table of rates, by the seed, for the cycles and of the length set.
+
+    Raises :class:`InvalidInput` that names the line, or for more cycles or packets than can be.
+    """
+    require_range("cycles", setting.cycles, 1, LARGEST_CYCLES)
+    working = _working(setting.topology)
+    rows: dict[int, list[_Row]] = {}
+    for number, line in numbered_lines(file):
+        if not line.startswith("%"):
+            row = _row(file, number, line)
+            _require_ends(file, number, row.source, row.target, setting.topology, working)
+            rows.setdefault(row.source, []).append(row)
+    work = sum(map(len, rows.values())) * setting.cycles
+    if work > LARGEST_WORK:
+        name = f"{input_name(file)}: rows x cycles"
+        raise InvalidInput.of(name, f"at most {LARGEST_WORK}", work)
+    parts = [np.zeros((3, 0), dtype=np.int64)]
+    packets = 0
+    for source in sorted(rows):
+        cycle, target = _drawn(rows[source], setting.cycles, (setting.seed, source))
+        packets += len(cycle)
+        if packets > LARGEST_PACKETS:
+            name = f"{input_name(file)}: packets drawn"
+            raise InvalidInput.of(name, f"at most {LARGEST_PACKETS}", "more")
+        parts.append(np.stack((cycle, np.full_like(cycle, source), target)))
+    return _traffic(np.concatenate(parts, axis=1), setting)
+
+
+def _row(file: InputFile, number: int, line: str) -> _Row:
+    """The row in a line of a table; what is left out is as Noxim has it."""
+    words = line.split()
+    if not 3 <= len(words) <= len(_COLUMNS):
+        complaint = f"must be 3 to 7 numbers, {' '.join(_COLUMNS)}, not {quoted(line)}"
+        raise wrong_line(file, number, complaint)
+    for name, word in zip(_COLUMNS, words, strict=False):
+        rate = name in ("pir", "por")
+        fits = _RATE.fullmatch(word) and float(word) <= 1 if rate else _WHOLE.fullmatch(word)
+        if not fits:
+            allowed = "0 to 1 packets per cycle" if rate else "a number, 0 or more"
+            raise wrong_line(file, number, f"{name} must be {allowed}, not {quoted(word)}")
+    source, target = int(words[0]), int(words[1])
+    pir = float(words[2])
+    por = float(words[3]) if len(words) > 3 else pir
+    times = [int(word) for word in words[4:]]
+    for (name, time), (later_name, later) in pairwise(zip(_COLUMNS[4:], times, strict=False)):
+        if later <= time:
+            complaint = f"{later_name} must be above {name}, {time}, not {later}"
+            raise wrong_line(file, number, complaint)
+    return _Row(source, target, pir, por, *times, *(0, _NEVER, _NEVER)[len(times) :])
+
+
+def _drawn(rows: Sequence[_Row], cycles: int, seed: tuple[int, int]) -> tuple[Numbers, Numbers]:
+    """Cycles and targets of the packets of one source."""
+    draw = np.random.default_rng(seed)
+    targets, on, off, period = (
+        np.array([getattr(row, name) for row in rows]) for name in ("target", "on", "off", "period")
+    )
+    at, to = [], []
+    sent_before = False
+    for first in range(0, cycles, _CHUNK):
+        cycle = np.arange(first, min(first + _CHUNK, cycles))
+        phase = cycle[:, np.newaxis] % period
+        active = (phase > on) & (phase < off)
+        lot = draw.random(len(cycle))[:, np.newaxis]
+        # A packet is of the first row at which the sum of the rates is above the lot.
+        fresh, again = (
+            lot < np.cumsum(np.where(active, [getattr(row, name) for row in rows], 0), axis=1)
+            for name in ("pir", "por")
+        )
+        sent = _sent(fresh[:, -1], again[:, -1], sent_before)
+        after = np.append(sent_before, sent[:-1])
+        row = np.where(after, again.argmax(axis=1), fresh.argmax(axis=1))
+        sent_before = bool(sent[-1])
+        at.append(cycle[sent])
+        to.append(targets[row[sent]])
+    return np.concatenate(at), np.concatenate(to)
+
+
+def _sent(
+    fresh: npt.NDArray[np.bool_], again: npt.NDArray[np.bool_], before: bool
+) -> npt.NDArray[np.bool_]:
+    """Cycles with a packet: as ``again`` says after one with a packet, else as ``fresh`` says."""
+    if (fresh == again).all():
+        return fresh
+    sent = []
+    for if_not, if_so in zip(fresh.tolist(), again.tolist(), strict=True):
+        before = if_so if before else if_not
+        sent.append(before)
+    return np.array(sent)
+
+
+def read_noxim_list(file: InputFile, setting: TrafficSetting) -> Traffic:
+    """Read a list of packets, of the length set.
+
+    Raises :class:`InvalidInput` that names the line.
+    """
+    working = _working(setting.topology)
+    cycle = 0
+    packets: list[tuple[int, int, int]] = []
+    for number, line in numbered_lines(file):
+        if line.startswith(("%", "#")):
+            continue
+        words = line.split()
+        if words[0] == _END:
+            cycle += 1
+            continue
+        if len(words) != 2 or not all(map(_WHOLE.fullmatch, words)):
+            raise wrong_line(file, number, f"must be src dst, or -1, not {quoted(line)}")
+        source, target = map(int, words)
+        _require_ends(file, number, source, target, setting.topology, working)
+        packets.append((cycle, source, target))
+        if len(packets) > LARGEST_PACKETS:
+            raise wrong_line(file, number, f"packets must be at most {LARGEST_PACKETS}")
+    return _traffic(np.array(packets, dtype=np.int64).reshape(-1, 3).T, setting)
+
+
+def _traffic(columns: Numbers, setting: TrafficSetting) -> Traffic:
+    """Packets of these cycles, sources and targets, shape (3, packets), all of one length."""
+    require_range("packet flits", setting.flits, 1, MOST_MEMORY_WORDS)
+    return Traffic.sorted(*columns, np.full(columns.shape[1], setting.flits))
+
+
+def _working(topology: Topology) -> frozenset[int]:
+    return frozenset(topology.working_nodes.tolist())
+
+
+def _require_ends(
+    file: InputFile,
+    number: int,
+    source: int,
+    target: int,
+    topology: Topology,
+    working: frozenset[int],
+) -> None:
+    """Require two nodes of ``topology`` that take part."""
+    for name, node in (("src", source), ("dst", target)):
+        if node >= topology.nodes:
+            complaint = f"{name} must be a node, 0 to {topology.nodes - 1}, not {node}"
+            raise wrong_line(file, number, complaint)
+        if node not in working:
+            raise wrong_line(file, number, f"{name} must be a node that takes part, not {node}")
+    if source == target:
+        raise wrong_line(file, number, f"dst must be another node than src, not {target}")
+
+
+NOXIM_TABLE = Format(
+    name="noxim-table",
+    title="Noxim traffic table",
+    suffixes=(".noxim",),
+    looks=lambda head: _TABLE_HEAD.match(head) is not None,
+    read_traffic=read_noxim_table,
+    draws_traffic=True,
+)
+NOXIM_LIST = Format(
+    name="noxim-list",
+    title="Noxim hardcoded traffic",
+    suffixes=(".noxim",),
+    looks=lambda head: _LIST_HEAD.match(head) is not None,
+    read_traffic=read_noxim_list,
+    draws_traffic=True,  # a list has packets, but their length is a drawing's option
+)

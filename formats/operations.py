@@ -1,0 +1,239 @@
+"""Sends and receives of ranks, as GOAL and Chakra have them, and the messages that they make.
+
+Each rank has operations: sends, receives and local ones. An operation begins when those that it is
+``after`` have ended and those that it is ``beside`` have begun; nothing else orders them. A send
+and a receive of the same two ranks and tag are one message, the first with the first and so on. A
+send ends when its message is on the way, a receive when it has begun and its message is there::
+
+    rank 0            rank 1                     messages
+    a: send to 1      b: receive from 0          1. 0 -> 1
+                      c: local, after b
+                      d: send to 2, after c      2. 1 -> 2, after message 1
+
+Nothing says which data a message carries, so each is a block of its own, and the collective is
+custom. The other way, a rank begins the operations of a step when those of its last step have
+ended, as nodes do that time themselves.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from heapq import heapify, heappop, heappush
+from itertools import groupby
+
+import numpy as np
+
+from ..model.base.errors import InvalidInput
+from ..model.base.files import InputFile, input_name
+from ..model.schedule.ordered import CircleError, OrderedSends, packed_schedule
+from ..model.schedule.schedule import Schedule
+from ..model.schedule.table import CUSTOM, Blocks
+from .format import Setting
+from .ranks import nodes_of_ranks
+
+WORD_BYTES = 4
+"""Bytes of a word, where a format counts bytes: a flit of 32 bits."""
+
+LARGEST_OPERATIONS = 4_000_000
+LARGEST_SIZE = ((1 << 31) - 1) * WORD_BYTES
+"""Bytes of a message: a block has at most 2^31 - 1 words."""
+
+LARGEST_SEARCH = 1 << 25
+"""Operations that are looked at for what messages wait for: half a minute."""
+
+
+class Kind(Enum):
+    """Kinds of operation."""
+
+    SEND = auto()
+    RECEIVE = auto()
+    LOCAL = auto()
+
+
+@dataclass(slots=True)
+class Operation:
+    """One operation of ``rank``.
+
+    ``place`` says where it stands, for errors: "tree.goal, line 7". ``peer`` is the other rank,
+    ``size`` the message's bytes. ``after`` and ``beside`` are places in the list of operations.
+    """
+
+    kind: Kind
+    rank: int
+    place: str
+    peer: int = -1
+    size: int = 0
+    tag: int = 0
+    after: list[int] = field(default_factory=list)
+    beside: list[int] = field(default_factory=list)
+
+
+def schedule_of(
+    operations: Sequence[Operation], ranks: int, file: InputFile, setting: Setting, algorithm: str
+) -> Schedule:
+    """The messages of ``operations`` as a schedule on the network of ``setting``.
+
+    Raises :class:`InvalidInput` that names the place: a send without a receive or the other way
+    round, two sizes of one message, operations that wait for each other; and for more ranks than
+    nodes.
+    """
+    nodes = nodes_of_ranks(setting.topology, ranks, f"ranks of {input_name(file)}")
+    messages = sorted(_messages(operations))
+    message_of = {place: number for number, pair in enumerate(messages) for place in pair}
+    search = _Search(operations, message_of)
+    sent = [operations[send] for send, _ in messages]
+    sends = OrderedSends(
+        source=[nodes[operation.rank] for operation in sent],
+        target=[nodes[operation.peer] for operation in sent],
+        blocks=[(message,) for message in range(len(sent))],
+        after=[search.awaited_by(send) for send, _ in messages],
+    )
+    words = [max(1, -(-operation.size // WORD_BYTES)) for operation in sent]
+    blocks = Blocks(
+        np.array(sends.source, np.int32),
+        tuple((target,) for target in sends.target),
+        np.array(words, np.int32),
+    )
+    try:
+        return packed_schedule(
+            setting.topology, CUSTOM, algorithm, setting.ports, None, blocks, sends
+        )
+    except CircleError as error:
+        raise _circle([sent[message].place for message in error.circle]) from error
+
+
+def _circle(places: Sequence[str]) -> InvalidInput:
+    """Complain about operations that wait for each other."""
+    others = f", by way of {places[1]}" if len(places) > 1 else ""
+    more = f" and {len(places) - 2} more" if len(places) > 2 else ""
+    return InvalidInput(f"{places[0]}: waits for itself{others}{more}")
+
+
+def _messages(operations: Sequence[Operation]) -> Iterator[tuple[int, int]]:
+    """The send and the receive of each message, matched in the order in which they begin."""
+    sends: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+    receives: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+    for place in _in_order(operations):
+        operation = operations[place]
+        if operation.kind is Kind.SEND:
+            sends[operation.rank, operation.peer, operation.tag].append(place)
+        elif operation.kind is Kind.RECEIVE:
+            receives[operation.peer, operation.rank, operation.tag].append(place)
+    for source, target, tag in sorted(sends.keys() | receives.keys()):
+        sent, received = sends[source, target, tag], receives[source, target, tag]
+        what = f"message {source} -> {target} of tag {tag}"
+        common = min(len(sent), len(received))
+        for alone, missing in ((sent[common:], "receive"), (received[common:], "send")):
+            if alone:
+                raise InvalidInput(f"{operations[alone[0]].place}: {what} has no {missing}")
+        for send, receive in zip(sent, received, strict=True):
+            size, expected = operations[send].size, operations[receive].size
+            if size != expected:
+                complaint = f"{what} must have the {size} bytes that are sent, not {expected}"
+                raise InvalidInput(f"{operations[receive].place}: {complaint}")
+            yield send, receive
+
+
+def _in_order(operations: Sequence[Operation]) -> list[int]:
+    """The operations' places so that each comes behind those it waits for, else as they stand."""
+    missing = [len(each.after) + len(each.beside) for each in operations]
+    behind: list[list[int]] = [[] for _ in operations]
+    for place, operation in enumerate(operations):
+        for other in (*operation.after, *operation.beside):
+            behind[other].append(place)
+    ready = [place for place, count in enumerate(missing) if not count]
+    heapify(ready)
+    order: list[int] = []
+    while ready:
+        order.append(heappop(ready))
+        for place in behind[order[-1]]:
+            missing[place] -= 1
+            if not missing[place]:
+                heappush(ready, place)
+    if len(order) == len(operations):
+        return order
+    walk: dict[int, None] = {}
+    at = next(place for place, count in enumerate(missing) if count)
+    while at not in walk:
+        walk[at] = None
+        operation = operations[at]
+        at = next(other for other in (*operation.after, *operation.beside) if missing[other])
+    visited = list(walk)
+    raise _circle([operations[place].place for place in visited[visited.index(at) :]])
+
+
+class _Search:
+    """The search for the messages that a send waits for: it goes back over its rank's operations.
+
+    ``message_of`` is the message of each send and receive.
+    """
+
+    def __init__(self, operations: Sequence[Operation], message_of: dict[int, int]) -> None:
+        self._operations = operations
+        self._message_of = message_of
+        self._looked_at = 0
+
+    def awaited_by(self, send: int) -> list[int]:
+        """Messages that have left, or are there, before operation ``send`` begins.
+
+        Those that a message in the list waits for itself may be left out.
+        """
+        found: list[int] = []
+        begun, ended = {send}, set[int]()
+        looking = [send]
+        while looking:
+            operation = self._operations[looking.pop()]
+            self._count(operation)
+            new = set(operation.after) - ended
+            sends = {place for place in new if self._operations[place].kind is Kind.SEND}
+            # They began after all that they are after had ended: that need not be looked at.
+            implied = {other for place in sends for other in self._operations[place].after}
+            ended |= new | implied
+            rest = new - sends - implied
+            received = {place for place in rest if self._operations[place].kind is Kind.RECEIVE}
+            found += [self._message_of[place] for place in sends - implied | received]
+            further = (rest | set(operation.beside)) - begun
+            begun |= further
+            looking += further
+        return sorted(found)
+
+    def _count(self, operation: Operation) -> None:
+        self._looked_at += 1 + len(operation.after) + len(operation.beside)
+        if self._looked_at > LARGEST_SEARCH:
+            raise InvalidInput(f"{operation.place}: has more before it than can be followed")
+
+
+def operations_of(schedule: Schedule) -> list[list[Operation]]:
+    """The sends and receives of each rank, which is a node that takes part, step by step.
+
+    Tags are the places of sends in the schedule; ``after`` holds places in the rank's own list.
+    """
+    working = schedule.topology.working_nodes.tolist()
+    rank_of = {node: rank for rank, node in enumerate(working)}
+    begins = schedule.block_offsets[:-1]
+    words = np.add.reduceat(schedule.blocks.words[schedule.block_ids].astype(np.int64), begins)
+    steps: list[list[tuple[int, Operation]]] = [[] for _ in working]
+    columns = (schedule.step, schedule.source, schedule.target, words * WORD_BYTES)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    for tag, (step, source, target, size) in enumerate(rows):
+        ends = rank_of[source], rank_of[target]
+        for kind, (rank, peer) in ((Kind.SEND, ends), (Kind.RECEIVE, ends[::-1])):
+            steps[rank].append((step, Operation(kind, rank, "", peer, size, tag)))
+    return [_one_after_another(each) for each in steps]
+
+
+def _one_after_another(steps: list[tuple[int, Operation]]) -> list[Operation]:
+    """Operations of one rank in the order of their steps, each after those of the step before."""
+    operations: list[Operation] = []
+    last: list[int] = []
+    for _, group in groupby(sorted(steps, key=lambda each: each[0]), key=lambda each: each[0]):
+        now = []
+        for _, operation in group:
+            operation.after = last
+            now.append(len(operations))
+            operations.append(operation)
+        last = now
+    return operations

@@ -1,0 +1,24 @@
+"""Ranks of a file on the nodes of a network."""
+
+from __future__ import annotations
+
+from ..model.base.errors import InvalidInput
+from ..model.network.topology import Topology
+from ..model.schedule.table import CUSTOM
+
+
+def nodes_of_ranks(topology: Topology, ranks: int, parameter: str) -> list[int]:
+    """The node of each rank: rank r is the r-th working node, in order of their numbers.
+
+    Raises :class:`.InvalidInput`, naming ``parameter``, where there are more ranks than nodes.
+    """
+    nodes: list[int] = topology.working_nodes.tolist()
+    if ranks > len(nodes):
+        allowed = f"at most {len(nodes)}, the working nodes of the {topology.label}"
+        raise InvalidInput.of(parameter, allowed, ranks)
+    return nodes[:ranks]
+
+
+def name_on(topology: Topology, collective: str, ranks: int) -> str:
+    """Name a collective of ``ranks`` nodes: custom where some working nodes have no rank."""
+    return collective if ranks == topology.working_nodes.size else CUSTOM

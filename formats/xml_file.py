@@ -1,0 +1,116 @@
+"""XML files of others: read without entities and the net, each refusal with line and element."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from ..model.base.errors import InvalidInput, one_of
+from ..model.base.files import InputFile, input_name
+
+LARGEST_XML = 1 << 25
+"""Bytes of an XML file: in memory its elements take some twenty times as much."""
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
+_SHOWN = 60
+"""Characters of a value that a refusal shows."""
+
+Element = Any
+"""An element of lxml, which has no types."""
+
+
+def root_name(head: bytes) -> str:
+    """Name of the first element of an XML text, or "" if it has none."""
+    found = re.search(rb"<([A-Za-z_][\w.-]*)", re.sub(rb"(?s)<!--.*?-->", b"", head))
+    return found[1].decode() if found else ""
+
+
+class XmlFile:
+    """An XML file whose elements are read one by one.
+
+    ``root`` is its first element. Every refusal is an :class:`.InvalidInput` that names the file,
+    the line and the element.
+    """
+
+    def __init__(self, file: InputFile) -> None:
+        self.name = input_name(file)
+        self.root = self._parsed(file.content)
+
+    def _parsed(self, content: bytes) -> Element:
+        from lxml import etree  # noqa: PLC0415 - takes long to import, and few commands need it
+
+        if len(content) > LARGEST_XML:
+            raise InvalidInput.of(f"bytes of {self.name}", f"at most {LARGEST_XML}", len(content))
+        for forbidden, what in ((b"<!DOCTYPE", "a DOCTYPE"), (b"<!ENTITY", "an ENTITY")):
+            place = content.find(forbidden)
+            if place >= 0:
+                line = content.count(b"\n", 0, place) + 1
+                raise InvalidInput(f"{self.name}, line {line}: XML must be without {what}")
+        parser = etree.XMLParser(
+            encoding="utf-8",
+            resolve_entities=False,
+            no_network=True,
+            load_dtd=False,
+            huge_tree=False,
+            remove_comments=True,
+            remove_pis=True,
+        )
+        try:
+            return etree.fromstring(content, parser)
+        except (etree.XMLSyntaxError, ValueError) as error:
+            line = getattr(error, "lineno", None) or 1
+            complaint = str(error).split(", line ")[0].replace("\n", " ")
+            raise InvalidInput(f"{self.name}, line {line}: must be XML: {complaint}") from error
+
+    def refusal(self, element: Element, complaint: str) -> InvalidInput:
+        """The error that an element must not be as it is."""
+        return InvalidInput(
+            f"{self.name}, line {element.sourceline}: <{element.tag[:_SHOWN]}>: {complaint}"
+        )
+
+    def children(self, element: Element, *names: str) -> list[Element]:
+        """The elements in ``element``, which must all have one of ``names``, and no text beside."""
+        found = list(element)
+        for child in found:
+            if child.tag not in names:
+                raise self.refusal(child, f"must be a <{one_of(names)}>")
+        for text in (element.text, *(child.tail for child in found)):
+            if text and text.strip():
+                raise self.refusal(element, f"must hold no text, not {_shown(text.strip())}")
+        return found
+
+    def require_empty(self, element: Element) -> None:
+        """Require that ``element`` holds neither elements nor text."""
+        for child in element:
+            raise self.refusal(child, f"must not be in a <{element.tag}>")
+        self.children(element)
+
+    def require_attributes(
+        self, element: Element, required: Iterable[str], optional: Iterable[str] = ()
+    ) -> None:
+        """Require all of ``required``, and nothing but these and ``optional``."""
+        required, given = set(required), set(element.attrib)
+        for name in sorted(required - given):
+            raise self.refusal(element, f"must have {name}")
+        for name in sorted(given - required - set(optional)):
+            raise self.refusal(element, f"must be without {_shown(name)}, which is not known")
+
+    def text(self, element: Element, name: str, allowed: Iterable[str]) -> str:
+        """The attribute ``name``, which must be one of ``allowed``."""
+        allowed = tuple(allowed)
+        value: str = element.attrib[name]
+        if value not in allowed:
+            raise self.refusal(element, f"{name} must be {one_of(allowed)}, not {_shown(value)}")
+        return value
+
+    def integer(self, element: Element, name: str, low: int, high: int) -> int:
+        """The attribute ``name``, which must be an integer from ``low`` to ``high``."""
+        value: str = element.attrib[name]
+        if not _INTEGER.fullmatch(value) or not low <= int(value) <= high:
+            raise self.refusal(element, f"{name} must be {low} to {high}, not {_shown(value)}")
+        return int(value)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")

@@ -1,0 +1,139 @@
+"""Contents of a page: a prediction, a verification, algorithms side by side, or traffic.
+
+The data contract between Python and the page's script. Packed columns (``report/packing.py``) are
+written here as ``column``; outputs are numbered ``node * ports + port``, and port 0 is delivery::
+
+    format, version   "eyecast-report", 1
+    eyecast           the version of Eyecast
+    title             what was run on what network
+    verdict           {"good": true, false or null, "text": one line}
+    network           nodes, ports, vcs, link_registers; points [[x, y]], low, high (its corners, in
+                      cells, y down), names, port_names; written {node: name}, rulers: texts
+                      beside the drawing; host, faulty_nodes, switches; links: columns from,
+                      port, to, faulty, and curves {number of the link: [[[x, y], ...], ...]} of
+                      those that are not straight
+    runs              the runs that can be watched, one object each, below
+    chosen            the number of the run that is watched at first
+    comparison        null, or a table as below with "runs": the numbers of each row's runs
+    latency           null, or {"cycles": column, "packets": column}: so many packets took so long
+
+    of each run:
+    name, title, timing, root (or null), cycles (that are shown), finished
+    steps             {"first": [cycle], "end": [cycle after]}, step 1 first, as the trace has them
+    measures          what the model says of each step, or []
+    trace             null, or rows, lines and counts (outputs and their flits), words {low, high},
+                      and for each flit, in order of outputs and cycles: gaps (the cycle after the
+                      flit before of that output, or cycle 0), vc, kind (1: head, 2: tail), word
+                      (number in words), row (of the program, from 1; 0: none), stay (cycles from
+                      its own until it leaves the next router), stalled (of them, held up in front)
+    loads             null, or in place of a trace: rows, width (cycles of a bin), bins, lines,
+                      counts (bins x lines), steps (null, or steps x lines)
+    stalled, flags    stalled flits of each node; {node: [names]}
+    waiting, notes    lines: what nodes still wait for; what is left out of the page
+    program           null, or columns: first_row, first_receive (offsets by node); of rows step,
+                      source_address, target_address, length, continued, start (from 1; 0: none),
+                      target (node, from 1; 0: none), route; first_segment (offsets by route), port,
+                      hops, vc; receive_step, receive_port
+    held              words of blocks that each node has at the start
+    memory            null, or {"size": words of a node, "low", "high"}: after the run
+    blocks            null, or {"starts": addresses, "owner": nodes}
+    tables            [{"title", "columns", "rows", "wrong": [rows that are not right]}]
+    difference        null, or {"row": number, "rows": [[number, model, hardware]]}
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import __version__
+from ..model.network.config import NetworkConfig
+from ..model.run.measures import measure_steps
+from ..model.run.run import Prediction
+from ..model.run.trace import Difference
+from .drawing import pack_network
+from .flits import MOST_FLITS
+from .packing import Pack
+from .page import write_page
+from .runs import Watched, pack_run
+
+FORMAT, VERSION = "eyecast-report", 1
+
+_AROUND = 4
+"""Rows of both traces that are shown before their first difference, and after it."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page that can be written: its title, and its data as :meth:`.Pack.seal` makes them."""
+
+    title: str
+    data: str
+
+    def write(self, path: str | Path) -> None:
+        """Write the page, whole or not at all.
+
+        Raises :class:`.InvalidInput` where ``path`` cannot be written.
+        """
+        write_page(path, self.title, self.data)
+
+
+class Contents:
+    """What a page is to show, put together run by run.
+
+    Raises :class:`.InvalidInput` for a network that is too large to be seen.
+    """
+
+    def __init__(self, title: str, config: NetworkConfig) -> None:
+        self._pack = Pack()
+        self._title = title
+        self._network = pack_network(self._pack, config)
+        self._runs: list[dict[str, Any]] = []
+        self._room = MOST_FLITS
+
+    def add(self, watched: Watched, predicted: Prediction | None) -> int:
+        """Add a run, with what the model has ``predicted`` of its steps; returns its number."""
+        run = pack_run(self._pack, watched, self._room)
+        self._room -= run["trace"]["rows"] if run["trace"] else 0
+        measures = []
+        if predicted is not None and run["steps"]["end"]:
+            measures = measure_steps(watched.program, predicted)
+        self._runs.append(
+            {**run, "measures": [asdict(each) for each in measures], "difference": None}
+        )
+        return len(self._runs) - 1
+
+    def note_difference(self, run: int, difference: Difference | None) -> None:
+        """Show beside a run where the traces of model and hardware first differ."""
+        if difference is not None:
+            traces = difference.traces
+            rows = range(max(0, difference.index - _AROUND), difference.index + _AROUND + 1)
+            shown = [
+                [row, *(str(trace[row]) if row < len(trace) else "" for trace in traces)]
+                for row in rows
+                if row < max(map(len, traces))
+            ]
+            self._runs[run]["difference"] = {"row": difference.index, "rows": shown}
+
+    def histogram(self, values: npt.NDArray[np.int64]) -> dict[str, Any]:
+        """Pack how often each of ``values`` comes."""
+        cycles, packets = np.unique(values, return_counts=True)
+        return {"cycles": self._pack.column(cycles), "packets": self._pack.column(packets)}
+
+    def report(self, verdict: dict[str, Any], **others: Any) -> Report:
+        """Put the page together; ``others`` are a comparison, a latency and the run to watch."""
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "eyecast": __version__,
+            "title": self._title,
+            "verdict": verdict,
+            "network": self._network,
+            "runs": self._runs,
+            **{"chosen": 0, "comparison": None, "latency": None, **others},
+        }
+        return Report(self._title, self._pack.seal(content))

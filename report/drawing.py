@@ -1,0 +1,86 @@
+"""The network of a page: where its nodes lie and how its links run, as ``picture`` places them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..model.network.attached_host import HostedTopology
+from ..model.network.config import NetworkConfig
+from ..model.network.place import place_name
+from ..model.network.topology import NO_LINK, Topology
+from ..picture.links import Lines
+from ..picture.places import Places, Points
+from .packing import Pack
+
+_DECIMALS = 3
+_AXES = "xyzw"
+
+
+def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
+    """Pack the nodes and links of a network, broken ones too.
+
+    Raises :class:`.InvalidInput` for a network that is too large to be seen.
+    """
+    topology = config.topology
+    whole = topology.without_faults or topology
+    places = Places.of(whole)
+    lines = Lines(whole, places)
+    node, port = np.nonzero(whole.neighbor != NO_LINK)
+    curves = [
+        lines.leaving(*each).curves for each in zip(node.tolist(), port.tolist(), strict=True)
+    ]
+    straight = [len(curve) == 1 and len(curve[0]) == 2 for curve in curves]
+    low, high = places.low.copy(), places.high.copy()
+    for line in curves:
+        for curve in line:
+            low, high = np.minimum(low, curve.min(axis=0)), np.maximum(high, curve.max(axis=0))
+    return {
+        "label": topology.label,
+        "nodes": topology.nodes,
+        "ports": topology.ports,
+        "vcs": config.vcs,
+        "link_registers": config.link_registers,
+        "points": _rounded(places.points),
+        "low": _rounded(low),
+        "high": _rounded(high),
+        "names": [place_name(topology, each) for each in range(topology.nodes)],
+        "written": {str(each): name for each, name in places.names.items()},
+        "rulers": [
+            {"across": ruler.direction == 0, "level": ruler.level, "name": ruler.name}
+            | {"at": _rounded(np.array(ruler.at)), "texts": ruler.texts}
+            for ruler in places.rulers
+        ],
+        "port_names": _port_names(topology),
+        "host": topology.host if isinstance(topology, HostedTopology) else None,
+        "faulty_nodes": list(topology.faulty_nodes),
+        "switches": list(topology.switches),
+        "links": {
+            "from": pack.column(node),
+            "port": pack.column(port),
+            "to": pack.column(whole.neighbor[node, port]),
+            "faulty": pack.column(topology.neighbor[node, port] == NO_LINK),
+            "curves": {
+                str(number): [_rounded(curve) for curve in line]
+                for number, line in enumerate(curves)
+                if not straight[number]
+            },
+        },
+    }
+
+
+def _port_names(topology: Topology) -> list[str]:
+    """Names of ports, port 0 first; those of a host have none of their own."""
+    grid = topology.network if isinstance(topology, HostedTopology) else topology
+    names = ["node"]
+    if grid.kind == "hypercube":
+        names += [f"bit {axis}" for axis in range(len(grid.dims))]
+    elif len(grid.dims) <= len(_AXES):
+        names += [f"{sign}{_AXES[axis]}" for axis in range(len(grid.dims)) for sign in "+-"]
+    return names + [f"port {port}" for port in range(len(names), topology.ports)]
+
+
+def _rounded(points: Points) -> Any:
+    """Numbers as JSON has them, no longer than they need be."""
+    return np.round(points, _DECIMALS).tolist()

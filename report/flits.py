@@ -1,0 +1,135 @@
+"""A trace for a page: every flit, or where there are too many, how many in which time.
+
+Flits are in the order of outputs, then cycles: what a packet's flits have in common then lies side
+by side, and takes next to nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.base.pieces import offsets_of
+from ..model.program.program import Program
+from ..model.program.table import NO_START
+from ..model.run.run import Prediction, Run
+from ..model.run.trace import TAIL_MARK, Trace
+from .following import NEVER, NO_ROW, Followed, Numbers
+from .packing import Pack
+
+MOST_FLITS = 1 << 22
+"""Rows of a trace of which a page has each."""
+
+_MOST_COUNTS = 1 << 20
+_MOST_BINS, _LEAST_BINS = 256, 16
+_PIECE = 1 << 22
+
+
+@dataclass(frozen=True)
+class StepTimes:
+    """Of each step, step 1 first, its first cycle and the one after its last; 0 for none of both.
+
+    A step ends with the last delivery of a tail. Traffic has no steps.
+    """
+
+    first: list[int]
+    end: list[int]
+
+    @classmethod
+    def of_flits(cls, program: Program, trace: Trace, followed: Followed) -> StepTimes:
+        """The times in which flits of each step's rows leave routers."""
+        steps = 0 if (program.start != NO_START).any() else program.steps
+        known = np.flatnonzero(followed.row != NO_ROW) if steps else np.zeros(0, dtype=np.int64)
+        step, cycle = program.step[followed.row[known]], trace.cycle[known]
+        first, end = np.full(steps + 1, NEVER), np.zeros(steps + 1, dtype=np.int64)
+        np.minimum.at(first, step, cycle)
+        last = (trace.port[known] == 0) & (trace.kind[known] & TAIL_MARK != 0)
+        np.maximum.at(end, step[last], cycle[last] + 1)
+        first[first == NEVER] = 0
+        return cls(first[1:].tolist(), end[1:].tolist())
+
+    @classmethod
+    def of_run(cls, run: Run) -> StepTimes:
+        """The ends that the cycle model has seen; each step begins where the last one ends."""
+        end = run.step_ends.tolist() if isinstance(run, Prediction) else []
+        return cls([0, *end[:-1]] if end else [], end)
+
+
+def pack_flits(pack: Pack, program: Program, trace: Trace, followed: Followed, end: int) -> Any:
+    """Pack every flit of ``trace``; ``end`` is the cycle after the last one that is shown."""
+    line = _lines(program, trace)
+    order = np.lexsort((trace.cycle, line))
+    lines, counts = np.unique(line, return_counts=True)
+    cycle = trace.cycle[order]
+    gaps = np.diff(cycle, prepend=0)
+    first = offsets_of(counts)[:-1]
+    gaps[first] = cycle[first]
+    words, word = np.unique(trace.data, return_inverse=True)
+    # What never goes on waits until the end, if it is in front. No flit goes on before it comes,
+    # but hardware that is not right may have sent one like it.
+    left = np.where(followed.left >= NEVER, end, followed.left)
+    left = np.maximum(left, trace.cycle + 1)
+    stalled = np.minimum(followed.stalled, left - trace.cycle)
+    columns: dict[str, npt.NDArray[np.integer]] = {
+        "vc": trace.vc,
+        "kind": trace.kind,
+        "word": word,
+        "row": followed.row + 1,
+        "stay": left - trace.cycle,
+        "stalled": stalled,
+    }
+    return {
+        "rows": len(trace),
+        "lines": pack.column(lines),
+        "counts": pack.column(counts),
+        "gaps": pack.column(gaps),
+        "words": pack.words(words),
+        **{name: pack.column(column[order]) for name, column in columns.items()},
+    }
+
+
+def pack_loads(pack: Pack, program: Program, trace: Trace, steps: StepTimes, end: int) -> Any:
+    """Pack the flits that leave each output in each bin of time, and in each step.
+
+    A step is here the time until its end, and left out where steps overtake each other.
+    """
+    topology = program.config.topology
+    outputs = topology.nodes * topology.ports
+    lines = np.unique(_lines(program, trace))
+    bins = min(_MOST_BINS, max(_LEAST_BINS, _MOST_COUNTS // max(1, len(lines))), end)
+    width = -(-end // bins)
+    bins = -(-end // width)
+    place = np.zeros(outputs, dtype=np.int64)
+    place[lines] = np.arange(len(lines))
+    ends = np.array(steps.end)
+    by_step = len(ends) > 0 and len(ends) * len(lines) <= _MOST_COUNTS and (np.diff(ends) > 0).all()
+    counts = np.zeros((bins, len(lines)), dtype=np.int64)
+    of_steps = np.zeros((len(ends) + 1, len(lines)), dtype=np.int64)
+    for begin in range(0, len(trace), _PIECE):
+        piece = Trace(*(column[begin : begin + _PIECE] for column in trace.columns))
+        at = place[_lines(program, piece)]
+        counts += _counted(piece.cycle // width, at, counts.shape)
+        if by_step:
+            step = np.searchsorted(ends, piece.cycle, side="right")
+            of_steps += _counted(step, at, of_steps.shape)
+    return {
+        "rows": len(trace),
+        "width": width,
+        "bins": bins,
+        "lines": pack.column(lines),
+        "counts": pack.column(counts.ravel()),
+        "steps": pack.column(of_steps[:-1].ravel()) if by_step else None,
+    }
+
+
+def _lines(program: Program, trace: Trace) -> Numbers:
+    """The number of the output that each flit leaves by: node and port."""
+    return trace.node.astype(np.int64) * program.config.topology.ports + trace.port
+
+
+def _counted(row: Numbers, column: Numbers, shape: tuple[int, int]) -> Numbers:
+    """Count how often each pair of a row and a column comes."""
+    return np.bincount(row * shape[1] + column, minlength=shape[0] * shape[1]).reshape(shape)

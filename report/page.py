@@ -1,0 +1,68 @@
+"""The page as a file: template, styles, scripts, the library of plots, and the packed data.
+
+A page may load nothing: its policy names the digests of its own script and styles, and forbids all
+else. What comes from files is in the packed data, and in the title, where it is escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+
+from ..model.base.errors import printable
+from ..model.base.files import write_atomically
+
+SCRIPTS = (
+    *("packed.js", "run.js", "drawing.js", "colors.js", "player.js", "plots.js", "tables.js"),
+    *("panels.js", "main.js"),
+)
+"""Parts of the page's one script, in their order."""
+
+
+def write_page(path: str | Path, title: str, data: str) -> None:
+    """Write the page of packed ``data``, whole or not at all."""
+    write_atomically(path, page_text(title, data))
+
+
+def page_text(title: str, data: str) -> str:
+    """Put the page together."""
+    folder = files(__package__)
+    vendor, page = folder / "vendor", folder / "page"
+    styles = "\n".join(
+        each.read_text("utf-8") for each in (vendor / "uPlot.min.css", page / "page.css")
+    )
+    script = "\n".join((page / name).read_text("utf-8") for name in SCRIPTS)
+    library = (vendor / "uPlot.iife.min.js").read_text("utf-8")
+    parts = {
+        "policy": _policy((library, script), styles),
+        "title": html.escape(printable(title)),
+        "styles": styles,
+        "library": library,
+        "script": script,
+        "data": data,
+    }
+    return _filled((page / "page.html").read_text("utf-8"), parts)
+
+
+def _filled(template: str, parts: Mapping[str, str]) -> str:
+    """The template with its parts in the places that bear their names, all at once."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template)
+
+
+def _policy(scripts: tuple[str, ...], styles: str) -> str:
+    """The content security policy: the page's own script and styles, and nothing from elsewhere."""
+    own = " ".join(map(_digest, scripts))
+    return (
+        f"default-src 'none'; script-src {own}; style-src {_digest(styles)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"

@@ -1,0 +1,255 @@
+// The page: it unpacks its data, and joins the drawing, the time and the panels.
+
+const byId = (id) => document.getElementById(id);
+const plots = new Set();
+
+class Page {
+  constructor(content) {
+    this.content = content;
+    this.runs = content.runs.map(() => null);
+    this.drawing = new Drawing(byId("stage"), content.network, (what) => this.showChosen(what));
+    this.drawing.redraw = () => this.player?.run && this.frame(this.player.cycle, 0.5);
+    this.player = new Player((cycle) => this.cycle(cycle), (cycle, share) => this.frame(cycle, share));
+    this.writeHead();
+    this.writeComparison();
+    this.writeLatency();
+    byId("color").addEventListener("change", () => this.recolor());
+    byId("heat").addEventListener("change", () => this.cycle(this.player.cycle));
+    byId("rows").addEventListener("toggle", () => this.writeRows(this.player.cycle));
+    this.watchTheme();
+    this.use(content.chosen);
+    this.activity = this.keep(activityPlot(byId("activity"), this.player));
+  }
+
+  writeHead() {
+    const { title, verdict, eyecast, runs } = this.content;
+    byId("title").textContent = title;
+    const mark = verdict.good === null ? "" : verdict.good ? "✓ " : "✗ ";
+    byId("verdict").textContent = mark + verdict.text;
+    byId("verdict").className = verdict.good === null ? "plain" : verdict.good ? "good" : "wrong";
+    byId("made").textContent = `Made by Eyecast ${eyecast}.`;
+    if (runs.length > 1) {
+      const select = make("select", { id: "run", onchange: () => this.use(+select.value) },
+        ...runs.map((run, number) => make("option", { value: number }, run.name)));
+      byId("choose").append(make("label", {}, "Watch ", select));
+    }
+  }
+
+  writeComparison() {
+    const { comparison } = this.content;
+    if (!comparison) return;
+    const rows = comparison.rows.map((row) => [...row]);
+    comparison.runs.forEach((runs, row) => runs.forEach((run) => {
+      const { name, timing } = this.content.runs[run];
+      const column = comparison.columns.indexOf(`cycles, ${timing}`);
+      const label = `Watch ${name}: ${rows[row][column]} cycles`;
+      rows[row][column] = make("button", { type: "button", class: "cell", "data-run": run, "aria-label": label, onclick: () => this.use(run) }, rows[row][column]);
+    }));
+    const home = byId("comparison");
+    home.append(table(comparison.title, comparison.columns, rows, (number) => (comparison.wrong.includes(number) ? "wrong" : null)),
+      make("p", { class: "quiet" }, "A number of cycles is a button: it shows that run."));
+    if (comparison.missing.length) {
+      home.append(make("details", {}, make("summary", {}, "Not served"), ...comparison.missing.map((line) => make("p", { class: "quiet" }, line))));
+    }
+    home.hidden = false;
+  }
+
+  writeLatency() {
+    const { latency } = this.content;
+    if (!latency?.cycles.length) return;
+    const home = make("div", { class: "plot" });
+    byId("latency").append(make("h2", {}, "Latency of packets"), home);
+    byId("latency").hidden = false;
+    const most = latency.cycles.at(-1);
+    const width = Math.max(1, Math.ceil((most + 1) / 80));
+    const packets = new Array(Math.floor(most / width) + 1).fill(0);
+    latency.cycles.forEach((cycles, i) => { packets[Math.floor(cycles / width)] += latency.packets[i]; });
+    this.keep(new Plot(home, () => ({
+      x: packets.map((_, i) => i * width),
+      series: [{ values: packets, color: themed("--flow"), fill: themed("--flow-fill") }],
+      bars: true,
+      height: 170,
+      label: `Latencies of packets, in cycles: from ${latency.cycles[0]} to ${most}`,
+      xLabel: width === 1 ? "latency in cycles" : `latency in cycles, ${width} to a bar`,
+    })));
+  }
+
+  keep(made) {
+    plots.add(made);
+    return made;
+  }
+
+  /** Watch one of the runs. */
+  use(number) {
+    this.run = this.runs[number] ??= new Run(this.content.runs[number], this.content.network);
+    if (byId("run")) byId("run").value = number;
+    for (const button of document.querySelectorAll("[data-run]")) button.setAttribute("aria-pressed", +button.dataset.run === number);
+    const { title, timing, name } = this.run;
+    byId("subtitle").textContent = [title === this.content.title ? "" : title, timing && `${timing} timing`, `watched: ${name}`].filter(Boolean).join(" · ");
+    this.drawing.showRun(this.run);
+    this.writeRun();
+    this.offerColors();
+    this.player.use(this.run);
+    this.activity?.draw();
+    this.showChosen(this.drawing.chosen);
+  }
+
+  writeRun() {
+    const { run } = this;
+    byId("tables").replaceChildren(...runTables(run));
+    const lines = [...Object.entries(run.flags).map(([node, names]) => `node ${run.network.names[node]} has set ${names.join(", ")}`), ...run.waiting];
+    if (!run.finished) lines.unshift("the run does not finish");
+    byId("trouble").hidden = lines.length === 0;
+    byId("trouble").textContent = lines.slice(0, 4).join("; ") + (lines.length > 4 ? `; and ${lines.length - 4} lines more` : "");
+    byId("difference").hidden = !run.difference;
+    byId("difference").replaceChildren(...(run.difference ? [differenceTable(run.difference)] : []));
+    byId("notes").hidden = run.notes.length === 0;
+    byId("notes").replaceChildren(...run.notes.map((note) => make("p", {}, note)));
+    byId("rows").hidden = !run.detailed;
+  }
+
+  offerColors() {
+    this.colors = colorings(this.run);
+    const names = Object.keys(this.colors);
+    const before = byId("color").value;
+    byId("color").replaceChildren(...names.map((name) => make("option", { value: name }, name)));
+    if (names.includes(before)) byId("color").value = before;
+    byId("color-label").hidden = names.length === 0;
+    this.writeLegend();
+  }
+
+  recolor() {
+    forgetColors();
+    this.colors = colorings(this.run);
+    this.writeLegend();
+    this.frame(this.player.cycle, 0.5);
+  }
+
+  writeLegend() {
+    const entry = (name, color, mark = "") => make("li", { class: mark }, swatch(color), name);
+    const list = [];
+    const { run } = this;
+    if (byId("color").value === "step") {
+      const steps = run.steps.end.length;
+      const shown = steps <= 10 ? run.steps.end.map((_, i) => i + 1) : [1, Math.ceil(steps / 2), steps];
+      list.push(...shown.map((step) => entry(`step ${step}`, gradient((step - 1) / Math.max(1, steps - 1)))));
+    } else if (byId("color").value === "virtual channel") {
+      for (let vc = 0; vc < run.network.vcs; vc++) list.push(entry(`VC ${vc}`, themed(VC_COLORS[vc % VC_COLORS.length])));
+    }
+    if (run.detailed) list.push(...[1, 0, 2].map((kind) => make("li", {}, shape(kind), KINDS[kind])));
+    list.push(entry("held up, or an error", themed("--red"), "ring"));
+    byId("legend").replaceChildren(make("ul", { class: "legend", "aria-label": "Legend" }, ...list));
+  }
+
+  /** Show a cycle: what changes with it, but for the flits on their way. */
+  cycle(cycle) {
+    const heat = this.run.detailed ? byId("heat").value : { plain: "bin" }[byId("heat").value] ?? byId("heat").value;
+    this.drawing.show(this.run, cycle, heat);
+    this.activity?.mark();
+    const now = performance.now();
+    // What is read rather than watched may lag behind while it plays.
+    if (this.player.playing && now - (this.written ?? 0) < 200) return;
+    this.written = now;
+    byId("now").textContent = this.sentence(cycle);
+    this.panel?.update(cycle);
+    this.panelPlot?.mark();
+    const step = this.run.stepAt(cycle);
+    document.querySelectorAll("[data-steps] tbody tr").forEach((line, place) => line.classList.toggle("now", place + 1 === step));
+    this.writeRows(cycle);
+  }
+
+  frame(cycle, share) {
+    if (this.run.detailed) this.drawing.drawFlits(this.run, cycle, share, this.colors[byId("color").value]);
+  }
+
+  /** What happens in a cycle, as one line. */
+  sentence(cycle) {
+    const { run } = this;
+    const step = run.stepAt(cycle);
+    const nodes = run.network.points.map((_, node) => run.share(node, cycle));
+    const full = nodes.filter((share) => share === 1).length;
+    const due = nodes.filter((share) => share !== null).length;
+    const has = `${full} of ${due} nodes have all their data`;
+    if (cycle >= run.cycles) return `End, after ${run.cycles} cycles: ${has}.`;
+    const place = `${run.steps.end.length ? `, step ${step} of ${run.steps.end.length}` : ""}`;
+    if (!run.detailed) {
+      const last = Math.min(cycle + run.bin, run.cycles) - 1;
+      return `Cycles ${cycle} to ${last}${place}: ${run.moving[run.binOf(cycle)]} flits cross links; ${has}.`;
+    }
+    const moving = run.moving[cycle];
+    const delivered = run.flitsOf(cycle).length - moving;
+    const held = run.held_up[cycle] ? `, ${count(run.held_up[cycle], "flit")} held up` : "";
+    return `Cycle ${cycle}${place}: ${count(moving, "flit")} on links, ${delivered} delivered${held}; ${has}.`;
+  }
+
+  writeRows(cycle) {
+    if (!byId("rows").open || !this.run.detailed) return;
+    byId("rows").lastElementChild.replaceChildren(flitsTable(this.run, this.content.network.names, this.drawing, cycle));
+  }
+
+  showChosen(what) {
+    this.panelPlot?.remove();
+    plots.delete(this.panelPlot);
+    this.panelPlot = null;
+    const home = byId("selected");
+    if (!what) {
+      home.replaceChildren(make("p", { class: "quiet" }, "Choose a node or a link in the drawing to see what is in it."));
+      return;
+    }
+    this.panel = what.node === undefined
+      ? linkPanel(this.run, this.drawing, what.link, this.player)
+      : nodePanel(this.run, this.drawing, what.node);
+    home.replaceChildren(...this.panel.elements);
+    if (this.panel.home) this.panelPlot = this.keep(new Plot(this.panel.home, this.panel.options));
+    this.panel.update(this.player.cycle);
+  }
+
+  /** Colours of plots and flits follow light and dark; on paper all is light, and open. */
+  watchTheme() {
+    const again = () => {
+      this.recolor();
+      this.cycle(this.player.cycle);
+      for (const each of plots) each.draw();
+    };
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+    const print = matchMedia("print");
+    print.addEventListener("change", () => {
+      for (const each of document.querySelectorAll("details")) {
+        if (print.matches && !each.open) Object.assign(each, { open: true }).dataset.closed = "";
+        else if (!print.matches && "closed" in each.dataset) each.open = false;
+        if (!print.matches) delete each.dataset.closed;
+      }
+      again();
+    });
+  }
+}
+
+function count(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function swatch(color) {
+  const element = make("span", { class: "swatch", "aria-hidden": "true" });
+  element.style.setProperty("--swatch", color);
+  return element;
+}
+
+/** The shape of a kind of flit, as the canvas has it. */
+function shape(kind) {
+  const canvas = make("canvas", { width: "32", height: "32", "aria-hidden": "true" });
+  drawFlit(canvas.getContext("2d"), { x: 14, y: 16, angle: 0 }, kind, 8, themed("--quiet"), themed("--paper"));
+  return canvas;
+}
+
+async function open() {
+  const content = await unpack(byId("data").textContent);
+  document.querySelector("main").hidden = false;
+  new Page(content);
+  document.documentElement.dataset.ready = "";
+}
+
+open().catch((error) => {
+  byId("trouble").hidden = false;
+  byId("trouble").textContent = `This page cannot be shown here: ${error.message}`;
+  throw error;
+});

@@ -1,0 +1,173 @@
+// What is shown of a chosen node or link. A panel is made once, and its marks follow the cycle.
+
+const MOST_CELLS = 512;
+const MOST_BARS = 240;
+
+/** Words on a route: "+x ×4, +y ×2". */
+function routeText({ first_segment, port, hops, vc, route }, names, row) {
+  const parts = [];
+  for (let i = first_segment[route[row]]; i < first_segment[route[row] + 1]; i++) {
+    parts.push(`${names[port[i]]} ×${hops[i]}${vc[i] ? ` VC ${vc[i]}` : ""}`);
+  }
+  return parts.join(", ");
+}
+
+/** The panel of a node: {elements, update}. */
+function nodePanel(run, drawing, node) {
+  const { names } = run.network;
+  const text = make("p", { class: "state" });
+  const elements = [make("h2", {}, `Node ${names[node]}`), text];
+  elements.push(...troublesOf(run, node));
+  const updates = [(cycle) => { text.textContent = nodeState(run, node, cycle); }];
+  const packets = run.packetsTo(node);
+  for (const part of [memoryPart(run, node, packets), injectionPart(run, node), arrivalsPart(run, node, packets)]) {
+    if (!part) continue;
+    elements.push(part.element);
+    if (part.update) updates.push(part.update);
+  }
+  elements.push(linksPart(drawing, node));
+  return { elements, update: (cycle) => updates.forEach((update) => update(cycle)) };
+}
+
+function nodeState(run, node, cycle) {
+  const parts = [`number ${node}`];
+  const all = run.held[node] + run.due[node];
+  const has = run.held[node] + run.wordsGot(node, cycle);
+  const unit = run.detailed ? "words" : "flits";
+  parts.push(all ? `${has} of ${all} ${unit} there` : "gets no data");
+  parts.push(`${run.stalled[node]} stalled flits in the whole run`);
+  return `${parts.join(" · ")}`;
+}
+
+function troublesOf(run, node) {
+  const flags = run.flags[node];
+  const lines = run.waiting.filter((line) => line.startsWith(`node ${node} `));
+  if (flags) lines.unshift(`error flags: ${flags.join(", ")}`);
+  return lines.map((line) => make("p", { class: "bad" }, line));
+}
+
+/** The message memory, each word marked from the cycle on in which it is there. */
+function memoryPart(run, node, packets) {
+  if (!run.memory || !run.memory.size) return null;
+  const { size } = run.memory;
+  const since = arrivalCycles(run, packets);
+  const shown = Math.min(size, MOST_CELLS);
+  const cells = Array.from({ length: shown }, (_, address) =>
+    make("li", { title: `address ${address}` }, hex(run.memory, node * size + address)));
+  const list = make("ol", { class: "memory", start: "0", "aria-label": `Words of the memory from address 0 on, at the end` }, ...cells);
+  const more = size > shown ? make("p", { class: "quiet" }, `and ${size - shown} words more`) : null;
+  return {
+    element: make("details", { open: true }, make("summary", {}, "Memory"), list, ...(more ? [more] : [])),
+    update: (cycle) => cells.forEach((cell, address) => cell.classList.toggle("coming", since.get(address) >= cycle)),
+  };
+}
+
+/** The cycle in which each address of a node is written last. */
+function arrivalCycles(run, packets) {
+  const since = new Map();
+  for (const { row, cycles } of packets) {
+    if (!row || !run.program) continue;
+    const begin = run.program.target_address[row - 1];
+    cycles.forEach((cycle, place) => since.set(begin + place, cycle));
+  }
+  return since;
+}
+
+/** The injection table; the rows of the step that is going on are marked. */
+function injectionPart(run, node) {
+  const { program } = run;
+  if (!program) return null;
+  const [begin, end] = [program.first_row[node], program.first_row[node + 1]];
+  const timed = program.start.subarray(begin, end).some((start) => start);
+  const columns = [timed ? "from cycle" : "step", "to", "route", "words", "from address", "to address"];
+  const rows = [];
+  for (let row = begin; row < end; row++) {
+    const to = program.target[row] ? run.network.names[program.target[row] - 1] : "nowhere";
+    const first = timed ? program.start[row] - 1 : program.step[row];
+    rows.push([first, to, routeText(program, run.network.port_names, row), program.length[row], program.source_address[row], program.target_address[row]]);
+  }
+  if (!rows.length) return { element: make("p", { class: "quiet" }, "It sends nothing: its injection table is empty.") };
+  const made = table(`Injection table of node ${run.network.names[node]}`, columns, rows);
+  const lines = [...made.querySelectorAll("tbody tr")];
+  const update = timed ? null : (cycle) => {
+    const step = run.stepAt(cycle);
+    lines.forEach((line, place) => line.classList.toggle("now", rows[place][0] === step));
+  };
+  return { element: made, update };
+}
+
+/** What the node gets, packet by packet, and in which steps its table awaits something. */
+function arrivalsPart(run, node, packets) {
+  const { program } = run;
+  if (!run.detailed) return null;
+  const timed = program?.start.some((start) => start);
+  const rows = packets.map(({ row, first, last, cycles }) => {
+    if (!row || !program) return ["", "unknown", cycles.length, first, last];
+    const sender = above(program.first_row, row - 1) - 1;
+    return [timed ? program.start[row - 1] - 1 : program.step[row - 1], run.network.names[sender], cycles.length, first, last];
+  });
+  if (!rows.length) return { element: make("p", { class: "quiet" }, "Nothing arrives here.") };
+  const made = table(`Arrivals at node ${run.network.names[node]}`, [timed ? "sent from cycle" : "step", "from", "words", "first cycle", "last cycle"], rows);
+  const lines = [...made.querySelectorAll("tbody tr")];
+  return {
+    element: made,
+    update: (cycle) => lines.forEach((line, place) => {
+      line.classList.toggle("now", rows[place][3] <= cycle && cycle <= rows[place][4]);
+      line.classList.toggle("later", rows[place][3] > cycle);
+    }),
+  };
+}
+
+/** Buttons for the links of a node, so that they can be chosen without the drawing. */
+function linksPart(drawing, node) {
+  const buttons = [];
+  drawing.ways.forEach((way, link) => {
+    if (way.from !== node && way.to !== node) return;
+    const out = way.from === node;
+    const other = drawing.network.names[out ? way.to : way.from];
+    buttons.push(make("li", {}, make("button", { type: "button", onclick: () => drawing.choose({ link }) }, `${out ? "to" : "from"} ${other}`)));
+  });
+  return make("div", {}, make("h3", {}, "Links"), make("ul", { class: "chips" }, ...buttons));
+}
+
+/** The panel of a link: {elements, update, plot}. */
+function linkPanel(run, drawing, link, player) {
+  const way = drawing.ways[link];
+  const total = run.load(way.line, run.cycles);
+  const text = make("p", { class: "state" });
+  const home = make("div", { class: "plot" });
+  const elements = [make("h2", {}, drawing.linkName(link)), text];
+  if (way.faulty) elements.push(make("p", { class: "bad" }, "This link is broken: nothing can cross it."));
+  const ends = [way.from, way.to].map((node) => make("li", {},
+    make("button", { type: "button", onclick: () => drawing.choose({ node }) }, `node ${drawing.network.names[node]}`)));
+  const back = drawing.ways.findIndex((other) => other.from === way.to && other.to === way.from);
+  if (back >= 0) ends.push(make("li", {}, make("button", { type: "button", onclick: () => drawing.choose({ link: back }) }, "the other way")));
+  elements.push(home);
+  const counts = run.loadBySteps(way.line);
+  const made = counts && table("Flits in each step", ["step", "flits"], counts.map((count, step) => [step + 1, count]));
+  if (made) elements.push(made);
+  elements.push(make("ul", { class: "chips" }, ...ends));
+  const lines = made ? [...made.querySelectorAll("tbody tr")] : [];
+  return {
+    elements,
+    home,
+    options: () => linkLoad(run, way, player, drawing.linkName(link)),
+    update: (cycle) => {
+      const share = run.cycles ? Math.round((100 * total) / run.cycles) : 0;
+      text.textContent = `port ${way.port} · ${run.load(way.line, cycle)} of ${total} flits before this cycle · in use ${share}% of the time`;
+      lines.forEach((line, place) => line.classList.toggle("now", place + 1 === run.stepAt(cycle)));
+    },
+  };
+}
+
+function linkLoad(run, way, player, name) {
+  const [begins, counts, width] = run.loadOverTime(way.line, MOST_BARS);
+  return {
+    x: begins,
+    series: [{ values: counts, color: themed("--flow"), fill: themed("--flow-fill") }],
+    label: `${name}: flits in each ${width === 1 ? "cycle" : `${width} cycles`}, at most ${counts.reduce((a, b) => Math.max(a, b), 0)}`,
+    xLabel: width === 1 ? "flits in each cycle" : `flits in every ${width} cycles`,
+    marks: (u) => { drawSteps(u, run.steps); drawNow(u, player.cycle); },
+    onPick: (cycle) => player.go(cycle),
+  };
+}

@@ -1,0 +1,130 @@
+// Time: the cycle that is shown, the sliders and buttons that move it, and playing.
+
+const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 500];
+const USUAL_SPEED = 10;
+
+class Player {
+  /** `onCycle` is called when another cycle is to be shown, `onFrame` for every picture of it. */
+  constructor(onCycle, onFrame) {
+    Object.assign(this, { onCycle, onFrame, cycle: 0, share: 0.5, playing: false });
+    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
+    const by = (id) => document.getElementById(id);
+    [this.slider, this.steps, this.button, this.speed] = ["cycle", "step", "play", "speed"].map(by);
+    this.speed.append(...SPEEDS.map((speed) => make("option", { value: speed }, `${speed} ${speed === 1 ? "cycle" : "cycles"} a second`)));
+    this.speed.value = USUAL_SPEED;
+    this.slider.addEventListener("input", () => this.go(+this.slider.value * this.unit));
+    this.steps.addEventListener("input", () => this.goToStep(+this.steps.value));
+    const actions = {
+      play: () => this.toggle(),
+      "cycle-back": () => this.goBy(-1),
+      "cycle-on": () => this.goBy(1),
+      "step-back": () => this.goByStep(-1),
+      "step-on": () => this.goByStep(1),
+    };
+    for (const [id, action] of Object.entries(actions)) by(id).addEventListener("click", action);
+    const keys = { k: "play", ",": "cycle-back", ".": "cycle-on", "[": "step-back", "]": "step-on" };
+    by("watch").addEventListener("keydown", (event) => {
+      const id = keys[event.key.toLowerCase()];
+      if (!id || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.target.tagName === "SELECT") return;
+      event.preventDefault();
+      actions[id]();
+    });
+  }
+
+  /** Show another run, from its beginning or from the same cycle. */
+  use(run) {
+    this.pause();
+    this.run = run;
+    this.unit = run.bin ?? 1;
+    this.slider.max = Math.ceil(run.cycles / this.unit);
+    this.steps.max = Math.max(1, run.steps.end.length);
+    document.getElementById("step-label").hidden = run.steps.end.length === 0;
+    for (const id of ["step-back", "step-on"]) document.getElementById(id).hidden = run.steps.end.length === 0;
+    this.go(Math.min(this.cycle, run.cycles));
+  }
+
+  go(cycle) {
+    const last = this.unit * Math.ceil(this.run.cycles / this.unit);
+    this.cycle = Math.max(0, Math.min(last, cycle));
+    this.share = 0.5;
+    this.show();
+  }
+
+  goBy(cycles) {
+    this.pause();
+    this.go(this.cycle + cycles * this.unit);
+  }
+
+  goToStep(step) {
+    this.go(this.unit * Math.floor(this.run.steps.first[step - 1] / this.unit));
+  }
+
+  goByStep(steps) {
+    this.pause();
+    const now = this.run.stepAt(this.cycle);
+    const begin = now ? this.run.steps.first[now - 1] : 0;
+    // Back to the begin of this step first, as a player of music does.
+    const to = steps < 0 && this.cycle > begin + 1 ? now : now + steps;
+    if (to > this.run.steps.end.length) this.go(this.run.cycles);
+    else if (to < 1) this.go(0);
+    else this.goToStep(to);
+  }
+
+  toggle() {
+    if (this.playing) this.pause();
+    else this.play();
+  }
+
+  play() {
+    if (this.cycle >= this.run.cycles) this.go(0);
+    this.setPlaying(true);
+    this.share = 0;
+    let before = performance.now();
+    const frame = (now) => {
+      if (!this.playing) return;
+      const passed = ((now - before) / 1000) * +this.speed.value;
+      before = now;
+      this.share += Math.min(passed, 1000);
+      const whole = Math.floor(this.share);
+      this.share -= whole;
+      if (whole) this.cycle = Math.min(this.cycle + whole * this.unit, this.run.cycles);
+      if (this.cycle >= this.run.cycles) {
+        this.pause();
+      } else if (whole) {
+        this.show();
+      } else if (!this.calm.matches) {
+        this.onFrame(this.cycle, this.share);
+      }
+      if (this.playing) requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  }
+
+  pause() {
+    if (!this.playing) return;
+    this.setPlaying(false);
+    this.share = 0.5;
+    this.show();
+  }
+
+  setPlaying(playing) {
+    this.playing = playing;
+    this.button.setAttribute("aria-pressed", playing);
+    this.button.setAttribute("aria-label", playing ? "Pause" : "Play");
+    // While it plays, a screen reader would never come to an end.
+    document.getElementById("now").setAttribute("aria-live", playing ? "off" : "polite");
+  }
+
+  show() {
+    const step = this.run.stepAt(this.cycle);
+    this.slider.value = Math.ceil(this.cycle / this.unit);
+    this.slider.setAttribute("aria-valuetext", `cycle ${this.cycle} of ${this.run.cycles}`);
+    this.steps.value = Math.max(1, step);
+    const write = (id, text) => { document.getElementById(id).textContent = text; };
+    write("cycle-text", `${this.cycle} / ${this.run.cycles}`);
+    write("step-text", `${step} / ${this.run.steps.end.length}`);
+    this.onCycle(this.cycle);
+    this.onFrame(this.cycle, this.calm.matches ? 0.5 : this.share);
+  }
+}

@@ -1,0 +1,260 @@
+// A run: its flits by cycle and by output, what they fill, and the loads of links.
+
+const HEAD = 1;
+const TAIL = 2;
+const PARKED = 64; // cycles of a bucket of flits that stay in a buffer
+
+/** Find the first place of an ascending list at which it is above `value`. */
+function above(list, value, begin = 0, end = list.length) {
+  while (begin < end) {
+    const middle = (begin + end) >> 1;
+    if (list[middle] > value) end = middle;
+    else begin = middle + 1;
+  }
+  return begin;
+}
+
+class Run {
+  constructor(data, network) {
+    Object.assign(this, data);
+    this.network = network;
+    this.lineAt = new Map();
+    if (this.trace) this.readTrace(this.trace);
+    else this.readLoads(this.loads);
+    this.due = this.wordsDue();
+  }
+
+  /** Whether single flits are known, or counts alone. */
+  get detailed() {
+    return this.trace !== null;
+  }
+
+  readTrace({ rows, lines, counts, gaps, stay, stalled }) {
+    this.first = new Uint32Array(lines.length + 1);
+    this.flitLine = new Uint32Array(rows);
+    this.flitCycle = new Uint32Array(rows);
+    let at = 0;
+    lines.forEach((line, place) => {
+      this.lineAt.set(line, place);
+      let cycle = 0;
+      for (const end = at + counts[place]; at < end; at++) {
+        cycle += gaps[at];
+        this.flitLine[at] = line;
+        this.flitCycle[at] = cycle;
+      }
+      this.first[place + 1] = at;
+    });
+    this.indexCycles(rows);
+    this.indexParked(rows, stay, stalled);
+    this.countPayload(rows);
+  }
+
+  /** Put the flits in order of cycles: those of cycle c are from firstOf[c] on, by output. */
+  indexCycles(rows) {
+    this.firstOf = new Uint32Array(this.cycles + 2);
+    for (let i = 0; i < rows; i++) this.firstOf[Math.min(this.flitCycle[i], this.cycles) + 1]++;
+    for (let c = 0; c <= this.cycles; c++) this.firstOf[c + 1] += this.firstOf[c];
+    const next = this.firstOf.slice();
+    this.byCycle = new Uint32Array(rows);
+    this.moving = new Uint32Array(this.cycles + 1);
+    for (let i = 0; i < rows; i++) {
+      const cycle = Math.min(this.flitCycle[i], this.cycles);
+      this.byCycle[next[cycle]++] = i;
+      if (this.flitLine[i] % this.network.ports) this.moving[cycle]++;
+    }
+  }
+
+  /** Put flits that wait in a buffer into buckets of cycles, and count those held up. */
+  indexParked(rows, stay, stalled) {
+    const flight = 1 + this.network.link_registers;
+    this.parked = new Map();
+    const change = new Int32Array(this.cycles + 2);
+    for (let i = 0; i < rows; i++) {
+      if (stay[i] <= flight || this.flitLine[i] % this.network.ports === 0) continue;
+      const end = this.flitCycle[i] + stay[i];
+      for (let b = Math.floor(this.flitCycle[i] / PARKED); b * PARKED < end; b++) {
+        if (!this.parked.has(b)) this.parked.set(b, []);
+        this.parked.get(b).push(i);
+      }
+      if (stalled[i]) {
+        change[Math.min(end - stalled[i], this.cycles)]++;
+        change[Math.min(end, this.cycles + 1)]--;
+      }
+    }
+    this.held_up = new Uint32Array(this.cycles + 1);
+    let now = 0;
+    for (let c = 0; c <= this.cycles; c++) this.held_up[c] = now += change[c];
+  }
+
+  /** Sum up the words that each output to a node has delivered, flit by flit. */
+  countPayload(rows) {
+    this.payload = new Uint32Array(rows + 1);
+    for (let i = 0; i < rows; i++) {
+      const word = this.flitLine[i] % this.network.ports === 0 && !(this.trace.kind[i] & HEAD);
+      this.payload[i + 1] = this.payload[i] + (word ? 1 : 0);
+    }
+  }
+
+  readLoads({ lines, counts, bins, width }) {
+    lines.forEach((line, place) => this.lineAt.set(line, place));
+    this.moving = new Uint32Array(bins);
+    for (let bin = 0; bin < bins; bin++) {
+      for (let place = 0; place < lines.length; place++) {
+        if (lines[place] % this.network.ports) {
+          this.moving[bin] += counts[bin * lines.length + place];
+        }
+      }
+    }
+    this.bin = width;
+    // Of each output, the flits before each bin.
+    this.before = lines.reduce((all, _, place) => {
+      const sums = new Float64Array(bins + 1);
+      for (let b = 0; b < bins; b++) sums[b + 1] = sums[b] + counts[b * lines.length + place];
+      all.push(sums);
+      return all;
+    }, []);
+  }
+
+  /** Words that each node has to get: by the program's rows, or else as many as it got. */
+  wordsDue() {
+    const due = new Float64Array(this.network.nodes);
+    if (this.program) {
+      this.program.target.forEach((target, row) => {
+        if (target) due[target - 1] += this.program.length[row];
+      });
+    } else {
+      due.forEach((_, node) => { due[node] = this.wordsGot(node, this.cycles); });
+    }
+    return due;
+  }
+
+  /** Words, or in a summary flits, that a node got before a cycle. */
+  wordsGot(node, cycle) {
+    const place = this.lineAt.get(node * this.network.ports);
+    if (place === undefined) return 0;
+    if (!this.detailed) return this.before[place][Math.min(this.binOf(cycle), this.moving.length)];
+    const end = above(this.flitCycle, cycle - 1, this.first[place], this.first[place + 1]);
+    return this.payload[end] - this.payload[this.first[place]];
+  }
+
+  /** The share of its words that a node has before a cycle; null where it is to have none. */
+  share(node, cycle) {
+    const all = this.held[node] + this.due[node];
+    return all ? (this.held[node] + this.wordsGot(node, cycle)) / all : null;
+  }
+
+  binOf(cycle) {
+    return Math.floor(cycle / this.bin);
+  }
+
+  /** Numbers of the flits that leave outputs in a cycle, in order of outputs. */
+  flitsOf(cycle) {
+    if (!this.detailed || cycle >= this.cycles) return [];
+    return this.byCycle.subarray(this.firstOf[cycle], this.firstOf[cycle + 1]);
+  }
+
+  /** Numbers of the flits on links or in the buffers behind them in a cycle. */
+  flitsThere(cycle) {
+    if (!this.detailed || cycle >= this.cycles) return [];
+    const flight = this.network.link_registers;
+    const there = [];
+    for (let c = Math.max(0, cycle - flight); c <= cycle; c++) {
+      for (const i of this.flitsOf(c)) if (this.flitLine[i] % this.network.ports) there.push(i);
+    }
+    for (const i of this.parked.get(Math.floor(cycle / PARKED)) ?? []) {
+      const since = cycle - this.flitCycle[i];
+      if (since > flight && since < this.trace.stay[i]) there.push(i);
+    }
+    return there;
+  }
+
+  /** Whether a flit is held up in a cycle: in front of its buffer, and not let on. */
+  isStalled(flit, cycle) {
+    const left = this.flitCycle[flit] + this.trace.stay[flit];
+    return this.trace.stalled[flit] > 0 && cycle < left && cycle >= left - this.trace.stalled[flit];
+  }
+
+  /** Flits of an output before a cycle. */
+  load(line, cycle) {
+    const place = this.lineAt.get(line);
+    if (place === undefined) return 0;
+    if (!this.detailed) return this.before[place][Math.min(this.binOf(cycle), this.moving.length)];
+    return above(this.flitCycle, cycle - 1, this.first[place], this.first[place + 1]) - this.first[place];
+  }
+
+  /** Flits of an output in each of at most `most` bins of time: [begins of bins, counts, width]. */
+  loadOverTime(line, most) {
+    const width = this.detailed ? Math.max(1, Math.ceil(this.cycles / most)) : this.bin;
+    const begins = [];
+    const counts = [];
+    for (let begin = 0; begin < this.cycles; begin += width) {
+      begins.push(begin);
+      counts.push(this.load(line, begin + width) - this.load(line, begin));
+    }
+    return [begins, counts, width];
+  }
+
+  /** Flits of an output in each step; null where steps are not known. */
+  loadBySteps(line) {
+    const place = this.lineAt.get(line);
+    const counts = this.steps.end.map(() => 0);
+    if (!counts.length || (!this.detailed && !this.loads.steps)) return null;
+    if (place === undefined) return counts;
+    if (!this.detailed) {
+      return counts.map((_, step) => this.loads.steps[step * this.loads.lines.length + place]);
+    }
+    for (let i = this.first[place]; i < this.first[place + 1]; i++) {
+      const step = this.stepOf(i);
+      if (step) counts[step - 1]++;
+    }
+    return counts;
+  }
+
+  /** The step of a flit's row; 0 for none. */
+  stepOf(flit) {
+    const row = this.trace.row[flit];
+    return row && this.program && this.steps.end.length ? this.program.step[row - 1] : 0;
+  }
+
+  /** The step that a cycle is in: the last one that has begun; 0 before, and where there are none. */
+  stepAt(cycle) {
+    let step = 0;
+    this.steps.end.forEach((end, place) => {
+      if (end && this.steps.first[place] <= cycle) step = place + 1;
+    });
+    return step;
+  }
+
+  /** The word of a flit in hex. */
+  word(flit) {
+    return hex(this.trace.words, this.trace.word[flit]);
+  }
+
+  /** Packets that a node got: row, first and last cycle, and each word's address and cycle. */
+  packetsTo(node) {
+    const place = this.lineAt.get(node * this.network.ports);
+    const open = new Map();
+    const packets = [];
+    if (!this.detailed || place === undefined) return packets;
+    for (let i = this.first[place]; i < this.first[place + 1]; i++) {
+      const key = this.trace.row[i] || `VC ${this.trace.vc[i]}`;
+      const kind = this.trace.kind[i];
+      if (!open.has(key)) {
+        const packet = { row: this.trace.row[i], first: this.flitCycle[i], cycles: [] };
+        packets.push(packet);
+        open.set(key, packet);
+      }
+      const packet = open.get(key);
+      packet.last = this.flitCycle[i];
+      if (!(kind & HEAD)) packet.cycles.push(this.flitCycle[i]);
+      if (kind & TAIL) open.delete(key);
+    }
+    return packets;
+  }
+}
+
+function hex(words, place) {
+  const low = words.low[place].toString(16);
+  const high = words.high ? words.high[place] : 0;
+  return high ? high.toString(16) + low.padStart(8, "0") : low;
+}

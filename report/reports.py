@@ -1,0 +1,226 @@
+"""The pages of the commands: predict, verify, compare and traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.base.errors import InvalidInput
+from ..model.collectives.least import least_measures, word_measures
+from ..model.collectives.title import schedule_title
+from ..model.compare.case import Case
+from ..model.compare.checks import Comparison, Verification
+from ..model.compare.side_by_side import SideBySide
+from ..model.compare.traffic_case import TrafficCase, TrafficResult
+from ..model.network.config import TIMINGS
+from ..model.program.layout import Layout
+from ..model.program.program import Program
+from ..model.run.measures import troubles
+from ..model.run.run import Prediction, Run
+from ..model.schedule.schedule import Schedule
+from .contents import Contents, Report
+from .runs import Watched
+
+Table = dict[str, Any]
+
+MODEL, HARDWARE = "model", "hardware"
+_MEASURES = {
+    "steps": "steps",
+    "tcd": "TCD, in links",
+    "word_hops": "words times links",
+    "node_words": "words sent or received by a node",
+    "link_words": "words on a link",
+}
+
+
+def report_prediction(
+    title: str,
+    program: Program,
+    predicted: Prediction,
+    timing: str,
+    schedule: Schedule | None = None,
+    layout: Layout | None = None,
+) -> Report:
+    """Make the page of what the model predicts; schedule and layout as far as they are known.
+
+    Raises :class:`.InvalidInput` for a network that is too large to be seen.
+    """
+    contents = Contents(title, program.config)
+    tables = [] if schedule is None else [_bounds(schedule)]
+    watched = Watched(
+        name=MODEL,
+        title=title,
+        timing=timing,
+        program=program,
+        run=predicted,
+        schedule=schedule,
+        layout=layout,
+        waiting=troubles(program, predicted),
+        tables=tables,
+    )
+    contents.add(watched, predicted)
+    ends = f"{predicted.cycles} cycles" if predicted.finished else "does not finish"
+    good = None if predicted.finished and not predicted.flags.any() else False
+    return contents.report({"good": good, "text": f"predicted by the model: {ends}"})
+
+
+def report_case(case: Case) -> Report:
+    """Make the page of a case's prediction, as :func:`report_prediction` does."""
+    schedule, program = case.schedule, case.program
+    parts = case.timing, schedule, case.payload.layout
+    return report_prediction(schedule_title(schedule), program, case.predicted, *parts)
+
+
+def report_verification(result: Verification) -> Report:
+    """Make the page of a run on the hardware; of the model's too where they differ.
+
+    Raises :class:`.InvalidInput` for a network that is too large to be seen.
+    """
+    title = schedule_title(result.case.schedule)
+    contents = Contents(title, result.case.program.config)
+    tables = [_checks(result), _bounds(result.case.schedule)]
+    run = contents.add(_of_case(result.case, HARDWARE, tables, result), result.case.predicted)
+    contents.note_difference(run, result.difference)
+    if result.difference is not None:
+        contents.add(_of_case(result.case, MODEL, tables), result.case.predicted)
+    return contents.report(_verdict(result))
+
+
+def report_traffic(
+    title: str,
+    case: TrafficCase,
+    latency: npt.NDArray[np.int64],
+    measures: Iterable[tuple[str, object]],
+    result: TrafficResult | None,
+) -> Report:
+    """Make the page of traffic, on the hardware where there is a ``result``.
+
+    ``latency`` is that of each packet, in cycles; ``measures`` are shown beside.
+    """
+    contents = Contents(title, case.program.config)
+    rows = [[name, str(value)] for name, value in measures]
+    tables = [{"title": "Measures", "columns": ["", "measured"], "rows": rows, "wrong": []}]
+    if result is not None:
+        tables.insert(0, _checks(result))
+    runs: list[tuple[str, Run]] = [(HARDWARE, result.measured)] if result is not None else []
+    if result is None or result.difference is not None:
+        runs.append((MODEL, case.predicted))
+    for name, run in runs:
+        watched = Watched(
+            name=name,
+            title=title,
+            timing="",
+            program=case.program,
+            run=run,
+            waiting=troubles(case.program, run),
+            tables=tables,
+        )
+        contents.add(watched, None)
+    if result is not None:
+        contents.note_difference(0, result.difference)
+    verdict = _verdict(result) if result else {"good": None, "text": "predicted by the model"}
+    return contents.report(verdict, latency=contents.histogram(latency))
+
+
+def report_comparison(comparison: SideBySide, cases: Sequence[Case]) -> Report:
+    """Make the page of algorithms side by side, of which any of ``cases`` can be watched.
+
+    A case that has been run on the hardware is shown as it ran there.
+    Raises :class:`.InvalidInput` where there is nothing to watch, or too much to be seen.
+    """
+    if not cases:
+        refusal = next(iter(comparison.entries[0].refusals.values()))
+        raise InvalidInput(f"--report has nothing to show: {refusal}")
+    contents = Contents(comparison.title, cases[0].program.config)
+    numbers: dict[tuple[str, str], int] = {}
+    for case in cases:
+        entry = next(one for one in comparison.entries if one.schedule is case.schedule)
+        result = entry.verified.get(case.timing)
+        name = f"{entry.name}, {case.timing}"
+        tables = [*([_checks(result)] if result else []), _bounds(case.schedule)]
+        number = contents.add(_of_case(case, name, tables, result), case.predicted)
+        numbers[entry.name, case.timing] = number
+        contents.note_difference(number, result.difference if result else None)
+    rtl = any(entry.verified for entry in comparison.entries)
+    agrees = all(entry.agrees for entry in comparison.entries)
+    text = f"{len(comparison.entries)} algorithms, predicted by the model"
+    if rtl:
+        text = "the hardware does what the model says" if agrees else "hardware and model differ"
+    verdict = {"good": agrees if rtl else None, "text": text}
+    return contents.report(verdict, comparison=_side_by_side(comparison, numbers))
+
+
+def _side_by_side(comparison: SideBySide, numbers: dict[tuple[str, str], int]) -> dict[str, Any]:
+    """The table of algorithms; the runs of each row are those that can be watched."""
+    least = comparison.least
+    columns = ["algorithm", "steps", "TCD", *(f"cycles, {timing}" for timing in TIMINGS)]
+    rows = [["lower bound", str(least["steps"]), str(least["tcd"]), *[""] * (1 + len(TIMINGS))]]
+    runs: list[list[int]] = [[]]
+    wrong = []
+    for entry in comparison.entries:
+        cycles = [str(entry.cycles.get(timing, "")) for timing in TIMINGS]
+        measures = [str(entry.schedule.steps), str(entry.schedule.tcd), *cycles]
+        wrong += [len(rows)] * (not entry.agrees)
+        rows.append([entry.label, *measures, str(entry.busiest_link)])
+        runs.append([numbers[key] for key in numbers if key[0] == entry.name])
+    columns.append("sends on busiest link")
+    return {
+        "title": "Algorithms",
+        "columns": columns,
+        "rows": rows,
+        "wrong": wrong,
+        "runs": runs,
+        "missing": [f"not served by {name}: {why}" for name, why in comparison.refusals.items()],
+    }
+
+
+def _of_case(
+    case: Case, name: str, tables: Sequence[Table], result: Verification | None = None
+) -> Watched:
+    """A case as the hardware ran it, or, without a result, as the model predicts it."""
+    run = case.predicted if result is None else result.measured
+    lines = troubles(case.program, run) if result is None else result.waiting
+    return Watched(
+        name=name,
+        title=schedule_title(case.schedule),
+        timing=case.timing,
+        program=case.program,
+        run=run,
+        schedule=case.schedule,
+        layout=case.payload.layout,
+        waiting=lines,
+        tables=tables,
+    )
+
+
+def _checks(result: Comparison) -> Table:
+    """The table of what was predicted and measured."""
+    rows = [
+        [check.name, str(check.predicted), str(check.measured), "ok" if check.agrees else "differs"]
+        for check in result.checks
+    ]
+    wrong = [number for number, check in enumerate(result.checks) if not check.agrees]
+    columns = ["", "predicted", "hardware", ""]
+    return {"title": "Model and hardware", "columns": columns, "rows": rows, "wrong": wrong}
+
+
+def _bounds(schedule: Schedule) -> Table:
+    """The table of measures beside their lower bounds."""
+    least = least_measures(schedule)
+    measures = {"steps": schedule.steps, "tcd": schedule.tcd, **word_measures(schedule)}
+    rows = [
+        [_MEASURES[name], str(value), str(least.get(name, ""))] for name, value in measures.items()
+    ]
+    columns = ["", "schedule", "lower bound"]
+    return {"title": "Schedule and bounds", "columns": columns, "rows": rows, "wrong": []}
+
+
+def _verdict(result: Comparison) -> dict[str, Any]:
+    """One line on whether the hardware did what the model says."""
+    if result.agrees:
+        return {"good": True, "text": "the hardware did what the model says, flit for flit"}
+    lines = [check.name for check in result.checks if not check.agrees]
+    return {"good": False, "text": f"hardware and model differ: {', '.join(lines)}"}

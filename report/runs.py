@@ -1,0 +1,147 @@
+"""One run for a page: its program, its flits, its memories, and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..model.program.layout import Layout
+from ..model.program.program import Program
+from ..model.program.table import NO_START
+from ..model.run.run import Run
+from ..model.run.trace import Trace
+from ..model.schedule.schedule import Schedule
+from .flits import MOST_FLITS, StepTimes, pack_flits, pack_loads
+from .following import Hops, Numbers, expected_hops, follow
+from .packing import Pack
+
+MOST_ROWS = 1 << 18
+"""Rows of a program of which a page has each."""
+
+MOST_WORDS = 1 << 20
+"""Words of all memories together that a page has."""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A run to be watched, and what it is a run of.
+
+    ``schedule`` and ``layout`` are None where a program came without them. ``waiting`` is one line
+    for each node that has not finished or has set a flag; ``tables`` are shown as they are.
+    """
+
+    name: str
+    title: str
+    timing: str
+    program: Program
+    run: Run
+    schedule: Schedule | None = None
+    layout: Layout | None = None
+    waiting: Sequence[str] = ()
+    tables: Sequence[dict[str, Any]] = ()
+
+
+def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
+    """Pack a run, with every flit if there are at most ``room``."""
+    program, run = watched.program, watched.run
+    end = shown_cycles(run)
+    notes: list[str] = []
+    few = len(run.trace) <= room
+    hops = expected_hops(program) if few else None
+    trace = loads = None
+    if hops is not None:
+        followed = follow(program, run.trace, hops)
+        times = StepTimes.of_flits(program, run.trace, followed)
+        trace = pack_flits(pack, program, run.trace, followed, end)
+    else:
+        times = StepTimes.of_run(run)
+        loads = pack_loads(pack, program, run.trace, times, end)
+        notes.append(_summary_note(run.trace, loads["width"]))
+    return {
+        "name": watched.name,
+        "title": watched.title,
+        "timing": watched.timing,
+        "root": None if watched.schedule is None else watched.schedule.root,
+        "cycles": end,
+        "finished": run.finished,
+        "steps": {"first": times.first, "end": times.end},
+        "trace": trace,
+        "loads": loads,
+        "stalled": pack.column(run.stalled_flits),
+        "flags": {str(node): run.flag_names(node) for node in np.flatnonzero(run.flags).tolist()},
+        "waiting": list(watched.waiting),
+        "program": _program(pack, program, hops, notes),
+        "held": pack.column(_held(watched)),
+        "memory": _memory(pack, watched, notes),
+        "blocks": _blocks(pack, watched),
+        "tables": list(watched.tables),
+        "notes": notes,
+    }
+
+
+def shown_cycles(run: Run) -> int:
+    """Cycles of a run that a page shows: all, or until nothing moves any more."""
+    last = int(run.trace.cycle.max(initial=-1)) + 1
+    return max(1, run.cycles if run.finished else last)
+
+
+def _summary_note(trace: Trace, width: int) -> str:
+    bins = "each cycle" if width == 1 else f"every {width} cycles"
+    return (
+        f"The trace has {len(trace):,} rows. A page shows each of at most {MOST_FLITS:,}, of all "
+        f"its runs together, so that of this run it counts the flits of each link in {bins}."
+    )
+
+
+def _program(pack: Pack, program: Program, hops: Hops | None, notes: list[str]) -> Any:
+    """The rows of all nodes; None where they are too many."""
+    rows = len(program.step)
+    if hops is None or rows > MOST_ROWS:
+        only = f"of at most {MOST_ROWS:,} rows" if rows > MOST_ROWS else "whose flits are shown"
+        notes.append(f"The program's {rows:,} rows are left out: a page has those of a run {only}.")
+        return None
+    routes = program.routes
+    names = ("first_row", "step", "source_address", "target_address", "length", "continued")
+    columns = {name: getattr(program, name) for name in (*names, "route")}
+    columns["start"] = np.where(program.start == NO_START, 0, program.start + 1)
+    columns["target"] = hops.target + 1
+    columns["first_segment"] = routes.first
+    columns |= {"port": routes.port, "hops": routes.hops, "vc": routes.vc}
+    columns |= {"first_receive": program.first_receive, "receive_step": program.receive_step}
+    columns["receive_port"] = program.receive_port
+    return {name: pack.column(column) for name, column in columns.items()}
+
+
+def _held(watched: Watched) -> Numbers:
+    """Words of blocks that each node has at the start, 0 where no schedule tells."""
+    nodes = watched.program.nodes
+    if watched.schedule is None:
+        return np.zeros(nodes, dtype=np.int64)
+    blocks = watched.schedule.blocks
+    return np.bincount(blocks.owner, blocks.words, nodes).astype(np.int64)
+
+
+def _memory(pack: Pack, watched: Watched, notes: list[str]) -> Any:
+    """The message memories after the run, as far as blocks lie in them; None if too many words."""
+    memory = watched.run.memory
+    if watched.layout is not None:
+        memory = memory[:, : watched.layout.size]
+    else:
+        used = np.flatnonzero(memory.any(axis=0))
+        memory = memory[:, : int(used.max(initial=-1)) + 1]
+    if memory.size > MOST_WORDS:
+        allowed = f"a page has at most {MOST_WORDS:,}"
+        notes.append(f"The {memory.size:,} words of the memories are left out: {allowed}.")
+        return None
+    return {"size": memory.shape[1], **pack.words(memory.ravel())}
+
+
+def _blocks(pack: Pack, watched: Watched) -> Any:
+    """Addresses and owners of blocks, where there are several that lie alike in every node."""
+    schedule, layout = watched.schedule, watched.layout
+    if schedule is None or layout is None or layout.packed is not None or len(schedule.blocks) < 2:
+        return None
+    return {"starts": pack.column(layout.starts), "owner": pack.column(schedule.blocks.owner)}

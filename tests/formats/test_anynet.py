@@ -1,0 +1,127 @@
+"""BookSim2's anynet: in, out, there and back, and in BookSim2 itself."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from helpers.command import Command
+from helpers.foreign import file, owners_tool, said
+from helpers.topologies import assert_same, links, refusal
+
+from eyecast.formats.anynet import read_anynet, write_anynet
+from eyecast.model.base.files import InputFile
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.named_graphs import binary_tree, star_tree
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+
+WITH_SWITCHES = graph(
+    [
+        *([-1, 4, -1, -1], [-1, 4, -1, -1], [-1, 5, -1, -1], [-1, 5, -1, -1]),
+        *([-1, 0, 1, 5], [-1, 2, 3, 4]),
+    ],
+    switches=[4, 5],
+)
+NETWORKS = (mesh((3, 2)), torus((3, 4)), hypercube(3), binary_tree(7), star_tree(3, 2))
+
+
+def ways(topology: Topology) -> set[tuple[int, int]]:
+    return {(node, end) for node, _, end, _ in links(topology)}
+
+
+def test_a_small_network_line_by_line(caplog: pytest.LogCaptureFixture) -> None:
+    text = "router 7 node 1 router 3 4\n\nrouter 3 node 0 router 7\nnode 2 router 5 2 router 5\n"
+    topology = read_anynet(file(text + "router 9 router 3 router 5\n"))
+    assert topology.nodes == 4 and topology.switches == (3,)
+    assert ways(topology) == {(0, 1), (1, 0), (0, 3), (3, 0), (2, 3), (3, 2)}
+    assert said(caplog) == [
+        "x: channels of 1 to 4 cycles are like all others (--link-registers)",
+        "x: switches 3 to 3 are the routers 9",
+    ]
+
+
+@pytest.mark.parametrize("topology", [*NETWORKS, WITH_SWITCHES], ids=lambda each: each.label)
+def test_there_and_back(topology: Topology, tmp_path: Path) -> None:
+    path = tmp_path / "network.anynet"
+    write_anynet(topology, path)
+    back = read_anynet(InputFile.read(path))
+    assert ways(back) == ways(topology)
+    assert (back.nodes, back.switches) == (topology.nodes, topology.switches)
+    write_anynet(back, path)
+    assert_same(read_anynet(InputFile.read(path)), back)
+
+
+REFUSED = {
+    "": "x: nodes must be 1 to 16777216, not 0",
+    "router 0 node 0\nchannel 3": "x, line 2: must be router or node, not 'channel'",
+    "router 0 5": "x, line 1: must be router or node, not '5'",
+    "router 0 node": "x, line 1: node must have a number, not 'nothing'",
+    "router 0 node -1": "x, line 1: node must have a number, not '-1'",
+    "router 0 node 99999999999": "x, line 1: node must have a number, not '99999999999'",
+    "router 0 node 0 node 1": "x, line 1: router 0 must have one node, not 0 and 1",
+    "router 0 node 0\nrouter 1 node 0": "x, line 2: node 0 must have one router, not 0 and 1",
+    "node 0 node 1": "x, line 1: node 0 must be linked to a router, not to node 1",
+    "router 0 node 1": "x: nodes must be numbered from 0 on, and node 0 is missing",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_cannot_be_read_is_one_line(text: str) -> None:
+    assert refusal(read_anynet, file(text)) == REFUSED[text]
+
+
+def test_what_anynet_cannot_say_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "network.anynet"
+    assert refusal(write_anynet, with_faults(mesh((2, 2)), [1]), path) == (
+        "faulty nodes of a network for BookSim2 must be none, not 1"
+    )
+    assert refusal(write_anynet, with_faults(mesh((2, 2)), [], [(0, 1)]), path) == (
+        "faulty links of a network for BookSim2 must be none, not 1"
+    )
+    assert refusal(write_anynet, torus((2, 3)), path) == (
+        "links between nodes 0 and 1 for BookSim2 must be one, not 2"
+    )
+    assert refusal(write_anynet, graph([[-1, 1], [-1, 0]], switches=[0]), path) == (
+        "switch of a network for BookSim2 must be 1 or more, not 0"
+    )
+    assert not path.exists()
+
+
+def test_commands_take_it(eyecast: Command, here: Path) -> None:
+    (here / "ring").write_text("router 0 node 0 router 1 router 2\nrouter 1 node 1 router 2\n"
+                               "router 2 node 2\n")  # fmt: skip
+    answer = eyecast("convert", "ring", "ring.json")
+    assert answer.output.startswith("a network of ring, BookSim2 anynet, as Eyecast network")
+    assert eyecast("convert", "ring.json", "again.anynet").status == 0
+    assert (here / "again.anynet").read_text().splitlines()[
+        1
+    ] == "router 1 node 1 router 0 router 2"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("topology", [*NETWORKS, WITH_SWITCHES], ids=lambda each: each.label)
+def test_booksim_builds_the_same_network(topology: Topology, tmp_path: Path) -> None:
+    booksim = owners_tool("booksim", "EYECAST_BOOKSIM")
+    write_anynet(topology, tmp_path / "network.anynet")
+    (tmp_path / "config").write_text(
+        "topology = anynet; network_file = network.anynet; routing_function = min;\n"
+        "traffic = uniform; injection_rate = 0.02; num_vcs = 8; sample_period = 200;\n"
+        "sim_count = 1; max_samples = 3; warmup_periods = 1;\n"
+    )
+    # Its exit status is not 0 where all is well.
+    command = [booksim, "config"]
+    run = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    listing = run.stdout.split("router to router listing")[1].split("=====")[0]
+    told, router = set(), -1
+    for line in listing.splitlines():
+        if found := re.fullmatch(r"Router (\d+)", line):
+            router = int(found[1])
+        elif found := re.fullmatch(r"\s+Router (\d+) lat 1", line):
+            told.add((router, int(found[1])))
+    assert told == ways(topology)
+    assert "Overall Traffic Statistics" in run.stdout

@@ -1,0 +1,111 @@
+"""Operations of ranks, drawn, and a judge of the steps that their messages got."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+
+from hypothesis import strategies as st
+
+from eyecast.formats.operations import WORD_BYTES, Kind, Operation
+from eyecast.model.schedule.schedule import Schedule
+
+RANKS = 5
+
+
+@st.composite
+def drawn_operations(draw: st.DrawFn) -> list[Operation]:
+    """Sends, receives and local operations of some ranks that end, with much order among them.
+
+    They are listed in an order in which they could be carried out one by one; a receive stands
+    anywhere behind its send. The message of tag t has t + 1 words.
+    """
+    pairs = st.tuples(st.integers(0, RANKS - 1), st.integers(0, RANKS - 1))
+    messages = draw(st.lists(pairs.filter(lambda pair: pair[0] != pair[1]), max_size=10))
+    story: list[Operation] = []
+    for tag, (source, target) in enumerate(messages):
+        size = WORD_BYTES * (tag + 1)
+        at = draw(st.integers(0, len(story)))
+        story.insert(at, Operation(Kind.SEND, source, f"send {tag}", target, size, tag))
+        at = draw(st.integers(at + 1, len(story)))
+        story.insert(at, Operation(Kind.RECEIVE, target, f"receive {tag}", source, size, tag))
+    for number in range(draw(st.integers(0, 4))):
+        rank = draw(st.integers(0, RANKS - 1))
+        story.insert(draw(st.integers(0, len(story))), Operation(Kind.LOCAL, rank, f"l {number}"))
+    for place, operation in enumerate(story):
+        earlier = [other for other in range(place) if story[other].rank == operation.rank]
+        for other in earlier:
+            relation = draw(st.sampled_from(["none", "none", "after", "beside"]))
+            if relation != "none":
+                getattr(operation, relation).append(other)
+    return story
+
+
+def require_in_time(operations: Sequence[Operation], step_of: dict[int, int]) -> None:
+    """Carry the operations out in the order of the list; every send must find its time come.
+
+    ``step_of`` is the step of each message, by its tag. A receive has ended when it has begun and
+    its message is there; steps count from 1.
+    """
+    begun: list[int] = []
+    ended: list[int] = []
+    for operation in operations:
+        times = [ended[other] for other in operation.after]
+        begin = max(times + [begun[other] for other in operation.beside], default=0)
+        begun.append(begin)
+        if operation.kind is Kind.LOCAL:
+            ended.append(begin)
+        elif operation.kind is Kind.SEND:
+            assert step_of[operation.tag] > begin
+            ended.append(step_of[operation.tag])
+        else:
+            ended.append(max(begin, step_of[operation.tag]))
+
+
+def message_rows(schedule: Schedule) -> list[tuple[int, int, int, int]]:
+    """Step, source, target and words of every message, sorted."""
+    words = schedule.blocks.words.tolist()
+    sizes = [
+        sum(words[block] for block in schedule.block_ids[begin:end].tolist())
+        for begin, end in zip(schedule.block_offsets, schedule.block_offsets[1:], strict=False)
+    ]
+    columns = (schedule.step.tolist(), schedule.source.tolist(), schedule.target.tolist(), sizes)
+    return sorted(zip(*columns, strict=True))
+
+
+def order_kept(first: Schedule, second: Schedule) -> bool:
+    """Tell if each node sends and receives the same in both, step after step in the same order."""
+
+    def stories(schedule: Schedule) -> dict[int, list[set[tuple[int, int, int]]]]:
+        by_node: defaultdict[int, defaultdict[int, set[tuple[int, int, int]]]]
+        by_node = defaultdict(lambda: defaultdict(set))
+        for step, source, target, words in message_rows(schedule):
+            for node in (source, target):
+                by_node[node][step].add((source, target, words))
+        return {node: [steps[step] for step in sorted(steps)] for node, steps in by_node.items()}
+
+    return stories(first) == stories(second)
+
+
+def carried_out(ranks: Sequence[Sequence[tuple[str, int, int, list[int]]]]) -> int:
+    """Carry out what each rank does as soon as it may: how many operations come to their end.
+
+    An operation is (``send`` or ``recv``, peer, tag, operations of the rank that it requires).
+    """
+    arrived: set[tuple[int, int, int]] = set()
+    done = [set[int]() for _ in ranks]
+    waiting = deque((rank, place) for rank, each in enumerate(ranks) for place in range(len(each)))
+    turned_away = 0
+    while waiting and turned_away < len(waiting):
+        rank, place = waiting.popleft()
+        verb, peer, tag, required = ranks[rank][place]
+        here = verb == "send" or (peer, rank, tag) in arrived
+        if not here or not done[rank].issuperset(required):
+            waiting.append((rank, place))
+            turned_away += 1
+            continue
+        turned_away = 0
+        done[rank].add(place)
+        if verb == "send":
+            arrived.add((rank, peer, tag))
+    return sum(map(len, done))

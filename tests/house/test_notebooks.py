@@ -1,0 +1,85 @@
+"""The notebooks run from top to bottom, and print what their texts say.
+
+In a text, what is **bold** is a result: it stands, as it is, in what the cells above it print.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eyecast.sim.cache import PACKAGE
+
+NOTEBOOKS = sorted((PACKAGE / "notebooks").glob("*.ipynb"))
+OTHERS = {"IPython.display", "itertools", "matplotlib.pyplot"}
+"""Modules that they import beside ``eyecast``: to show things, and to take the first of many."""
+
+a_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def cells(path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(path.read_text())["cells"]
+    return found
+
+
+def source(cell: dict[str, Any]) -> str:
+    return "".join(cell["source"])
+
+
+def results(cell: dict[str, Any]) -> list[str]:
+    """What a text says of the outputs above it."""
+    return re.findall(r"\*\*(.+?)\*\*", source(cell)) if cell["cell_type"] == "markdown" else []
+
+
+def printed(outputs: list[Any]) -> str:
+    return "".join(output.get("text", "") for output in outputs)
+
+
+def test_there_are_three() -> None:
+    assert [path.stem for path in NOTEBOOKS] == ["eye-broadcast", "full-torus", "own-collective"]
+
+
+@a_notebook
+def test_they_are_kept_without_outputs(path: Path) -> None:
+    code = [cell for cell in cells(path) if cell["cell_type"] == "code"]
+    assert code
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+
+
+@a_notebook
+def test_they_use_the_python_face_alone(path: Path) -> None:
+    for cell in cells(path):
+        if cell["cell_type"] == "code":
+            for node in ast.walk(ast.parse(source(cell))):
+                names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+                if isinstance(node, ast.ImportFrom):
+                    names = [str(node.module)]
+                assert set(names) <= OTHERS | {"eyecast"}
+
+
+@pytest.mark.slow
+@a_notebook
+def test_they_print_what_their_texts_say(path: Path, tmp_path: Path) -> None:
+    reason = "nbclient is not installed: pip install 'eyecast[notebooks]'"
+    client = pytest.importorskip("nbclient", reason=reason)
+    pytest.importorskip("ipykernel", reason=reason)
+    notebook = pytest.importorskip("nbformat").read(path, as_version=4)
+    resources = {"metadata": {"path": str(tmp_path)}}
+    environment = {**os.environ, "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+    client.NotebookClient(notebook, timeout=1200, resources=resources).execute(env=environment)
+    said, claims = "", 0
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert cell.outputs or cell.source.count("def "), cell.source
+            said += printed(cell.outputs)
+        elif said:
+            for claim in results(cell):
+                assert claim in said
+                claims += 1
+    assert claims >= 3

@@ -1,0 +1,118 @@
+"""The wheel has everything, and works in an empty environment, far from a checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from eyecast.sim.cache import PACKAGE
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("build", reason="build is not installed: pip install '.[checks]'")
+
+
+def tracked() -> list[Path]:
+    """Every file of the project, below its root; what was made in it is none."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=PACKAGE,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    names = filter(None, listed.stdout.split("\0"))
+    return [Path(name) for name in names if (PACKAGE / name).is_file()]
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The archive of the sources, made of the project's files alone."""
+    folder = tmp_path_factory.mktemp("archive")
+    for path in tracked():
+        (folder / "source" / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PACKAGE / path, folder / "source" / path)
+    run(sys.executable, "-m", "build", "--sdist", "--outdir", folder, folder / "source")
+    (made,) = folder.glob("*.tar.gz")
+    return made
+
+
+@pytest.fixture(scope="module")
+def wheel(archive: Path) -> Path:
+    """The wheel that is made of that archive."""
+    run(
+        *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"),
+        *("--wheel-dir", archive.parent, archive),
+    )
+    (made,) = archive.parent.glob("*.whl")
+    return made
+
+
+def run(*command: str | Path, **options: object) -> str:
+    """Run a command to its end; what it prints."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    output: str = done.stdout
+    return output
+
+
+def packaged() -> set[str]:
+    """The files of all packages, whatever they are, as a wheel names them."""
+    settings = tomllib.loads((PACKAGE / "pyproject.toml").read_text())
+    names = settings["tool"]["setuptools"]["packages"]
+    folders = {Path(*name.split(".")[1:]) for name in names} - {Path()}
+    inside = {path for path in tracked() if path.parent in folders or path.parent.parent in folders}
+    roots = {Path("__init__.py"), Path("__main__.py")}
+    return {f"eyecast/{path.as_posix()}" for path in inside | roots}
+
+
+def test_a_wheel_has_every_file_of_the_packages_and_no_other(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    found = {name for name in names if not name.split("/")[0].endswith(".dist-info")}
+    assert sorted(packaged() - found) == []
+    assert sorted(found - packaged()) == []
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+def test_an_archive_has_what_a_wheel_is_made_of(archive: Path) -> None:
+    with tarfile.open(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
+    assert {name.partition("/")[2] for name in packaged()} <= names
+    assert {"pyproject.toml", "README.md", "LICENSE"} <= names
+
+
+def test_an_installed_wheel_does_the_demo(wheel: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "environment", with_pip=True)
+    programs = tmp_path / "environment" / "bin"
+    run(programs / "python", "-m", "pip", "install", "--quiet", wheel)
+    here, cache = tmp_path / "here", tmp_path / "cache"
+    here.mkdir()
+    variables = {**os.environ, "EYECAST_CACHE": str(cache)}
+    variables.pop("PYTHONPATH", None)
+    alone = {"cwd": here, "env": variables}
+    where = "import eyecast; print(eyecast.__file__)"
+    assert str(tmp_path) in run(programs / "python", "-c", where, **alone)
+    told = run(programs / "eyecast", "demo", "--mesh", "2x2", **alone)
+    assert told.count("DIFFERS") == 0
+    assert told.count("trace rows") == 2
+    assert {path.name for path in here.iterdir()} == {
+        *("corner", "eye", "corner.svg", "corner.png", "eye.svg", "eye.png")
+    }
+    found = json.loads(run(programs / "eyecast", "doctor", "--json", **alone))
+    assert found["works"]
+    assert found["cache"]["folder"] == str(cache)
+    assert found["cache"]["entries"] >= 1
+    missing = {part["name"] for part in found["parts"] if part["version"] is None}
+    assert {"sphinx", "ortools"} <= missing
+    # Files that are no modules are read, too.
+    boards = json.loads(run(programs / "eyecast", "boards", "--json", **alone))
+    assert sum(len(board["networks"]) for board in boards["boards"]) > 3

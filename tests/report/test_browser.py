@@ -1,0 +1,386 @@
+"""The page in a browser: it is opened from disk, and looked at and driven as people do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.browser import browser, missing
+from helpers.report_cases import HOSTILE, crowd, hostile_case, predicted, wrong_verification
+from helpers.report_page import KINDS, flits, read_file
+
+import eyecast
+from eyecast.model.compare.side_by_side import Entry, SideBySide
+from eyecast.model.network.topology import mesh
+from eyecast.report import contents
+from eyecast.report.contents import Report
+from eyecast.report.reports import report_case, report_traffic, report_verification
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing())]
+
+PHONE = {"width": 360, "height": 740}
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as started:
+        yield started
+
+
+Opened = Callable[..., Any]
+
+
+@pytest.fixture
+def opened(chromium: Any, tmp_path: Path) -> Iterator[Opened]:
+    """A page of a report, opened from disk; it must load nothing and complain of nothing."""
+    seen: list[str] = []
+    contexts = []
+
+    def open_page(report: Report, **settings: Any) -> Any:
+        report.write(tmp_path / "page.html")
+        contexts.append(context := chromium.new_context(**settings))
+        page = context.new_page()
+        page.on("console", lambda message: seen.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: seen.append(str(error)))
+        page.on("dialog", lambda dialog: seen.append(dialog.message))
+        page.on("request", lambda request: seen.append(request.url))
+        page.goto((tmp_path / "page.html").as_uri())
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    yield open_page
+    assert set(seen) <= {(tmp_path / "page.html").as_uri()}
+    for context in contexts:
+        context.close()
+
+
+def broadcast(flits: int = 6) -> Report:
+    return report_case(predicted(eyecast.schedule(mesh((4, 4)), "eye", source=5, flits=flits)))
+
+
+def crowded() -> Report:
+    return report_traffic("crowd", crowd(), np.array([3, 5, 5]), [("mean", 4.3)], None)
+
+
+def go(page: Any, cycle: int) -> None:
+    """Move the slider as a script may: what moves it by hand is tested by itself."""
+    page.evaluate(
+        "cycle => { const slider = document.getElementById('cycle'); slider.value = cycle;"
+        "slider.dispatchEvent(new Event('input')); }",
+        cycle,
+    )
+
+
+def wait_until(page: Any, condition: str) -> None:
+    """Ask again and again: to be told would need what the page's policy forbids."""
+    for _ in range(500):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(20)
+    pytest.fail(f"not within ten seconds: {condition}")
+
+
+def content(tmp_path: Path) -> dict[str, Any]:
+    return read_file(tmp_path / "page.html")
+
+
+def table_rows(page: Any, caption: str) -> list[list[str]]:
+    """The cells of the table that begins with these words."""
+    rows = page.locator("table", has=page.locator("caption", has_text=caption)).locator("tbody tr")
+    return [row.locator("th, td").all_inner_texts() for row in rows.all()]
+
+
+def opacities(page: Any, places: list[tuple[float, float]]) -> list[int]:
+    """How opaque the canvas of flits is at places of the drawing, 0 to 255."""
+    return page.evaluate(
+        """places => {
+          const canvas = document.getElementById('flits');
+          const box = document.getElementById('network').viewBox.baseVal;
+          const copy = new OffscreenCanvas(canvas.width, canvas.height);
+          const context = copy.getContext('2d', { willReadFrequently: true });
+          context.drawImage(canvas, 0, 0);
+          const scale = canvas.width / box.width;
+          return places.map(([x, y]) => {
+            const at = [(x - box.x) * scale, (y - box.y) * scale].map(Math.round);
+            return context.getImageData(...at, 1, 1).data[3];
+          });
+        }""",
+        places,
+    )
+
+
+def middles(data: dict[str, Any]) -> dict[tuple[int, int], tuple[float, float]]:
+    """The middle of each straight link, in units of the drawing, right of the way to its end."""
+    links, points = data["network"]["links"], data["network"]["points"]
+    found = {}
+    for node, port, to in zip(links["from"], links["port"], links["to"], strict=True):
+        (x, y), (a, b) = points[node], points[to]
+        length = ((a - x) ** 2 + (b - y) ** 2) ** 0.5
+        aside = (-(b - y) / length, (a - x) / length)
+        found[node, port] = (50 * (x + a) + 9 * aside[0], 50 * (y + b) + 9 * aside[1])
+    return found
+
+
+@pytest.mark.parametrize("colour", ["step", "packet", "virtual channel"])
+def test_the_flits_that_are_drawn_are_those_of_the_trace(
+    opened: Opened, tmp_path: Path, colour: str
+) -> None:
+    page = opened(broadcast())
+    data = content(tmp_path)
+    page.select_option("#color", colour)
+    (run,) = data["runs"]
+    for cycle in range(0, run["cycles"], 3):
+        go(page, cycle)
+        moving = {(each["node"], each["port"]) for each in flits(data) if each["cycle"] == cycle}
+        opaque = opacities(page, [*middles(data).values()])
+        drawn = {link for link, most in zip(middles(data), opaque, strict=True) if most == 255}
+        assert drawn == {link for link in moving if link[1]}, cycle
+
+
+def test_the_table_of_flits_is_the_trace(opened: Opened, tmp_path: Path) -> None:
+    page = opened(crowded())
+    data = content(tmp_path)
+    names = data["network"]["names"]
+    page.locator("#rows summary").click()
+    for cycle in (0, 30, 77, 140):
+        go(page, cycle)
+        shown = [
+            (row[0], int(row[1]), int(row[3]), row[4], row[5])
+            for row in table_rows(page, "Flits that leave routers")
+        ]
+        expected = [
+            (names[e["node"]], e["port"], e["vc"], KINDS[e["kind"]], f"{e['data']:x}")
+            for e in flits(data)
+            if e["cycle"] == cycle
+        ]
+        assert shown == expected
+
+
+def test_flits_that_are_held_up_are_red(opened: Opened, tmp_path: Path) -> None:
+    page = opened(crowded())
+    data = content(tmp_path)
+    links = data["network"]["links"]
+    numbers = {place: n for n, place in enumerate(zip(links["from"], links["port"], strict=True))}
+    for cycle in (20, 60, 100):
+        go(page, cycle)
+        held = [
+            numbers[each["node"], each["port"]]
+            for each in flits(data)
+            if each["stay"] - each["stalled"] <= cycle - each["cycle"] < each["stay"]
+            and each["stalled"]
+        ]
+        red = page.locator(".link.stalled").evaluate_all("all => all.map(e => +e.dataset.link)")
+        assert held and set(red) == set(held)
+        assert f" {len(held)} flit" in page.inner_text("#now")
+
+
+def test_the_sliders_and_buttons_move_the_time(opened: Opened, tmp_path: Path) -> None:
+    page = opened(broadcast())
+    (run,) = content(tmp_path)["runs"]
+    page.locator("#cycle").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#cycle-text") == f"1 / {run['cycles']}"
+    page.locator("#step").focus()
+    page.keyboard.press("End")
+    assert page.inner_text("#cycle-text").split()[0] == str(run["steps"]["first"][-1])
+    assert (
+        page.inner_text("#step-text") == f"{len(run['steps']['end'])} / {len(run['steps']['end'])}"
+    )
+    page.locator("#cycle-on").click()
+    page.keyboard.press(".")
+    page.keyboard.press(",")
+    assert page.inner_text("#cycle-text").split()[0] == str(run["steps"]["first"][-1] + 1)
+    page.keyboard.press("[")
+    page.keyboard.press("[")
+    assert page.inner_text("#cycle-text").split()[0] in map(str, run["steps"]["first"])
+    page.locator("#cycle").focus()
+    page.keyboard.press("End")
+    everyone = "16 of 16 nodes have all their data"
+    assert page.inner_text("#now") == f"End, after {run['cycles']} cycles: {everyone}."
+    assert page.locator(".node.full").count() == 16
+
+
+def test_it_plays_and_pauses_and_ends(opened: Opened, tmp_path: Path) -> None:
+    page = opened(broadcast())
+    (run,) = content(tmp_path)["runs"]
+    page.select_option("#speed", "50")
+    page.locator("#play").click()
+    wait_until(page, "+document.getElementById('cycle').value > 5")
+    assert page.get_attribute("#play", "aria-label") == "Pause"
+    assert page.get_attribute("#now", "aria-live") == "off"
+    page.keyboard.press("k")
+    assert page.get_attribute("#now", "aria-live") == "polite"
+    paused = page.inner_text("#cycle-text")
+    page.wait_for_timeout(200)
+    assert page.inner_text("#cycle-text") == paused
+    page.select_option("#speed", "500")
+    page.locator("#play").click()
+    page.wait_for_selector("#play[aria-pressed=false]")
+    assert page.inner_text("#cycle-text") == f"{run['cycles']} / {run['cycles']}"
+
+
+def test_who_wants_no_motion_gets_none(opened: Opened) -> None:
+    page = opened(broadcast(), reduced_motion="reduce")
+    page.select_option("#speed", "1")
+    go(page, 10)
+    before = page.evaluate("document.getElementById('flits').toDataURL()")
+    page.locator("#play").click()
+    page.wait_for_timeout(400)
+    assert page.evaluate("document.getElementById('flits').toDataURL()") == before
+    wait_until(page, "document.getElementById('cycle').value === '11'")
+
+
+def test_a_node_shows_its_memory_its_table_and_its_arrivals(opened: Opened, tmp_path: Path) -> None:
+    case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=5, flits=6))
+    page = opened(report_case(case))
+    node = next(n for n in range(16) if n != 5 and case.program.rows[n])
+    page.locator(f'[data-node="{node}"]').click()
+    assert page.inner_text("#selected h2") == f"Node ({node % 4},{node // 4})"
+    memory = [f"{word:x}" for word in case.predicted.memory[node, :6].tolist()]
+    assert page.locator(".memory li").all_text_contents() == memory
+    table = table_rows(page, "Injection table")
+    targets = case.schedule.target[case.program.route].tolist()
+    begin, end = case.program.first_row[node : node + 2].tolist()
+    assert [row[:2] for row in table] == [
+        [str(case.program.step[row]), f"({targets[row] % 4},{targets[row] // 4})"]
+        for row in range(begin, end)
+    ]
+    (arrival,) = table_rows(page, "Arrivals at")
+    data = content(tmp_path)
+    times = [e["cycle"] for e in flits(data) if (e["node"], e["port"]) == (node, 0)]
+    assert arrival[0] == str(case.program.receives[node][0])
+    assert [int(cell) for cell in arrival[2:]] == [6, min(times), max(times)]
+    go(page, min(times))
+    assert page.locator(".memory li.coming").count() == 6
+    go(page, max(times) + 1)
+    assert page.locator(".memory li.coming").count() == 0
+
+
+def test_links_and_nodes_are_chosen_with_keys(opened: Opened, tmp_path: Path) -> None:
+    page = opened(broadcast())
+    page.locator('[data-node="0"]').focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#selected h2") == "Node (1,1)"
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press(" ")
+    assert page.inner_text("#selected h2") == "Link (1,1) to (2,1)"
+    data = content(tmp_path)
+    steps = data["runs"][0]["program"]["step"]
+    loads = Counter(steps[e["row"] - 1] for e in flits(data) if (e["node"], e["port"]) == (5, 1))
+    assert loads
+    shown = {int(row[0]): int(row[1]) for row in table_rows(page, "Flits in each step")}
+    assert +Counter(shown) == loads
+    assert page.locator("#selected .plot canvas").count() == 1
+    assert "at most 1" in page.get_attribute("#selected .plot", "aria-label")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#selected h2") == "Node (2,1)"
+    assert page.locator('#network [tabindex="0"]').count() == 1
+
+
+def test_what_is_wrong_is_red(opened: Opened) -> None:
+    page = opened(report_verification(wrong_verification()))
+    assert page.inner_text("#verdict").startswith("✗ hardware and model differ")
+    assert "node (0,0) has set bad_route" in page.inner_text("#trouble")
+    assert page.locator(".node.flagged").count() == 1
+    differing = page.locator("#difference tr.wrong")
+    assert differing.count() == 1
+    red = page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--red')")
+    shown = differing.locator("td").first.evaluate("e => getComputedStyle(e).color")
+    assert shown == f"rgb({', '.join(str(int(red[i : i + 2], 16)) for i in (1, 3, 5))})"
+    page.locator('[data-node="0"]').click()
+    assert "error flags: bad_route" in page.inner_text("#selected")
+    page.select_option("#run", "1")
+    assert page.locator(".node.flagged").count() == 0
+    assert not page.is_visible("#difference")
+
+
+def test_an_algorithm_is_chosen_from_the_table(opened: Opened, tmp_path: Path) -> None:
+    page = opened(side_by_side())
+    data = content(tmp_path)
+    runs = data["runs"]
+    assert len(runs) == 4
+    for number, run in enumerate(runs):
+        page.locator(f'#comparison [data-run="{number}"]').click()
+        assert run["name"] in page.inner_text("#subtitle")
+        assert page.inner_text("#cycle-text").endswith(f"/ {run['cycles']}")
+
+
+def side_by_side() -> Report:
+    from eyecast.model.collectives.registry import Request
+    from eyecast.report.reports import report_comparison
+
+    request = Request(topology=mesh((4, 4)), words=4, source=0)
+    entries, cases = [], []
+    for name in ("eye", "tree"):
+        schedule = eyecast.schedule(request.topology, name, source=0, flits=4)
+        entries.append(entry := Entry(schedule))
+        for timing in ("barrier", "self-timed"):
+            cases.append(case := predicted(schedule, timing))
+            entry.note(case)
+    return report_comparison(SideBySide("broadcast", request, entries, {"ring": "no"}), cases)
+
+
+def test_hostile_names_stay_text(opened: Opened) -> None:
+    page = opened(report_case(hostile_case()))
+    assert HOSTILE.split("\u2028")[0] in page.inner_text("#title")
+    assert page.locator("img").count() == 0
+    page.locator('[data-node="1"]').click()
+
+
+def test_a_run_of_too_many_flits_is_watched_as_loads(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "MOST_FLITS", 0)
+    page = opened(crowded())
+    loads = content(tmp_path)["runs"][0]["loads"]
+    assert "The trace has" in page.inner_text("#notes")
+    page.locator("#cycle").focus()
+    page.keyboard.press("ArrowRight")
+    ports = content(tmp_path)["network"]["ports"]
+    counts = loads["counts"][len(loads["lines"]) : 2 * len(loads["lines"])]
+    crossing = sum(n for n, line in zip(counts, loads["lines"], strict=True) if line % ports)
+    assert f": {crossing} flits cross links" in page.inner_text("#now")
+    page.locator('[data-link="3"] .hit').dispatch_event("click")
+    assert page.locator("#selected .plot canvas").count() == 1
+    page.locator("#play").click()
+    wait_until(page, "+document.getElementById('cycle').value > 3")
+
+
+def background(page: Any) -> int:
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    return sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(",")))
+
+
+def test_light_and_dark_are_as_the_reader_has_them(opened: Opened) -> None:
+    page = opened(broadcast(), color_scheme="dark")
+    assert background(page) < 100
+    page.emulate_media(color_scheme="light")
+    assert background(page) > 650
+
+
+def test_on_paper_there_is_light_and_no_button(opened: Opened) -> None:
+    page = opened(broadcast(), color_scheme="dark")
+    go(page, 10)
+    page.emulate_media(media="print")
+    assert not page.is_visible("#play") and page.is_visible("#network")
+    wait_until(page, "document.getElementById('rows').open")
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    assert ink == "rgb(28, 36, 48)"
+    page.emulate_media(media="screen")
+    wait_until(page, "!document.getElementById('rows').open")
+    assert len(page.pdf()) > 10_000
+
+
+@pytest.mark.parametrize("make", [broadcast, crowded, side_by_side])
+def test_a_phone_shows_all_of_it(opened: Opened, make: Callable[[], Report]) -> None:
+    page = opened(make(), viewport=PHONE, has_touch=True)
+    page.locator('[data-node="1"]').tap()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert page.locator("#stage").bounding_box()["width"] > 300

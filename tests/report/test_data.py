@@ -1,0 +1,316 @@
+"""What is in a page, read back by a reader of its own and held against the run that it is of."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.report_cases import HOSTILE, crowd, hostile_case, predicted, wrong_verification
+from helpers.report_page import flits, read_page, trace_text, words
+
+import eyecast
+from eyecast import InvalidInput
+from eyecast.model.compare.case import Case
+from eyecast.model.compare.traffic_case import TrafficCase
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.segment import Segment
+from eyecast.model.network.topology import hypercube, mesh, torus
+from eyecast.model.program.payload import empty_memory
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
+from eyecast.model.run.rules import check_packets, check_routes
+from eyecast.model.run.trace import Trace
+from eyecast.report import contents
+from eyecast.report.packing import Pack
+from eyecast.report.page import page_text
+from eyecast.report.reports import (
+    report_case,
+    report_prediction,
+    report_traffic,
+    report_verification,
+)
+from eyecast.report.runs import Watched
+
+
+def page_of(case: Case) -> dict:
+    report = report_case(case)
+    return read_page(page_text(report.title, report.data))
+
+
+def traffic_page(case: TrafficCase) -> dict:
+    report = report_traffic("crowd", case, np.array([3, 5, 5]), [("mean", 4.3)], None)
+    return read_page(page_text(report.title, report.data))
+
+
+def same_trace(page: dict, trace: Trace, here: Path, run: int = 0) -> bool:
+    trace.write_csv(here / "trace.csv")
+    return trace_text(page, run) == (here / "trace.csv").read_text()
+
+
+@dataclass
+class Shown:
+    """A schedule to carry out, and how."""
+
+    make: Callable[[], eyecast.Schedule]
+    timing: str = "barrier"
+    parameters: dict = None
+
+
+SCHEDULES = {
+    "eye": Shown(lambda: eyecast.schedule(mesh((4, 4)), "eye", source=5, flits=5)),
+    "long headers": Shown(
+        lambda: eyecast.schedule(mesh((9, 2)), "tree", source=0, flits=3),
+        "self-timed",
+        {"flit_width": 16, "depth": 1, "link_registers": 2},
+    ),
+    "all-gather": Shown(
+        lambda: eyecast.schedule(torus((4, 3)), "ring", collective="all-gather", flits=2)
+    ),
+    "all ports": Shown(
+        lambda: eyecast.schedule(
+            hypercube(3), "sbnt", source=0, collective="scatter", ports="all", flits=3
+        )
+    ),
+    "faults": Shown(
+        lambda: eyecast.schedule(
+            eyecast.with_faults(mesh((4, 4)), [5], [(0, 1)]), "tree", source=0, flits=2
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("shown", SCHEDULES.values(), ids=SCHEDULES)
+def test_every_flit_is_in_the_page_with_its_row(shown: Shown, tmp_path: Path) -> None:
+    case = predicted(shown.make(), shown.timing, **(shown.parameters or {}))
+    page = page_of(case)
+    assert same_trace(page, case.predicted.trace, tmp_path)
+    # Every flit of a send crosses the links of its path, and no others.
+    schedule, program = case.schedule, case.program
+    crossed = Counter((each["row"], each["node"], each["port"] != 0) for each in flits(page))
+    expected: Counter[tuple[int, int, bool]] = Counter()
+    for row, send in enumerate(program.route.tolist()):
+        first, last = schedule.path_offsets[send : send + 2]
+        *begins, end = schedule.path_nodes[first:last].tolist()
+        expected.update({(row + 1, node, True): int(program.length[row]) for node in begins})
+        expected[row + 1, end, False] = int(program.length[row])
+    headers = Counter(
+        (each["row"], each["node"], each["port"] != 0) for each in flits(page) if each["kind"] & 1
+    )
+    assert crossed - headers == expected
+
+
+@pytest.mark.parametrize("shown", SCHEDULES.values(), ids=SCHEDULES)
+def test_steps_programs_and_memories_are_those_of_the_run(shown: Shown) -> None:
+    case = predicted(shown.make(), shown.timing, **(shown.parameters or {}))
+    (run,) = page_of(case)["runs"]
+    assert run["steps"]["end"] == case.predicted.step_ends.tolist()
+    assert [each["ends"] for each in run["measures"]] == run["steps"]["end"]
+    assert run["cycles"] == case.predicted.cycles
+    for name in ("step", "source_address", "target_address", "length", "first_row"):
+        assert run["program"][name] == getattr(case.program, name).tolist()
+    targets = case.schedule.target[case.program.route]
+    assert run["program"]["target"] == (targets + 1).tolist()
+    size = run["memory"]["size"]
+    assert words(run["memory"]) == case.predicted.memory[:, :size].ravel().tolist()
+    blocks = case.schedule.blocks
+    assert sum(run["held"]) == blocks.words.sum()
+
+
+def drawn_links(page: dict) -> dict[tuple[int, int], tuple[int, int]]:
+    links = page["network"]["links"]
+    columns = (links[name] for name in ("from", "port", "to", "faulty"))
+    return {(node, port): (to, faulty) for node, port, to, faulty in zip(*columns, strict=True)}
+
+
+def test_broken_links_are_drawn_as_broken() -> None:
+    network = eyecast.with_faults(mesh((4, 4)), [5], [(0, 1)])
+    page = page_of(predicted(eyecast.schedule(network, "tree", source=0)))
+    found = drawn_links(page)
+    assert len(found) == 48
+    broken = {key for key, (_, faulty) in found.items() if faulty}
+    assert broken == {(0, 1), *((5, p) for p in range(1, 5)), (4, 1), (6, 2), (1, 3), (9, 4)}
+    assert page["network"]["faulty_nodes"] == [5]
+    works = network.neighbor
+    assert all(works[key] == to for key, (to, faulty) in found.items() if not faulty)
+
+
+def test_a_host_and_links_that_go_round_an_end_are_drawn() -> None:
+    page = page_of(predicted(eyecast.schedule(torus((2, 4)), "tree", source=0)))
+    # On an axis of two nodes there are two links each way; one of them goes round the end.
+    curves = page["network"]["links"]["curves"]
+    assert sum(len(curve) == 2 for curve in curves.values()) == 8 + 4
+    assert set(page["network"]["port_names"]) == {"node", "+x", "-x", "+y", "-y"}
+
+
+@pytest.mark.parametrize("flit_width", [32, 16])
+def test_flits_that_wait_are_those_of_the_rules(flit_width: int) -> None:
+    """The matching of ``model/run/matching.py`` knows nothing of rows: it must find the same."""
+    case = crowd(flit_width=flit_width)
+    program, trace = case.program, case.predicted.trace
+    buffered = check_routes(program, check_packets(program, trace))
+    arrivals = buffered.arrivals.flits
+    expected = {
+        (cycle, node, port): left
+        for cycle, node, port, left in zip(
+            *(column.tolist() for column in (arrivals.cycle, arrivals.node, arrivals.port)),
+            buffered.left.tolist(),
+            strict=True,
+        )
+        if port
+    }
+    page = traffic_page(case)
+    found = {
+        (each["cycle"], each["node"], each["port"]): each["cycle"] + each["stay"]
+        for each in flits(page)
+        if each["port"]
+    }
+    assert found == expected
+    stalled = Counter(
+        program.config.topology.neighbor[each["node"], each["port"]]
+        for each in flits(page)
+        if each["stalled"]
+    )
+    assert stalled.total() > 100
+    # The model counts the node's own flits, too, that no link has brought.
+    counted = case.predicted.stalled_flits
+    assert all(number <= counted[node] for node, number in stalled.items())
+
+
+def test_a_packet_that_never_goes_on_waits_to_the_end() -> None:
+    """Three packets round a ring without dateline: each holds what the next one wants."""
+    topology = eyecast.ring(3)
+    config = NetworkConfig(topology=topology, steps=1, timed_rows=True)
+    rows = [[Row(1, (Segment(1, 2, 0),), 0, 0, 9, start=0)] for _ in range(3)]
+    program = Program.from_rows(config, "full-duplex", rows, [()] * 3, awaited=[1] * 3)
+    stuck = run(program, empty_memory(config), timing="self-timed", cycle_limit=500)
+    assert not stuck.finished
+    report = report_prediction("a ring", program, stuck, "self-timed")
+    (shown,) = (page := read_page(page_text(report.title, report.data)))["runs"]
+    assert page["verdict"]["good"] is False
+    assert shown["cycles"] == stuck.trace.cycle.max() + 1
+    waiting = [each for each in flits(page) if each["stalled"]]
+    assert {(each["node"], each["port"]) for each in waiting} == {(0, 1), (1, 1), (2, 1)}
+    assert all(each["cycle"] + each["stay"] == shown["cycles"] for each in waiting)
+
+
+def test_too_many_flits_are_counted_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=0, flits=9))
+    trace = case.predicted.trace
+    monkeypatch.setattr(contents, "MOST_FLITS", len(trace) - 1)
+    page = page_of(case)
+    (shown,) = page["runs"]
+    loads, ports = shown["loads"], page["network"]["ports"]
+    assert shown["trace"] is None and shown["program"] is None
+    assert any(f"The trace has {len(trace)} rows" in note for note in shown["notes"])
+    bins, steps = Counter(), Counter()
+    ends = case.predicted.step_ends.tolist()
+    for cycle, node, port, *_ in trace:
+        bins[cycle // loads["width"], node * ports + port] += 1
+        steps[sum(end <= cycle for end in ends), node * ports + port] += 1
+    places = list(enumerate(loads["lines"]))
+    counted = iter(loads["counts"])
+    found = {(b, line): next(counted) for b in range(loads["bins"]) for _, line in places}
+    assert +Counter(found) == bins
+    counted = iter(loads["steps"])
+    found = {(step, line): next(counted) for step in range(len(ends)) for _, line in places}
+    assert +Counter(found) == steps
+
+
+def test_flits_of_all_runs_together_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = crowd()
+    rows = len(case.predicted.trace)
+    monkeypatch.setattr(contents, "MOST_FLITS", 2 * rows - 1)
+    shown = contents.Contents("twice", case.program.config)
+    for _ in range(2):
+        watched = Watched("model", "twice", "", case.program, case.predicted)
+        shown.add(watched, None)
+    first, second = read_page(page_text("", shown.report({}).data))["runs"]
+    assert first["trace"]["rows"] == second["loads"]["rows"] == rows
+
+
+def test_bins_of_a_long_run_are_as_long_as_they_must(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents, "MOST_FLITS", 0)
+    case = crowd()
+    (shown,) = traffic_page(case)["runs"]
+    loads = shown["loads"]
+    assert loads["bins"] <= 256 < shown["cycles"] + 256
+    assert (loads["bins"] - 1) * loads["width"] < shown["cycles"] <= loads["bins"] * loads["width"]
+    assert sum(loads["counts"]) == len(case.predicted.trace)
+
+
+def test_hostile_names_are_text_alone() -> None:
+    report = report_case(hostile_case())
+    text = page_text(report.title, report.data)
+    assert text.count("</script>") == 3 and "<img" not in text
+    assert "\x1b" not in text and "\u2028" not in text
+    assert HOSTILE in read_page(text)["title"]
+    (title,) = re.findall("<title>(.*)</title>", text)
+    assert html.unescape(title).startswith("2x2 mesh, </script><script>alert(1)")
+
+
+def test_the_policy_lets_in_the_pages_own_parts_alone() -> None:
+    text = page_text("t", "")
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    parts = {
+        "script-src": re.findall(r"<script(?: type=\"module\")?>(.*?)</script>", text, re.DOTALL),
+        "style-src": re.findall("<style>(.*?)</style>", text, re.DOTALL),
+    }
+    assert [len(found) for found in parts.values()] == [2, 1]
+    for name, found in parts.items():
+        digests = [base64.b64encode(hashlib.sha256(part.encode()).digest()) for part in found]
+        assert rules.pop(name) == " ".join(f"'sha256-{digest.decode()}'" for digest in digests)
+    assert rules == {"default-src": "'none'", "base-uri": "'none'", "form-action": "'none'"}
+
+
+def test_nothing_in_a_page_comes_from_elsewhere() -> None:
+    text = page_text("t", "")
+    assert re.findall(r"""(?:src|href)=["']?[^"'#\s>]+|url\(|@import""", text) == []
+
+
+def test_a_broadcast_on_8x8_takes_little_room() -> None:
+    report = report_case(predicted(eyecast.schedule(mesh((8, 8)), "eye", source=0)))
+    assert len(page_text(report.title, report.data)) < 200_000
+
+
+@pytest.mark.parametrize("values", [[-1, 3], [1 << 54]])
+def test_a_column_has_numbers_that_a_browser_has(values: list[int]) -> None:
+    with pytest.raises(ValueError, match="numbers of a column must be 0 to"):
+        Pack().column(values)
+
+
+def test_a_network_that_is_too_large_to_be_seen_is_refused() -> None:
+    case = predicted(eyecast.schedule(eyecast.line(65), "tree", source=0, flits=1))
+    with pytest.raises(InvalidInput, match="sides of a drawn line must be at most 64, not 65"):
+        report_case(case)
+
+
+def test_a_run_that_differs_is_beside_the_prediction(tmp_path: Path) -> None:
+    result = wrong_verification()
+    report = report_verification(result)
+    page = read_page(page_text(report.title, report.data))
+    measured, model = page["runs"]
+    assert (measured["name"], model["name"]) == ("hardware", "model")
+    assert same_trace(page, result.measured.trace, tmp_path, 0)
+    assert same_trace(page, result.case.predicted.trace, tmp_path, 1)
+    assert measured["flags"] == {"0": ["bad_route"]} and model["flags"] == {}
+    assert any("waits for a receive" in line for line in measured["waiting"])
+    difference, index = measured["difference"], result.difference.index
+    assert difference["row"] == index
+    (line,) = [row for row in difference["rows"] if row[0] == index]
+    traces = (result.case.predicted.trace, result.measured.trace)
+    assert line[1:] == [str(trace[index]) if index < len(trace) else "" for trace in traces]
+    assert page["verdict"]["good"] is False
+    checks = measured["tables"][0]
+    assert [checks["rows"][number][0] for number in checks["wrong"]] == [
+        check.name for check in result.checks if not check.agrees
+    ]

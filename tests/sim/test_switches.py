@@ -1,0 +1,161 @@
+"""Networks with switches on the hardware: identical traces, and what a user exports of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.command import Command
+
+from eyecast.model.collectives.tree.broadcast import tree_broadcast
+from eyecast.model.compare.case import Case
+from eyecast.model.compare.traffic_case import TrafficCase
+from eyecast.model.network.config import TIMINGS, NetworkConfig
+from eyecast.model.network.neighbor_table import graph
+from eyecast.model.network.topology import Topology
+from eyecast.model.program.compiler import fit
+from eyecast.model.run.run import HardwareRun, Run
+from eyecast.model.run.signature import signatures
+from eyecast.model.traffic.program import message_words_for, traffic_program
+from eyecast.model.traffic.traffic import draw_refusal, draw_traffic
+from eyecast.sim.build import build_simulator
+from eyecast.sim.loading import job_of_traffic
+from eyecast.sim.simulator import simulate
+from eyecast.sim.verify import run_traffic, verify
+
+SLOW = pytest.mark.slow
+
+
+def network_of(edges: Sequence[tuple[int, int]], switches: Sequence[int]) -> Topology:
+    """The graph of links both ways, the ports of a node in the order of its links."""
+    rows: list[list[int]] = [[-1] for _ in range(1 + max(map(max, edges)))]
+    for one, other in edges:
+        rows[one].append(other)
+        rows[other].append(one)
+    ports = max(map(len, rows))
+    return graph([row + [-1] * (ports - len(row)) for row in rows], switches)
+
+
+SMALL_STAR = network_of([(0, leaf) for leaf in (1, 2, 3)], [0])
+PAIR = network_of([(0, 1)], [0])
+STAR = network_of([(0, leaf) for leaf in (1, 2, 3, 4)], [0])
+TREE = network_of([(0, 1), (0, 2), *((1 + leaf // 3, 3 + leaf) for leaf in range(6))], [0, 1, 2])
+"""Two levels of switches over six leaves."""
+LARGE = network_of(
+    [((node - 1) // 3, node) for node in range(1, 70)], [0, 1, 5, 12, 40, *range(64, 70)]
+)
+"""More nodes than a word has bits, of which the first has both kinds, the second switches alone."""
+
+
+def random_tree(nodes: int, switches: int, seed: int) -> Topology:
+    """A tree in which any nodes may be switches, some of them leaves."""
+    draw = np.random.default_rng(seed)
+    order = draw.permutation(nodes).tolist()
+    edges = [(order[int(draw.integers(place))], order[place]) for place in range(1, nodes)]
+    return network_of(edges, draw.choice(nodes, switches, replace=False).tolist())
+
+
+def broadcasts(topology: Topology, **limits: int) -> list[Case]:
+    """Those of two nodes, with both timings."""
+    nodes = topology.working_nodes.tolist()
+    made = [tree_broadcast(topology, source, 5) for source in (nodes[0], nodes[-2])]
+    _, compiled = fit(NetworkConfig(topology=topology, message_words=32, **limits), made)
+    return [Case.of(each, timing=timing, seed=1) for each in compiled for timing in TIMINGS]
+
+
+def traffic(topology: Topology, **limits: int) -> list[TrafficCase]:
+    """Random packets of several rates, and nodes that refuse flits."""
+    config = NetworkConfig(
+        topology=topology,
+        message_words=message_words_for(topology, 6),
+        table_words=1 << 11,
+        steps=1,
+        timed_rows=True,
+        **limits,
+    )
+    cases = []
+    for seed, (pattern, rate) in enumerate((("uniform", 0.2), ("uniform", 0.8), ("hotspot", 0.5))):
+        drawn = draw_traffic(topology, pattern, rate=rate, flits=6, cycles=200, seed=seed)
+        program = traffic_program(drawn, config, seed)
+        refusal = draw_refusal(topology, 0.3, seed)
+        cases.append(TrafficCase.of(drawn, program, seed=seed, refusal=refusal))
+    return cases
+
+
+@pytest.mark.parametrize(
+    ("topology", "limits"),
+    [
+        pytest.param(SMALL_STAR, {"link_registers": 1}, id="small star"),
+        pytest.param(STAR, {"vcs": 2, "link_registers": 1}, id="star", marks=SLOW),
+        pytest.param(TREE, {"vcs": 2, "link_registers": 1}, id="tree", marks=SLOW),
+        pytest.param(STAR, {"all_port": True}, id="all-port", marks=SLOW),
+        pytest.param(STAR, {"contention_free": True, "vcs": 2}, id="contention-free", marks=SLOW),
+        pytest.param(TREE, {"barrier_registers": 5, "flit_width": 16}, id="late", marks=SLOW),
+        pytest.param(network_of([(0, 1), (0, 2)], [0]), {}, id="line", marks=SLOW),
+    ],
+)
+def test_broadcast(topology: Topology, limits: dict[str, int]) -> None:
+    for result in verify(broadcasts(topology, **limits)):
+        assert result.agrees, result.to_json()
+
+
+@SLOW
+@pytest.mark.parametrize(
+    ("topology", "limits"),
+    [
+        pytest.param(STAR, {"vcs": 2, "link_registers": 1}, id="star"),
+        pytest.param(TREE, {"vcs": 2, "link_registers": 1, "signature": True}, id="tree"),
+        pytest.param(random_tree(9, 4, 1), {"vcs": 3, "depth": 1}, id="random"),
+        pytest.param(random_tree(11, 6, 2), {"depth": 3, "flit_width": 24}, id="narrow"),
+    ],
+)
+def test_traffic(topology: Topology, limits: dict[str, int]) -> None:
+    cases, switches = traffic(topology, **limits), list(topology.switches)
+    for case, result in zip(cases, run_traffic(cases, read_memories=True), strict=True):
+        assert result.agrees, result.difference
+        measured = result.measured
+        assert (measured.stalled_flits == case.predicted.stalled_flits).all()
+        # It waits there too; and a switch has nothing else to tell, and no memory.
+        assert measured.stalled_flits[switches].any()
+        assert not measured.memory[switches].any()
+        assert not measured.step[switches].any()
+
+
+def assert_same(predicted: Run, measured: HardwareRun, config: NetworkConfig) -> None:
+    """All that is told without a trace is as predicted."""
+    assert measured.finished
+    assert measured.cycles == predicted.cycles
+    assert not measured.flags.any()
+    assert (measured.signature == signatures(predicted.trace, config)).all()
+
+
+@SLOW
+@pytest.mark.parametrize(
+    ("topology", "limits"),
+    [
+        pytest.param(STAR, {"vcs": 2, "link_registers": 1}, id="star"),
+        pytest.param(LARGE, {}, id="large"),
+    ],
+)
+def test_tiles_together(topology: Topology, limits: dict[str, int]) -> None:
+    cases = traffic(topology, signature=True, **limits)
+    config = cases[0].program.config
+    jobs = [job_of_traffic(case, read_memories=False) for case in cases]
+    found = simulate(build_simulator(config, trace=False), jobs)
+    for case, measured in zip(cases, found, strict=True):
+        assert_same(case.predicted, measured, config)
+
+
+def test_export(eyecast: Command) -> None:
+    """A module for switches; the list beside it says which nodes they are."""
+    described = {"kind": "graph", "neighbor": PAIR.neighbor.tolist(), "switches": [0]}
+    Path("pair.json").write_text(json.dumps(described))
+    assert eyecast("verilog", "--graph", "pair.json", "-o", "network.v").status == 0
+    assert json.loads(Path("network.json").read_text())["parameters"]["topology"]["switches"] == [0]
+    text = Path("network.v").read_text()
+    for module, count in (("eyecast_switch", 1), ("eyecast_tile", 1)):
+        assert text.count(f"\nmodule {module}(") == 1
+        assert text.count(f"\n  {module} ") == count
