@@ -232,6 +232,7 @@ def test_a_stopped_program_leaves_nothing_behind(clock: ClockDomain, registers: 
     engine.simulate(bench)
 
 
+@pytest.mark.slow
 def test_the_limit_of_cycles(clock: ClockDomain) -> None:
     """A run that is one cycle longer than it may be is timed out, and the next one is not."""
     made = there()
@@ -297,6 +298,7 @@ def test_a_program_that_is_wrong_names_its_node(clock: ClockDomain, registers: i
     engine.simulate(bench)
 
 
+@pytest.mark.slow
 def test_refusals(clock: ClockDomain) -> None:
     """What is refused changes nothing: the run afterwards is as ever."""
     rows = {0: [put(1, (THERE, 1), length=2, target=4)]}
