@@ -315,6 +315,11 @@ class NetworkConfig:
         return -(-(1 << self.step_bits) // self.flit_width)
 
     @property
+    def leading_words(self) -> int:
+        """Words in front of each table: of ``expected``, where a controller starts programs."""
+        return self.mask_words if self.programs else 0
+
+    @property
     def lanes(self) -> int:
         """Injection ports of a node, and ejection ports."""
         return self.topology.ports - 1 if self.all_port else 1
