@@ -18,10 +18,10 @@ from .directory import Directory
 from .host_port import (
     CONTROLLER_ENTRIES,
     CONTROLLER_SPACE,
-    FLAGS,
     HostPort,
     Refusal,
     RequestPort,
+    flags_layout,
 )
 from .link import CYCLE_BITS
 from .request_check import Command, ControllerWord, RequestCheck
@@ -180,7 +180,7 @@ class Controller(Component):
         self, m: Module, under_way: RequestUnderWay, control: RunControl
     ) -> Value:
         """Read the flags of the node to blame. Gives the word that tells of the last run."""
-        flags, known = Signal(FLAGS), Signal()
+        flags, known = Signal(flags_layout(parity=True)), Signal()
         m.d.comb += [
             under_way.fetch.eq(self.error & ~known),
             under_way.fetch_node.eq(control.culprit),

@@ -46,9 +46,10 @@ class StatusWord(enum.IntEnum):
 
 
 class Flag(enum.IntEnum):
-    """Bit numbers of a node's sticky flags; bit 1 is none, and reads 0."""
+    """Bit numbers of a node's sticky flags; PARITY is one of networks with parity alone."""
 
     OVERFLOW = 0
+    PARITY = 1
     CREDIT_OVERFLOW = 2
     BAD_ROUTE = 3
     UNEXPECTED_RECEIVE = 4
@@ -62,8 +63,10 @@ class Flag(enum.IntEnum):
         return self.name.lower()
 
 
-FLAGS = data.FlexibleLayout(max(Flag) + 1, {flag.member: data.Field(1, flag) for flag in Flag})
-"""The word of a node's flags as the host reads it: each flag's bit is at its number."""
+def flags_layout(*, parity: bool) -> data.FlexibleLayout:
+    """The word of a node's flags as the host reads it: each flag's bit is at its number."""
+    flags = [flag for flag in Flag if parity or flag != Flag.PARITY]
+    return data.FlexibleLayout(max(Flag) + 1, {flag.member: data.Field(1, flag) for flag in flags})
 
 
 class Causes(Signature):
@@ -165,11 +168,15 @@ class HostPort(Signature):
     answered : In(1)
         Only there: the request was carried out in the last cycle, and ``read_data`` is the word
         read. In all other cycles ``read_data`` is 0.
+    damaged : In(1)
+        Only in a network with parity: the word read is not the one that was written.
 
     """
 
     def __init__(self, config: NetworkConfig) -> None:
         controlled = {"valid": Out(1), "answered": In(1)} if config.programs else {}
+        if config.parity:
+            controlled["damaged"] = In(1)
         super().__init__(
             {
                 "node": Out(node_bits(config)),
@@ -189,6 +196,7 @@ class Refusal(enum.IntEnum):
     NONE = 0
     NO_SUCH_WORD = 1
     NOT_NOW = 2
+    DAMAGED = 3
 
 
 class RequestPort(Signature):

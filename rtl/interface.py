@@ -17,24 +17,24 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal, Value
+from amaranth.hdl import C, Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out, connect, flipped
 
 from ..model.network.config import SIGNATURE_BITS, NetworkConfig, bits_for
 from .host_access import carried_out
 from .host_port import (
-    FLAGS,
     Causes,
     Flag,
     HostPort,
     HostSpace,
     StatusWord,
     expectation_words,
+    flags_layout,
     node_bits,
     table_address_bits,
 )
-from .lane import LANE_FLAGS, Lane
+from .lane import Lane, lane_flags
 from .link import CYCLE_BITS, Ejection, Link, router_ports
 from .router import ROUTER_FLAGS
 from .shared_memory import SharedMemory
@@ -85,6 +85,8 @@ class NetworkInterface(Component):
         self, config: NetworkConfig, *, trace: bool = False, technology: Technology = PLAIN
     ) -> None:
         self._config = config
+        # A damaged word is shown to the tile or the host in this cycle.
+        self._shows_damaged = Signal()
         self._trace = trace
         self._technology = technology
         super().__init__(
@@ -112,7 +114,8 @@ class NetworkInterface(Component):
         """The parts of the drawing above, flags, and what the host reads."""
         m = Module()
         m.submodules.steps = steps = StepKeeper(self._config)
-        flags, stalled_flits = Signal(FLAGS), Signal(self._config.flit_width)
+        layout = flags_layout(parity=self._config.parity)
+        flags, stalled_flits = Signal(layout), Signal(self._config.flit_width)
         selected = Signal()
         lanes = [self._add_lane(m, number, steps, selected) for number in range(self._config.lanes)]
         if not self._config.programs:
@@ -204,11 +207,14 @@ class NetworkInterface(Component):
 
         def cause(flag: Flag) -> Value:
             name, once = flag.member, (self.router_causes, steps.causes)
-            of_lanes = Cat(getattr(lane.causes, name) for lane in lanes if flag in LANE_FLAGS)
+            may = flag in lane_flags(self._config)
+            of_lanes = Cat(getattr(lane.causes, name) for lane in lanes if may)
             seen = [getattr(part, name) for part in once if name in part.signature.members]
             return reduce(or_, [*seen, of_lanes.any()])
 
-        causes = {flag: cause(flag) for flag in Flag}
+        causes: dict[Flag, Value] = {each: cause(each) for each in Flag if each != Flag.PARITY}
+        if self._config.parity:
+            causes[Flag.PARITY] = cause(Flag.PARITY) | self._shows_damaged
         kept = kept_flags(m, causes)
         m.d.comb += flags.eq(kept)
         if not self._technology.look_ahead:
@@ -280,7 +286,19 @@ class NetworkInterface(Component):
         ]
         if self._config.tile_ports:
             self._connect_tile(m, message)
+        if self._config.parity:
+            self._elaborate_damage(m, message)
         return message.reads[0].word
+
+    def _elaborate_damage(self, m: Module, message: SharedMemory) -> None:
+        """A damaged word is told to the host that reads it, and sets a flag."""
+        shown = Signal(reset_less=True)
+        m.d.sync += shown.eq(message.host_reads)
+        m.d.comb += self.host.damaged.eq(shown & message.reads[0].damaged)
+        to_tile = C(0)
+        if self._config.tile_ports:
+            to_tile = message.tile_answered & message.tile_read.damaged
+        m.d.comb += self._shows_damaged.eq(self.host.damaged | to_tile)
 
     def _connect_tile(self, m: Module, message: SharedMemory) -> None:
         """The tile's way to the memory."""

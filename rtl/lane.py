@@ -33,6 +33,11 @@ LANE_FLAGS = (
 """Flags that a lane may set."""
 
 
+def lane_flags(config: NetworkConfig) -> tuple[Flag, ...]:
+    """The same in this network."""
+    return (*LANE_FLAGS, Flag.PARITY) if config.parity else LANE_FLAGS
+
+
 class Lane(Component):
     """Executes a table, and takes what arrives. Used by :class:`.NetworkInterface`.
 
@@ -96,7 +101,9 @@ class Lane(Component):
                 "injection": Out(Link(config)),
                 "ejection": In(Ejection(config)),
                 "table": In(WordWrite(table_address_bits(config), config.flit_width)),
-                "message_read": Out(WordRead(config.address_bits, config.flit_width)),
+                "message_read": Out(
+                    WordRead(config.address_bits, config.flit_width, parity=config.parity)
+                ),
                 "message_write": Out(WordWrite(config.address_bits, config.flit_width)),
                 "clock": In(StepClock(config)),
                 "now": In(CYCLE_BITS),
@@ -107,7 +114,7 @@ class Lane(Component):
                 "arrived": Out(1 << config.step_bits),
                 "progress": Out(Progress()),
                 "stalled": Out(1),
-                "causes": Out(Causes(*LANE_FLAGS)),
+                "causes": Out(Causes(*lane_flags(config))),
                 "sender_state": Out(3),
             }
         )
@@ -160,6 +167,8 @@ class Lane(Component):
             self.causes.unexpected_receive.eq(record.causes.unexpected_receive),
             self.causes.bad_write.eq(receiver.causes.bad_write),
         ]
+        if self._config.parity:
+            m.d.comb += self.causes.parity.eq(sender.causes.parity)
         return m
 
     def _expected(self, m: Module, table: Table, sender: Sender, receiver: Receiver) -> Value:

@@ -341,7 +341,10 @@ class Network(Component):
         for name in asked_of_tiles(self._config):
             for tile, here in zip(tiles, tree.to_all(m, name, getattr(asks, name)), strict=True):
                 m.d.comb += getattr(tile.host, name).eq(here)
-        for name, combine in {"read_data": _either, "answered": _any}.items():
+        said_by = {"read_data": _either, "answered": _any}
+        if self._config.parity:
+            said_by["damaged"] = _any
+        for name, combine in said_by.items():
             said = [getattr(tile.host, name) for tile in tiles]
             m.d.comb += getattr(asks, name).eq(tree.from_all(m, name, said, combine))
 

@@ -3,7 +3,7 @@
 It is written to docs/router.md, section 16, "Ports of the controller".
 """
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import C, Module, Mux, Signal
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
@@ -145,7 +145,10 @@ class RequestUnderWay(Component):
         m.d.sync += waited.eq(waited + 1)
         with m.If(self.tiles.answered):
             m.d.sync += waited.eq(0)
-            self._answer(m, Mux(self.request.write, 0, self.tiles.read_data), Refusal.NONE)
+            damaged = self.tiles.damaged if self._config.parity else C(0)
+            shown = ~self.request.write & ~damaged
+            refusal = Mux(damaged, Refusal.DAMAGED, Refusal.NONE)
+            self._answer(m, Mux(shown, self.tiles.read_data, 0), refusal)
         with m.Elif(waited == last):
             m.d.sync += waited.eq(0)
             self._answer(m, 0, Refusal.NOT_NOW)

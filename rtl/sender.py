@@ -97,7 +97,8 @@ class Sender(Component):
     causes : Out(Causes)
         ``bad_row``: in the cycle in which a row is refused; from the next one on the sender has
         failed. ``credit_overflow``: in the cycle in which a credit comes back of which none was
-        out.
+        out. ``parity``: in the cycle in which a word that is not the one that was written is
+        loaded, examined or injected.
     state : Out(3)
         The value of a :class:`SenderState`, in every cycle.
     expectation : Out(WordWrite)
@@ -116,7 +117,9 @@ class Sender(Component):
         super().__init__(
             {
                 "table": Out(TableRead(config)),
-                "message": Out(WordRead(config.address_bits, config.flit_width)),
+                "message": Out(
+                    WordRead(config.address_bits, config.flit_width, parity=config.parity)
+                ),
                 "clock": In(StepClock(config)),
                 "now": In(CYCLE_BITS),
                 "hold": In(1),
@@ -125,11 +128,16 @@ class Sender(Component):
                 "over": Out(1),
                 "ended": Out(1),
                 "stalled": Out(1),
-                "causes": Out(Causes(Flag.CREDIT_OVERFLOW, Flag.BAD_ROW)),
+                "causes": Out(Causes(*self._flags())),
                 "state": Out(3),
                 **self._members_of_programs(),
             }
         )
+
+    def _flags(self) -> list[Flag]:
+        """The flags that it may set."""
+        flags = [Flag.CREDIT_OVERFLOW, Flag.BAD_ROW]
+        return [*flags, Flag.PARITY] if self._config.parity else flags
 
     def _members_of_programs(self) -> dict[str, Member]:
         """The members that only a network with programs has."""
@@ -198,7 +206,23 @@ class Sender(Component):
         if programs:
             # A row that is held back injects nothing in this cycle, so no payload in the next one.
             m.d.comb += self.fetches.eq((due & ~self.hold) | wanted)
+        self._elaborate_parity(m, injected, in_payload)
         return m
+
+    def _elaborate_parity(self, m: Module, injected: Signal, in_payload: Signal) -> None:
+        """Words are checked in the cycle in which they are looked at, where there is parity."""
+        if not self._config.parity:
+            return
+
+        def is_in(*states: SenderState) -> Value:
+            return Cat(self.state == state.value for state in states).any()
+
+        loaded = is_in(SenderState.EXPECT, SenderState.CONTROL) & ~self.table.beyond
+        examined = is_in(SenderState.READY) & ~self.hold
+        from_table = loaded | examined | (injected & ~in_payload)
+        m.d.comb += self.causes.parity.eq(
+            (from_table & self.table.damaged) | (injected & in_payload & self.message.damaged)
+        )
 
     def _refuse_row(self, m: Module) -> None:
         """Fail, with a flag."""

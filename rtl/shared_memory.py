@@ -11,7 +11,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Member, Out
 
 from ..model.network.config import NetworkConfig
-from .memory_ports import WordRead, WordWrite
+from .memory_ports import WordRead, WordWrite, is_damaged, stored
 from .technology import PLAIN, Technology
 
 
@@ -58,7 +58,7 @@ class SharedMemory(Component):
         super().__init__(
             {
                 "writes": In(WordWrite(bits, width)).array(config.lanes),
-                "reads": In(WordRead(bits, width)).array(config.lanes),
+                "reads": In(WordRead(bits, width, parity=config.parity)).array(config.lanes),
                 "fetches": In(1),
                 "host_address": In(bits),
                 "host_writes": In(1),
@@ -77,14 +77,14 @@ class SharedMemory(Component):
             "tile_reads": In(1),
             "tile_read_ready": Out(1),
             "tile_answered": Out(1),
-            "tile_read": In(WordRead(bits, width)),
+            "tile_read": In(WordRead(bits, width, parity=self._config.parity)),
         }
 
     def elaborate(self, _platform: object) -> Module:
         """The memory; its first ports are those that others share."""
         m = Module()
         m.submodules.memory = memory = Memory(
-            shape=self._config.flit_width,
+            shape=self._config.flit_width + self._config.parity,
             depth=self._config.message_words,
             init=[],
             attrs=self._technology.memory_attributes,
@@ -98,10 +98,12 @@ class SharedMemory(Component):
         for lane, (write, read) in enumerate(zip(self.writes, self.reads, strict=True)):
             write_port, read_port = memory.write_port(), memory.read_port()
             m.d.comb += read.word.eq(read_port.data)
+            if self._config.parity:
+                m.d.comb += read.damaged.eq(is_damaged(read_port.data))
             if lane:
                 m.d.comb += [
                     write_port.addr.eq(write.address),
-                    write_port.data.eq(write.word),
+                    write_port.data.eq(self._stored(write.word)),
                     write_port.en.eq(write.enable & runs),
                     read_port.addr.eq(read.address),
                 ]
@@ -117,7 +119,7 @@ class SharedMemory(Component):
             return
         m.d.comb += [
             write_port.addr.eq(Mux(self.write_free, self.host_address, write.address)),
-            write_port.data.eq(Mux(self.write_free, self.host_word, write.word)),
+            write_port.data.eq(self._stored(Mux(self.write_free, self.host_word, write.word))),
             write_port.en.eq(~self.write_free | self.host_writes),
             read_port.addr.eq(Mux(self.host_reads, self.host_address, read.address)),
         ]
@@ -136,6 +138,8 @@ class SharedMemory(Component):
             tile_read.word.eq(Mux(beyond, 0, read_port.data)),
             read_port.addr.eq(Mux(tile_is_read, tile_read.address, read.address)),
         ]
+        if self._config.parity:
+            m.d.comb += tile_read.damaged.eq(~beyond & is_damaged(read_port.data))
         m.d.sync += [answered.eq(tile_is_read), beyond.eq(tile_read.address >= words)]
         with m.If(self.host_reads):
             m.d.comb += read_port.addr.eq(self.host_address)
@@ -144,15 +148,18 @@ class SharedMemory(Component):
         with m.Elif(self.host_writes):
             m.d.comb += [
                 write_port.addr.eq(self.host_address),
-                write_port.data.eq(self.host_word),
+                write_port.data.eq(self._stored(self.host_word)),
                 write_port.en.eq(1),
             ]
         with m.Else():
             self._write(m, write_port, tile_write, tile_write.enable & (tile_write.address < words))
 
+    def _stored(self, word: Value) -> Value:
+        return stored(word, parity=self._config.parity)
+
     def _write(self, m: Module, write_port, write, enable: Value) -> None:
         m.d.comb += [
             write_port.addr.eq(write.address),
-            write_port.data.eq(write.word),
+            write_port.data.eq(self._stored(write.word)),
             write_port.en.eq(enable),
         ]

@@ -15,7 +15,7 @@ from amaranth.lib.wiring import Component, In, Out, Signature
 from ..model.network.config import NetworkConfig, bits_for
 from ..model.network.table_format import HEADER_COUNT_BITS
 from .host_port import table_address_bits
-from .memory_ports import WordWrite
+from .memory_ports import WordWrite, is_damaged, stored
 from .technology import PLAIN, Technology
 
 
@@ -35,12 +35,16 @@ class TableRead(Signature):
 
     beyond : In(1)
         Only in a network with programs: the word shown is not one of the program.
+    damaged : In(1)
+        Only in a network with parity: it is not the one that was written.
 
     """
 
     def __init__(self, config: NetworkConfig) -> None:
         width = config.flit_width
         of_programs = {"beyond": In(1)} if config.programs else {}
+        if config.parity:
+            of_programs["damaged"] = In(1)
         super().__init__(
             {"advance": Out(1), "word": In(width), "next_word": In(width), **of_programs}
         )
@@ -107,7 +111,7 @@ class Table(Component):
         """The memory, the place in it that is read, and what is shown."""
         m = Module()
         m.submodules.memory = memory = Memory(
-            shape=self._config.flit_width,
+            shape=self._config.flit_width + self._config.parity,
             depth=self._config.table_words,
             init=[],
             attrs=self._technology.memory_attributes,
@@ -115,7 +119,7 @@ class Table(Component):
         write_port, read_port = memory.write_port(), memory.read_port()
         m.d.comb += [
             write_port.addr.eq(self.write.address),
-            write_port.data.eq(self.write.word),
+            write_port.data.eq(stored(self.write.word, parity=self._config.parity)),
             write_port.en.eq(self.write.enable),
         ]
         if self._technology.look_ahead:
@@ -128,6 +132,8 @@ class Table(Component):
             else:
                 self._elaborate_place(m, read_port, first=0)
             m.d.comb += self.read.word.eq(read_port.data)
+            if self._config.parity:
+                m.d.comb += self.read.damaged.eq(is_damaged(read_port.data))
         return m
 
     def _elaborate_place(self, m: Module, read_port: ReadPort, *, first: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,7 +137,14 @@ class Host:
         return Result(*fields)
 
     async def load(
-        self, number: int, program: Program, base: int, *, barrier: bool = True, limit: int = 0
+        self,
+        number: int,
+        program: Program,
+        base: int,
+        *,
+        barrier: bool = True,
+        limit: int = 0,
+        length: int | None = None,
     ) -> None:
         """Load a program, and say where it is."""
         tables = [*program_words(program)]
@@ -148,7 +156,7 @@ class Host:
             for place, word in enumerate(words, first + base):
                 await self.write(TABLE, node, place, word)
         mode = barrier * BARRIER + 2 * program.half_duplex
-        longest = max(map(len, tables))
+        longest = max(map(len, tables)) if length is None else length
         for place, word in enumerate((base, longest, mode, limit), 8 + 4 * number):
             await self.write(CONTROLLER, 0, place, word)
         await self.write(CONTROLLER, 0, IMAGE, identity(self.config))
@@ -207,6 +215,14 @@ def _place(row: tuple[int, ...]) -> tuple[int, ...]:
 
 def program_words(program: Program) -> Iterator[list[int]]:
     """For each sender of each node: words of ``expected``, and then its table."""
+    # In a network without programs a table has its rows alone.
+    program = Program.from_rows(
+        replace(program.config, programs=0, tile_ports=False, parity=False),
+        program.port_model,
+        program.rows,
+        program.receives,
+        receive_ports=program.receive_ports,
+    )
     first, words = table_words(program)
     masks = expected_words(program)
     for receiver, mask in enumerate(masks):
