@@ -12,6 +12,7 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import is_special
 from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
+from ..model.network.words import SizeLimit
 from ..model.program.file import write_program
 from ..model.program.layout import held_words
 from ..model.program.program import Program
@@ -25,7 +26,7 @@ from .options.hardware import (
     require_no_deadlock,
     timing_option,
 )
-from .options.network import SizeLimit, network_options
+from .options.network import network_options
 from .options.output import json_option, output_option, require_output_files
 from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import OptionValues, complete_files, integer_option, option_group, was_typed

@@ -180,7 +180,7 @@ BAD_OPTIONS = {
     ),
     f"schedule --mesh 8x8 {CORNER} --keep 1,1": ("--keep must be left out without --random-faults"),
     f"schedule --mesh 8x8 {CORNER} --random-faults 1": (
-        "random faults must be 0 to less than 1, not 1.0"
+        "--random-faults must be 0 to less than 1, not 1.0"
     ),
     f"schedule --mesh 8x8 {CORNER} --collective reduce": (
         "collective must be broadcast, multicast, scatter, gather, all-gather or all-to-all, "
@@ -190,8 +190,8 @@ BAD_OPTIONS = {
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
         "command must be bitstream, board-run, boards, cache, compare, completion, convert, costs, "
-        "demo, doctor, predict, program, schedule, show, traffic, transmit, verify, verilog, "
-        "not frobnicate"
+        "demo, doctor, predict, program, schedule, show, sweep, traffic, transmit, verify, "
+        "verilog, not frobnicate"
     ),
     "schedule --frob": "No such option '--frob' (see eyecast schedule --help)",
     # Options that exclude each other, or need each other
