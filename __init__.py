@@ -11,6 +11,7 @@ The repository root is this package. A folder imports only those above it in thi
     picture  pictures of schedules, links, places and costs
     sim      Verilog, Verilator builds, cocotb benches
     boards   FPGA tops, bitstreams, proofs of them, and the serial line to a board
+    sweeps   grids of parameters, every point of them run
     api      the Python face
     cli      the ``eyecast`` command
 """

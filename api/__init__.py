@@ -38,6 +38,7 @@ from .schedules import (
     transmit_schedule,
     with_random_faults,
 )
+from .sweeps import sweep
 from .traffic import TrafficRun, traffic
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "schedule",
     "schedule_of_sends",
     "star_tree",
+    "sweep",
     "torus",
     "traffic",
     "transmit",

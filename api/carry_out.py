@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 from ..model.base.errors import InvalidInput
 from ..model.base.files import require_writable
 from ..model.collectives.registry import algorithms_for
-from ..model.network.config import TIMINGS, NetworkConfig, Timing
-from ..model.network.port_model import PortModel
+from ..model.network.config import TIMINGS, Timing
 from ..model.network.topology import Topology
-from ..model.program.compiler import Compiled, fit
-from ..model.program.deadlock import certify
+from ..model.program.certified import compile_certified
 from ..model.program.program import Program
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
@@ -38,7 +36,7 @@ def compile(made: Schedule, /, **parameters: Any) -> Program:
     ``message_words``, ``table_words``) are as large as the schedule needs unless they are given.
     Raises :class:`.InvalidInput` for what does not fit, and where routes may deadlock.
     """
-    return _compiled(made, parameters).program
+    return compile_certified(made, parameters).program
 
 
 def predict(made: Schedule, /, *, timing: str = Timing.BARRIER, **parameters: Any) -> Prediction:
@@ -119,7 +117,7 @@ def compare(
             continue
         entries.append(entry := Entry(made))
         try:
-            compiled = _compiled(made, parameters)
+            compiled = compile_certified(made, parameters)
         except InvalidInput as error:
             entry.refusals.update(dict.fromkeys(TIMINGS, str(error)))
             continue
@@ -135,13 +133,4 @@ def _case(made: Schedule, timing: str, parameters: dict[str, Any]) -> Case:
     """Compile, certify and predict a schedule."""
     from ..model.compare.case import Case  # noqa: PLC0415 - loads the compiled cycle model
 
-    return Case.of(_compiled(made, parameters), timing=Timing.named(timing), seed=0)
-
-
-def _compiled(made: Schedule, parameters: dict[str, Any]) -> Compiled:
-    """Compile a schedule for the network of ``parameters``, with room for it, and certify it."""
-    given: dict[str, Any] = {"all_port": made.port_model == PortModel.ALL_PORT, **parameters}
-    config = NetworkConfig(topology=made.topology, **given)
-    _, (compiled,) = fit(config, [made], fixed=parameters)
-    certify(compiled.program)
-    return compiled
+    return Case.of(compile_certified(made, parameters), timing=Timing.named(timing), seed=0)

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.base.errors import require_range
-from ..model.network.config import NetworkConfig
 from ..model.network.topology import Topology
 from ..model.program.checks import require_table_room
 from ..model.program.deadlock import certify
@@ -95,13 +94,13 @@ def traffic(
     """
     # They load the compiled cycle model.
     from ..model.compare.traffic_case import TrafficCase  # noqa: PLC0415
-    from ..model.traffic.program import network_for, traffic_program  # noqa: PLC0415
+    from ..model.traffic.program import traffic_program  # noqa: PLC0415
+    from ..model.traffic.room import traffic_config  # noqa: PLC0415
 
     require_range("seed", seed, 0)
     drawn = draw_traffic(network, pattern, rate=rate, flits=packet_flits, cycles=cycles, seed=seed)
     refusal = draw_refusal(network, back_pressure, seed)
-    given = NetworkConfig(topology=network, steps=1, timed_rows=True, **parameters)
-    program = traffic_program(drawn, network_for(drawn, given), seed)
+    program = traffic_program(drawn, traffic_config(network, drawn, parameters), seed)
     if on_hardware:
         require_table_room(program)
     certify(program)

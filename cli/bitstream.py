@@ -10,6 +10,7 @@ import click
 from ..boards.registry import BOARDS, Board, find_board
 from ..model.base.files import write_bytes_atomically
 from ..model.network.config import NetworkConfig, Timing
+from ..model.network.words import SizeLimit
 from ..model.program.compiler import Compiled
 from ..model.schedule.collective import Collective
 from .console import print_json, print_table, progress, say, say_written
@@ -18,7 +19,7 @@ from .options.hardware import (
     chosen_config,
     hardware_options,
 )
-from .options.network import SizeLimit, chosen_topology, network_facts, network_options
+from .options.network import chosen_topology, network_facts, network_options
 from .options.output import json_option, output_paths
 from .options.values import complete_files, complete_words
 

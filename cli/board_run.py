@@ -9,6 +9,7 @@ import click
 
 from ..boards.registry import BAUD, TIMEOUT_SECONDS
 from ..model.network.config import Timing
+from ..model.network.words import SizeLimit
 from .console import busy, print_json, progress
 from .on_board import board_config, print_comparison, signature_option
 from .options.collective import collective_options, schedule_facts
@@ -19,7 +20,7 @@ from .options.hardware import (
     require_no_deadlock,
     timing_option,
 )
-from .options.network import SizeLimit, network_options
+from .options.network import network_options
 from .options.output import json_option
 from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import OptionValues

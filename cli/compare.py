@@ -13,6 +13,7 @@ from ..model.collectives.notes import left_out
 from ..model.collectives.registry import algorithms_for
 from ..model.compare.side_by_side import Entry, SideBySide
 from ..model.network.config import TIMINGS, NetworkConfig
+from ..model.network.words import SizeLimit
 from ..model.program.compiler import Compiled, make_table_room, with_largest_tables
 from .console import BUILDING, busy, print_json, print_table, progress, say, say_written
 from .options.collective import all_port_served, chosen_request, chosen_root, request_options
@@ -25,7 +26,6 @@ from .options.hardware import (
 )
 from .options.network import (
     NETWORK_NAMES,
-    SizeLimit,
     chosen_topology,
     network_facts,
     network_options,

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from ..model.base.errors import printable
@@ -126,13 +134,18 @@ def busy(text: str) -> Iterator[None]:
 
 @contextmanager
 def progress(
-    text: str, total: int, *, shown: bool
+    text: str, total: int, *, shown: bool, remaining: bool = False
 ) -> Iterator[tuple[Callable[[str], None], Callable[[], None]]]:
-    """A progress bar on a terminal, as two functions: say something else; one more is done."""
+    """A progress bar on a terminal, as two functions: say something else; one more is done.
+
+    With ``remaining`` it also says how long the rest will take.
+    """
     console = Console(stderr=True)
-    columns = [TextColumn("{task.description}"), TimeElapsedColumn()]
+    columns: list[ProgressColumn] = [TextColumn("{task.description}"), TimeElapsedColumn()]
     if shown:
         columns[1:1] = [BarColumn(), MofNCompleteColumn()]
+    if remaining:
+        columns += [TextColumn("left"), TimeRemainingColumn()]
     with Progress(
         *columns, console=console, disable=not console.is_terminal, transient=True
     ) as bar:

@@ -10,10 +10,11 @@ import click
 from .. import __version__
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile, input_name
+from ..model.network.words import SizeLimit
 from .console import busy, print_json, say, say_written
 from .options.collective import flits_option
 from .options.hardware import ports_option
-from .options.network import SizeLimit, chosen_topology, network_of_file, network_options
+from .options.network import chosen_topology, network_options
 from .options.output import json_option, require_output_files
 from .options.schedule_file import schedule_of_file
 from .options.traffic_file import drawing_options, traffic_of_file
@@ -95,6 +96,7 @@ def _convert(
 ) -> None:
     """Read ``content`` of ``file``, which is of format ``origin``, and write it to ``path``."""
     from ..formats.format import Content
+    from ..formats.registry import network_of_file
 
     if content == Content.NETWORK:
         refuse_beside("FROM", option_names(network_options, *_OF_SCHEDULES, drawing_options))

@@ -9,12 +9,13 @@ import click
 
 from .. import __version__
 from ..model.base.errors import InvalidInput, require_range
+from ..model.base.texts import integers
 from ..model.collectives.cube.costs.rows import PORTS, Number
 from ..model.collectives.cube.costs.tables import find_costs, lower_bound
 from .console import print_json, print_table, say, say_written
 from .costs_tables import COST_TABLES, CostTable, cost_table
 from .options.output import json_option, output_option, output_paths
-from .options.values import float_option, integer_option, integers, refuse_beside
+from .options.values import float_option, integer_option, refuse_beside
 
 _LARGEST_DIMENSION = 20
 _SHORTEST_TIME, _LONGEST_TIME = 1e-100, 1e9

@@ -8,12 +8,13 @@ from typing import Any
 
 import click
 
+from ..model.base.texts import integers
 from ..model.collectives.halving.eye import eyes
 from ..model.network.kinds import KINDS
+from ..model.network.words import SizeLimit
 from .console import say
-from .options.network import SizeLimit
 from .options.output import output_paths
-from .options.values import complete_files, integers
+from .options.values import complete_files
 from .show import show_command
 from .verify import verify_command
 

@@ -123,6 +123,12 @@ PARTS: tuple[Part, ...] = (
     _program("gtkwave", "waveforms", "GTKWave shows no waveforms here", package="gtkwave"),
     _program("surfer", "waveforms", "Surfer shows no waveforms here; it runs in a browser, too"),
     _program("iverilog", "tests", "exported Verilog is not tried in it", flag="-V"),
+    _wheel(
+        "protobuf", "files of other tools", "no Chakra traces are read or written", extra="chakra"
+    ),
+    _wheel("pyarrow", "sweeps", "tables of sweeps are CSV, not Parquet", extra="sweep"),
+    _wheel("distributed", "sweeps", "no sweep runs on a Dask cluster", extra="sweep"),
+    _wheel("scipy", "sweeps", "no sweep finds saturation", extra="sweep"),
     _wheel("ipykernel", "notebooks", "no notebook can be run", extra="notebooks"),
     _wheel("pytest-xdist", "tests", "the tests cannot be run", extra="dev"),
     _wheel("sphinx", "documentation", "no pages can be made of docs/", extra="docs"),

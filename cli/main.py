@@ -38,6 +38,7 @@ COMMANDS = {
     "program": "Compile a schedule to the injection tables of a network.",
     "schedule": "Make and prove a schedule, beside its lower bounds.",
     "show": "Draw a schedule.",
+    "sweep": "Run a grid of parameters into one table.",
     "traffic": "Run drawn or given traffic: throughput and latency.",
     "transmit": "Find when and where a host should send.",
     "verify": "Run a schedule on the hardware, compared with the model.",
@@ -150,6 +151,7 @@ def cli(context: click.Context) -> None:
     eyecast compare  --mesh 8x8 --source 0,0            all algorithms side by side
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
     eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput
+    eyecast sweep grid.toml -o table.parquet            a grid of parameters, on all cores
     eyecast transmit --diagonal-mesh 45                 a host that sends to the fewest, soonest
     eyecast convert  all-gather.xml s.json --mesh 4x4   files of other people's tools
     eyecast costs    --collective scatter               what the papers' formulas say of hypercubes

@@ -16,6 +16,7 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name, is_special
 from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
+from ..model.network.words import SizeLimit
 from ..model.program.file import read_program
 from ..model.program.program import Program
 from .console import busy, print_json, print_table, say, say_written
@@ -27,7 +28,7 @@ from .options.hardware import (
     require_no_deadlock,
     timing_option,
 )
-from .options.network import SizeLimit, network_options
+from .options.network import network_options
 from .options.output import (
     json_option,
     output_option,

@@ -9,10 +9,11 @@ import click
 from ..model.collectives.least import least_measures, word_measures
 from ..model.collectives.notes import upper_bounds
 from ..model.collectives.title import schedule_title
+from ..model.network.words import SizeLimit
 from ..model.schedule.file import write_schedule
 from .console import busy, print_json, print_table, say, say_written, sharing
 from .options.collective import collective_options, schedule_facts
-from .options.network import SizeLimit, network_options
+from .options.network import network_options
 from .options.output import json_option, output_option, require_output_files
 from .options.schedule_file import chosen_schedule
 

@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from ..model.collectives.notes import landmarks
+from ..model.network.words import SizeLimit
 from .console import busy, say_written
 from .options.collective import collective_options
-from .options.network import SizeLimit, network_options
+from .options.network import network_options
 from .options.output import require_output_files
 from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import complete_files

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..model.base.errors import InvalidInput, require_range
 from ..model.base.files import InputFile
 from ..model.network.config import NetworkConfig
+from ..model.network.words import SizeLimit
 from ..model.program.checks import require_table_room
 from ..model.traffic.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic
 from .console import (
@@ -31,7 +32,7 @@ from .options.hardware import (
     require_no_deadlock,
     traffic_hardware_options,
 )
-from .options.network import SizeLimit, chosen_topology, network_facts, network_options
+from .options.network import chosen_topology, network_facts, network_options
 from .options.output import json_option, output_option, output_paths, report_option, require_seen
 from .options.traffic_file import drawing_options, traffic_of_file
 from .options.values import OptionValues, complete_files, complete_words, float_option
@@ -45,7 +46,6 @@ from .waves import (
 
 if TYPE_CHECKING:
     from ..model.compare.traffic_case import TrafficCase, TrafficResult
-    from ..model.network.topology import Topology
     from ..model.run.run import Run
 
 FILES = ("latency.svg", "trace-model.csv", "traffic.csv")
@@ -146,6 +146,8 @@ def traffic_command(
 
 def _setting(chosen: OptionValues) -> Setting:
     """Draw or read the traffic, and make room for it in the network."""
+    from ..model.traffic.room import traffic_config
+
     require_range("--seed", chosen["seed"], 0)
     topology = chosen_topology(chosen, SizeLimit.HARDWARE)
     if chosen["traffic_file"] is not None:
@@ -161,7 +163,8 @@ def _setting(chosen: OptionValues) -> Setting:
             seed=chosen["seed"],
         )
     refusal = draw_refusal(topology, chosen["back_pressure"], chosen["seed"])
-    return Setting(traffic, _config(chosen, topology, traffic), refusal, chosen["seed"])
+    config = traffic_config(topology, traffic, chosen_parameters(chosen))
+    return Setting(traffic, config, refusal, chosen["seed"])
 
 
 def _case(chosen: OptionValues, setting: Setting, place: str) -> TrafficCase:
@@ -174,15 +177,6 @@ def _case(chosen: OptionValues, setting: Setting, place: str) -> TrafficCase:
         require_table_room(program, otherwise=" (but on the model alone)")
     require_no_deadlock(chosen, program)
     return TrafficCase.of(setting.traffic, program, seed=setting.seed, refusal=setting.refusal)
-
-
-def _config(chosen: OptionValues, topology: Topology, traffic: Traffic) -> NetworkConfig:
-    """The network, with memories large enough for the traffic."""
-    from ..model.traffic.program import network_for
-
-    # What was asked for is checked before there is made room in it.
-    config = NetworkConfig(topology=topology, steps=1, timed_rows=True, **chosen_parameters(chosen))
-    return network_for(traffic, config)
 
 
 def _run_on_hardware(case: TrafficCase) -> TrafficResult:

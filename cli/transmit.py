@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..model.base.errors import InvalidInput, one_of
+from ..model.network.words import SizeLimit
 from .console import busy, print_json, print_table, say, say_written
 from .options.collective import chosen_flits, flits_option, schedule_facts
-from .options.network import SizeLimit, chosen_kind, chosen_topology, network_options
+from .options.network import chosen_kind, chosen_topology, network_options
 from .options.output import json_option, output_option, require_output_files
 from .options.values import complete_files, float_option, refuse_beside
 

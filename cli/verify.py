@@ -12,6 +12,7 @@ import click
 from ..model.base.errors import InvalidInput
 from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
+from ..model.network.words import SizeLimit
 from ..model.program.file import write_program
 from ..model.schedule.collective import ROOTLESS
 from ..model.schedule.file import write_schedule
@@ -34,7 +35,7 @@ from .options.hardware import (
     require_no_deadlock,
     timing_option,
 )
-from .options.network import SizeLimit, chosen_topology, network_options
+from .options.network import chosen_topology, network_options
 from .options.output import json_option, output_option, output_paths, report_option, require_seen
 from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import OptionValues

@@ -11,9 +11,10 @@ import click
 from ..model.base.errors import InvalidInput
 from ..model.base.files import is_special, write_atomically
 from ..model.network.config_file import network_to_json
+from ..model.network.words import SizeLimit
 from .console import busy, say_written
 from .options.hardware import chosen_config, exported_hardware_options, ports_option
-from .options.network import SizeLimit, chosen_topology, network_options
+from .options.network import chosen_topology, network_options
 from .options.output import require_output_files
 from .options.values import complete_files
 

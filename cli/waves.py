@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ..model.base.errors import InvalidInput
+from ..model.network.words import SizeLimit
 from .console import busy
 from .options.collective import chosen_node
-from .options.network import SizeLimit
 from .options.values import OptionValues, option_group
 
 if TYPE_CHECKING:

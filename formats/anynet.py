@@ -176,5 +176,6 @@ BOOKSIM = Format(
     suffixes=(".anynet",),
     looks=lambda head: _HEAD.match(head) is not None,
     read_network=read_anynet,
+    omits="coordinates and numbers of ports",
     write_network=write_anynet,
 )

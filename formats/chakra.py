@@ -46,10 +46,11 @@ from .chakra_schema import (
     Protobuf,
 )
 from .format import Format, Setting
-from .notes import say, say_messages_alone
+from .notes import say
 from .operations import (
     LARGEST_OPERATIONS,
     LARGEST_SIZE,
+    OMITTED,
     WORD_BYTES,
     Kind,
     Operation,
@@ -222,7 +223,6 @@ def write_chakra(schedule: Schedule, path: Path) -> None:
     for npu, (each, operations) in enumerate(zip(paths, ranks, strict=True)):
         messages = _trace(protobuf, npu, operations, schedule.collective)
         write_bytes_atomically(each, protobuf.content(messages))
-    say_messages_alone(path)
     say(path, f"is one of {len(paths)} files, {paths[0].name} to {paths[-1].name}")
 
 
@@ -269,5 +269,6 @@ CHAKRA = Format(
     suffixes=(".et",),
     looks=_looks,
     read_schedule_on=read_chakra,
+    omits=OMITTED,
     write_schedule=write_chakra,
 )

@@ -30,10 +30,11 @@ from ..model.network.topology import LARGEST_NODE_COUNT
 from ..model.schedule.schedule import Schedule
 from .format import Format, Setting
 from .lines import numbered_lines, quoted, wrong_line
-from .notes import say, say_messages_alone
+from .notes import say
 from .operations import (
     LARGEST_OPERATIONS,
     LARGEST_SIZE,
+    OMITTED,
     WORD_BYTES,
     Kind,
     Operation,
@@ -76,25 +77,27 @@ def read_goal(file: InputFile, setting: Setting) -> Schedule:
 
 
 def _statements(file: InputFile) -> Iterator[tuple[int, str]]:
-    """The lines of a file without their comments."""
-    inside = False
+    """The lines of a file without their comments, of which all must end."""
+    inside = 0
     for number, line in numbered_lines(file):
         kept = []
         rest = line
         while rest:
             if inside:
                 _, closed, rest = rest.partition("*/")
-                inside = not closed
+                inside = 0 if closed else inside
                 continue
             found = re.search(r"//|/\*", rest)
             if found is None:
                 kept.append(rest)
                 break
             kept.append(rest[: found.start()])
-            inside = found[0] == "/*"
+            inside = number if found[0] == "/*" else 0
             rest = rest[found.end() :] if inside else ""
         if statement := " ".join(kept).strip():
             yield number, statement
+    if inside:
+        raise wrong_line(file, inside, "comment must end with */")
 
 
 @dataclass
@@ -237,7 +240,6 @@ class _Reader:
 def write_goal(schedule: Schedule, path: Path) -> None:
     """Write the messages of ``schedule``, and the order in which each rank sends and receives."""
     write_pieces_atomically(path, (piece.encode() for piece in _pieces(schedule)))
-    say_messages_alone(path)
 
 
 def _pieces(schedule: Schedule) -> Iterator[str]:
@@ -260,5 +262,6 @@ GOAL = Format(
     suffixes=(".goal",),
     looks=lambda head: _HEAD.match(head) is not None,
     read_schedule_on=read_goal,
+    omits=OMITTED,
     write_schedule=write_goal,
 )

@@ -1,4 +1,4 @@
-"""What an MSCCL algorithm moves: it is executed with the names of chunks in place of data.
+"""Execution of an MSCCL algorithm, to see what it moves: with the names of chunks in place of data.
 
 A chunk has the number of its place in all inputs, one GPU's after the other. Every slot of a buffer
 holds the number of the chunk that stands in it, so local copies and scratch buffers come to

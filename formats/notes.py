@@ -12,8 +12,3 @@ from ..model.base.notices import LOG
 def say(file: InputFile | Path, text: str) -> None:
     """Put one line about ``file`` where notices go: on standard error, on the command line."""
     LOG.warning("%s", printable(f"{input_name(file)}: {text}"))
-
-
-def say_messages_alone(path: Path) -> None:
-    """Say what is lost of a schedule that is written to ``path`` as messages and their order."""
-    say(path, "passed over, as it has messages alone: paths, VCs and which blocks are in a message")

@@ -37,6 +37,9 @@ from .ranks import nodes_of_ranks
 WORD_BYTES = 4
 """Bytes of a word, where a format counts bytes: a flit of 32 bits."""
 
+OMITTED = "paths, VCs and which blocks are in a message"
+"""Things of a schedule that messages do not say."""
+
 LARGEST_OPERATIONS = 4_000_000
 LARGEST_SIZE = ((1 << 31) - 1) * WORD_BYTES
 """Bytes of a message: a block has at most 2^31 - 1 words."""

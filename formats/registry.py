@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile, input_name
+from ..model.network.topology import Topology
 from .anynet import BOOKSIM
 from .chakra import CHAKRA
 from .edge_list import EDGE_LIST
@@ -74,6 +75,13 @@ def require_format_of(file: InputFile) -> Format:
             f"{input_name(file)}: format must be {names}, and it looks like none (--from names it)"
         )
     return found
+
+
+def network_of_file(file: InputFile, form: Format | None = None) -> Topology:
+    """Read the network of ``file``, of format ``form`` or that which it looks like."""
+    form = form or format_of(file, Content.NETWORK) or NETWORK
+    assert form.read_network is not None
+    return form.read_network(file)
 
 
 def format_for(path: str | Path, content: Content) -> Format:

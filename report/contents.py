@@ -83,7 +83,7 @@ class Report:
 
 
 class Contents:
-    """What a page is to show, put together run by run.
+    """The contents of a page, put together run by run.
 
     Raises :class:`.InvalidInput` for a network that is too large to be seen.
     """

@@ -32,7 +32,7 @@ from .names import (
 )
 from .registers import NO_REGISTERS, Registers
 
-_ZOOM = -3.0
+_ZOOM = -2.4
 """Of GTKWave: so that the word for a kind of flit fits into a cycle."""
 
 

@@ -172,7 +172,7 @@ def synthesize(board: Board, config: NetworkConfig, *, say: Say = lambda stage: 
     """
     _require_possible(board, config)
     if config.topology.nodes > FEW_TILES:
-        require_tiles_fit(board, config, _count_tile(board, config, say))
+        require_tiles_fit(board, config, count_tile(board, config, say=say))
 
     def make(folder: Path) -> None:
         say(Stage.CONVERT)
@@ -191,8 +191,15 @@ def _require_possible(board: Board, config: NetworkConfig) -> None:
     require_memories_fit(board, config)
 
 
-def _count_tile(board: Board, config: NetworkConfig, say: Say) -> tuple[Resource, ...]:
-    """Count the cells of one tile: known in seconds, where the whole network may take hours."""
+def count_tile(
+    board: Board, config: NetworkConfig, *, say: Say = lambda stage: None
+) -> tuple[Resource, ...]:
+    """Count the cells of one tile: known in seconds, where the whole network may take hours.
+
+    Raises :class:`.InvalidInput` for a network that no board holds, and where yosys is missing,
+    :class:`.ToolError` if it fails.
+    """
+    require_boardable(config)
 
     def make(folder: Path) -> None:
         say(Stage.COUNT)

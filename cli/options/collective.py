@@ -7,6 +7,7 @@ from contextlib import suppress
 import click
 
 from ...model.base.errors import InvalidInput, require_range
+from ...model.base.texts import integers
 from ...model.collectives.registry import ALGORITHMS, Ports, Request, algorithms_for, find_algorithm
 from ...model.network.place import place_numbers
 from ...model.network.topology import Topology, hypercube
@@ -18,7 +19,6 @@ from .values import (
     OptionValues,
     complete_words,
     integer_option,
-    integers,
     option_group,
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import TYPE_CHECKING
 
 import click
@@ -12,42 +11,22 @@ from ...model.base.errors import InvalidInput
 from ...model.base.files import InputFile
 from ...model.network.faults import draw_faults, with_faults
 from ...model.network.kinds import KINDS
-from ...model.network.topology import LARGEST_NODE_COUNT, Topology
+from ...model.network.topology import Topology
+from ...model.network.words import SizeLimit, link_in_words, node_in_words, sized_network
 from .values import (
     OptionValues,
     complete_files,
     float_option,
     integer_option,
-    integers,
     option_group,
     option_names,
 )
 
 if TYPE_CHECKING:
-    from ...formats.format import Format
+    pass
 
 _FILE = "graph"
 """The option that names a file instead of a kind of network."""
-
-
-class SizeLimit(Enum):
-    """A use of a network: its name, and the largest size for which it takes minutes at most."""
-
-    SCHEDULE = ("for a schedule", LARGEST_NODE_COUNT)
-    PROGRAM = ("for a program", 1 << 20)
-    COMPARISON = ("for a comparison", 1 << 16)
-    PICTURE = ("for a picture", 1 << 16)
-    SEARCH = ("to be searched", 1 << 12)
-    HARDWARE = ("for hardware", 1 << 10)
-    WAVES = ("for waveforms", 1 << 10)
-
-    def require(self, label: str, nodes: int) -> None:
-        """Raise :class:`InvalidInput` if the network ``label`` has too many nodes for this use."""
-        purpose, most = self.value
-        if nodes > most:
-            # Of many sides, a number can have more digits than Python prints.
-            given = nodes if nodes < 1 << 63 else "more"
-            raise InvalidInput.of(f"nodes of the {label}", f"at most {most} {purpose}", given)
 
 
 network_options = option_group(
@@ -90,28 +69,13 @@ def chosen_topology(chosen: OptionValues, limit: SizeLimit) -> Topology:
     name = chosen_kind(chosen)
     text = chosen[name.replace("-", "_")]
     if name == _FILE:
+        from ...formats.registry import network_of_file
+
         topology = network_of_file(InputFile.read(text))
         limit.require(topology.label, topology.nodes)
     else:
-        kind = KINDS[name]
-        # Asked before the network is made, which may be too large for that alone.
-        size = integers(f"--{name}", kind.allowed, text, kind.separator)
-        if not kind.sides and len(size) != len(kind.fields):
-            raise InvalidInput.of(f"--{name}", kind.allowed, repr(text))
-        limit.require(f"{text} {name}", kind.nodes(size))
-        topology = kind.network(size)
+        topology = sized_network(name, text, limit, f"--{name}")
     return _without_faults(chosen, topology)
-
-
-def network_of_file(file: InputFile, form: Format | None = None) -> Topology:
-    """The network of ``file``, of format ``form`` or that which it looks like."""
-    from ...formats.format import Content
-    from ...formats.own import NETWORK
-    from ...formats.registry import format_of
-
-    form = form or format_of(file, Content.NETWORK) or NETWORK
-    assert form.read_network is not None
-    return form.read_network(file)
 
 
 def network_facts(chosen: OptionValues, topology: Topology) -> dict[str, object]:
@@ -121,20 +85,13 @@ def network_facts(chosen: OptionValues, topology: Topology) -> dict[str, object]
 
 def _without_faults(chosen: OptionValues, topology: Topology) -> Topology:
     """``topology`` without the faulty nodes and links that the options name."""
-
-    def node(text: str, option: str) -> int:
-        return topology.node_at(integers(option, "coordinates such as 3,4", text, ","), option)
-
-    nodes = [node(text, "--faulty-node") for text in chosen["faulty_node"]]
-    links = []
-    for text in chosen["faulty_link"]:
-        begin, colon, end = text.partition(":")
-        if not colon:
-            raise InvalidInput.of("--faulty-link", "two nodes such as 3,4:4,4", repr(text))
-        links.append((node(begin, "--faulty-link"), node(end, "--faulty-link")))
-    kept = [node(text, "--keep") for text in chosen["keep"]]
+    nodes = [node_in_words(topology, text, "--faulty-node") for text in chosen["faulty_node"]]
+    links = [link_in_words(topology, text, "--faulty-link") for text in chosen["faulty_link"]]
+    kept = [node_in_words(topology, text, "--keep") for text in chosen["keep"]]
     if chosen["random_faults"]:
-        nodes += draw_faults(topology, chosen["random_faults"], seed=chosen["seed"], keep=kept)
+        part, seed = chosen["random_faults"], chosen["seed"]
+        names = {"part_name": "--random-faults", "seed_name": "--seed"}
+        nodes += draw_faults(topology, part, seed=seed, keep=kept, **names)
     elif kept:
         raise InvalidInput("--keep must be left out without --random-faults")
     return with_faults(topology, nodes, links) if nodes or links else topology

@@ -12,10 +12,11 @@ from ...model.base.files import InputFile, input_name
 from ...model.collectives.registry import Ports
 from ...model.network.port_model import PortModel
 from ...model.network.topology import Topology
+from ...model.network.words import SizeLimit
 from ...model.schedule.schedule import Schedule
 from .collective import chosen_flits, chosen_root, collective_options, make_schedule
 from .hardware import HARDWARE_NAMES
-from .network import NETWORK_NAMES, SizeLimit, chosen_topology, kinds_chosen
+from .network import NETWORK_NAMES, chosen_topology, kinds_chosen
 from .values import OptionValues, complete_files, option_names, refuse_beside
 
 if TYPE_CHECKING:

@@ -112,14 +112,6 @@ def _number_option(
     )
 
 
-def integers(parameter: str, allowed: str, text: str, separator: str) -> tuple[int, ...]:
-    """The numbers in "8x8" or "0,7"; anything else is refused, naming ``parameter``."""
-    parts = text.split(separator)
-    if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
-        raise InvalidInput.of(parameter, allowed, repr(text))
-    return tuple(int(part) for part in parts)
-
-
 def refuse_beside(option: str, others: Sequence[str], why: str = "the file says it") -> None:
     """Refuse those of ``others`` that were typed beside ``option``, such as a file's name."""
     for parameter in click.get_current_context().command.params:

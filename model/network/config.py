@@ -86,6 +86,11 @@ class Parameter:
     for_runs: bool = True
 
     @property
+    def of_runs(self) -> bool:
+        """Tell whether who runs something may choose the parameter."""
+        return bool(self.help) and self.for_runs
+
+    @property
     def help_text(self) -> str:
         """The help of the option, with the limits in their place."""
         return self.help.format(*self.limits or ())

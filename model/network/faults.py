@@ -67,17 +67,24 @@ def _links_lost(whole: Topology, links: npt.NDArray[np.int64]) -> npt.NDArray[np
 
 
 def draw_faults(
-    topology: Topology, part: float, *, seed: int = 1, keep: Collection[int] = ()
+    topology: Topology,
+    part: float,
+    *,
+    seed: int = 1,
+    keep: Collection[int] = (),
+    part_name: str = "random faults",
+    seed_name: str = "seed",
 ) -> list[int]:
     """Draw faulty nodes: ``part`` of all nodes, rounded, but none of those to ``keep``.
 
     All nodes are put in an order, which the seed and their number alone say, and the first that are
     not kept fail: those kept make room for others, and change nothing else. Raises
-    :class:`InvalidInput` for a part that is not from 0 to below 1, and a negative seed.
+    :class:`InvalidInput`, naming ``part_name`` or ``seed_name``, for a part that is not from 0 to
+    below 1, and a negative seed.
     """
     if not 0 <= part < 1:
-        raise InvalidInput.of("random faults", "0 to less than 1", part)
-    require_range("seed", seed, 0)
+        raise InvalidInput.of(part_name, "0 to less than 1", part)
+    require_range(seed_name, seed, 0)
     order = np.random.default_rng(seed).permutation(topology.nodes)
     drawn: list[int] = order[~np.isin(order, list(keep))][: round(part * topology.nodes)].tolist()
     return drawn

@@ -13,7 +13,7 @@ alone gives every packet's latency.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -31,9 +31,6 @@ from ..run.trace import HEAD_MARK, TAIL_MARK, Trace
 from .traffic import Traffic
 
 Numbers64 = npt.NDArray[np.int64]
-
-TABLE_SIZES = (1 << 12, 1 << 14, 1 << 16)
-"""Table memories of networks for traffic, in words."""
 
 
 def traffic_program(traffic: Traffic, config: NetworkConfig, seed: int) -> Program:
@@ -143,23 +140,6 @@ def message_words_for(topology: Topology, longest: int) -> int:
     """
     require_range("flits of the longest packet", longest, 0, MOST_MEMORY_WORDS - topology.nodes)
     return max(256, topology.nodes + longest)
-
-
-def network_for(traffic: Traffic, config: NetworkConfig) -> NetworkConfig:
-    """Enlarge the memories of ``config`` to those that ``traffic`` takes.
-
-    Tables are of few sizes, so that few networks are built; that of the largest may be too small.
-    Raises :class:`InvalidInput` for a packet for which no message memory has room.
-    """
-    longest = int(traffic.flits.max(initial=1))
-    most_rows = int(np.bincount(traffic.source, minlength=1).max())
-    # A row takes its control words and its header flits: seldom more than four in all.
-    enough = [size for size in TABLE_SIZES if size > 4 * most_rows]
-    return replace(
-        config,
-        message_words=max(config.message_words, message_words_for(config.topology, longest)),
-        table_words=max(config.table_words, enough[0] if enough else TABLE_SIZES[-1]),
-    )
 
 
 @dataclass(frozen=True, eq=False)

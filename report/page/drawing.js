@@ -134,7 +134,7 @@ class Drawing {
     const across = CELL * (this.network.high[0] - this.network.low[0]);
     this.text = 19 * Math.max(1, Math.min(3, across / 900));
     const [x, y] = this.network.low.map((value, axis) => CELL * value - 10 - 1.8 * this.text * outer(axis === 1));
-    const [right, bottom] = this.network.high.map((value) => CELL * value + 10);
+    const [right, bottom] = this.network.high.map((value, axis) => Math.max(CELL * value + 10, this.nameAt(axis === 0) + 0.7 * this.text));
     this.box = { x, y, width: right - x, height: bottom - y };
     this.svg.setAttribute("viewBox", `${x} ${y} ${right - x} ${bottom - y}`);
     this.stage.style.setProperty("--aspect", (right - x) / (bottom - y));
@@ -143,6 +143,13 @@ class Drawing {
     // Small networks need not be as wide as the window.
     this.stage.style.setProperty("--widest", `${Math.round(1.6 * (right - x))}px`);
     this.svg.setAttribute("aria-label", `${this.network.label}: ${this.network.nodes} nodes`);
+  }
+
+  /** Where the name of the innermost axis in one direction is: behind its last coordinate. */
+  nameAt(across) {
+    const ruler = this.network.rulers.find((each) => each.across === across && each.level === 0);
+    const margin = CELL * this.network.high[across ? 0 : 1] - 0.6 * this.text;
+    return ruler ? Math.max(margin, CELL * Math.max(...ruler.at) + 1.3 * this.text) : 0;
   }
 
   drawLinks() {
@@ -205,7 +212,7 @@ class Drawing {
       };
       ruler.at.forEach((at, i) => write(CELL * at, ruler.texts[i], null));
       if (ruler.level === 0) {
-        const end = CELL * this.network.high[ruler.across ? 0 : 1] - 0.6 * this.text;
+        const end = this.nameAt(ruler.across);
         if (ruler.name.length === 1) write(end, ruler.name, "axis");
         else group.append(svg("text", { x: ruler.across ? end : left, y: ruler.across ? top + away : end, class: `axis ${ruler.across ? "last" : "first"}`, "font-size": this.text }, ruler.name));
       }

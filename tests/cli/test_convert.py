@@ -62,8 +62,8 @@ REFUSED = {
         "ring.xml: ngpus must be at most 3, the working nodes of the 3x1 mesh, not 4"
     ),
     "convert ring.xml s.vsd --mesh 2x2": (
-        "suffix of s.vsd must be .json or .xml for a schedule (--to names another format), "
-        "not another"
+        "suffix of s.vsd must be .json, .xml, .goal or .et for a schedule (--to names another "
+        "format), not another"
     ),
     "convert ring.xml s.json --mesh 2x2 --to forestcoll": (
         "--to forestcoll must be left out with a schedule: it is read only"

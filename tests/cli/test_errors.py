@@ -43,6 +43,20 @@ BAD_OPTIONS = {
     "verify --mesh 64x64 --all-sources": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
     ),
+    "program --mesh 2x2 --source 0,0 --image a.json": (
+        "image must be a file that does not end in .json, not a.json"
+    ),
+    "program --mesh 2x2 --source 0,0 --base 3": "--base needs --image FILE",
+    "program --mesh 2x2 --source 0,0 --number 0 --image a.csv": "--number needs --programs",
+    "program --mesh 2x2 --source 0,0 --programs 2 --number 2 --image a.csv": (
+        "number must be 0 to 1, not 2"
+    ),
+    "program --mesh 2x2 --source 0,0 --programs 2 --base 60 --image a.csv": (
+        "words of programs must be at most 64, the table memory, not 66"
+    ),
+    "program --mesh 2x2 --source 0,0 -o a.json --image a.csv": (
+        "output file a.json must be another file than the first output"
+    ),
     "verify --mesh 4x4 --source 0,0 --programs 2": (
         "programs must be 0 for the simulator and the boards here, not 2"
     ),
@@ -163,7 +177,7 @@ BAD_OPTIONS = {
     ),
     f"schedule --mesh 8x8 {CORNER} --keep 1,1": ("--keep must be left out without --random-faults"),
     f"schedule --mesh 8x8 {CORNER} --random-faults 1": (
-        "random faults must be 0 to less than 1, not 1.0"
+        "--random-faults must be 0 to less than 1, not 1.0"
     ),
     f"schedule --mesh 8x8 {CORNER} --collective reduce": (
         "collective must be broadcast, multicast, scatter, gather, all-gather or all-to-all, "
@@ -173,8 +187,8 @@ BAD_OPTIONS = {
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
         "command must be bitstream, board-run, boards, cache, compare, completion, convert, costs, "
-        "demo, doctor, predict, program, schedule, show, traffic, transmit, verify, verilog, "
-        "not frobnicate"
+        "demo, doctor, predict, program, schedule, show, sweep, traffic, transmit, verify, "
+        "verilog, not frobnicate"
     ),
     "schedule --frob": "No such option '--frob' (see eyecast schedule --help)",
     # Options that exclude each other, or need each other

@@ -77,7 +77,7 @@ def test_there_and_back(
     first = tmp_path / "a.0.et"
     write_chakra(schedule, first)
     nodes = schedule.topology.nodes
-    assert said(caplog)[1] == f"{first}: is one of {nodes} files, a.0.et to a.{nodes - 1}.et"
+    assert said(caplog)[0] == f"{first}: is one of {nodes} files, a.0.et to a.{nodes - 1}.et"
     assert len(list(tmp_path.iterdir())) == nodes
     file = InputFile.read(tmp_path / f"a.{nodes - 1}.et")
     form = format_of(file)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.command import Command, result
-from helpers.foreign import file
+from helpers.foreign import file, owners_tool
 from helpers.topologies import refusal
 
 from eyecast.formats.format import TrafficSetting
@@ -52,6 +53,13 @@ def test_the_rate_after_a_packet_is_another() -> None:
     sent = np.isin(np.arange(20_000), traffic.cycle)
     assert sent[after].mean() == pytest.approx(0.7, abs=0.05)
     assert sent[~after].mean() == pytest.approx(0.1, abs=0.02)
+
+
+def test_the_target_after_a_packet_is_of_the_other_rates() -> None:
+    traffic = drawn("0 5 0.5 0\n0 6 0 0.8")
+    after = np.isin(traffic.cycle - 1, traffic.cycle)
+    assert set(traffic.target[after].tolist()) == {6}
+    assert set(traffic.target[~after].tolist()) == {5}
 
 
 def test_rows_count_between_on_and_off_of_each_period() -> None:
@@ -141,3 +149,28 @@ def test_the_command_takes_both(eyecast: Command, here: Path) -> None:
     assert result(answer)["measures"]["packets_delivered"] == packets
     assert eyecast("convert", "list", "l.csv", *network, "--packet-flits", "3").status == 0
     assert (here / "l.csv").read_text().splitlines()[1:] == ["0,0,5,3", "0,1,4,3", "1,2,3,3"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("table", "0 5 1 1 2 5 100\n"),
+        ("table", "0 5 1 0 2 8 100\n3 7 0\n"),
+        ("hardcoded", "0 5\n1 4\n-1\n-1\n2 3\n"),
+    ],
+)
+def test_noxim_sends_as_many_packets(kind: str, text: str, tmp_path: Path) -> None:
+    """Of rates that are 0 or 1, so that nothing is drawn."""
+    noxim = owners_tool("noxim", "EYECAST_NOXIM")
+    (tmp_path / "traffic").write_text(text)
+    config = noxim.parent.parent / "config_examples" / "default_config.yaml"
+    options = f"-topology MESH -dimx 4 -dimy 4 -sim 10000 -warmup 0 -size 4 4 -traffic {kind}"
+    command = [noxim, "-config", config, "-power", noxim.parent / "power.yaml", *options.split()]
+    told = subprocess.run(
+        [*command, tmp_path / "traffic"], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    reader = read_noxim_table if kind == "table" else read_noxim_list
+    packets = len(reader(file(text), setting(cycles=10_000)))
+    assert packets > 0
+    assert f"Total received packets: {packets}\n" in told

@@ -2,8 +2,8 @@
 
 Of a fenced block the language says what is done with it, in the order of the page and in one
 folder: ``python`` is run, ``text`` is what the block before it has printed, ``pycon`` is a session,
-``json`` or ``xml`` is a file named in the text before it, ``console`` has commands and what they
-print. What a command prints may be left out; what is shown is all of it.
+``json``, ``toml`` and ``xml`` are files named in the text before them, ``console`` has commands and
+what they print. What a command prints may be left out; what is shown is all of it.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def test_a_guide_runs(
             assert printed == text
         elif language == "pycon":
             run_session(text, names, page)
-        elif language in ("json", "xml"):
+        elif language in ("json", "toml", "xml"):
             (here / re.findall(rf"`(\S+\.{language})`", before)[-1]).write_text(text)
         else:
             assert language == "console"

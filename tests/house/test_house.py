@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -25,6 +26,7 @@ FLOORS: dict[str, set[str]] = {
     "model/collectives": {"model/base", "model/network", "model/schedule"},
     "model/program": {"model/base", "model/network", "model/schedule"},
     "model/run": {"model/base", "model/network", "model/program"},
+    "model/image": {"model/base", "model/network", "model/program", "model/run"},
     "model/cycle": {"model/base", "model/network", "model/program", "model/run"},
     "model/traffic": {"model/base", "model/network", "model/program", "model/run"},
     "model/compare": {
@@ -49,14 +51,18 @@ FLOORS: dict[str, set[str]] = {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
         *("model/compare", "rtl", "sim"),
     },
+    "sweeps": {
+        *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
+        *("model/run", "model/traffic", "model/compare", "formats", "sim"),
+    },
     "api": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/run", "model/traffic", "model/compare", "picture", "report", "sim"),
+        *("model/run", "model/traffic", "model/compare", "picture", "report", "sim", "sweeps"),
     },
     "cli": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/run", "model/cycle", "model/traffic", "model/compare", "picture", "sim", "boards"),
-        *("formats", "report", "rtl", "waves"),
+        *("model/run", "model/cycle", "model/image", "model/traffic", "model/compare", "picture"),
+        *("sim", "boards", "formats", "report", "rtl", "sweeps", "waves"),
     },
 }
 """For each floor the floors below it that it may import; itself always, and ``eyecast`` itself."""
@@ -70,7 +76,8 @@ def sources() -> list[Path]:
     )
 
 
-def imported(path: Path) -> set[Path]:
+@cache
+def imported(path: Path) -> frozenset[Path]:
     """The modules of the package that a module imports, at its top or in its functions."""
     package = ("eyecast", *path.parent.parts)
     found = set()
@@ -85,7 +92,7 @@ def imported(path: Path) -> set[Path]:
         for alias in node.names:
             inner = home / f"{alias.name}.py"
             found.add(inner if (PACKAGE / inner).is_file() else Path(f"{home}.py"))
-    return {name for name in found if (PACKAGE / name).is_file()}
+    return frozenset(name for name in found if (PACKAGE / name).is_file())
 
 
 def floor_of(path: Path) -> str:

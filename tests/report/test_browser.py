@@ -372,7 +372,7 @@ def test_on_paper_there_is_light_and_no_button(opened: Opened) -> None:
     assert not page.is_visible("#play") and page.is_visible("#network")
     wait_until(page, "document.getElementById('rows').open")
     ink = page.evaluate("getComputedStyle(document.body).color")
-    assert ink == "rgb(28, 36, 48)"
+    assert ink == "rgb(28, 36, 48)" and background(page) == 3 * 255
     page.emulate_media(media="screen")
     wait_until(page, "!document.getElementById('rows').open")
     assert len(page.pdf()) > 10_000

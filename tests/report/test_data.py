@@ -152,7 +152,7 @@ def test_a_host_and_links_that_go_round_an_end_are_drawn() -> None:
 
 
 @pytest.mark.parametrize("flit_width", [32, 16])
-def test_flits_that_wait_are_those_of_the_rules(flit_width: int) -> None:
+def test_flits_that_wait_are_those_of_the_rules(flit_width: int, tmp_path: Path) -> None:
     """The matching of ``model/run/matching.py`` knows nothing of rows: it must find the same."""
     case = crowd(flit_width=flit_width)
     program, trace = case.program, case.predicted.trace
@@ -168,6 +168,7 @@ def test_flits_that_wait_are_those_of_the_rules(flit_width: int) -> None:
         if port
     }
     page = traffic_page(case)
+    assert same_trace(page, trace, tmp_path)
     found = {
         (each["cycle"], each["node"], each["port"]): each["cycle"] + each["stay"]
         for each in flits(page)

@@ -1,0 +1,61 @@
+"""Sweeps for users of Python: a grid of parameters, every point of it run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from ..model.base.errors import require_range
+
+
+def sweep(
+    grid: str | Path | Mapping[str, Any],
+    table: str | Path | None = None,
+    *,
+    jobs: int = 1,
+    scheduler: str | None = None,
+) -> list[dict[str, Any]]:
+    """Run every point of a grid of parameters, and return the rows of the table.
+
+    grid
+        A sweep file, or what one holds: a mapping with "format", "version" and "grid".
+    table
+        File for the table, .parquet or .csv; what is done is kept beside it as it comes, and only
+        what is missing is run. None for no file.
+    jobs
+        Processes; 1 for none but this one. With more, a script that calls this must be one that can
+        be imported: it calls it below ``if __name__ == "__main__":``.
+    scheduler
+        The address of a Dask scheduler, whose cluster runs the points.
+
+    A row has the name, the value or None, of each column of :data:`.table.COLUMNS`.
+    Raises :class:`.InvalidInput` for a mistake in the grid, before the first run. A point that
+    fails is a row that says why.
+    """
+    # Loads the compiled cycle model.
+    from ..sweeps.file import grids_of  # noqa: PLC0415
+    from ..sweeps.journal import Journal  # noqa: PLC0415
+    from ..sweeps.sweep import (  # noqa: PLC0415
+        Memory,
+        checked_points,
+        points_in,
+        run_missing,
+        run_with,
+        table_rows,
+    )
+    from ..sweeps.table import require_table_suffix, write_table  # noqa: PLC0415
+
+    require_range("jobs", jobs, 1)
+    path = None if table is None else require_table_suffix(table)
+    if isinstance(grid, Mapping):
+        points = checked_points(grids_of(grid), Path())
+    else:
+        points = points_in(grid)
+    with nullcontext(Memory()) if path is None else Journal(path) as kept:
+        run_missing(points, kept, run_with(jobs, scheduler), lambda _rows: None)
+        rows = table_rows(points, kept.rows)
+    if path is not None:
+        write_table(rows, path)
+    return rows

@@ -1,0 +1,13 @@
+"""Numbers in the texts that people write: "8x8", "0,7"."""
+
+from __future__ import annotations
+
+from .errors import InvalidInput
+
+
+def integers(parameter: str, allowed: str, text: str, separator: str) -> tuple[int, ...]:
+    """The numbers in "8x8" or "0,7"; anything else is refused, naming ``parameter``."""
+    parts = text.split(separator)
+    if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
+        raise InvalidInput.of(parameter, allowed, repr(text))
+    return tuple(int(part) for part in parts)

@@ -1,0 +1,58 @@
+"""Networks in words: the kind and the size that people write, their faults, and sizes in use."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from ..base.errors import InvalidInput
+from ..base.texts import integers
+from .kinds import KINDS
+from .topology import LARGEST_NODE_COUNT, Topology
+
+
+class SizeLimit(Enum):
+    """A use of a network: its name, and the largest size for which it takes minutes at most."""
+
+    SCHEDULE = ("for a schedule", LARGEST_NODE_COUNT)
+    PROGRAM = ("for a program", 1 << 20)
+    COMPARISON = ("for a comparison", 1 << 16)
+    PICTURE = ("for a picture", 1 << 16)
+    SEARCH = ("to be searched", 1 << 12)
+    HARDWARE = ("for hardware", 1 << 10)
+    WAVES = ("for waveforms", 1 << 10)
+
+    def require(self, label: str, nodes: int) -> None:
+        """Raise :class:`InvalidInput` if the network ``label`` has too many nodes for this use."""
+        purpose, most = self.value
+        if nodes > most:
+            # Of many sides, a number can have more digits than Python prints.
+            given = nodes if nodes < 1 << 63 else "more"
+            raise InvalidInput.of(f"nodes of the {label}", f"at most {most} {purpose}", given)
+
+
+def sized_network(name: str, text: str, limit: SizeLimit, parameter: str) -> Topology:
+    """Make the network of kind ``name`` whose size is written in ``text``: "8x8", "2,5".
+
+    Raises :class:`InvalidInput`, naming ``parameter``, for a text that is no size, and for a
+    network too large for its use.
+    """
+    kind = KINDS[name]
+    # Asked before the network is made, which may be too large for that alone.
+    size = integers(parameter, kind.allowed, text, kind.separator)
+    if not kind.sides and len(size) != len(kind.fields):
+        raise InvalidInput.of(parameter, kind.allowed, repr(text))
+    limit.require(f"{text} {name}", kind.nodes(size))
+    return kind.network(size)
+
+
+def node_in_words(topology: Topology, text: str, parameter: str) -> int:
+    """The number of the node at the coordinates in ``text``: "3,4"."""
+    return topology.node_at(integers(parameter, "coordinates such as 3,4", text, ","), parameter)
+
+
+def link_in_words(topology: Topology, text: str, parameter: str) -> tuple[int, int]:
+    """The two nodes of the link in ``text``: "3,4:4,4"."""
+    begin, colon, end = text.partition(":")
+    if not colon:
+        raise InvalidInput.of(parameter, "two nodes such as 3,4:4,4", repr(text))
+    return node_in_words(topology, begin, parameter), node_in_words(topology, end, parameter)

@@ -1,0 +1,36 @@
+"""Networks with room for traffic: memories for its longest packet, and tables for its rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..network.config import NetworkConfig
+from ..network.topology import Topology
+from .program import message_words_for
+from .traffic import Traffic
+
+TABLE_SIZES = (1 << 12, 1 << 14, 1 << 16)
+"""Table memories of networks for traffic, in words: few sizes, so that few networks are built."""
+
+
+def traffic_config(
+    topology: Topology, traffic: Traffic, parameters: dict[str, Any]
+) -> NetworkConfig:
+    """Give a network these fields of :class:`.NetworkConfig`, and memories large enough.
+
+    Raises :class:`.InvalidInput` for a parameter outside its limits.
+    """
+    longest = int(traffic.flits.max(initial=1))
+    # What was asked for is checked before there is made room in it.
+    config = NetworkConfig(topology=topology, steps=1, timed_rows=True, **parameters)
+    most_rows = int(np.bincount(traffic.source, minlength=1).max())
+    # A row takes its control words and its header flits: seldom more than four in all.
+    enough = [size for size in TABLE_SIZES if size > 4 * most_rows]
+    return replace(
+        config,
+        message_words=max(config.message_words, message_words_for(topology, longest)),
+        table_words=max(config.table_words, enough[0] if enough else TABLE_SIZES[-1]),
+    )

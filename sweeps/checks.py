@@ -1,0 +1,182 @@
+"""Mistakes in a sweep, found before its first run.
+
+A mistake is a value that is wrong by itself, or for the network that it stands beside: a network or
+an algorithm that there is not, a source outside, a depth that no buffer has. That an algorithm does
+not serve a network, or that routes may deadlock, is a result: a row of the table that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from ..model.base.errors import InvalidInput, one_of, require_range
+from ..model.collectives.registry import Ports, algorithms_for, find_algorithm
+from ..model.network.config import MOST_MEMORY_WORDS, PARAMETERS, Timing
+from ..model.network.kinds import GRAPH
+from ..model.network.topology import Topology
+from ..model.network.topology_file import topology_to_json
+from ..model.network.words import SizeLimit, node_in_words
+from ..model.schedule.collective import ROOTLESS, Collective
+from ..model.traffic.traffic import LARGEST_CYCLES, PATTERNS
+from .file import Grid
+from .layout import ALL, COLLECTIVE, DRAWN, HARDWARE, PARAMETER_NAMES, PLACES, SATURATION
+from .networks import network_in_words, with_named_faults
+from .saturation import GROWTH, LEAST_CYCLES, require_statistics
+
+_MOST_FLITS = (1 << 31) - 1
+_LARGEST_SEED = (1 << 63) - 1
+_MOST_SEEDS = 1000
+
+
+def check_grids(grids: Iterable[Grid], folder: Path) -> dict[str, dict[str, object]]:
+    """Look for mistakes in all grids; ``folder`` has the files that they name.
+
+    Returns the networks that were read from files, as JSON values, by the words for them. Raises
+    :class:`.InvalidInput` for the first mistake, naming the grid and the key.
+    """
+    graphs: dict[str, dict[str, object]] = {}
+    for grid in grids:
+        networks = _networks(grid, folder)
+        graphs |= {
+            words: topology_to_json(topology)
+            for words, topology in networks.items()
+            if words.partition(" ")[0] == GRAPH
+        }
+        for name, values in grid.axes.items():
+            _check_values(grid, name, values)
+        _check_faults(grid, networks.values())
+        if grid.kind == SATURATION:
+            require_statistics()
+        if grid.kind == COLLECTIVE:
+            _check_algorithms(grid)
+            _check_ends(grid, networks.values())
+    return graphs
+
+
+def _networks(grid: Grid, folder: Path) -> dict[str, Topology]:
+    """The networks of a grid by the words for them, none of them too large for its use."""
+    small = grid.kind != COLLECTIVE or HARDWARE in grid.axes["on"]
+    limit = SizeLimit.HARDWARE if small else SizeLimit.PROGRAM
+    parameter = f"{grid.place}.network"
+    return {
+        words: network_in_words(words, limit, parameter, folder) for words in grid.axes["network"]
+    }
+
+
+def _check_faults(grid: Grid, networks: Iterable[Topology]) -> None:
+    for topology in networks:
+        for nodes in grid.axes["faulty_nodes"]:
+            for links in grid.axes["faulty_links"]:
+                with_named_faults(topology, nodes, links, f"{grid.place}.")
+
+
+def _check_algorithms(grid: Grid) -> None:
+    """Refuse an algorithm that one of the collectives has not."""
+    for collective in grid.axes["collective"]:
+        for algorithm in grid.axes["algorithm"]:
+            try:
+                if algorithm != ALL:
+                    find_algorithm(collective, algorithm)
+            except InvalidInput as error:
+                raise InvalidInput(f"{grid.place}.{error}") from error
+
+
+def _check_ends(grid: Grid, networks: Iterable[Topology]) -> None:
+    """Refuse a source or targets that a collective or a network does not have."""
+    sources, targets = grid.axes["source"], grid.axes["targets"]
+    for collective in grid.axes["collective"]:
+        with_source = "left out" if collective in ROOTLESS else f"given, such as 0,0 or {DRAWN}"
+        with_targets = "given" if collective == Collective.MULTICAST else "left out"
+        for name, values, allowed in (
+            ("source", sources, with_source),
+            ("targets", targets, with_targets),
+        ):
+            for value in values:
+                if (value is None) != (allowed == "left out"):
+                    raise InvalidInput(f"{grid.place}.{name} must be {allowed} with {collective}")
+    for topology in networks:
+        for source in sources:
+            if source not in (None, DRAWN):
+                node_in_words(topology, source, f"{grid.place}.source")
+        for listed in targets:
+            for target in (listed or "").split():
+                node_in_words(topology, target, f"{grid.place}.targets")
+
+
+Check = Callable[[str, Any], None]
+"""Refuses a value, naming the parameter."""
+
+
+def _any(_parameter: str, _value: Any) -> None:
+    """Refuse nothing: what is wrong with a network or a node is found beside each other."""
+
+
+def _within(low: int, high: int) -> Check:
+    return lambda parameter, value: require_range(parameter, value, low, high)
+
+
+def _named(names: Iterable[str]) -> Check:
+    known = tuple(names)
+
+    def check(parameter: str, value: Any) -> None:
+        if value not in known:
+            raise InvalidInput.of(parameter, one_of(known), repr(value))
+
+    return check
+
+
+def _between(low: float, high: float, allowed: str, *, below: bool) -> Check:
+    """Refuse numbers outside ``low`` to ``high``; ``below``: and ``high`` itself."""
+
+    def check(parameter: str, value: Any) -> None:
+        if not low <= value <= high or (below and value == high):
+            raise InvalidInput.of(parameter, allowed, value)
+
+    return check
+
+
+def _check_seeds(parameter: str, value: Any) -> None:
+    require_range(f"{parameter}: number of seeds", len(value), 2, _MOST_SEEDS)
+    for seed in value:
+        require_range(parameter, seed, 0, _LARGEST_SEED)
+    if len(set(value)) < len(value):
+        raise InvalidInput.of(parameter, "different numbers", "one twice")
+
+
+def _collective(parameter: str, value: Any) -> None:
+    try:
+        algorithms_for(value)
+    except InvalidInput as error:
+        raise InvalidInput(f"{parameter}{str(error).removeprefix('collective')}") from error
+
+
+_CHECKS: dict[str, Check] = {
+    "random_faults": _between(0, 1, "0 to less than 1", below=True),
+    "seed": _within(0, _LARGEST_SEED),
+    "collective": _collective,
+    "flits": _within(1, _MOST_FLITS),
+    "ports": _named(each.value for each in Ports),
+    "timing": _named(Timing),
+    "on": _named(PLACES),
+    "pattern": _named(PATTERNS),
+    "rate": _between(0, 1, "0 to 1 flits per node and cycle", below=False),
+    "packet_flits": _within(1, MOST_MEMORY_WORDS),
+    "cycles": _within(1, LARGEST_CYCLES),
+    "back_pressure": _between(0, 1, "0 to less than 1", below=True),
+    "seeds": _check_seeds,
+    "precision": _between(0.001, 0.5, "0.001 to 0.5 flits per node and cycle", below=False),
+}
+
+
+def _check_values(grid: Grid, name: str, values: Iterable[Any]) -> None:
+    """Refuse the first value of a key that is wrong by itself."""
+    limits = PARAMETERS[name].limits if name in PARAMETER_NAMES else None
+    check = _within(*limits) if limits is not None else _CHECKS.get(name, _any)
+    for value in values:
+        if value is not None:
+            check(f"{grid.place}.{name}", value)
+    if grid.kind == SATURATION and name == "cycles":
+        for value in values:
+            require_range(f"{grid.place}.cycles", value, LEAST_CYCLES, LARGEST_CYCLES // GROWTH)

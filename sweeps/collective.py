@@ -1,0 +1,100 @@
+"""Points that are collectives: a schedule made, proved, compiled and predicted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..model.collectives.least import least_measures
+from ..model.collectives.registry import Ports, Request, find_algorithm
+from ..model.compare.case import Case
+from ..model.network.config import Timing
+from ..model.network.place import place_numbers
+from ..model.network.topology import Topology
+from ..model.network.words import node_in_words
+from ..model.program.certified import compile_certified
+from ..model.run.run import Run
+from ..model.schedule.schedule import Schedule
+from .facts import given_parameters, run_facts
+from .layout import DRAWN
+from .networks import topology_of
+
+RESULTS = {
+    "root": str,
+    "steps": int,
+    "least_steps": int,
+    "tcd": int,
+    "least_tcd": int,
+    "sends": int,
+    "links_used": int,
+    "largest_link_load": int,
+}
+"""Columns of the table that only collectives have, beside the keys of their grids."""
+
+
+def prepare(values: dict[str, Any]) -> Case:
+    """Make the schedule of a point, and predict it.
+
+    Raises :class:`.InvalidInput` where the algorithm does not serve, where the network's limits are
+    too small, and where routes may deadlock.
+    """
+    compiled = compile_certified(_schedule(values), given_parameters(values))
+    # The payload of every command's runs.
+    return Case.of(compiled, timing=Timing.named(values["timing"]), seed=0)
+
+
+def results(case: Case, run: Run) -> dict[str, Any]:
+    """Measure a run, and the schedule that it carried out."""
+    schedule = case.schedule
+    least = least_measures(schedule)
+    return {
+        **run_facts(case.program.config, run),
+        "root": _root(schedule),
+        "steps": schedule.steps,
+        "least_steps": least.get("steps"),
+        "tcd": schedule.tcd,
+        "least_tcd": least.get("tcd"),
+        "sends": schedule.sends,
+        "links_used": schedule.links_used,
+        "largest_link_load": schedule.largest_link_load,
+    }
+
+
+def _schedule(values: dict[str, Any]) -> Schedule:
+    """Make a schedule, and prove it."""
+    topology = topology_of(values)
+    ports = Ports(values["ports"])
+    request = Request(
+        topology=topology,
+        words=values["flits"],
+        source=_source(topology, values),
+        targets=_targets(topology, values),
+        all_port=ports == Ports.ALL,
+        duplex=ports.duplex,
+    )
+    made = find_algorithm(values["collective"], values["algorithm"]).generate(request)
+    made.check()
+    return made
+
+
+def _source(topology: Topology, values: dict[str, Any]) -> int | None:
+    """The number of the source; one that is drawn works, and is the same for all algorithms."""
+    if values["source"] is None:
+        return None
+    if values["source"] != DRAWN:
+        return node_in_words(topology, values["source"], "source")
+    # Another sequence of draws than that of the faults.
+    return int(np.random.default_rng((values["seed"], 1)).choice(topology.working_nodes))
+
+
+def _targets(topology: Topology, values: dict[str, Any]) -> tuple[int, ...] | None:
+    if values["targets"] is None:
+        return None
+    return tuple(node_in_words(topology, text, "targets") for text in values["targets"].split())
+
+
+def _root(schedule: Schedule) -> str | None:
+    """The root as it is written: "3,4"."""
+    place = place_numbers(schedule.topology, schedule.root)
+    return ",".join(map(str, place)) if isinstance(place, list) else place

@@ -1,0 +1,74 @@
+"""Facts that every run has: its network's parameters, and what was counted in it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from ..model.network.config import PARAMETERS, NetworkConfig
+from ..model.network.config_file import network_to_json
+from ..model.run.measures import link_flits
+from ..model.run.run import Run
+from ..sim.cache import digest
+from .layout import COLUMN_OF, PARAMETER_NAMES
+
+NETWORK = {
+    **{
+        COLUMN_OF.get(name, name): bool if PARAMETERS[name].limits is None else int
+        for name in PARAMETER_NAMES
+    },
+    "nodes": int,
+    "faulty": int,
+    "configuration": str,
+}
+"""Columns on the network that ran: its parameters, with the room that was made, and a digest."""
+
+RUN = {
+    "finished": bool,
+    "cycles": int,
+    "stalled_flits": int,
+    "flags": str,
+    "link_flits": int,
+    "busiest_link_flits": int,
+    "trace": str,
+}
+"""Columns on a run: the last is a digest of every flit that left a router."""
+
+
+def given_parameters(values: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of the network that a point gives a value to."""
+    given = {name: values.get(name) for name in PARAMETER_NAMES}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def network_facts(config: NetworkConfig) -> dict[str, Any]:
+    """Describe the network that a point ran on."""
+    return {
+        **{COLUMN_OF.get(name, name): getattr(config, name) for name in PARAMETER_NAMES},
+        "nodes": config.topology.nodes,
+        "faulty": len(config.topology.faulty_nodes),
+        "configuration": configuration(config),
+    }
+
+
+def configuration(config: NetworkConfig) -> str:
+    """Digest of a network: of its topology and all of its parameters."""
+    return digest(json.dumps(network_to_json(config), sort_keys=True))
+
+
+def run_facts(config: NetworkConfig, run: Run) -> dict[str, Any]:
+    """Count what every run has."""
+    on_links = link_flits(config.topology, run.trace)[:, 1:]
+    flags = {name for node in np.flatnonzero(run.flags).tolist() for name in run.flag_names(node)}
+    return {
+        **network_facts(config),
+        "finished": run.finished,
+        "cycles": run.cycles,
+        "stalled_flits": int(run.stalled_flits.sum()),
+        "flags": ", ".join(sorted(flags)) or "none",
+        "link_flits": int(on_links.sum()),
+        "busiest_link_flits": int(on_links.max(initial=0)),
+        "trace": digest(*(np.ascontiguousarray(column).tobytes() for column in run.trace.columns)),
+    }

@@ -1,0 +1,150 @@
+"""Layouts of the grids in a sweep file: which keys there are, and what may stand for each.
+
+A key has one value, or a list of values that are crossed with all other lists. The parameters of
+the network are taken from :data:`~.config.PARAMETERS`, so that a new one is a key by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+from ..model.collectives.registry import Ports
+from ..model.network.config import DEFAULTS, PARAMETERS, Timing
+from ..model.schedule.collective import Collective
+
+Row = dict[str, Any]
+"""A row of the table: values by the names of columns."""
+
+COLLECTIVE, TRAFFIC, SATURATION = "collective", "traffic", "saturation"
+"""Kinds of grids: schedules of collectives, drawn traffic, and loads up to saturation."""
+
+MODEL, HARDWARE = "model", "hardware"
+PLACES = (MODEL, HARDWARE)
+"""Values of ``on``: the cycle model alone, or the simulated hardware, compared with the model."""
+
+ALL, DRAWN = "all", "drawn"
+"""Of ``algorithm``: all for the collective; of ``source``: a working node drawn by the seed."""
+
+
+COLUMN_OF = {"cycles": "drawn_cycles", "steps": "step_numbers"}
+"""Columns of keys whose names are those of results: cycles of the run, steps of the schedule."""
+
+
+_Bounded = Annotated[int, msgspec.Meta(ge=-(1 << 53), le=1 << 53)]
+
+
+class Span(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Integers from ``first`` to ``last``, both included, ``step`` apart."""
+
+    first: _Bounded
+    last: _Bounded
+    step: Annotated[int, msgspec.Meta(ge=1, le=1 << 53)] = 1
+
+    def values(self) -> range:
+        """List the integers."""
+        return range(self.first, self.last + 1, self.step)
+
+
+Field = tuple[str, Any] | tuple[str, Any, Any]
+"""Name, type and default of a key; one without a default must be given."""
+
+
+def _axis(kind: type) -> Any:
+    """Type of a key: one value, or several that are crossed; integers also as a span."""
+    several = Annotated[list[kind], msgspec.Meta(min_length=1)]  # type: ignore[valid-type]
+    return kind | several | Span if kind is int else kind | several
+
+
+_TEXT, _NUMBER, _INTEGER = _axis(str), _axis(float), _axis(int)
+_SEEDS = Annotated[list[int], msgspec.Meta(min_length=2)] | Span
+
+_NETWORK: tuple[Field, ...] = (
+    ("network", _TEXT),
+    ("faulty_nodes", _TEXT, ""),
+    ("faulty_links", _TEXT, ""),
+    ("random_faults", _NUMBER, 0.0),
+    ("seed", _INTEGER, 1),
+)
+_PLACE: tuple[Field, ...] = (("on", _TEXT, MODEL),)
+
+
+def _parameters(*, for_traffic: bool) -> tuple[Field, ...]:
+    """The parameters of a network that have an option; None where nobody has asked for a value."""
+    return tuple(
+        (name, _axis(type(DEFAULTS[name])) | None, None)
+        for name, parameter in PARAMETERS.items()
+        if parameter.of_runs and (parameter.for_traffic or not for_traffic)
+    )
+
+
+FIELDS: dict[str, tuple[Field, ...]] = {
+    COLLECTIVE: (
+        *_NETWORK,
+        ("collective", _TEXT, Collective.BROADCAST.value),
+        ("algorithm", _TEXT),
+        ("source", _TEXT | None, None),
+        ("targets", _TEXT | None, None),
+        ("flits", _INTEGER, 16),
+        ("ports", _TEXT, Ports.ONE.value),
+        *_parameters(for_traffic=False),
+        ("timing", _TEXT, Timing.BARRIER.value),
+        *_PLACE,
+    ),
+    TRAFFIC: (
+        *_NETWORK,
+        ("pattern", _TEXT, "uniform"),
+        ("rate", _NUMBER, 0.2),
+        ("packet_flits", _INTEGER, 4),
+        ("cycles", _INTEGER, 2000),
+        ("back_pressure", _NUMBER, 0.0),
+        *_parameters(for_traffic=True),
+        *_PLACE,
+    ),
+    SATURATION: (
+        *_NETWORK,
+        ("pattern", _TEXT, "uniform"),
+        ("packet_flits", _INTEGER, 4),
+        ("cycles", _INTEGER, 10_000),
+        ("seeds", _SEEDS, Span(1, 5)),
+        ("precision", float, 0.01),
+        *_parameters(for_traffic=True),
+    ),
+}
+"""Keys of each kind of grid, in the order in which they are crossed, the last one fastest."""
+
+LAYOUTS: dict[str, type[msgspec.Struct]] = {
+    kind: msgspec.defstruct(
+        kind, list(fields), tag_field="kind", tag=kind, forbid_unknown_fields=True, kw_only=True
+    )
+    for kind, fields in FIELDS.items()
+}
+
+PARAMETER_NAMES = tuple(name for name, parameter in PARAMETERS.items() if parameter.of_runs)
+"""Keys that are parameters of the network."""
+
+
+class Header(msgspec.Struct):
+    """Format and version of a file."""
+
+    format: str
+    version: int
+
+
+SweepLayout = msgspec.defstruct(
+    "sweep",
+    [
+        ("format", str),
+        ("version", int),
+        (
+            "grid",
+            Annotated[
+                list[LAYOUTS[COLLECTIVE] | LAYOUTS[TRAFFIC] | LAYOUTS[SATURATION]],  # type: ignore[valid-type]
+                msgspec.Meta(min_length=1),
+            ],
+        ),
+    ],
+    forbid_unknown_fields=True,
+)
+"""A whole file."""

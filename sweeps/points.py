@@ -1,0 +1,82 @@
+"""Points of a sweep: every combination of the values of a grid, each with a key of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import Any
+
+from .. import __version__
+from ..model.base.errors import InvalidInput
+from ..model.collectives.registry import algorithms_for
+from ..sim.cache import digest, source_digest
+from .file import Grid
+from .layout import ALL
+
+MOST_POINTS = 100_000
+
+RESULTS_FROM = (
+    *("model/**/*.py", "rtl/*.py", "sim/**/*.py"),
+    *("sweeps/collective.py", "sweeps/traffic.py", "sweeps/saturation.py", "sweeps/warm_up.py"),
+    *("sweeps/facts.py", "sweeps/layout.py", "sweeps/networks.py", "sweeps/run.py"),
+)
+"""Sources of this package that decide what comes of a point."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a sweep.
+
+    key
+        A digest of all that tells it from any other: its values, the version and the sources.
+    kind
+        The kind of its grid.
+    values
+        The value of each key of the grid, and what is in a graph's file as "graph".
+    """
+
+    key: str
+    kind: str
+    values: dict[str, Any]
+
+
+@cache
+def sources() -> str:
+    """Digest of the sources that decide what comes of a point, when they are first asked for."""
+    return source_digest(*RESULTS_FROM)
+
+
+def require_count(grids: Iterable[Grid]) -> None:
+    """Raise :class:`.InvalidInput` for grids of more points than :data:`MOST_POINTS`."""
+    count = sum(grid.count for grid in grids)
+    if count > MOST_POINTS:
+        raise InvalidInput.of("points", f"at most {MOST_POINTS}", count)
+
+
+def points_of(grids: Sequence[Grid], graphs: dict[str, dict[str, object]]) -> list[Point]:
+    """List the points of ``grids``, in order, each once; ``graphs`` by the words for them."""
+    made_of = sources()
+    points: dict[str, Point] = {}
+    for kind, values in _combinations(grids):
+        if values["network"] in graphs:
+            values["graph"] = graphs[values["network"]]
+        described = json.dumps([kind, values], sort_keys=True)
+        key = digest(__version__, made_of, described)
+        points.setdefault(key, Point(key, kind, values))
+    return list(points.values())
+
+
+def _combinations(grids: Iterable[Grid]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Cross the values of each grid, with all algorithms where all are asked for."""
+    for grid in grids:
+        for combination in product(*grid.axes.values()):
+            values = dict(zip(grid.axes, combination, strict=True))
+            values |= {name: [*each] for name, each in values.items() if isinstance(each, range)}
+            if values.get("algorithm") != ALL:
+                yield grid.kind, values
+                continue
+            for algorithm in algorithms_for(values["collective"]):
+                yield grid.kind, values | {"algorithm": algorithm.name}

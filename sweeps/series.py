@@ -1,0 +1,142 @@
+"""Series for plots, from the rows of a sweep: what is drawn against what, and under which name.
+
+Rows that differ in nothing but a seed or a source are repetitions of one run, and their mean is
+drawn.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from .facts import NETWORK
+from .layout import COLLECTIVE, Row
+from .run import DONE
+
+_FAULTS = ("faulty_nodes", "faulty_links", "random_faults")
+_ROOM = ("message_words", "table_words", "step_numbers", "configuration", "nodes", "faulty")
+"""Of a network's columns those that follow from the others, or from what is run."""
+_HARDWARE = tuple(name for name in NETWORK if name not in _ROOM)
+_OF_LOADS = ("network", *_FAULTS, "pattern", "packet_flits", "back_pressure", *_HARDWARE, "on")
+_WAYS = ("algorithm", "ports", "timing", *_HARDWARE, "on")
+_OF_COLLECTIVES = ("network", *_FAULTS, "collective", *_WAYS)
+_WORK = ("network", *_FAULTS, "collective", "flits")
+
+
+class LoadPoint(NamedTuple):
+    """The mean latency at a load, and half its confidence interval where there is one."""
+
+    rate: float
+    latency: float
+    half_width: float | None
+
+
+class Saturation(NamedTuple):
+    """The load at which a network is saturated, and half its confidence interval."""
+
+    rate: float
+    half_width: float
+
+
+class Cost(NamedTuple):
+    """A way to do some work: its network's LUTs, and the cycles that it takes."""
+
+    name: str
+    luts: int
+    cycles: float
+
+
+def latency_series(
+    rows: Iterable[Row],
+) -> tuple[dict[str, list[LoadPoint]], dict[str, Saturation]]:
+    """Mean latency over load, by the name of what ran, and under the same names saturation.
+
+    Loads are those of drawn traffic, and of curves up to saturation.
+    """
+    rows = list(rows)
+    measured = [row for row in rows if row["mean_latency"] is not None]
+    series: dict[str, list[LoadPoint]] = {}
+    for (name, rate), same in _repetitions(measured, _OF_LOADS, "rate").items():
+        latency = statistics.fmean(row["mean_latency"] for row in same)
+        half = same[0]["latency_half_width"] if len(same) == 1 else None
+        series.setdefault(name, []).append(LoadPoint(rate, latency, half))
+    naming = _naming(measured, _OF_LOADS)
+    found = {
+        naming(row): Saturation(row["saturation_rate"], row["saturation_half_width"])
+        for row in rows
+        if row["part"] == "saturation"
+    }
+    return {name: sorted(points) for name, points in series.items()}, found
+
+
+def cycles_series(rows: Iterable[Row]) -> dict[str, list[tuple[int, float]]]:
+    """Cycles over words of a block, of each algorithm and network."""
+    ran = [row for row in rows if row["kind"] == COLLECTIVE and row["status"] == DONE]
+    series: dict[str, list[tuple[int, float]]] = {}
+    for (name, words), same in _repetitions(ran, _OF_COLLECTIVES, "flits").items():
+        cycles = statistics.fmean(row["cycles"] for row in same)
+        series.setdefault(name, []).append((words, cycles))
+    return {name: sorted(points) for name, points in series.items()}
+
+
+def costs(rows: Iterable[Row], luts: dict[str, int]) -> dict[str, list[Cost]]:
+    """Cycles over LUTs of the networks and algorithms that carry out one work, by its name.
+
+    A work is a collective of so many words on a topology. ``luts`` are by configuration; networks
+    without are left out.
+    """
+    ran = [
+        row | {"luts": luts[row["configuration"]]}
+        for row in rows
+        if row["kind"] == COLLECTIVE and row["status"] == DONE and row["configuration"] in luts
+    ]
+    work_of, naming = _naming(ran, _WORK), _naming(ran, _WAYS)
+    found: dict[tuple[str, str, int], list[float]] = {}
+    for row in ran:
+        place = work_of(row), naming(row), row["luts"]
+        found.setdefault(place, []).append(row["cycles"])
+    series: dict[str, list[Cost]] = {}
+    for (work, name, count), cycles in found.items():
+        series.setdefault(work, []).append(Cost(name, count, statistics.fmean(cycles)))
+    return series
+
+
+def pareto_front(points: Sequence[Cost]) -> list[Cost]:
+    """The points that no other is better than, in LUTs or in cycles, without being worse in one."""
+    front: list[Cost] = []
+    for point in sorted(points, key=lambda each: (each.luts, each.cycles)):
+        if not front or point.cycles < front[-1].cycles:
+            front.append(point)
+    return front
+
+
+def _repetitions(
+    rows: Sequence[Row], names: Sequence[str], over: str
+) -> dict[tuple[str, Any], list[Row]]:
+    """Rows by the name of their series and their place in it, the column ``over``."""
+    naming = _naming(rows, names)
+    found: dict[tuple[str, Any], list[Row]] = {}
+    for row in rows:
+        found.setdefault((naming(row), row[over]), []).append(row)
+    return found
+
+
+def _naming(rows: Sequence[Row], names: Sequence[str]) -> Callable[[Row], str]:
+    """Name rows by those of their columns ``names`` that are not the same in all ``rows``."""
+    varied = [name for name in names if len({row[name] for row in rows}) > 1]
+
+    def name_of(row: Row) -> str:
+        return ", ".join(filter(None, (_words(name, row[name]) for name in varied)))
+
+    return name_of
+
+
+def _words(name: str, value: Any) -> str:
+    """One column in words: values that are texts speak for themselves."""
+    words = name.replace("_", " ")
+    if not value:
+        return ""
+    if value is True:
+        return words
+    return value if isinstance(value, str) and name not in _FAULTS else f"{words} {value}"

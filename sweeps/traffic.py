@@ -1,0 +1,83 @@
+"""Points that are drawn traffic: packets at one load, run until the last is delivered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..model.compare.traffic_case import TrafficCase
+from ..model.network.topology import Topology
+from ..model.program.checks import require_table_room
+from ..model.program.deadlock import certify
+from ..model.run.run import Run
+from ..model.traffic.measures import measure_traffic
+from ..model.traffic.program import traffic_program
+from ..model.traffic.room import traffic_config
+from ..model.traffic.traffic import draw_refusal, draw_traffic
+from .facts import given_parameters, run_facts
+from .layout import HARDWARE
+from .networks import topology_of
+
+RESULTS = {
+    "packets": int,
+    "packets_delivered": int,
+    "offered_throughput": float,
+    "accepted_throughput": float,
+    "mean_latency": float,
+    "median_latency": float,
+    "latency_99th_percentile": float,
+    "longest_latency": int,
+    "mean_link_use": float,
+    "busiest_link_use": float,
+}
+"""Columns of the table that only traffic has: those of :func:`.measure_traffic`, and packets."""
+
+
+def prepare(values: dict[str, Any]) -> TrafficCase:
+    """Draw the traffic of a point, and predict what becomes of it.
+
+    Raises :class:`.InvalidInput` for a pattern that needs another network, for packets shorter than
+    their header, and where routes may deadlock.
+    """
+    case = traffic_case(
+        topology_of(values),
+        values,
+        rate=values["rate"],
+        cycles=values["cycles"],
+        seed=values["seed"],
+        back_pressure=values["back_pressure"],
+    )
+    if values["on"] == HARDWARE:
+        require_table_room(case.program, otherwise=" (but on the model alone)")
+    return case
+
+
+def traffic_case(
+    topology: Topology,
+    values: dict[str, Any],
+    *,
+    rate: float,
+    cycles: int,
+    seed: int,
+    back_pressure: float = 0.0,
+) -> TrafficCase:
+    """Draw and predict traffic of the pattern, packets and network of a point."""
+    flits = values["packet_flits"]
+    drawn = draw_traffic(
+        topology, values["pattern"], rate=rate, flits=flits, cycles=cycles, seed=seed
+    )
+    refusal = draw_refusal(topology, back_pressure, seed)
+    program = traffic_program(
+        drawn, traffic_config(topology, drawn, given_parameters(values)), seed
+    )
+    certify(program)
+    return TrafficCase.of(drawn, program, seed=seed, refusal=refusal)
+
+
+def results(case: TrafficCase, run: Run) -> dict[str, Any]:
+    """Measure a run of traffic."""
+    config = case.program.config
+    return {
+        **run_facts(config, run),
+        "packets": len(case.traffic),
+        **measure_traffic(case.traffic, config, run.trace, case.seed),
+    }

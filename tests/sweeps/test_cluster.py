@@ -1,0 +1,65 @@
+"""Points on a Dask cluster of this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from helpers.command import Command, refusal
+from helpers.sweeps import LONG, SIX_POINTS, sweep_of, without_seconds
+
+import eyecast as face
+
+
+@pytest.mark.slow
+def test_a_cluster_does_what_this_process_does(here: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="pip install 'eyecast[sweep]'")
+    (here / "six.toml").write_text(SIX_POINTS)
+    options = {"threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(n_workers=2, **options) as cluster:
+        rows = face.sweep("six.toml", "six.csv", scheduler=cluster.scheduler_address)
+    assert without_seconds(rows) == without_seconds(face.sweep("six.toml"))
+    assert len((here / "six.csv").read_text().splitlines()) == 7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kills", "status"), [(1, "done"), (2, "failed")])
+def test_workers_that_are_killed(kills: int, status: str) -> None:
+    distributed = pytest.importorskip("distributed", reason="pip install 'eyecast[sweep]'")
+    dask = pytest.importorskip("dask")
+    at_once = {"distributed.scheduler.allowed-failures": 0}
+    options = {"threads_per_worker": 1, "dashboard_address": None}
+    with dask.config.set(at_once), distributed.LocalCluster(n_workers=1, **options) as cluster:
+
+        def kill() -> None:
+            for _ in range(kills):
+                tasks = cluster.scheduler.tasks
+                while not any(task.state == "processing" for task in list(tasks.values())):
+                    time.sleep(0.01)
+                # It may have to load before it begins, and then takes seconds.
+                time.sleep(1)
+                os.kill(cluster.workers[0].pid, signal.SIGKILL)
+                while any(task.state == "processing" for task in list(tasks.values())):
+                    time.sleep(0.001)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        (row,) = face.sweep(sweep_of(LONG), scheduler=cluster.scheduler_address)
+        killer.join()
+    assert row["status"] == status
+    assert (row["error"] or "").startswith("" if status == "done" else "KilledWorker: ")
+
+
+def test_without_dask_it_is_refused(
+    here: Path, eyecast: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    (here / "six.toml").write_text(SIX_POINTS)
+    answer = eyecast("sweep", "six.toml", "-o", "t.csv", "--scheduler", "tcp://127.0.0.1:1")
+    words = "dask must be installed for --scheduler (pip install 'eyecast[sweep]'), not missing"
+    assert answer == refusal(words)
+    assert [path.name for path in here.iterdir()] == ["six.toml"]

@@ -1,0 +1,81 @@
+"""What plots are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from helpers.sweeps import BROADCAST, sweep_of
+
+import eyecast as face
+from eyecast.picture.sweep import draw_cycles, draw_latency, draw_pareto
+from eyecast.sweeps.series import Cost, costs, cycles_series, latency_series, pareto_front
+from eyecast.sweeps.table import COLUMNS
+
+
+def row(**values: Any) -> dict[str, Any]:
+    return dict.fromkeys(COLUMNS) | {"status": "done"} | values
+
+
+LOADS = [
+    row(kind="traffic", network="mesh 2x2", vcs=1, rate=rate, seed=seed, mean_latency=latency)
+    for rate, seed, latency in ((0.2, 1, 9.0), (0.1, 1, 5.0), (0.1, 2, 7.0))
+]
+
+
+def test_latency_is_the_mean_over_seeds_in_order_of_load() -> None:
+    series, saturation = latency_series(LOADS)
+    assert series == {"": [(0.1, 6.0, None), (0.2, 9.0, None)]}
+    assert saturation == {}
+
+
+def test_series_are_named_by_what_differs() -> None:
+    curve = {"kind": "saturation", "network": "mesh 2x2", "vcs": 2}
+    found = row(**curve, part="saturation", saturation_rate=0.4, saturation_half_width=0.01)
+    load = row(**curve, part="load", rate=0.3, mean_latency=8.0, latency_half_width=0.5)
+    series, saturation = latency_series([*LOADS, found, load])
+    assert list(series) == ["vcs 1", "vcs 2"]
+    assert series["vcs 2"] == [(0.3, 8.0, 0.5)]
+    assert saturation == {"vcs 2": (0.4, 0.01)}
+    axes = draw_latency(series, saturation).axes[0]
+    named = axes.get_legend_handles_labels()[1]
+    assert sorted(named) == ["saturation 0.400 ± 0.010", "vcs 1", "vcs 2"]
+    assert axes.get_yscale() == "log"
+
+
+def test_cycles_over_words() -> None:
+    rows = face.sweep(sweep_of(BROADCAST | {"flits": [4, 1], "source": ["0,0", "1,1"]}))
+    (points,) = cycles_series(rows).values()
+    assert [words for words, _ in points] == [1, 4]
+    for words, cycles in points:
+        both = [each["cycles"] for each in rows if each["flits"] == words]
+        assert cycles == sum(both) / 2
+    axes = draw_cycles(cycles_series(rows)).axes[0]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+
+
+def test_a_front_has_what_nothing_is_better_than() -> None:
+    points = [
+        Cost("small", 10, 90.0),
+        Cost("worse", 12, 90.0),
+        Cost("middle", 20, 50.0),
+        Cost("slower", 20, 60.0),
+        Cost("large", 40, 49.0),
+        Cost("vain", 50, 49.0),
+    ]
+    front = pareto_front(points[::-1])
+    assert [point.name for point in front] == ["small", "middle", "large"]
+    axes = draw_pareto({"work": (points, front)}).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["small", "middle", "large"]
+
+
+def test_costs_of_one_work_are_together_and_those_without_luts_are_left_out() -> None:
+    rows = [
+        row(kind="collective", flits=flits, vcs=vcs, configuration=f"c{vcs}", cycles=flits * 10)
+        for flits in (1, 2)
+        for vcs in (1, 2, 4)
+    ]
+    found = costs(rows, {"c1": 100, "c2": 200})
+    assert found == {
+        "flits 1": [Cost("vcs 1", 100, 10), Cost("vcs 2", 200, 10)],
+        "flits 2": [Cost("vcs 1", 100, 20), Cost("vcs 2", 200, 20)],
+    }
