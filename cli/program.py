@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
+from ..model.base.errors import InvalidInput
+from ..model.base.files import is_special
 from ..model.collectives.title import schedule_title
+from ..model.network.config import Timing
 from ..model.network.words import SizeLimit
 from ..model.program.file import write_program
+from ..model.program.layout import held_words
 from ..model.program.program import Program
 from .console import busy, print_json, print_table, say, say_written
 from .options.collective import collective_options, schedule_facts
@@ -19,10 +24,28 @@ from .options.hardware import (
     hardware_options,
     made_room,
     require_no_deadlock,
+    timing_option,
 )
 from .options.network import network_options
 from .options.output import json_option, output_option, require_output_files
 from .options.schedule_file import chosen_schedule, schedule_file_option
+from .options.values import OptionValues, complete_files, integer_option, option_group, was_typed
+
+if TYPE_CHECKING:
+    from ..model.image.image import Image
+    from ..model.program.compiler import Compiled
+
+image_options = option_group(
+    click.option(
+        "--image",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="Write what loads the program through the host port here (CSV), and beside it (.json) "
+        "what a host must know.",
+    ),
+    integer_option("--number", 0, "Number of the program in the image; needs --programs."),
+    integer_option("--base", 0, "Where it begins in the table memories; needs --programs."),
+)
 
 
 @click.command("program")
@@ -32,18 +55,30 @@ from .options.schedule_file import chosen_schedule, schedule_file_option
 @hardware_options
 @force_option
 @output_option("the program (JSON)")
+@image_options
+@timing_option
 @json_option
-def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
-    """Compile a schedule to the injection tables of a network."""
-    require_output_files(output)
+def program_command(
+    output: str | None, as_json: bool, image: str | None, timing: Timing, **chosen: Any
+) -> None:
+    """Compile a schedule to the injection tables of a network.
+
+    An image has the message too, drawn at random, and the memories that must be there at the end of
+    a run with this timing.
+    """
+    image_files = _image_files(image)
+    require_output_files(output, *image_files)
     with busy("generating, checking, compiling"):
         schedule = chosen_schedule(chosen, SizeLimit.PROGRAM)
         (compiled,) = fitted(chosen, [schedule])
         program, config = compiled.program, compiled.program.config
         require_no_deadlock(chosen, program)
+        made = _image(compiled, timing, chosen) if image_files else None
     measures = _program_measures(program)
     if output is not None:
         write_program(program, output)
+    if made is not None:
+        made.write(*image_files)
     if as_json:
         print_json({**schedule_facts(chosen, schedule), **measures})
         return
@@ -55,7 +90,44 @@ def program_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     )
     if room := made_room(chosen, config):
         say(f"for a network with {room}")
-    say_written(output)
+    say_written(output, *image_files)
+
+
+def _image_files(image: str | None) -> list[str]:
+    """The files of an image: none if there is to be none."""
+    if image is None:
+        for name in ("number", "base", "timing"):
+            if was_typed(name):
+                raise InvalidInput(f"--{name} needs --image FILE")
+        return []
+    path = Path(image)
+    if path.suffix.lower() == ".json":
+        raise InvalidInput.of("image", "a file that does not end in .json", image)
+    if is_special(path):
+        raise InvalidInput.of("image", "a file, which another is written beside", image)
+    return [image, str(path.with_suffix(".json"))]
+
+
+def _image(compiled: Compiled, timing: Timing, chosen: OptionValues) -> Image:
+    """The image of a program, with a payload and a prediction."""
+    from ..model.compare.case import Case, watchdog
+    from ..model.image.image import Image
+
+    case = Case.of(compiled, timing=timing, seed=0)
+    controlled = bool(case.program.config.programs)
+    for name in ("number", "base"):
+        if was_typed(name) and not controlled:
+            raise InvalidInput(f"--{name} needs --programs")
+    return Image(
+        program=case.program,
+        timing=timing,
+        loads=case.payload.loads(),
+        predicted=case.predicted,
+        known=held_words(compiled.schedule, compiled.layout),
+        number=chosen["number"],
+        base=chosen["base"],
+        limit=watchdog(case.predicted) if controlled else 0,
+    )
 
 
 def _program_measures(program: Program) -> dict[str, int]:

@@ -13,7 +13,7 @@ from ..model.base.files import is_special, write_atomically
 from ..model.network.config_file import network_to_json
 from ..model.network.words import SizeLimit
 from .console import busy, say_written
-from .options.hardware import chosen_config, hardware_options, ports_option
+from .options.hardware import chosen_config, exported_hardware_options, ports_option
 from .options.network import chosen_topology, network_options
 from .options.output import require_output_files
 from .options.values import complete_files
@@ -21,7 +21,7 @@ from .options.values import complete_files
 
 @click.command("verilog")
 @network_options
-@hardware_options
+@exported_hardware_options
 @ports_option
 @click.option(
     *("-o", "--output"),
@@ -33,10 +33,10 @@ from .options.values import complete_files
 def verilog_command(output: str, **chosen: Any) -> None:
     """Write the network as Verilog, and beside it (.json) its ports and parameters.
 
-    The top module is eyecast_network. docs/router.md says how to load and start it. A faulty node
-    is a whole tile in it, memories too; only its links are missing. A switch is a module of its
-    own, eyecast_switch, without interface and memories. To a pipe or a device the Verilog is
-    written alone.
+    The top module is eyecast_network. docs/router.md says how to load and start it: in section 6,
+    and in section 16 where a controller does it. A faulty node is a whole tile in it, memories too;
+    only its links are missing. A switch is a module of its own, eyecast_switch, without interface
+    and memories. To a pipe or a device the Verilog is written alone.
     """
     from ..sim.verilog import TOP_MODULE, describe_ports, network_verilog
 

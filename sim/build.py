@@ -95,6 +95,8 @@ def build_simulator(
     Raises :class:`BuildError` if the tools fail, :class:`.InvalidInput` if one is missing or the
     network is too large for them.
     """
+    # Who loads and starts it here speaks to a host port without a controller.
+    config.require_without_controller()
     require_convertible(config)
     variables = environment()
     tiles = _way(trace=trace, waves=waves, given=verilog is not None)

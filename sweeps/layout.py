@@ -75,7 +75,7 @@ def _parameters(*, for_traffic: bool) -> tuple[Field, ...]:
     return tuple(
         (name, _axis(type(DEFAULTS[name])) | None, None)
         for name, parameter in PARAMETERS.items()
-        if parameter.help and (parameter.for_traffic or not for_traffic)
+        if parameter.of_runs and (parameter.for_traffic or not for_traffic)
     )
 
 
@@ -121,7 +121,7 @@ LAYOUTS: dict[str, type[msgspec.Struct]] = {
     for kind, fields in FIELDS.items()
 }
 
-PARAMETER_NAMES = tuple(name for name, parameter in PARAMETERS.items() if parameter.help)
+PARAMETER_NAMES = tuple(name for name, parameter in PARAMETERS.items() if parameter.of_runs)
 """Keys that are parameters of the network."""
 
 

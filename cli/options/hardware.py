@@ -38,7 +38,10 @@ def _parameter_option(name: str) -> Decorator:
 
 _WITH_OPTION = [name for name, parameter in PARAMETERS.items() if parameter.help]
 
-hardware_options = option_group(*map(_parameter_option, _WITH_OPTION))
+hardware_options = option_group(
+    *(_parameter_option(name) for name in _WITH_OPTION if PARAMETERS[name].of_runs)
+)
+exported_hardware_options = option_group(*map(_parameter_option, _WITH_OPTION))
 HARDWARE_NAMES = option_names(hardware_options)
 traffic_hardware_options = option_group(
     *(_parameter_option(name) for name in _WITH_OPTION if PARAMETERS[name].for_traffic)

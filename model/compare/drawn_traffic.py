@@ -60,11 +60,12 @@ class DrawnNetwork:
 
 
 def draw_config(draw: np.random.Generator, topology: Topology, **given: Any) -> NetworkConfig:
-    """Draw what is not ``given``, until it makes a network."""
+    """Draw what is not ``given``, until it makes a network; none has a controller."""
+    given = {"programs": 0, **given}
     numbers = {
         name: parameter.limits
         for name, parameter in PARAMETERS.items()
-        if parameter.limits is not None and name not in given
+        if parameter.limits is not None and parameter.help and name not in given
     }
     while True:
         try:

@@ -1,4 +1,4 @@
-"""The network interface of the cycle model: docs/router.md, section 4.
+"""The network interface of the cycle model: docs/router.md, sections 4 and 16.
 
 ::
 
@@ -26,6 +26,7 @@ from .state import (
     CYCLE,
     EMPTIED,
     ENDED,
+    EXPECT,
     FAILED,
     HOURS,
     NEVER,
@@ -153,29 +154,59 @@ def inject(net: Network, now: Registers, lists: Lists, node: Int, lane: Int) -> 
 def senders(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
     """One cycle of a node's senders; whether any did anything."""
     # None sees a flag that another one sets in this cycle.
-    unflagged = now.flags[node] == 0
+    may_begin = now.flags[node] == 0
+    if held(net, now, node):
+        sleep_until(now, lists, node, net.held_until[node])
+        may_begin = False
     busy = False
     for place in range(lanes_of(net)):
         lane = index(node * lanes_of(net) + place)
-        busy = sender(net, now, lists, node, lane, unflagged) or busy
+        busy = sender(net, now, lists, node, lane, may_begin) or busy
     return busy
 
 
 @inlined
+def held(net: Network, now: Registers, node: Int) -> bool:
+    """Tell whether a node's tile holds it back in this cycle."""
+    return bool(now.total[CYCLE] < net.held_until[node])
+
+
+@inlined
+def read_word(net: Network, now: Registers, lists: Lists, node: Int, lane: Int) -> bool:
+    """Read a word of ``expected`` or a control word, if it lies within the program's slot."""
+    row, first = index(now.row[lane]), index(net.first_row[lane])
+    word = now.place[lane]
+    if now.sender[lane] == CONTROL:
+        rows_before = net.control_words * (row - first)
+        word += net.leading_words + rows_before + net.first_header[row] - net.first_header[first]
+    if word >= net.slot_words:
+        now.sender[lane] = FAILED
+        set_flag(now, lists, node, BAD_ROW)
+        return False
+    now.place[lane] += 1
+    return True
+
+
+@inlined
 def sender(
-    net: Network, now: Registers, lists: Lists, node: Int, lane: Int, unflagged: bool
+    net: Network, now: Registers, lists: Lists, node: Int, lane: Int, may_begin: bool
 ) -> bool:
     """One cycle of a sender; whether it did anything."""
     state, row = now.sender[lane], index(now.row[lane])
-    if state == CONTROL:
-        now.place[lane] += 1
-        if row == net.first_row[index(lane + 1)] or net.row_step[row] == 0:
+    if state in (CONTROL, EXPECT):
+        if not read_word(net, now, lists, node, lane):
+            return True
+        if state == EXPECT:
+            if now.place[lane] == net.leading_words:
+                now.place[lane] = 0
+                now.sender[lane] = CONTROL
+        elif row == net.first_row[index(lane + 1)] or net.row_step[row] == 0:
             now.sender[lane] = ENDED
         elif now.place[lane] == net.control_words:
             now.place[lane] = 0
             now.sender[lane] = READY
         return True
-    if state == READY and unflagged:
+    if state == READY and may_begin:
         if net.row_channel[row] == BAD or now.step[node] > net.row_step[row]:
             now.sender[lane] = FAILED
             set_flag(now, lists, node, BAD_ROW)
@@ -239,11 +270,11 @@ def observe(net: Network, now: Registers, node: Int) -> None:
     end_coasting(net, now, node)
     step = now.step[node]
     unflagged = now.flags[node] == 0
-    ended, over = True, unflagged
+    ended, over = True, unflagged and not held(net, now, node)
     for place in range(lanes_of(net)):
         lane = index(node * lanes_of(net) + place)
         state = now.sender[lane]
-        if state in (CONTROL, SENDING):
+        if state in (CONTROL, SENDING, EXPECT):
             return  # It was neither when the row before ended, and is not before this one has.
         sent = state == ENDED or (state == READY and net.row_step[now.row[lane]] > step)
         over = over and sent and (not net.expected[lane, step] or now.arrived[lane, step])

@@ -22,17 +22,22 @@ from ..network.config import REFUSAL_CYCLES, NetworkConfig, Timing
 from ..network.topology import NO_LINK
 from ..program.checks import require_held
 from ..program.table import ProgramTable
-from ..run.run import Prediction
+from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
-from .loop import FINISHED, TRACE_FULL, simulate
+from .control import Control
+from .loop import FINISHED, LIMIT, TRACE_FULL, simulate
 from .state import (
     BAD,
     BLOCK,
+    CULPRIT,
     CYCLE,
     ENDED,
+    FLAGGED,
+    NEVER,
     ROWS,
     Links,
     Network,
+    Registers,
     Rows,
     Words,
     empty_lists,
@@ -50,6 +55,7 @@ def run(
     cycle_limit: int | None = None,
     record_trace: bool = True,
     refusal: npt.NDArray[np.uint16] | None = None,
+    control: Control | None = None,
 ) -> Prediction:
     """Run ``program`` from reset until all nodes are finished.
 
@@ -59,7 +65,8 @@ def run(
     means :func:`cycle_limit` of the program. ``record_trace`` False saves the time and room that a
     trace takes. ``refusal`` holds a pattern for each node: in cycle t it takes no flit if bit t mod
     16 is set; None means that all accept always, which is all there is in a network without timed
-    rows.
+    rows. ``control`` is what
+    a controller, and the tiles, add (docs/router.md, sections 16 and 17); None: nothing.
 
     The program may be wrong in any way that its table can express; the flags tell. Raises
     :class:`InvalidInput` for what no table or memory of the network can hold.
@@ -67,9 +74,13 @@ def run(
     require_held(program)
     config = program.config
     _require_memory(config, memory)
-    limit = _limit(program, refusal, cycle_limit)
+    control = _control(config, control)
+    most = _limit(program, refusal, control, cycle_limit)
+    limit = min(most, control.limit - 1) if control.limit else most
     barrier = Timing.named(timing) is Timing.BARRIER
-    network = _network(program, barrier=barrier, record_trace=record_trace, refusal=refusal)
+    network = _network(
+        program, control, barrier=barrier, record_trace=record_trace, refusal=refusal
+    )
     registers = reset_registers(network, memory)
     # A switch has no table, so it is where a node comes that has read the end of its own.
     registers.sender[~np.repeat(_has_interface(config), config.lanes)] = ENDED
@@ -84,6 +95,9 @@ def run(
         registers.total[ROWS] = 0
         ended = simulate(network, registers, lists, _rows(chunk), limit)
         chunks.append(chunk.first_rows(int(registers.total[ROWS])))
+        if ended == LIMIT and limit < most and registers.total[FLAGGED] != NEVER:
+            # It had failed before, and what is under way goes on.
+            limit, ended = most, TRACE_FULL
     return Prediction(
         finished=ended == FINISHED,
         cycles=int(registers.total[CYCLE]),
@@ -95,7 +109,18 @@ def run(
         arrived=registers.arrived.reshape(config.topology.nodes, config.lanes, -1),
         received=registers.received,
         step_ends=registers.step_end[1 : program.steps + 1],
+        ending=_ending(registers, finished=ended == FINISHED),
     )
+
+
+def _ending(registers: Registers, *, finished: bool) -> Ending:
+    """Tell how a controller sees a run that went on to these registers end."""
+    cycle, flagged = int(registers.total[CYCLE]), int(registers.total[FLAGGED])
+    if finished:
+        return Ending(EndState.DONE, cycle, None)
+    if flagged != NEVER and flagged <= cycle:
+        return Ending(EndState.FAILED, flagged, int(registers.total[CULPRIT]))
+    return Ending(EndState.TIMED_OUT, cycle, int(np.argmin(registers.finished)))
 
 
 def cycle_limit(program: ProgramTable, refusal: npt.NDArray[np.uint16] | None = None) -> int:
@@ -115,6 +140,7 @@ def cycle_limit(program: ProgramTable, refusal: npt.NDArray[np.uint16] | None = 
     # A control word is read, the last one by each sender; a flit is injected, crosses the links,
     # and is delivered.
     events = config.table.control_words * packets + flits + program.flit_hops
+    events += config.leading_words * config.topology.nodes * config.lanes
     steps = program.steps + 1
     events += config.topology.nodes * (program.steps + config.lanes)
     events += (2 + config.barrier_registers) * steps
@@ -124,10 +150,23 @@ def cycle_limit(program: ProgramTable, refusal: npt.NDArray[np.uint16] | None = 
     return program.latest_start + events * (1 + pause)
 
 
-def _limit(program: ProgramTable, refusal: npt.NDArray[np.uint16] | None, given: int | None) -> int:
+def _control(config: NetworkConfig, given: Control | None) -> Control:
+    """Resolve what a run was given of a controller and of tiles."""
+    control = given or Control()
+    control.check(config)
+    return control
+
+
+def _limit(
+    program: ProgramTable,
+    refusal: npt.NDArray[np.uint16] | None,
+    control: Control,
+    given: int | None,
+) -> int:
     """Resolve the cycle limit that a run was given."""
     if given is None:
-        return cycle_limit(program, refusal)
+        held = 0 if control.hold is None else int(control.held_until(program.nodes).max())
+        return held + cycle_limit(program, refusal)
     require_range("cycle limit", given, 0, int(np.iinfo(np.int64).max))
     return given
 
@@ -261,6 +300,7 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
         "step_bits": config.header.step_bits,
         "address_bits": config.header.address_bits,
         "control_words": config.table.control_words,
+        "leading_words": config.leading_words,
         "message_words": config.message_words,
         "link_registers": config.link_registers,
         "barrier_registers": config.barrier_registers,
@@ -290,6 +330,7 @@ def _wiring(config: NetworkConfig) -> dict[str, Any]:
 
 def _network(
     program: ProgramTable,
+    control: Control,
     *,
     barrier: bool,
     record_trace: bool,
@@ -311,6 +352,8 @@ def _network(
         expected=program.expected,
         awaited=np.array(program.awaited),
         refusal=np.array(_refusal(config, refusal)),
+        held_until=control.held_until(program.nodes),
+        slot_words=control.words_of(program),
         first_row=np.array(program.first_sender_row),
         row_channel=_row_channel(program, header),
         row_step=program.step[order],

@@ -39,7 +39,7 @@ Words: TypeAlias = npt.NDArray[np.uint64]
 OVERFLOW, CREDIT_OVERFLOW, BAD_ROUTE = 1, 4, 8
 UNEXPECTED_RECEIVE, SEND_AND_RECEIVE, BAD_ROW, BAD_WRITE = 16, 32, 64, 128
 
-CONTROL, READY, SENDING, ENDED, FAILED = range(5)
+CONTROL, READY, SENDING, ENDED, FAILED, EXPECT = range(6)
 """States of a sender. ``SENDING`` is the page's header and payload: the flits gone tell which."""
 
 NEVER = -2
@@ -52,14 +52,15 @@ BLOCK = 64
 
 (
     CYCLE, ADVANCE, NOT_OVER, UNFINISHED, AWAKE,
-    FRONTS, QUIET, FILLED, EMPTIED, ROWS, SOURCES,
-) = range(11)  # fmt: skip
+    FRONTS, QUIET, FILLED, EMPTIED, ROWS, FLAGGED, CULPRIT, SOURCES,
+) = range(13)  # fmt: skip
 """Places in ``Registers.total``.
 
 ``AWAKE``, ``FRONTS`` and ``ROWS`` count entries in lists. ``QUIET`` is for how many cycles nothing
 has changed. ``FILLED`` is the stage of the links that takes what leaves in this cycle, ``EMPTIED``
-the one whose content arrives at its end. ``SOURCES`` is a checksum of the source files that the
-loop was compiled from."""
+the one whose content arrives at its end. ``FLAGGED`` is the first cycle in which a flag is seen,
+``CULPRIT`` the lowest node that has one then. ``SOURCES`` is a checksum of the source files that
+the loop was compiled from."""
 
 
 class Network(NamedTuple):
@@ -76,7 +77,8 @@ class Network(NamedTuple):
     ``first_row[n]`` up to ``first_row[n + 1]``, row r the header flits ``first_header[r]`` up to
     ``first_header[r + 1]``; ``row_channel`` is the input channel into which it is sent, ``BAD`` for
     a row that the sender refuses. ``expected`` has a row for each lane. ``largest_word`` is a word
-    of ones.
+    of ones. ``leading_words`` lie in front of each table, and a sender reads no word of its slot of
+    the table memory from ``slot_words`` on. A node begins nothing before ``held_until``.
     """
 
     ports: int
@@ -94,6 +96,8 @@ class Network(NamedTuple):
     step_bits: int
     address_bits: int
     control_words: int
+    leading_words: int
+    slot_words: int
     message_words: int
     link_registers: int
     barrier_registers: int
@@ -113,6 +117,7 @@ class Network(NamedTuple):
     expected: Bools
     awaited: Ints
     refusal: npt.NDArray[np.uint16]
+    held_until: Ints
     first_row: Ints
     row_channel: Links
     row_step: Ints
@@ -217,6 +222,7 @@ def reset_registers(network: Network, memory: Words) -> Registers:
     total = np.zeros(SOURCES + 1, dtype=np.int64)
     total[[NOT_OVER, UNFINISHED, AWAKE]] = nodes
     total[EMPTIED] = 1 if network.link_registers else 0
+    total[FLAGGED] = NEVER
     return Registers(
         data=np.zeros(channels * network.depth, dtype=np.uint64),
         kind=np.zeros(channels * network.depth, dtype=np.uint8),
@@ -238,7 +244,7 @@ def reset_registers(network: Network, memory: Words) -> Registers:
         flight_data=np.zeros(stages * lines, dtype=np.uint64),
         returns=np.zeros(stages, dtype=np.int64),
         return_channel=np.zeros(stages * channels, dtype=np.uint32),
-        sender=np.full(lanes, CONTROL, dtype=np.uint8),
+        sender=np.full(lanes, EXPECT if network.leading_words else CONTROL, dtype=np.uint8),
         row=network.first_row[:-1].copy(),
         place=np.zeros(lanes, dtype=np.int64),
         waiting=np.zeros(lanes, dtype=np.bool_),
@@ -290,4 +296,10 @@ def set_flag(now: Registers, lists: Lists, node: Int, flag: Int) -> None:
     """Set a sticky flag of ``node``."""
     if not now.flags[node] & flag:
         now.flags[node] |= flag
+        seen = now.total[CYCLE] + 1
+        if now.total[FLAGGED] == NEVER or (
+            now.total[FLAGGED] == seen and node < now.total[CULPRIT]
+        ):
+            now.total[FLAGGED] = seen
+            now.total[CULPRIT] = node
         wake(now, lists, node)

@@ -26,6 +26,13 @@ MOST_MEMORY_WORDS = 1 << 16
 """Words of the largest message memory, and of the largest table, that a node may have."""
 
 
+MOST_PROGRAMS = 15
+"""Programs that may be resident at once."""
+
+LEAST_CONTROLLED_WIDTH = 32
+"""Flit width of a network with a controller at least: its registers are words of so many bits."""
+
+
 class Timing(StrEnum):
     """The ways in which the steps of nodes follow each other (docs/router.md, section 4)."""
 
@@ -66,6 +73,8 @@ class Parameter:
         option, which follows from what is run.
     for_traffic
         True where ``eyecast traffic`` has the option too.
+    for_runs
+        False where ``eyecast verilog`` alone has the option: what is run then decides by itself.
     in_every_file
         True where files have it even if it is the default.
     """
@@ -74,6 +83,12 @@ class Parameter:
     help: str = ""
     for_traffic: bool = True
     in_every_file: bool = False
+    for_runs: bool = True
+
+    @property
+    def of_runs(self) -> bool:
+        """Tell whether who runs something may choose the parameter."""
+        return bool(self.help) and self.for_runs
 
     @property
     def help_text(self) -> str:
@@ -94,9 +109,9 @@ def _number(
     return field(default=default, metadata={"parameter": parameter})
 
 
-def _flag(help_text: str = "", *, for_traffic: bool = False) -> bool:
+def _flag(help_text: str = "", *, for_runs: bool = True) -> bool:
     """A field that is false if nobody asks for it."""
-    parameter = Parameter(None, help_text, for_traffic)
+    parameter = Parameter(None, help_text, for_traffic=False, for_runs=for_runs)
     return field(default=False, metadata={"parameter": parameter})
 
 
@@ -165,10 +180,15 @@ class NetworkConfig:
     )
     """The largest step number that a row may carry."""
 
-    timed_rows: bool = _flag()
+    timed_rows: bool = _flag(
+        "Rows may say the cycle in which they begin, as those of traffic do.", for_runs=False
+    )
     """Rows may say the first cycle in which they begin: what traffic is made of."""
 
-    signature: bool = _flag()
+    signature: bool = _flag(
+        "Every node folds what its router sends into 32 bits, for a run without a trace.",
+        for_runs=False,
+    )
     """Every node folds what its router sends, and when, into 32 bits."""
 
     contention_free: bool = _flag(
@@ -178,6 +198,23 @@ class NetworkConfig:
 
     all_port: bool = _flag()
     """A node has an injection and an ejection port for every link, instead of one of each."""
+
+    programs: int = _number(
+        0,
+        (0, MOST_PROGRAMS),
+        "Programs that a controller keeps, starts and watches, {} to {}; 0: no controller.",
+        for_traffic=False,
+    )
+    """Programs that are resident at once, which a controller starts and watches; 0: there is no
+    controller, and programs are loaded in reset."""
+
+    tile_ports: bool = _flag(
+        "A port at every node to its message memory, for what computes there; needs --programs."
+    )
+    """What computes at a node has a port of its own to the node's message memory."""
+
+    parity: bool = _flag("A parity bit in every word of memory; needs --programs.")
+    """Words of memories have a parity bit each, which is checked when they are read."""
 
     def __post_init__(self) -> None:
         for name, parameter in PARAMETERS.items():
@@ -191,6 +228,7 @@ class NetworkConfig:
             self._require_no_waiting()
         if self.all_port:
             self._require_one_timing()
+        self._require_controllable()
         self._require_flit_width("a route segment", self.header.slot_bits)
         self._require_flit_width("the delivery (port, step, address)", self.header.delivery_bits)
         self._require_flit_width("the message length", self.length_bits)
@@ -209,6 +247,26 @@ class NetworkConfig:
             if getattr(self, name):
                 parameter = name.replace("_", " ")
                 raise InvalidInput.of(parameter, "left out of an all-port network", "given")
+
+    def _require_controllable(self) -> None:
+        """Refuse what a controller cannot do, and what is nothing without one."""
+        if not self.programs:
+            for name in ("tile_ports", "parity"):
+                if getattr(self, name):
+                    parameter = name.replace("_", " ")
+                    raise InvalidInput.of(parameter, "left out of a network of 0 programs", "given")
+            return
+        if self.timed_rows:
+            raise InvalidInput.of("timed rows", "left out of a network with programs", "given")
+        if self.flit_width < LEAST_CONTROLLED_WIDTH:
+            allowed = f"at least {LEAST_CONTROLLED_WIDTH} in a network with programs"
+            raise InvalidInput.of("flit width", allowed, self.flit_width)
+
+    def require_without_controller(self) -> None:
+        """Refuse a network with a controller, which no host here speaks to yet."""
+        if self.programs:
+            allowed = "0 for the simulator and the boards here"
+            raise InvalidInput.of("programs", allowed, self.programs)
 
     def _require_flit_width(self, what: str, bits: int) -> None:
         if bits > self.flit_width:
@@ -260,6 +318,11 @@ class NetworkConfig:
     def mask_words(self) -> int:
         """Words that hold one bit per step number."""
         return -(-(1 << self.step_bits) // self.flit_width)
+
+    @property
+    def leading_words(self) -> int:
+        """Words in front of each table: of ``expected``, where a controller starts programs."""
+        return self.mask_words if self.programs else 0
 
     @property
     def lanes(self) -> int:

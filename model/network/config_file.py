@@ -12,6 +12,9 @@ false.
 
 from __future__ import annotations
 
+import json
+from zlib import crc32
+
 import msgspec
 
 from ..base.errors import InvalidInput
@@ -55,3 +58,9 @@ def network_from_json(description: dict[str, object]) -> NetworkConfig:
         raise InvalidInput(place_first(error, "network")) from error
     topology = topology_from_json(values.pop("topology"))
     return NetworkConfig(topology=topology, **values)
+
+
+def identity(config: NetworkConfig) -> int:
+    """The 32 bits by which a network says which one it is (docs/router.md, section 16)."""
+    text = json.dumps(network_to_json(config), sort_keys=True, separators=(",", ":"))
+    return crc32(text.encode())

@@ -206,10 +206,11 @@ class ProgramTable:
 
     @property
     def table_sizes(self) -> Numbers:
-        """Words of each sender's table, end mark included."""
+        """Words of each sender's table, end mark included, and of ``expected`` in front of it."""
         words = self.header_flits + self.config.table.control_words
         senders = self.nodes * self.config.lanes
-        return 1 + np.bincount(self.sender, words, senders).astype(np.int64)
+        table = np.bincount(self.sender, words, senders).astype(np.int64)
+        return self.config.leading_words + table + 1
 
 
 def _require_bounds(name: str, bounds: Numbers, end: int) -> None:

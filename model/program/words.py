@@ -1,4 +1,4 @@
-"""A program as the words that a host loads into a network: docs/router.md, section 4."""
+"""A program as the words that a host loads into a network: docs/router.md, sections 4 and 16."""
 
 from __future__ import annotations
 
@@ -14,15 +14,20 @@ Words = npt.NDArray[np.uint64]
 def table_words(program: ProgramTable) -> tuple[Numbers, Words]:
     """The words of all senders' tables, end marks included, and where each table begins and ends.
 
-    Sender n has the words ``first[n]`` up to ``first[n + 1]`` of ``(first, words)``.
+    Sender n has the words ``first[n]`` up to ``first[n + 1]`` of ``(first, words)``. In a network
+    with a controller they begin with the ``leading_words`` of what the sender's port receives.
     """
     config, order = program.config, program.sender_order
+    leading = config.leading_words
     control = config.table.control_words
     header_flits = program.header_flits[order]
     # Behind each sender's rows stands its end mark, which is 0 as all words are at first.
     before = offsets_of(control + header_flits)[:-1] + program.sender[order]
+    before += leading * (program.sender[order] + 1)
     first = offsets_of(program.table_sizes)
     words = np.zeros(int(first[-1]), dtype=np.uint64)
+    if leading:
+        words[first[:-1, None] + np.arange(leading)] = expected_words(program)
     fields = {
         "step": program.step[order],
         "header_flits": header_flits,

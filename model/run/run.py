@@ -7,6 +7,8 @@ of its own for them, and a test compares both.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +17,7 @@ from .trace import Trace
 
 FLAGS = {
     0: "overflow",
+    1: "parity",
     2: "credit_overflow",
     3: "bad_route",
     4: "unexpected_receive",
@@ -24,8 +27,8 @@ FLAGS = {
 }
 """Names of the bits of ``Run.flags`` (docs/router.md, section 6)."""
 
-SENDER_STATES = ("control", "ready", "header", "payload", "ended", "failed")
-"""Names of the states of a sender, by number (docs/router.md, section 4)."""
+SENDER_STATES = ("control", "ready", "header", "payload", "ended", "failed", "expect")
+"""Names of the states of a sender, by number (docs/router.md, sections 4 and 16)."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,6 +70,31 @@ class Run:
         return [name for bit, name in FLAGS.items() if self.flags[node] >> bit & 1]
 
 
+class EndState(StrEnum):
+    """States of a controller in which a run has ended by itself (docs/router.md, section 16)."""
+
+    DONE = "done"
+    FAILED = "failed"
+    TIMED_OUT = "timed out"
+
+
+class Ending(NamedTuple):
+    """The end of a run.
+
+    state
+        The controller's state.
+    cycle
+        The first cycle in which all nodes were finished, or a flag was seen, or the last one that
+        the limit allowed.
+    culprit
+        The lowest node whose flag was seen, or that was not finished; None of a run that is done.
+    """
+
+    state: EndState
+    cycle: int
+    culprit: int | None
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Prediction(Run):
     """A run of the cycle model, which sees more than the hardware tells.
@@ -76,10 +104,13 @@ class Prediction(Run):
     step_ends
         Entry s - 1 is for step s of 1 to ``program.steps``: the cycle after the one in which the
         last tail with that step left port 0 of a router; 0 where none did.
+    ending
+        How a controller sees the run end (docs/router.md, section 16).
     """
 
     received: npt.NDArray[np.int64]
     step_ends: npt.NDArray[np.int64]
+    ending: Ending
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

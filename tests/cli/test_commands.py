@@ -211,6 +211,14 @@ def test_verilog_and_its_description(eyecast: Command, here: Path) -> None:
     assert described["parameters"]["topology"]["dims"] == [2, 2]
 
 
+def test_verilog_takes_every_parameter(eyecast: Command, here: Path) -> None:
+    options = ("--timed-rows", "--signature", "--steps", "40")
+    assert eyecast("verilog", "--mesh", "2x1", *options, "-o", "network.v").status == 0
+    parameters = json.loads((here / "network.json").read_text())["parameters"]
+    found = [parameters[name] for name in ("timed_rows", "signature", "steps")]
+    assert found == [True, True, 40]
+
+
 def test_show_writes_both_pictures(eyecast: Command, here: Path) -> None:
     answer = eyecast("show", *CORNER_4X4)
     names = ("eye-4x4-mesh.svg", "eye-4x4-mesh.png")

@@ -43,6 +43,26 @@ BAD_OPTIONS = {
     "verify --mesh 64x64 --all-sources": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
     ),
+    "program --mesh 2x2 --source 0,0 --image a.json": (
+        "image must be a file that does not end in .json, not a.json"
+    ),
+    "program --mesh 2x2 --source 0,0 --base 3": "--base needs --image FILE",
+    "program --mesh 2x2 --source 0,0 --number 0 --image a.csv": "--number needs --programs",
+    "program --mesh 2x2 --source 0,0 --programs 2 --number 2 --image a.csv": (
+        "number must be 0 to 1, not 2"
+    ),
+    "program --mesh 2x2 --source 0,0 --programs 2 --base 60 --image a.csv": (
+        "words of programs must be at most 64, the table memory, not 66"
+    ),
+    "program --mesh 2x2 --source 0,0 -o a.json --image a.csv": (
+        "output file a.json must be another file than the first output"
+    ),
+    "verify --mesh 4x4 --source 0,0 --programs 2": (
+        "programs must be 0 for the simulator and the boards here, not 2"
+    ),
+    "bitstream --board ulx3s-85f --mesh 2x2 --programs 2": (
+        "programs must be 0 for the simulator and the boards here, not 2"
+    ),
     "verilog --mesh 64x64 -o a.v": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
     ),

@@ -26,6 +26,7 @@ FLOORS: dict[str, set[str]] = {
     "model/collectives": {"model/base", "model/network", "model/schedule"},
     "model/program": {"model/base", "model/network", "model/schedule"},
     "model/run": {"model/base", "model/network", "model/program"},
+    "model/image": {"model/base", "model/network", "model/program", "model/run"},
     "model/cycle": {"model/base", "model/network", "model/program", "model/run"},
     "model/traffic": {"model/base", "model/network", "model/program", "model/run"},
     "model/compare": {
@@ -60,8 +61,8 @@ FLOORS: dict[str, set[str]] = {
     },
     "cli": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/run", "model/cycle", "model/traffic", "model/compare", "picture", "sim", "boards"),
-        *("formats", "report", "rtl", "sweeps", "waves"),
+        *("model/run", "model/cycle", "model/image", "model/traffic", "model/compare", "picture"),
+        *("sim", "boards", "formats", "report", "rtl", "sweeps", "waves"),
     },
 }
 """For each floor the floors below it that it may import; itself always, and ``eyecast`` itself."""

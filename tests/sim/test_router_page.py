@@ -144,7 +144,9 @@ def test_the_widths_of_the_example_are_those_of_its_network() -> None:
 def test_the_flags_and_the_states_of_a_sender() -> None:
     flags = {row[0]: row[1] for row in cells(section("### Flags")) if row[0].isdecimal()}
     assert flags == {str(bit): name for bit, name in FLAGS.items()}
-    states = {row[1]: row[0].strip("*") for row in cells(section("### Sender")) if row[0][0] == "*"}
+    sections = "### Sender", "### Programs in the table memories"
+    tables = [row for heading in sections for row in cells(section(heading)) if row[0][0] == "*"]
+    states = {number: name.strip("*") for name, number, _ in tables}
     assert states == {str(number): name for number, name in enumerate(SENDER_STATES)}
 
 

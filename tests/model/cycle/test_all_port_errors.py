@@ -34,7 +34,9 @@ def test_row_of_another_sender_is_bad(wrong: int) -> None:
 def test_injected_packet_that_asks_for_another_output_is_a_bad_route(code: int) -> None:
     # Port 2, or the deliver code, in a header flit whose row is said to lead to port 1.
     made = all_port({0: [put(1, (1, 1))]}, {})
-    network = cycle_model._network(made, barrier=False, record_trace=True, refusal=None)
+    network = cycle_model._network(
+        made, cycle_model.Control(), barrier=False, record_trace=True, refusal=None
+    )
     network.header[0] = code
     registers = cycle_model.reset_registers(network, words(made))
     rows = cycle_model._rows(Trace.empty(1000))

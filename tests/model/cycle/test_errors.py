@@ -61,7 +61,7 @@ def test_receive_of_another_step_is_unexpected_with_a_barrier(timing: str) -> No
     # Two rows of step 1, one of whose headers says step 2.
     early = program({0: [put(1, (UP, 1))], 2: [put(1, (DOWN, 1))]}, {1: [1, 2]})
     network = cycle_model._network(
-        early, barrier=timing == "barrier", record_trace=False, refusal=None
+        early, cycle_model.Control(), barrier=timing == "barrier", record_trace=False, refusal=None
     )
     network.header[1] += 1 << early.config.header.slot_bits + early.config.header.port_bits
     registers = cycle_model.reset_registers(network, words(early))
@@ -151,7 +151,9 @@ def test_miscounted_credits_are_flagged(row: Row, flag: int) -> None:
     # One credit more than places: it comes back to a full counter, or a flit finds a full buffer
     # (behind the head that turns back at node 1, two flits there, two and one too many at node 0).
     wrong = program({0: [row]}, {1: [1]})
-    network = cycle_model._network(wrong, barrier=False, record_trace=False, refusal=None)
+    network = cycle_model._network(
+        wrong, cycle_model.Control(), barrier=False, record_trace=False, refusal=None
+    )
     registers = cycle_model.reset_registers(network, words(wrong))
     registers.credits[network.upstream[0]] += 1  # Node 0's interface, VC 0.
     rows = cycle_model._rows(simulated(wrong).trace.first_rows(0))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from zlib import crc32
 
 import pytest
 
-from eyecast.cli.options.hardware import HARDWARE_NAMES
+from eyecast.cli.options.hardware import HARDWARE_NAMES, exported_hardware_options
 from eyecast.cli.options.network import NETWORK_NAMES
+from eyecast.cli.options.values import option_names
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import DEFAULTS, PARAMETERS, NetworkConfig
-from eyecast.model.network.config_file import network_from_json, network_to_json
+from eyecast.model.network.config_file import identity, network_from_json, network_to_json
 from eyecast.model.network.kinds import KINDS
 from eyecast.model.network.topology import mesh
 from eyecast.model.network.topology_file import topology_from_json, topology_to_json
@@ -47,14 +49,19 @@ def test_every_kind_is_an_option() -> None:
 
 
 def test_every_parameter_with_a_help_is_an_option() -> None:
-    named = [f"--{name.replace('_', '-')}" for name, known in PARAMETERS.items() if known.help]
-    assert [*HARDWARE_NAMES] == named
+    helped = {name: known for name, known in PARAMETERS.items() if known.help}
+    named = {f"--{name.replace('_', '-')}": known.for_runs for name, known in helped.items()}
+    assert [*option_names(exported_hardware_options)] == [*named]
+    assert [*HARDWARE_NAMES] == [name for name, for_runs in named.items() if for_runs]
+    # A port for every link is asked for by --ports.
+    assert {*PARAMETERS} - {*helped} == {"all_port"}
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_every_parameter_is_read_from_a_file_as_it_was_written(name: str) -> None:
     limits = PARAMETERS[name].limits
-    usual = NetworkConfig(topology=mesh((2, 2)))
+    # Of a network without programs there are no tile ports, and no parity.
+    usual = NetworkConfig(topology=mesh((2, 2)), programs=int(name in ("tile_ports", "parity")))
     changed = replace(usual, **{name: True if limits is None else DEFAULTS[name] + 1})
     for config in (usual, changed):
         described = network_to_json(config)
@@ -75,3 +82,30 @@ def test_a_number_outside_its_limits_is_refused(name: str) -> None:
             NetworkConfig(topology=mesh((2, 2)), **{name: value})
         words = name.replace("_", " ")
         assert str(refused.value) == f"{words} must be {limits[0]} to {limits[1]}, not {value}"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "refusal"),
+    [
+        ({"tile_ports": True}, "tile ports must be left out of a network of 0 programs"),
+        ({"parity": True}, "parity must be left out of a network of 0 programs"),
+        ({"programs": 1, "timed_rows": True}, "timed rows must be left out of a network with"),
+        ({"programs": 1, "flit_width": 31}, "flit width must be at least 32 in a network with"),
+    ],
+)
+def test_a_controller_is_refused_where_there_can_be_none(
+    wrong: dict[str, int], refusal: str
+) -> None:
+    with pytest.raises(InvalidInput, match=refusal):
+        NetworkConfig(topology=mesh((2, 2)), **wrong)
+
+
+def test_networks_that_differ_have_identities_that_differ() -> None:
+    usual = NetworkConfig(topology=mesh((2, 1)), programs=2)
+    text = (
+        '{"depth":2,"flit_width":32,"message_words":256,"programs":2,"steps":15,"table_words":64,'
+        '"topology":{"dims":[2,1],"faulty_links":[],"faulty_nodes":[],"kind":"mesh"},"vcs":1}'
+    )
+    assert identity(usual) == crc32(text.encode())
+    others = [replace(usual, **{name: 3}) for name in ("programs", "vcs", "depth")]
+    assert len({identity(each) for each in (usual, *others)}) == 4

@@ -1,0 +1,62 @@
+"""What a controller and the tiles add to a run: docs/router.md, sections 16 and 17."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput, require_range
+from ..network.config import NetworkConfig
+from ..program.table import ProgramTable
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Control:
+    """What is asked of a run beside its program, in a network with a controller.
+
+    limit
+        The most cycles of the run, as in the program's entry of the directory; 0: no limit.
+    slot_words
+        How long the program is, as in its entry; None: as long as it is.
+    hold
+        The tile of node n holds it back in all cycles before ``hold[n]``, which is 0 where it never
+        does: shape (nodes,), int64. None: no tile does.
+    """
+
+    limit: int = 0
+    slot_words: int | None = None
+    hold: npt.NDArray[np.int64] | None = None
+
+    def check(self, config: NetworkConfig) -> None:
+        """Raise :class:`.InvalidInput` for what a network of ``config`` has not."""
+        if not config.programs and (self.limit or self.slot_words is not None):
+            raise InvalidInput.of("control", "left out in a network without programs", "given")
+        largest = min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max))
+        require_range("limit", self.limit, 0, largest)
+        if self.slot_words is not None:
+            require_range("words of the program", self.slot_words, 1, config.table_words)
+        if self.hold is None:
+            return
+        if not config.tile_ports:
+            raise InvalidInput.of("hold", "left out in a network without tile ports", "given")
+        shape = (config.topology.nodes,)
+        if self.hold.shape != shape or self.hold.dtype != np.int64:
+            given = f"{self.hold.dtype} of shape {self.hold.shape}"
+            raise InvalidInput.of("hold", f"int64 of shape {shape}", given)
+        require_range("hold", int(self.hold.min()), 0)
+        for switch in config.topology.switches:
+            require_range(f"hold of node {switch}, a switch", int(self.hold[switch]), 0, 0)
+
+    def held_until(self, nodes: int) -> npt.NDArray[np.int64]:
+        """The first cycle in which each of ``nodes`` may begin a row: a register is in between."""
+        if self.hold is None:
+            return np.zeros(nodes, dtype=np.int64)
+        return np.where(self.hold > 0, self.hold + 1, 0)
+
+    def words_of(self, program: ProgramTable) -> int:
+        """Words of the table memory in which the senders look for ``program``."""
+        if self.slot_words is None:
+            return int(program.table_sizes.max())
+        return self.slot_words

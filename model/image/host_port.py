@@ -1,0 +1,129 @@
+"""The host port of a network as docs/router.md has it: widths, spaces, addresses, latencies.
+
+Section 6 is for a network that is loaded in reset; section 16 for one with a controller. A port for
+every link (section 14) has tables and words of its own for each lane.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ..network.config import NetworkConfig, bits_for
+
+ARRIVED = 4
+"""The address of the first word of ``arrived`` in the status space."""
+
+
+class Space(IntEnum):
+    """The spaces of the host port."""
+
+    MESSAGE = 0
+    TABLE = 1
+    EXPECTED = 2
+    STATUS = 3
+
+
+CONTROLLER = Space.EXPECTED
+"""The space that a controller takes; it has no space for expectations."""
+
+
+class Register(IntEnum):
+    """Addresses in the space of a controller; entry g of its directory begins at ``entry(g)``."""
+
+    IDENTITY = 0
+    IMAGE = 1
+    COMMAND = 2
+    RESULT = 3
+    CYCLE = 4
+    QUEUED = 5
+    ENABLE = 6
+    DIRECTORY = 8
+
+
+ENTRY = ("base", "words", "mode", "limit")
+"""The words of an entry of the directory, in the order of their addresses."""
+
+
+def entry(program: int) -> int:
+    """The address of the first word of a program's entry in the directory."""
+    return Register.DIRECTORY + len(ENTRY) * program
+
+
+def table_stride(config: NetworkConfig) -> int:
+    """The words from the beginning of a sender's table memory to that of the next sender's."""
+    return 1 << bits_for(config.table_words - 1)
+
+
+def space_words(config: NetworkConfig) -> dict[Space, int]:
+    """One more than the last address of each space."""
+    masks = config.lanes * config.mask_words
+    return {
+        Space.MESSAGE: config.message_words,
+        Space.TABLE: (config.lanes - 1) * table_stride(config) + config.table_words,
+        Space.EXPECTED: entry(config.programs) if config.programs else masks,
+        Space.STATUS: ARRIVED + masks + config.lanes - 1 + config.signature_words,
+    }
+
+
+def widths(config: NetworkConfig) -> dict[str, int]:
+    """The widths and counts of section 0, under the names that they have there, and the lanes."""
+    header = config.header
+    return {
+        "flit_width": config.flit_width,
+        "lanes": config.lanes,
+        "deliver_code": header.deliver_code,
+        "port_bits": header.port_bits,
+        "hop_bits": header.hop_bits,
+        "vc_bits": header.vc_bits,
+        "slot_bits": header.slot_bits,
+        "step_bits": config.step_bits,
+        "address_bits": config.address_bits,
+        "delivery_bits": header.delivery_bits,
+        "length_bits": config.length_bits,
+        "control_words": config.table.control_words,
+        "mask_words": config.mask_words,
+        "node_bits": max(1, bits_for(config.topology.nodes - 1)),
+        "host_address_bits": bits_for(max(space_words(config).values()) - 1),
+    }
+
+
+def address_map(config: NetworkConfig) -> dict[str, object]:
+    """The spaces and the addresses in them, for a file."""
+    words = space_words(config)
+    message = {"space": int(Space.MESSAGE), "words": words[Space.MESSAGE]}
+    table = {"space": int(Space.TABLE), "words": words[Space.TABLE]}
+    status: dict[str, object] = {
+        "space": int(Space.STATUS),
+        "words": words[Space.STATUS],
+        "flags": 0,
+        "step": 1,
+        "sender_state": 2,
+        "stalled_flits": 3,
+        "arrived": ARRIVED,
+    }
+    behind = ARRIVED + config.lanes * config.mask_words
+    if config.all_port:
+        table["stride"] = table_stride(config)
+        status["further_sender_states"] = behind
+    if config.signature:
+        status["signature"] = behind
+    middle: dict[str, object] = {"space": int(Space.EXPECTED), "words": words[Space.EXPECTED]}
+    if config.programs:
+        middle.update({each.name.lower(): int(each) for each in Register})
+        middle["entry"] = list(ENTRY)
+    name = "controller" if config.programs else "expected"
+    return {"message": message, "table": table, name: middle, "status": status}
+
+
+def latencies(config: NetworkConfig) -> dict[str, int]:
+    """Cycles of the ports: from a release of reset, or a start, to cycle 0, and to an answer."""
+    registers = config.barrier_registers
+    if config.programs:
+        # The start is taken, the state is "starting" for K + 2 cycles, and then comes cycle 0.
+        return {"start_to_cycle_0": registers + 3, "answer_at_most": 2 * registers + 8}
+    return {
+        "reset_after_last_write": 1,
+        "release_to_cycle_0": 1 + registers // 2,
+        "address_to_read_data": 2 + registers,
+        "outputs_late": -(-registers // 2),
+    }

@@ -1,0 +1,230 @@
+"""The image of a program: every word that a host writes to load it, in an order that may be used.
+
+::
+
+    node,space,address,word          {"format": "eyecast-image", "version": 1,
+    0,2,1,5bd13a28                    "network": {...}, "widths": {...}, "address_map": {...},
+    0,1,0,0                           "nodes": [...], "latencies": {...},
+    ...                               "program": {...}, "run": {...}}
+
+Numbers in the CSV are decimal, but for the word, which is hexadecimal. A network with a controller
+is written while it runs, any other one in reset (docs/router.md, sections 16 and 6).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput, require_range
+from ..base.files import write_atomically, write_pieces_atomically
+from ..base.pieces import ranges
+from ..network.config import NetworkConfig, Timing
+from ..network.config_file import identity, network_to_json
+from ..network.topology import NO_LINK, Topology
+from ..program.checks import require_table_room
+from ..program.program import Program
+from ..program.slots import Slot, slot_of
+from ..program.words import expected_words, table_words
+from ..run.run import Prediction
+from .host_port import (
+    CONTROLLER,
+    ENTRY,
+    Register,
+    Space,
+    address_map,
+    entry,
+    latencies,
+    table_stride,
+    widths,
+)
+
+Words = npt.NDArray[np.uint64]
+
+FORMAT = "eyecast-image"
+VERSION = 1
+BARRIER, HALF_DUPLEX = 1, 2
+"""Bits of a program's mode."""
+
+_ROWS_PER_PIECE = 1 << 16
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Image:
+    """A program with what its network's memories hold before the run and what they hold after it.
+
+    loads
+        (node, address, words) of the message memories before the run.
+    predicted
+        The run.
+    known
+        True for the words of ``predicted.memory`` that are part of the run: shape (nodes, words).
+    number, base, limit
+        The program's number, where it begins in the table memories, and the most cycles of its run;
+        all 0 in a network without a controller.
+    """
+
+    program: Program
+    timing: Timing
+    loads: Sequence[tuple[int, int, Words]]
+    predicted: Prediction
+    known: npt.NDArray[np.bool_]
+    number: int = 0
+    base: int = 0
+    limit: int = 0
+
+    def __post_init__(self) -> None:
+        config = self.program.config
+        if config.timed_rows:
+            raise InvalidInput.of("timed rows", "left out of the network of an image", "given")
+        require_range("number", self.number, 0, max(config.programs - 1, 0))
+        if not config.programs:
+            require_range("base", self.base, 0, 0)
+            require_table_room(self.program)
+
+    @property
+    def slot(self) -> Slot | None:
+        """Where the program lies; None in a network without a controller."""
+        if not self.program.config.programs:
+            return None
+        return slot_of(self.program, self.base)
+
+    @property
+    def writes(self) -> Words:
+        """What is written, in order: rows (node, space, address, word)."""
+        config = self.program.config
+        tables = [*_tables(self.program, self.base)]
+        messages = [
+            _writes(node, Space.MESSAGE, address, load) for node, address, load in self.loads
+        ]
+        if slot := self.slot:
+            mine = np.array([identity(config)], dtype=np.uint64)
+            of_network = [_writes(0, CONTROLLER, Register.IMAGE, mine)]
+            writes = [*of_network, *tables, *messages, *self._directory(slot)]
+        else:
+            writes = [*tables, *_expectations(self.program), *messages]
+        return np.concatenate(writes)
+
+    def _directory(self, slot: Slot) -> Iterator[Words]:
+        """The program's entry; its length comes last, as with it the program is loaded."""
+        mode = BARRIER if self.timing is Timing.BARRIER else 0
+        mode |= HALF_DUPLEX if self.program.half_duplex else 0
+        values = {"base": slot.base, "mode": mode, "limit": self.limit, "words": slot.words}
+        for name, value in values.items():
+            address = entry(self.number) + ENTRY.index(name)
+            yield _writes(0, CONTROLLER, address, np.array([value], dtype=np.uint64))
+
+    def description(self) -> dict[str, object]:
+        """All that a host must know beside the writes, for the JSON file."""
+        config = self.program.config
+        columns = zip(config.table.fields, config.table.positions, strict=True)
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "identity": identity(config),
+            "network": network_to_json(config),
+            "widths": widths(config),
+            "control_fields": [
+                {"name": name, "word": word, "low": low, "width": width}
+                for (name, width), (word, low) in columns
+            ],
+            "address_map": address_map(config),
+            "latencies": latencies(config),
+            "nodes": [_node(config.topology, node) for node in range(config.topology.nodes)],
+            "program": self._program(),
+            "run": {
+                "state": self.predicted.ending.state,
+                "cycles": self.predicted.cycles,
+                "memory": [*self._memory()],
+            },
+        }
+
+    def _program(self) -> dict[str, object]:
+        """How the program is started."""
+        started: dict[str, object] = {
+            "barrier": self.timing is Timing.BARRIER,
+            "half_duplex": self.program.half_duplex,
+        }
+        if slot := self.slot:
+            started |= {"number": self.number, **slot._asdict(), "limit": self.limit}
+        return started
+
+    def _memory(self) -> Iterator[dict[str, object]]:
+        """The words of each node's message memory after the run, in hex, a run of words each."""
+        for node, known in enumerate(self.known):
+            edges = np.flatnonzero(np.diff(known, prepend=False, append=False)).reshape(-1, 2)
+            for begin, end in edges.tolist():
+                held = [f"{word:x}" for word in self.predicted.memory[node, begin:end].tolist()]
+                yield {"node": node, "address": begin, "words": held}
+
+    def write(self, path: str | Path, described: str | Path) -> None:
+        """Write the writes as CSV to ``path`` and all else as JSON to ``described``.
+
+        Raises :class:`.InvalidInput` if a file cannot be written.
+        """
+        write_pieces_atomically(path, _csv_pieces(self.writes))
+        parts = (f'"{name}": {json.dumps(part)}' for name, part in self.description().items())
+        write_atomically(described, "{" + ",\n ".join(parts) + "}\n")
+
+
+def _csv_pieces(writes: Words) -> Iterator[bytes]:
+    """The CSV file a piece at a time."""
+    yield b"node,space,address,word\n"
+    for begin in range(0, len(writes), _ROWS_PER_PIECE):
+        rows = writes[begin : begin + _ROWS_PER_PIECE].tolist()
+        yield "".join("{},{},{},{:x}\n".format(*row) for row in rows).encode()
+
+
+def _writes(
+    node: int | npt.NDArray[np.integer],
+    space: Space,
+    address: int | npt.NDArray[np.integer],
+    words: Words,
+) -> Words:
+    """Rows (node, space, address, word); one number for ``address`` is that of the first word."""
+    places = address + np.arange(len(words)) if isinstance(address, int) else address
+    writes = np.empty((len(words), 4), dtype=np.uint64)
+    for place, column in enumerate((node, int(space), places, words)):
+        writes[:, place] = column
+    return writes
+
+
+def _of_interfaces(config: NetworkConfig, writes: Words) -> Words:
+    """The writes to nodes that have memories: a switch has none."""
+    return writes[~np.isin(writes[:, 0], config.topology.switches)]
+
+
+def _tables(program: Program, base: int) -> Iterator[Words]:
+    """Every sender's words, from ``base`` on."""
+    config = program.config
+    first, words = table_words(program)
+    sizes = np.diff(first)
+    node, lane = np.divmod(np.repeat(np.arange(len(sizes)), sizes), config.lanes)
+    address = lane * table_stride(config) + ranges(base, sizes)
+    yield _of_interfaces(config, _writes(node, Space.TABLE, address, words))
+
+
+def _expectations(program: Program) -> Iterator[Words]:
+    """The steps in which each port receives, where they are no part of the tables."""
+    config = program.config
+    masks = expected_words(program).reshape(config.topology.nodes, -1)
+    node, address = (column.ravel() for column in np.indices(masks.shape))
+    yield _of_interfaces(config, _writes(node, Space.EXPECTED, address, masks.ravel()))
+
+
+def _node(topology: Topology, node: int) -> dict[str, object]:
+    """A node, its coordinates where it has any, and the node and port to which each port leads."""
+    ports = [
+        {"port": port, "node": int(neighbor), "enters_by": int(topology.peer[node, port])}
+        for port, neighbor in enumerate(topology.neighbor[node].tolist())
+        if port and neighbor != NO_LINK
+    ]
+    there: dict[str, object] = {"node": node, "switch": node in topology.switches, "ports": ports}
+    if topology.dims:
+        there["coordinates"] = topology.coordinates(node).tolist()
+    return there

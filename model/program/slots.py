@@ -1,0 +1,58 @@
+"""Places of programs in the table memories of a network with a controller: docs/router.md, 16."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..base.errors import InvalidInput, require_range
+from ..base.pieces import offsets_of
+from ..network.config_file import identity
+from .table import ProgramTable
+
+
+class Slot(NamedTuple):
+    """Where a program lies in the table memory of every sender.
+
+    base
+        The address at which it begins.
+    words
+        Words from there on that are its own: as many as the longest of its tables takes.
+    """
+
+    base: int
+    words: int
+
+
+def slot_of(program: ProgramTable, base: int = 0) -> Slot:
+    """The slot of ``program`` from ``base`` on.
+
+    Raises :class:`.InvalidInput` where it does not fit in the table memories, or the network has
+    no controller that could start it there.
+    """
+    config = program.config
+    if not config.programs:
+        raise InvalidInput.of("programs", "at least 1 for a program with a place of its own", 0)
+    require_range("base", base, 0, config.table_words - 1)
+    slot = Slot(base, int(program.table_sizes.max()))
+    end = slot.base + slot.words
+    if end > config.table_words:
+        allowed = f"at most {config.table_words}, the table memory"
+        raise InvalidInput.of("words of programs", allowed, end)
+    return slot
+
+
+def slots_of(programs: Sequence[ProgramTable]) -> list[Slot]:
+    """Slots of ``programs`` of one network, one behind the other from address 0 on.
+
+    Raises :class:`.InvalidInput` for more than the network keeps, or where they do not fit.
+    """
+    for one, other in pairwise(programs):
+        if identity(one.config) != identity(other.config):
+            raise InvalidInput("the programs must be for one network, with the same parameters")
+    if programs and len(programs) > programs[0].config.programs:
+        allowed = f"at most {programs[0].config.programs}, which the network keeps"
+        raise InvalidInput.of("number of programs", allowed, len(programs))
+    bases = offsets_of([int(program.table_sizes.max()) for program in programs]).tolist()
+    return [slot_of(program, base) for program, base in zip(programs, bases, strict=False)]

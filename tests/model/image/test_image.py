@@ -1,0 +1,154 @@
+"""Images of programs, executed by a host and a network that know the contract and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.command import Command
+from helpers.programs import program, put
+from helpers.toy_engine import CARRIED_OUT, NOT_NOW, ToyEngine, read_image, wrong_words
+
+import eyecast as api
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.compare.case import Case
+from eyecast.model.image.host_port import widths
+from eyecast.model.network.config import NetworkConfig, Timing
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.checks import check_program
+from eyecast.model.program.compiler import Compiled
+from eyecast.model.program.slots import Slot, slot_of, slots_of
+from eyecast.rtl.host_port import host_address_bits, node_bits
+from eyecast.sim.loading import job_of
+
+NETWORKS = {
+    "mesh": "--mesh 4x2 --algorithm tree --source 1,1 --vcs 2",
+    "long masks": "--mesh 4x4 --source 0,0 --steps 100 --flits 9",
+    "every port": "--hypercube 3 --source 0,0,0 --ports all --algorithm nesbt --flits 6",
+    "all-to-all": "--mesh 3x3 --collective all-to-all --flits 2",
+}
+
+
+@pytest.mark.parametrize("options", NETWORKS.values(), ids=[*NETWORKS])
+@pytest.mark.parametrize("controlled", [True, False], ids=["controlled", "in reset"])
+def test_a_host_that_knows_the_contract_alone_runs_an_image(
+    eyecast: Command, here: Path, options: str, controlled: bool
+) -> None:
+    more = "--programs 3 --number 2 --base 7 --table-words 300" if controlled else ""
+    answer = eyecast("program", *options.split(), *more.split(), "--image", "image.csv")
+    assert (answer.status, answer.errors) == (0, "")
+    assert answer.output.endswith("wrote image.csv\nwrote image.json\n")
+    writes, described = read_image(here / "image.csv")
+    engine = ToyEngine(described)
+    if controlled:
+        assert engine.start(2) == NOT_NOW
+    assert {engine.write(*write) for write in writes} == {CARRIED_OUT}
+    assert wrong_words(engine) > 0
+    if controlled:
+        # The image register comes first, and with the last word the program is loaded.
+        assert writes[0] == (0, 2, 1, described["identity"])
+        assert writes[-1] == (0, 2, 8 + 4 * 2 + 1, described["program"]["words"])
+        assert engine.write(0, 2, 2, 1 | 2 << 8) == CARRIED_OUT
+    else:
+        engine.run(0, None)
+    assert wrong_words(engine) == 0
+    assert described["run"]["state"] == "done"
+
+
+def test_an_image_of_another_network_is_not_started(eyecast: Command, here: Path) -> None:
+    for name, depth in (("a", "2"), ("b", "3")):
+        options = ("--mesh", "2x2", "--source", "0,0", "--programs", "1", "--depth", depth)
+        assert eyecast("program", *options, "--image", f"{name}.csv").status == 0
+    writes, _ = read_image(here / "a.csv")
+    _, other = read_image(here / "b.csv")
+    engine = ToyEngine(other)
+    assert {engine.write(*write) for write in writes} == {CARRIED_OUT}
+    assert engine.write(0, 2, 2, 1) == NOT_NOW
+
+
+def test_an_image_in_reset_writes_what_the_simulator_is_loaded_with(
+    eyecast: Command, here: Path
+) -> None:
+    topology = mesh((4, 4))
+    schedule = api.schedule(topology, "eye", source=(1, 2), flits=5)
+    case = Case.of(
+        Compiled.of(schedule, NetworkConfig(topology=topology, vcs=2)),
+        timing=Timing.BARRIER,
+        seed=0,
+    )
+    options = ("--mesh", "4x4", "--source", "1,2", "--flits", "5", "--vcs", "2")
+    assert eyecast("program", *options, "--image", "image.csv").status == 0
+    writes, described = read_image(here / "image.csv")
+    assert sorted(writes) == sorted(tuple(row) for row in job_of(case).writes.tolist())
+    assert described["run"]["cycles"] == case.predicted.cycles
+
+
+@pytest.mark.parametrize(
+    "limits", [{}, {"signature": True}, {"all_port": True, "table_words": 200}, {"steps": 4000}]
+)
+def test_the_widths_of_the_host_port_are_those_of_the_hardware(limits: dict[str, Any]) -> None:
+    config = NetworkConfig(topology=mesh((3, 2)), **limits)
+    found = widths(config)
+    assert found["host_address_bits"] == host_address_bits(config)
+    assert found["node_bits"] == node_bits(config)
+
+
+def test_the_registers_of_the_barrier_are_in_the_latencies(eyecast: Command, here: Path) -> None:
+    for more, found in (
+        (
+            "--barrier-registers 3",
+            {
+                "reset_after_last_write": 1,
+                "release_to_cycle_0": 2,
+                "address_to_read_data": 5,
+                "outputs_late": 2,
+            },
+        ),
+        ("--barrier-registers 3 --programs 1", {"start_to_cycle_0": 6, "answer_at_most": 14}),
+    ):
+        options = ("--mesh", "2x2", "--source", "0,0", *more.split(), "--image", "i.csv")
+        assert eyecast("program", *options).status == 0
+        assert json.loads((here / "i.json").read_text())["latencies"] == found
+
+
+# ---- Where programs lie ---------------------------------------------------------------------
+
+
+def test_programs_lie_one_behind_the_other() -> None:
+    topology = mesh((2, 2))
+    config = NetworkConfig(topology=topology, programs=3, steps=100, table_words=64)
+    programs = [
+        Compiled.of(api.schedule(topology, "eye", source=source, flits=4), config).program
+        for source in ((0, 0), (1, 0), (1, 1))
+    ]
+    sizes = [int(each.table_sizes.max()) for each in programs]
+    slots = slots_of(programs)
+    assert slots == [
+        Slot(0, sizes[0]),
+        Slot(sizes[0], sizes[1]),
+        Slot(sizes[0] + sizes[1], sizes[2]),
+    ]
+    with pytest.raises(InvalidInput, match="number of programs must be at most 3"):
+        slots_of([*programs, programs[0]])
+    end = slot_of(programs[0], 64 - sizes[0])
+    assert sum(end) == 64
+    with pytest.raises(InvalidInput, match="words of programs must be at most 64, the table memo"):
+        slot_of(programs[0], 65 - sizes[0])
+    with pytest.raises(InvalidInput, match="must be for one network"):
+        slots_of([programs[0], program({}, {}, mesh((2, 2)), programs=3)])
+    with pytest.raises(InvalidInput, match="programs must be at least 1"):
+        slot_of(program({}, {}))
+
+
+def test_the_words_in_front_of_a_table_count_for_its_room() -> None:
+    rows, receives = {0: [put(1, (1, 1))]}, {1: [1]}
+    tight: dict[str, Any] = {"steps": 100, "table_words": 3}
+    check_program(program(rows, receives, **tight))
+    with pytest.raises(InvalidInput, match="table of node 0 must be at most 3 words long, not 7"):
+        check_program(program(rows, receives, programs=1, **tight))
+    made = program(rows, receives, programs=1, **{**tight, "table_words": 7})
+    check_program(made)
+    assert np.array_equal(made.table_sizes, [7, 5, 5, 5])
