@@ -33,10 +33,10 @@ from .options.values import complete_files
 def verilog_command(output: str, **chosen: Any) -> None:
     """Write the network as Verilog, and beside it (.json) its ports and parameters.
 
-    The top module is eyecast_network. docs/router.md says how to load and start it. A faulty node
-    is a whole tile in it, memories too; only its links are missing. A switch is a module of its
-    own, eyecast_switch, without interface and memories. To a pipe or a device the Verilog is
-    written alone.
+    The top module is eyecast_network. docs/router.md says how to load and start it: in section 6,
+    and in section 16 where a controller does it. A faulty node is a whole tile in it, memories too;
+    only its links are missing. A switch is a module of its own, eyecast_switch, without interface
+    and memories. To a pipe or a device the Verilog is written alone.
     """
     from ..sim.verilog import TOP_MODULE, describe_ports, network_verilog
 
@@ -47,7 +47,6 @@ def verilog_command(output: str, **chosen: Any) -> None:
     beside = None if is_special(path) else str(path.with_suffix(".json"))
     require_output_files(beside)
     config = chosen_config(chosen, chosen_topology(chosen, SizeLimit.HARDWARE))
-    config.require_without_controller()
     with busy("converting to Verilog"):
         text = network_verilog(config, trace=False)
     description = {

@@ -21,6 +21,16 @@ class HostSpace(enum.IntEnum):
     STATUS = 3
 
 
+CONTROLLER_SPACE = HostSpace.EXPECTED
+"""In a network with programs this space is the controller's: nodes load ``expected`` themselves."""
+
+CONTROLLER_ENTRIES = 8
+"""The place of the first program's entry in the space of the controller."""
+
+ENTRY_WORDS = 4
+"""Words of an entry."""
+
+
 class StatusWord(enum.IntEnum):
     """Addresses in the status space; the words of ``arrived`` follow from ARRIVED on.
 
@@ -36,9 +46,10 @@ class StatusWord(enum.IntEnum):
 
 
 class Flag(enum.IntEnum):
-    """Bit numbers of a node's sticky flags; bit 1 is none, and reads 0."""
+    """Bit numbers of a node's sticky flags; PARITY is one of networks with parity alone."""
 
     OVERFLOW = 0
+    PARITY = 1
     CREDIT_OVERFLOW = 2
     BAD_ROUTE = 3
     UNEXPECTED_RECEIVE = 4
@@ -52,8 +63,10 @@ class Flag(enum.IntEnum):
         return self.name.lower()
 
 
-FLAGS = data.FlexibleLayout(max(Flag) + 1, {flag.member: data.Field(1, flag) for flag in Flag})
-"""The word of a node's flags as the host reads it: each flag's bit is at its number."""
+def flags_layout(*, parity: bool) -> data.FlexibleLayout:
+    """The word of a node's flags as the host reads it: each flag's bit is at its number."""
+    flags = [flag for flag in Flag if parity or flag != Flag.PARITY]
+    return data.FlexibleLayout(max(Flag) + 1, {flag.member: data.Field(1, flag) for flag in flags})
 
 
 class Causes(Signature):
@@ -93,11 +106,21 @@ def table_address_bits(config: NetworkConfig) -> int:
     return bits_for(config.table_words - 1)
 
 
+def table_space_words(config: NetworkConfig) -> int:
+    """Addresses in the space of tables; there may be none behind some of them."""
+    return config.lanes << table_address_bits(config)
+
+
+def controller_words(config: NetworkConfig) -> int:
+    """Words in the space of the controller, in a network with programs."""
+    return CONTROLLER_ENTRIES + ENTRY_WORDS * config.programs
+
+
 def host_address_bits(config: NetworkConfig) -> int:
     """Width of a host address: enough for every space."""
-    table_space = config.lanes << table_address_bits(config)
-    of_nodes = (status_words(config), expectation_words(config))
-    return bits_for(max(config.message_words, table_space, *of_nodes) - 1)
+    third = controller_words(config) if config.programs else expectation_words(config)
+    spaces = (config.message_words, table_space_words(config), third, status_words(config))
+    return bits_for(max(spaces) - 1)
 
 
 def node_bits(config: NetworkConfig) -> int:
@@ -107,6 +130,11 @@ def node_bits(config: NetworkConfig) -> int:
 
 ASKED = ("node", "space", "address", "write", "write_data")
 """What a host says at a :class:`HostPort`; ``read_data`` is the answer."""
+
+
+def asked_of_tiles(config: NetworkConfig) -> tuple[str, ...]:
+    """What each tile is told of its :class:`HostPort`."""
+    return (*ASKED, "valid") if config.programs else ASKED
 
 
 class HostPort(Signature):
@@ -133,10 +161,22 @@ class HostPort(Signature):
         :class:`.Network`, whose inputs are registered, one cycle later. Words of messages are valid
         in reset only, and come a cycle later where they are fetched ahead
         (:attr:`.Technology.look_ahead`).
+    valid : Out(1)
+        Only in a network with programs, where the host is the controller: there is a request. It
+        stays as it is, with all that it asks, until it is answered or given up, and is 0 for a
+        cycle then. A write is done once.
+    answered : In(1)
+        Only there: the request was carried out in the last cycle, and ``read_data`` is the word
+        read. In all other cycles ``read_data`` is 0.
+    damaged : In(1)
+        Only in a network with parity: the word read is not the one that was written.
 
     """
 
     def __init__(self, config: NetworkConfig) -> None:
+        controlled = {"valid": Out(1), "answered": In(1)} if config.programs else {}
+        if config.parity:
+            controlled["damaged"] = In(1)
         super().__init__(
             {
                 "node": Out(node_bits(config)),
@@ -145,5 +185,54 @@ class HostPort(Signature):
                 "write": Out(1),
                 "write_data": Out(config.flit_width),
                 "read_data": In(config.flit_width),
+                **controlled,
+            }
+        )
+
+
+class Refusal(enum.IntEnum):
+    """Answer of a :class:`RequestPort`, beside the word."""
+
+    NONE = 0
+    NO_SUCH_WORD = 1
+    NOT_NOW = 2
+    DAMAGED = 3
+
+
+class RequestPort(Signature):
+    """Requests to a network with programs (docs/router.md, section 16, "Ports of the controller").
+
+    The directions are the host's.
+
+    Members
+    -------
+    valid : Out(1)
+        There is a request.
+    ready : In(1)
+        A request is taken in this cycle, if there is one.
+    write, space, node, address, write_data : Out
+        As for :class:`HostPort`. Valid while ``valid`` is 1.
+    answered : In(1)
+        The request taken last is answered in this cycle.
+    read_data : In(flit_width)
+        The word read, otherwise 0. Valid while ``answered`` is 1.
+    refusal : In(2)
+        A :class:`Refusal`. Valid while ``answered`` is 1.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(
+            {
+                "valid": Out(1),
+                "ready": In(1),
+                "write": Out(1),
+                "space": Out(2),
+                "node": Out(node_bits(config)),
+                "address": Out(host_address_bits(config)),
+                "write_data": Out(config.flit_width),
+                "answered": In(1),
+                "read_data": In(config.flit_width),
+                "refusal": In(2),
             }
         )

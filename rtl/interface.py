@@ -17,28 +17,32 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal, Value
+from amaranth.hdl import C, Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out, connect, flipped
 
 from ..model.network.config import SIGNATURE_BITS, NetworkConfig, bits_for
+from .host_access import carried_out
 from .host_port import (
-    FLAGS,
     Causes,
     Flag,
     HostPort,
     HostSpace,
     StatusWord,
     expectation_words,
+    flags_layout,
     node_bits,
     table_address_bits,
 )
-from .lane import LANE_FLAGS, Lane
+from .lane import Lane, lane_flags
 from .link import CYCLE_BITS, Ejection, Link, router_ports
 from .router import ROUTER_FLAGS
+from .shared_memory import SharedMemory
 from .status import kept_flags, status_answer, words_of
 from .steps import StepKeeper
+from .table import ProgramPlace
 from .technology import PLAIN, Technology
+from .tile_port import Doorbell, TilePort
 
 
 class NetworkInterface(Component):
@@ -64,8 +68,12 @@ class NetworkInterface(Component):
         signatures.
     barrier, half_duplex, advance : In(1)
         As for :class:`.StepKeeper`.
+    program : In(ProgramPlace)
+        Only in a network with programs: as for :class:`.Table`.
     host : In(HostPort)
         Loads and reads; see :class:`.HostPort`.
+    tile : In(TilePort)
+        Only in a network with tile ports.
     over, finished : Out(1)
         The node's part of the step of this cycle is done; of the program. 0 while ``flagged``.
     flagged : Out(1)
@@ -77,6 +85,8 @@ class NetworkInterface(Component):
         self, config: NetworkConfig, *, trace: bool = False, technology: Technology = PLAIN
     ) -> None:
         self._config = config
+        # A damaged word is shown to the tile or the host in this cycle.
+        self._shows_damaged = Signal()
         self._trace = trace
         self._technology = technology
         super().__init__(
@@ -91,7 +101,9 @@ class NetworkInterface(Component):
                 "barrier": In(1),
                 "half_duplex": In(1),
                 "advance": In(1),
+                **({"program": In(ProgramPlace(config))} if config.programs else {}),
                 "host": In(HostPort(config)),
+                **({"tile": In(TilePort(config))} if config.tile_ports else {}),
                 "over": Out(1),
                 "finished": Out(1),
                 "flagged": Out(1),
@@ -102,16 +114,23 @@ class NetworkInterface(Component):
         """The parts of the drawing above, flags, and what the host reads."""
         m = Module()
         m.submodules.steps = steps = StepKeeper(self._config)
-        flags, stalled_flits = Signal(FLAGS), Signal(self._config.flit_width)
+        layout = flags_layout(parity=self._config.parity)
+        flags, stalled_flits = Signal(layout), Signal(self._config.flit_width)
         selected = Signal()
         lanes = [self._add_lane(m, number, steps, selected) for number in range(self._config.lanes)]
-        m.d.comb += selected.eq(self.host.node == self.node)
+        if not self._config.programs:
+            m.d.comb += selected.eq(self.host.node == self.node)
         self._elaborate_steps(m, steps, lanes)
         self._elaborate_flags(m, flags, steps, lanes)
         if self._trace:
             stalls = Cat(self.router_stalls, *(lane.stalled for lane in lanes))
             m.d.sync += stalled_flits.eq(stalled_flits + sum(stalls))
-        message_word = self._elaborate_message(m, lanes, selected)
+        if self._config.tile_ports:
+            self._elaborate_tile(m, steps, lanes)
+        if self._config.programs:
+            message_word = self._elaborate_shared_message(m, lanes, selected)
+        else:
+            message_word = self._elaborate_message(m, lanes, selected)
         if self._config.timed_rows:
             self._elaborate_timing(m, lanes[0], selected)
         else:
@@ -125,7 +144,8 @@ class NetworkInterface(Component):
 
     def _host_writes(self, selected: Signal, space: HostSpace) -> Value:
         """The host writes to ``space`` of this node in this cycle."""
-        return selected & self.host.write & (self.host.space == space) & ResetSignal()
+        written = selected & self.host.write & (self.host.space == space)
+        return written if self._config.programs else written & ResetSignal()
 
     def _add_lane(self, m: Module, number: int, steps: StepKeeper, selected: Signal) -> Lane:
         """A lane, and its wires to the router and from the host; it shares the node's step."""
@@ -135,16 +155,20 @@ class NetworkInterface(Component):
         connect(m, lane.injection, flipped(self.injections[number]))
         connect(m, flipped(self.ejections[number]), lane.ejection)
         connect(m, steps.clock, lane.clock)
-        first = number * self._config.mask_words
-        words = range(first, first + self._config.mask_words)
         m.d.comb += [
             lane.table.enable.eq(self._table_written(selected, number)),
             lane.table.address.eq(self.host.address),
             lane.table.word.eq(self.host.write_data),
-            lane.expected.eq(Cat(self._expectation(m, selected, word) for word in words)),
-            lane.hold.eq(self.flagged),
-            lane.barrier.eq(self.barrier),
         ]
+        if self._config.programs:
+            connect(m, flipped(self).program, lane.program)
+        else:
+            first = number * self._config.mask_words
+            words = range(first, first + self._config.mask_words)
+            expected = Cat(self._expectation(m, selected, word) for word in words)
+            m.d.comb += lane.expected.eq(expected)
+        halted = self.flagged | steps.held if self._config.tile_ports else self.flagged
+        m.d.comb += [lane.hold.eq(halted), lane.barrier.eq(self.barrier)]
         return lane
 
     def _table_written(self, selected: Signal, number: int) -> Value:
@@ -183,11 +207,14 @@ class NetworkInterface(Component):
 
         def cause(flag: Flag) -> Value:
             name, once = flag.member, (self.router_causes, steps.causes)
-            of_lanes = Cat(getattr(lane.causes, name) for lane in lanes if flag in LANE_FLAGS)
+            may = flag in lane_flags(self._config)
+            of_lanes = Cat(getattr(lane.causes, name) for lane in lanes if may)
             seen = [getattr(part, name) for part in once if name in part.signature.members]
             return reduce(or_, [*seen, of_lanes.any()])
 
-        causes = {flag: cause(flag) for flag in Flag}
+        causes: dict[Flag, Value] = {each: cause(each) for each in Flag if each != Flag.PARITY}
+        if self._config.parity:
+            causes[Flag.PARITY] = cause(Flag.PARITY) | self._shows_damaged
         kept = kept_flags(m, causes)
         m.d.comb += flags.eq(kept)
         if not self._technology.look_ahead:
@@ -238,6 +265,73 @@ class NetworkInterface(Component):
         late_word = Signal(config.flit_width, reset_less=True)
         m.d.sync += late_word.eq(host_read.data)
         return late_word
+
+    def _elaborate_shared_message(
+        self, m: Module, lanes: Sequence[Lane], selected: Signal
+    ) -> Value:
+        """The message memory of a network with programs. Gives the word read for the host."""
+        m.submodules.message = message = SharedMemory(self._config, technology=self._technology)
+        for lane, write, read in zip(lanes, message.writes, message.reads, strict=True):
+            connect(m, lane.message_write, write)
+            connect(m, lane.message_read, read)
+        is_message = self.host.space == HostSpace.MESSAGE
+        free = Mux(self.host.write, message.write_free, message.read_free)
+        m.d.comb += [
+            selected.eq(carried_out(m, self.host, self.node, free | ~is_message)),
+            message.fetches.eq(lanes[0].fetches),
+            message.host_address.eq(self.host.address),
+            message.host_word.eq(self.host.write_data),
+            message.host_writes.eq(self._host_writes(selected, HostSpace.MESSAGE)),
+            message.host_reads.eq(selected & is_message & ~self.host.write),
+        ]
+        if self._config.tile_ports:
+            self._connect_tile(m, message)
+        if self._config.parity:
+            self._elaborate_damage(m, message)
+        return message.reads[0].word
+
+    def _elaborate_damage(self, m: Module, message: SharedMemory) -> None:
+        """A damaged word is told to the host that reads it, and sets a flag."""
+        shown = Signal(reset_less=True)
+        m.d.sync += shown.eq(message.host_reads)
+        m.d.comb += self.host.damaged.eq(shown & message.reads[0].damaged)
+        to_tile = C(0)
+        if self._config.tile_ports:
+            to_tile = message.tile_answered & message.tile_read.damaged
+        m.d.comb += self._shows_damaged.eq(self.host.damaged | to_tile)
+
+    def _connect_tile(self, m: Module, message: SharedMemory) -> None:
+        """The tile's way to the memory."""
+        tile = self.tile
+        m.d.comb += [
+            message.tile_write.enable.eq(tile.write_valid),
+            message.tile_write.address.eq(tile.write_address),
+            message.tile_write.word.eq(tile.write_data),
+            tile.write_ready.eq(message.tile_write_ready),
+            message.tile_reads.eq(tile.read_valid),
+            message.tile_read.address.eq(tile.read_address),
+            tile.read_ready.eq(message.tile_read_ready),
+            tile.read_answered.eq(message.tile_answered),
+            tile.read_data.eq(message.tile_read.word),
+        ]
+
+    def _elaborate_tile(self, m: Module, steps: StepKeeper, lanes: Sequence[Lane]) -> None:
+        """How the tile holds the node back, and what it is told."""
+        tile, runs = self.tile, ~ResetSignal()
+        m.submodules.doorbell = doorbell = Doorbell(self._config)
+        for lane, arrival in zip(lanes, doorbell.arrivals, strict=True):
+            connect(m, lane.arrival, arrival)
+        held = Signal(reset_less=True)
+        m.d.sync += held.eq(tile.hold)
+        m.d.comb += [
+            steps.held.eq(held),
+            tile.arrived.eq(doorbell.arrived),
+            tile.arrived_step.eq(doorbell.step),
+            tile.step.eq(steps.clock.step),
+            tile.finished.eq(steps.finished & runs),
+            tile.running.eq(runs),
+            tile.program.eq(self.program.program),
+        ]
 
     def _elaborate_timing(self, m: Module, lane: Lane, selected: Signal) -> None:
         """Build the parts for timed rows: a cycle count, packets awaited, refusal."""

@@ -11,17 +11,17 @@
 A node has one, and in an all-port network one for each link.
 """
 
-from amaranth.hdl import Module
-from amaranth.lib.wiring import Component, In, Out, connect, flipped
+from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.lib.wiring import Component, In, Member, Out, connect, flipped
 
 from ..model.network.config import NetworkConfig
 from .host_port import Causes, Flag, table_address_bits
 from .link import CYCLE_BITS, Ejection, Link
 from .memory_ports import WordRead, WordWrite
-from .receiver import Receiver
+from .receiver import PacketArrival, Receiver
 from .sender import Sender
 from .steps import ArrivalRecord, Progress, StepClock
-from .table import Table
+from .table import ProgramPlace, Table
 from .technology import PLAIN, Technology
 
 LANE_FLAGS = (
@@ -31,6 +31,11 @@ LANE_FLAGS = (
     Flag.BAD_WRITE,
 )
 """Flags that a lane may set."""
+
+
+def lane_flags(config: NetworkConfig) -> tuple[Flag, ...]:
+    """The same in this network."""
+    return (*LANE_FLAGS, Flag.PARITY) if config.parity else LANE_FLAGS
 
 
 class Lane(Component):
@@ -64,7 +69,13 @@ class Lane(Component):
     barrier : In(1)
         As for :class:`.ArrivalRecord`.
     expected, awaited : In
-        As for :class:`.ArrivalRecord`.
+        As for :class:`.ArrivalRecord`; ``expected`` not in a network with programs.
+    program : In(ProgramPlace)
+        Only in a network with programs: as for :class:`.Table`.
+    fetches : Out(1)
+        Only there: as for :class:`.Sender`.
+    arrival : Out(PacketArrival)
+        Only there: the packet that ends here in this cycle.
     arrived : Out(2**step_bits)
         As for :class:`.ArrivalRecord`.
     progress : Out(Progress)
@@ -90,21 +101,33 @@ class Lane(Component):
                 "injection": Out(Link(config)),
                 "ejection": In(Ejection(config)),
                 "table": In(WordWrite(table_address_bits(config), config.flit_width)),
-                "message_read": Out(WordRead(config.address_bits, config.flit_width)),
+                "message_read": Out(
+                    WordRead(config.address_bits, config.flit_width, parity=config.parity)
+                ),
                 "message_write": Out(WordWrite(config.address_bits, config.flit_width)),
                 "clock": In(StepClock(config)),
                 "now": In(CYCLE_BITS),
                 "hold": In(1),
                 "barrier": In(1),
-                "expected": In(1 << config.step_bits),
+                **self._loading(),
                 "awaited": In(config.flit_width),
                 "arrived": Out(1 << config.step_bits),
                 "progress": Out(Progress()),
                 "stalled": Out(1),
-                "causes": Out(Causes(*LANE_FLAGS)),
+                "causes": Out(Causes(*lane_flags(config))),
                 "sender_state": Out(3),
             }
         )
+
+    def _loading(self) -> dict[str, Member]:
+        """The members by which the lane learns what arrives: from the host, or a program."""
+        if not self._config.programs:
+            return {"expected": In(1 << self._config.step_bits)}
+        return {
+            "program": In(ProgramPlace(self._config)),
+            "fetches": Out(1),
+            "arrival": Out(PacketArrival(self._config)),
+        }
 
     def elaborate(self, _platform: object) -> Module:
         """The parts of the drawing above."""
@@ -130,7 +153,7 @@ class Lane(Component):
             sender.hold.eq(self.hold),
             record.step.eq(self.clock.step),
             record.barrier.eq(self.barrier),
-            record.expected.eq(self.expected),
+            record.expected.eq(self._expected(m, table, sender, receiver)),
             record.awaited.eq(self.awaited),
             self.arrived.eq(record.arrived),
             self.stalled.eq(sender.stalled),
@@ -144,4 +167,24 @@ class Lane(Component):
             self.causes.unexpected_receive.eq(record.causes.unexpected_receive),
             self.causes.bad_write.eq(receiver.causes.bad_write),
         ]
+        if self._config.parity:
+            m.d.comb += self.causes.parity.eq(sender.causes.parity)
         return m
+
+    def _expected(self, m: Module, table: Table, sender: Sender, receiver: Receiver) -> Value:
+        """The steps in which something arrives; in a network with programs the sender reads it."""
+        if not self._config.programs:
+            return self.expected
+        connect(m, flipped(self).program, table.program)
+        m.d.comb += [
+            self.fetches.eq(sender.fetches),
+            self.arrival.valid.eq(receiver.arrival.valid),
+            self.arrival.step.eq(receiver.arrival.step),
+        ]
+        words = []
+        for number in range(self._config.mask_words):
+            word = Signal(self._config.flit_width, name=f"expected_{number}", reset_less=True)
+            with m.If(sender.expectation.enable & (sender.expectation.address == number)):
+                m.d.sync += word.eq(sender.expectation.word)
+            words.append(word)
+        return Cat(words)

@@ -4,6 +4,7 @@ Used by :class:`.Sender` and :class:`.Receiver` for the message memory, by :clas
 hands both on to :class:`.NetworkInterface`, and by :class:`.Table` for what the host writes.
 """
 
+from amaranth.hdl import Cat, Value
 from amaranth.lib.wiring import In, Out, Signature
 
 
@@ -16,11 +17,14 @@ class WordRead(Signature):
         The place that is read in this cycle, in every cycle.
     word : In(width)
         The word at the ``address`` of the last cycle. Valid in every cycle but the first.
+    damaged : In(1)
+        Only with ``parity``: that word is not the one that was written.
 
     """
 
-    def __init__(self, address_bits: int, width: int) -> None:
-        super().__init__({"address": Out(address_bits), "word": In(width)})
+    def __init__(self, address_bits: int, width: int, *, parity: bool = False) -> None:
+        damaged = {"damaged": In(1)} if parity else {}
+        super().__init__({"address": Out(address_bits), "word": In(width), **damaged})
 
 
 class WordWrite(Signature):
@@ -39,3 +43,13 @@ class WordWrite(Signature):
 
     def __init__(self, address_bits: int, width: int) -> None:
         super().__init__({"enable": Out(1), "address": Out(address_bits), "word": Out(width)})
+
+
+def stored(word: Value, *, parity: bool) -> Value:
+    """A word as a memory holds it: with ``parity``, the xor of its bits is above it."""
+    return Cat(word, word.xor()) if parity else word
+
+
+def is_damaged(held: Value) -> Value:
+    """Tell whether a word that was :func:`stored` with parity has an odd number of other bits."""
+    return held.xor()

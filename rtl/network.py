@@ -17,20 +17,23 @@ from amaranth.hdl import (
     DomainRenamer,
     Instance,
     Module,
+    Mux,
     ResetSignal,
     Signal,
     Value,
 )
-from amaranth.lib.wiring import Component, In, Out, Signature, connect
+from amaranth.lib.wiring import Component, In, Out, Signature, connect, flipped
 
 from ..model.network.config import NetworkConfig
 from ..model.network.topology import NO_LINK
 from .barrier_tree import BroadcastTree, registered
-from .host_port import ASKED, HostPort
+from .controller import Controller
+from .host_port import ASKED, HostPort, RequestPort, asked_of_tiles, node_bits
 from .link import CYCLE_BITS
 from .reduction import balanced
 from .technology import PLAIN, Technology
 from .tile import Tile, tile_signature
+from .tile_port import TilePort
 from .tiles_together import TilesTogether
 
 TILE_MODULE = "eyecast_tile"
@@ -45,8 +48,32 @@ def tile_modules(config: NetworkConfig) -> dict[str, bool]:
     return {TILE_MODULE: False, **({SWITCH_MODULE: True} if config.topology.switches else {})}
 
 
+STATE_OUTPUTS = ("busy", "done", "error", "interrupt")
+"""Outputs of a network with programs that tell of its controller."""
+
+
+def nodes_with_ports(config: NetworkConfig) -> list[int]:
+    """The nodes that have a port for their tile."""
+    nodes = set(range(config.topology.nodes)) - set(config.topology.switches)
+    return sorted(nodes) if config.tile_ports else []
+
+
+def tile_name(node: int) -> str:
+    """The name of the port for the tile of a node."""
+    return f"tile_{node}"
+
+
 def network_signature(config: NetworkConfig) -> Signature:
     """The ports of a :class:`Network`."""
+    if config.programs:
+        return Signature(
+            {
+                **{name: Out(1) for name in STATE_OUTPUTS},
+                "cycle": Out(CYCLE_BITS),
+                "host": In(RequestPort(config)),
+                **{tile_name(node): In(TilePort(config)) for node in nodes_with_ports(config)},
+            }
+        )
     return Signature(
         {
             "barrier": In(1),
@@ -97,6 +124,11 @@ class Network(Component):
     cycle : Out(32)
         Cycles since reset; stands still when all nodes are finished.
 
+    In a network with programs there are ``busy`` and ``interrupt`` too, ``host`` is a
+    :class:`.RequestPort`, and all of these are those of a :class:`.Controller`, which resets the
+    core and gives it ``barrier`` and ``half_duplex``. With tile ports, ``tile_n`` is the
+    :class:`.TilePort` of node n, at which no input but ``hold`` passes a register.
+
     """
 
     def __init__(
@@ -113,13 +145,16 @@ class Network(Component):
         self._tile_by_name = tile_by_name
         self._tiles_together = tiles_together
         self._technology = technology
+        if config.programs and (technology.look_ahead or tiles_together):
+            raise ValueError("a network with programs has no look-ahead, and tiles by themselves")
         super().__init__(network_signature(config))
 
     def elaborate(self, _platform: object) -> Module:
         """Input registers, tiles, links, barrier, host port."""
         m = Module()
         tree = BroadcastTree(self._config)
-        resets = self._elaborate_reset(m, tree)
+        controller = Controller(self._config) if self._config.programs else None
+        resets = self._elaborate_reset(m, tree, controller)
         if self._tiles_together:
             together = TilesTogether(self._config, resets, tree.sharing)
             together.add_to(m)
@@ -127,21 +162,34 @@ class Network(Component):
         else:
             tiles = [self._add_tile(m, node, reset) for node, reset in enumerate(resets)]
             self._elaborate_links(m, tiles)
-        self._elaborate_control(m, tree, tiles)
-        self._elaborate_cycle(m, tree, tiles)
-        self._elaborate_host(m, tree, tiles)
+        if controller is None:
+            self._elaborate_control(m, tree, tiles)
+            self._elaborate_cycle(m, tree, tiles)
+            self._elaborate_host(m, tree, tiles)
+        else:
+            self._elaborate_controller(m, tree, tiles, controller)
         return m
 
-    def _elaborate_reset(self, m: Module, tree: BroadcastTree) -> list[Signal]:
+    def _elaborate_reset(
+        self, m: Module, tree: BroadcastTree, controller: Controller | None
+    ) -> list[Signal]:
         """Domains of the same clock: "core" is reset one cycle later. Gives the reset of each tile.
 
         As every input of the network, reset passes a register: it has far to go, and a simulator
         need not evaluate the network when an input changes, but only at the clock's edge.
         Domain "middle", of what hears from all tiles, is in reset until all that they said before
-        their reset has arrived.
+        their reset has arrived. A controller is in a domain of its own and resets all others.
         """
         resets = [Signal(init=1, name="reset", reset_less=True)]
         m.d.sync += resets[0].eq(ResetSignal())
+        if controller is not None:
+            m.domains += ClockDomain("control", local=True)
+            m.d.comb += [
+                ClockSignal("control").eq(ClockSignal()),
+                ResetSignal("control").eq(resets[0]),
+            ]
+            m.submodules.controller = DomainRenamer("control")(controller)
+            resets = [controller.reset]
         for ago in range(1, self._config.barrier_registers + 1):
             resets.append(registered(m, resets[-1], f"reset_{ago}_ago"))
         for name, reset in (("core", resets[0]), ("middle", Cat(resets).any())):
@@ -191,6 +239,16 @@ class Network(Component):
 
     def _elaborate_control(self, m: Module, tree: BroadcastTree, tiles: list) -> None:
         """The barrier, done and error."""
+        advance, finished, flagged, heard = self._elaborate_barrier(m, tree, tiles)
+        m.d.comb += [self.done.eq(finished & heard), self.error.eq(flagged & heard)]
+        barrier = self._input(m, self.barrier)
+        half_duplex = self._input(m, self.half_duplex)
+        self._tell_steps(m, tree, tiles, advance, barrier, half_duplex)
+
+    def _elaborate_barrier(
+        self, m: Module, tree: BroadcastTree, tiles: list
+    ) -> tuple[Value, Value, Value, Value]:
+        """The barrier's pulse; all finished, some flagged, and that it is not of before a reset."""
 
         def of_all(name: str, combine: Callable[[Sequence[Value]], Value]) -> Value:
             return tree.from_all(m, name, [getattr(tile, name) for tile in tiles], combine)
@@ -205,15 +263,15 @@ class Network(Component):
             advanced.eq(Cat(advance, advanced)),
         ]
         heard = ~ResetSignal("middle") if registers else C(1)
-        m.d.comb += [self.done.eq(finished & heard), self.error.eq(flagged & heard)]
-        barrier = self._input(m, self.barrier)
+        return advance, finished, flagged, heard
+
+    def _tell_steps(
+        self, m: Module, tree: BroadcastTree, tiles: list, advance, barrier, half_duplex
+    ) -> None:
+        """How nodes have their steps."""
         rising = Signal()
         m.d.comb += rising.eq(advance & barrier)
-        told = {
-            "advance": rising,
-            "barrier": barrier,
-            "half_duplex": self._input(m, self.half_duplex),
-        }
+        told = {"advance": rising, "barrier": barrier, "half_duplex": half_duplex}
         for name, value in told.items():
             for node, here in enumerate(tree.to_all(m, name, value)):
                 if not self._is_switch(node):
@@ -244,6 +302,52 @@ class Network(Component):
         either = _either_by_bit if self._tiles_together else _either
         m.d.comb += self.host.read_data.eq(tree.from_all(m, "answer", answers, either))
 
+    def _elaborate_controller(
+        self, m: Module, tree: BroadcastTree, tiles: list, controller: Controller
+    ) -> None:
+        """The controller takes the place of the ports, and says at its own what it is in."""
+        connect(m, flipped(self).host, controller.host)
+        for name in (*STATE_OUTPUTS, "cycle"):
+            m.d.comb += getattr(self, name).eq(getattr(controller, name))
+        run, nodes = controller.run, controller.nodes
+        advance, finished, flagged, heard = self._elaborate_barrier(m, tree, tiles)
+        m.d.comb += [
+            nodes.finished.eq(finished & heard),
+            nodes.flagged.eq(flagged & heard),
+            nodes.heard.eq(heard),
+        ]
+        self._tell_steps(m, tree, tiles, advance, run.barrier, run.half_duplex)
+        for name in ("base", "end", *(["program"] if self._config.tile_ports else [])):
+            for node, here in enumerate(tree.to_all(m, name, run[name])):
+                if not self._is_switch(node):
+                    m.d.comb += getattr(tiles[node].program, name).eq(here)
+        for name, wrong in {
+            "first_flagged": [tile.flagged for tile in tiles],
+            "first_unfinished": [~tile.finished for tile in tiles],
+        }.items():
+            pairs = [Cat(bit, C(node, node_bits(self._config))) for node, bit in enumerate(wrong)]
+            m.d.comb += getattr(nodes, name).eq(tree.from_all(m, name, pairs, _first)[1:])
+        if self._trace or self._config.signature:
+            now = Signal(CYCLE_BITS)
+            m.d.core += now.eq(now + 1)
+            for tile, here in zip(tiles, tree.to_all(m, "cycle", now), strict=True):
+                m.d.comb += tile.cycle.eq(here)
+        self._elaborate_requests(m, tree, tiles, controller.tiles)
+        for node in nodes_with_ports(self._config):
+            connect(m, getattr(flipped(self), tile_name(node)), tiles[node].tile)
+
+    def _elaborate_requests(self, m: Module, tree: BroadcastTree, tiles: list, asks) -> None:
+        """The controller's requests to all tiles; only the one addressed answers."""
+        for name in asked_of_tiles(self._config):
+            for tile, here in zip(tiles, tree.to_all(m, name, getattr(asks, name)), strict=True):
+                m.d.comb += getattr(tile.host, name).eq(here)
+        said_by = {"read_data": _either, "answered": _any}
+        if self._config.parity:
+            said_by["damaged"] = _any
+        for name, combine in said_by.items():
+            said = [getattr(tile.host, name) for tile in tiles]
+            m.d.comb += getattr(asks, name).eq(tree.from_all(m, name, said, combine))
+
 
 def _all(bits: Sequence[Value]) -> Value:
     """Combine: 1 where all of these are 1."""
@@ -253,6 +357,11 @@ def _all(bits: Sequence[Value]) -> Value:
 def _any(bits: Sequence[Value]) -> Value:
     """Combine: 1 where one of these is 1."""
     return Cat(bits).any()
+
+
+def _first(nodes: Sequence[Value]) -> Value:
+    """Combine bits, each with a node's number above it: the first that is 1, or any."""
+    return balanced(lambda first, second: Mux(first[0], first, second), nodes)
 
 
 def _either(words: Sequence[Value]) -> Value:

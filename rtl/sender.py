@@ -4,13 +4,13 @@ import enum
 
 from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
-from amaranth.lib.wiring import Component, In, Out
+from amaranth.lib.wiring import Component, In, Member, Out
 
-from ..model.network.config import NetworkConfig
+from ..model.network.config import NetworkConfig, bits_for
 from .credits import CreditCounter
 from .host_port import Causes, Flag
 from .link import CYCLE_BITS, Link, slot_layout
-from .memory_ports import WordRead
+from .memory_ports import WordRead, WordWrite
 from .steps import StepClock
 from .table import TableRead
 from .technology import PLAIN, Technology
@@ -25,6 +25,7 @@ class SenderState(enum.Enum):
     PAYLOAD = 3
     ENDED = 4
     FAILED = 5
+    EXPECT = 6
 
 
 def _row_layout(config: NetworkConfig) -> data.StructLayout:
@@ -96,9 +97,14 @@ class Sender(Component):
     causes : Out(Causes)
         ``bad_row``: in the cycle in which a row is refused; from the next one on the sender has
         failed. ``credit_overflow``: in the cycle in which a credit comes back of which none was
-        out.
+        out. ``parity``: in the cycle in which a word that is not the one that was written is
+        loaded, examined or injected.
     state : Out(3)
         The value of a :class:`SenderState`, in every cycle.
+    expectation : Out(WordWrite)
+        Only in a network with programs: words of ``expected``, which come before the rows.
+    fetches : Out(1)
+        Only there: the word that ``message`` reads in this cycle may be injected in the next one.
 
     """
 
@@ -111,7 +117,9 @@ class Sender(Component):
         super().__init__(
             {
                 "table": Out(TableRead(config)),
-                "message": Out(WordRead(config.address_bits, config.flit_width)),
+                "message": Out(
+                    WordRead(config.address_bits, config.flit_width, parity=config.parity)
+                ),
                 "clock": In(StepClock(config)),
                 "now": In(CYCLE_BITS),
                 "hold": In(1),
@@ -120,10 +128,24 @@ class Sender(Component):
                 "over": Out(1),
                 "ended": Out(1),
                 "stalled": Out(1),
-                "causes": Out(Causes(Flag.CREDIT_OVERFLOW, Flag.BAD_ROW)),
+                "causes": Out(Causes(*self._flags())),
                 "state": Out(3),
+                **self._members_of_programs(),
             }
         )
+
+    def _flags(self) -> list[Flag]:
+        """The flags that it may set."""
+        flags = [Flag.CREDIT_OVERFLOW, Flag.BAD_ROW]
+        return [*flags, Flag.PARITY] if self._config.parity else flags
+
+    def _members_of_programs(self) -> dict[str, Member]:
+        """The members that only a network with programs has."""
+        config = self._config
+        if not config.programs:
+            return {}
+        expectation = WordWrite(bits_for(config.mask_words - 1), config.flit_width)
+        return {"expectation": Out(expectation), "fetches": Out(1)}
 
     def elaborate(self, _platform: object) -> Module:
         """The state machine, and what it steps through: the table, the row, the message."""
@@ -142,9 +164,16 @@ class Sender(Component):
         self._elaborate_checks(m, row, in_step, sound_slot)
         self._elaborate_flit(m, row, word, in_payload, last_word)
         self._elaborate_injection(m, vc, wanted, injected)
-        with m.FSM():
+        programs = self._config.programs
+        with m.FSM(init=(SenderState.EXPECT if programs else SenderState.CONTROL).name):
             with m.State(SenderState.CONTROL.name):
-                self._elaborate_control(m, row, in_step)
+                if programs:
+                    with m.If(self.table.beyond):
+                        self._refuse_row(m)
+                    with m.Else():
+                        self._elaborate_control(m, row, in_step)
+                else:
+                    self._elaborate_control(m, row, in_step)
             with m.State(SenderState.READY.name):
                 self._elaborate_ready(m, row, in_step, sound_slot, due, wanted)
                 m.d.comb += vc.eq(self._first_vc(self.table.word))
@@ -171,7 +200,50 @@ class Sender(Component):
                 ]
             with m.State(SenderState.FAILED.name):
                 m.d.comb += self.state.eq(SenderState.FAILED.value)
+            if programs:
+                with m.State(SenderState.EXPECT.name):
+                    self._elaborate_expect(m)
+        if programs:
+            # A row that is held back injects nothing in this cycle, so no payload in the next one.
+            m.d.comb += self.fetches.eq((due & ~self.hold) | wanted)
+        self._elaborate_parity(m, injected, in_payload)
         return m
+
+    def _elaborate_parity(self, m: Module, injected: Signal, in_payload: Signal) -> None:
+        """Words are checked in the cycle in which they are looked at, where there is parity."""
+        if not self._config.parity:
+            return
+
+        def is_in(*states: SenderState) -> Value:
+            return Cat(self.state == state.value for state in states).any()
+
+        loaded = is_in(SenderState.EXPECT, SenderState.CONTROL) & ~self.table.beyond
+        examined = is_in(SenderState.READY) & ~self.hold
+        from_table = loaded | examined | (injected & ~in_payload)
+        m.d.comb += self.causes.parity.eq(
+            (from_table & self.table.damaged) | (injected & in_payload & self.message.damaged)
+        )
+
+    def _refuse_row(self, m: Module) -> None:
+        """Fail, with a flag."""
+        m.d.comb += self.causes.bad_row.eq(1)
+        m.next = SenderState.FAILED.name
+
+    def _elaborate_expect(self, m: Module) -> None:
+        """Read the words of ``expected``, with which a program begins."""
+        word = Signal(range(self._config.mask_words))
+        m.d.comb += [
+            self.state.eq(SenderState.EXPECT.value),
+            self.expectation.address.eq(word),
+            self.expectation.word.eq(self.table.word),
+        ]
+        with m.If(self.table.beyond):
+            self._refuse_row(m)
+        with m.Else():
+            m.d.comb += [self.expectation.enable.eq(1), self.table.advance.eq(1)]
+            m.d.sync += word.eq(word + 1)
+            with m.If(word == self._config.mask_words - 1):
+                m.next = SenderState.CONTROL.name
 
     def _elaborate_checks(self, m: Module, row, in_step: Signal, sound_slot: Signal) -> None:
         """Is the row of this step, and its first hop sound? In registers, if words are ahead."""

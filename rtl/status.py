@@ -10,12 +10,12 @@ from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data
 
 from ..model.network.config import NetworkConfig, bits_for
-from .host_port import FLAGS, Flag, HostSpace, status_words
+from .host_port import Flag, HostSpace, flags_layout, status_words
 
 
 def kept_flags(m: Module, causes: Mapping[Flag, Value]) -> data.View:
     """Flags that are set at the end of the cycle in which the cause is seen, until reset."""
-    kept = Signal(FLAGS)
+    kept = Signal(flags_layout(parity=Flag.PARITY in causes))
     for flag, value in causes.items():
         with m.If(value):
             m.d.sync += kept[flag.member].eq(1)

@@ -165,6 +165,8 @@ class StepKeeper(Component):
         The barrier's pulse: with ``barrier`` the step ends with this cycle.
     half_duplex : In(1)
         A step with a receive must have no send. Constant but in reset.
+    held : In(1)
+        Only in a network with tile ports: the step is not over.
     clock : Out(StepClock)
         The step, in every cycle.
     over, finished : Out(1)
@@ -175,6 +177,7 @@ class StepKeeper(Component):
     """
 
     def __init__(self, config: NetworkConfig) -> None:
+        self._tile_ports = config.tile_ports
         super().__init__(
             {
                 "progress": In(Progress()),
@@ -182,6 +185,7 @@ class StepKeeper(Component):
                 "barrier": In(1),
                 "advance": In(1),
                 "half_duplex": In(1),
+                **({"held": In(1)} if config.tile_ports else {}),
                 "clock": Out(StepClock(config)),
                 "over": Out(1),
                 "finished": Out(1),
@@ -193,8 +197,9 @@ class StepKeeper(Component):
         """A counter, and what a flag keeps from happening."""
         m = Module()
         progress = self.progress
+        halted = self.flagged | self.held if self._tile_ports else self.flagged
         m.d.comb += [
-            self.over.eq(~self.flagged & progress.step_done),
+            self.over.eq(~halted & progress.step_done),
             self.finished.eq(~self.flagged & progress.all_done),
             self.causes.send_and_receive.eq(self.half_duplex & progress.begins & progress.receives),
         ]

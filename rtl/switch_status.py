@@ -6,10 +6,11 @@
                  └──► step over, finished: but where a flag is set
 """
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Signal, Value
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import SIGNATURE_BITS, NetworkConfig
+from .host_access import carried_out
 from .host_port import Causes, HostPort, StatusWord, node_bits, status_words
 from .link import router_ports
 from .router import ROUTER_FLAGS
@@ -62,7 +63,11 @@ class SwitchStatus(Component):
         if self._trace:
             words[StatusWord.STALLED_FLITS] = stalled_flits = Signal(config.flit_width)
             m.d.sync += stalled_flits.eq(stalled_flits + sum(self.router_stalls))
-        word = status_answer(m, config, self.host, words, self.host.node == self.node)
+        if config.programs:
+            asked: Value = carried_out(m, self.host, self.node)
+        else:
+            asked = self.host.node == self.node
+        word = status_answer(m, config, self.host, words, asked)
         m.d.comb += [
             self.flagged.eq(flags.as_value().any()),
             self.over.eq(~self.flagged),

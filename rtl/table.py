@@ -12,9 +12,10 @@ from amaranth.hdl import Module, Mux, ResetSignal, Signal
 from amaranth.lib.memory import Memory, ReadPort
 from amaranth.lib.wiring import Component, In, Out, Signature
 
-from ..model.network.config import NetworkConfig
+from ..model.network.config import NetworkConfig, bits_for
+from ..model.network.table_format import HEADER_COUNT_BITS
 from .host_port import table_address_bits
-from .memory_ports import WordWrite
+from .memory_ports import WordWrite, is_damaged, stored
 from .technology import PLAIN, Technology
 
 
@@ -32,11 +33,48 @@ class TableRead(Signature):
         The word that an ``advance`` in this cycle leads to. Valid in every cycle, and only in a
         technology with ``look_ahead``; 0 in others.
 
+    beyond : In(1)
+        Only in a network with programs: the word shown is not one of the program.
+    damaged : In(1)
+        Only in a network with parity: it is not the one that was written.
+
     """
 
     def __init__(self, config: NetworkConfig) -> None:
         width = config.flit_width
-        super().__init__({"advance": Out(1), "word": In(width), "next_word": In(width)})
+        of_programs = {"beyond": In(1)} if config.programs else {}
+        if config.parity:
+            of_programs["damaged"] = In(1)
+        super().__init__(
+            {"advance": Out(1), "word": In(width), "next_word": In(width), **of_programs}
+        )
+
+
+PROGRAM_BITS = 4
+"""Width of a program's number."""
+
+
+class ProgramPlace(Signature):
+    """The place of the program that runs in every table; the directions are the controller's.
+
+    Members
+    -------
+    base, end : Out
+        The address of its first word, and the one behind its last word. Constant from the last
+        cycle of reset on.
+    program : Out(4)
+        Its number, only in a network with tile ports.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(
+            {
+                "base": Out(table_address_bits(config)),
+                "end": Out(bits_for(config.table_words)),
+                **({"program": Out(PROGRAM_BITS)} if config.tile_ports else {}),
+            }
+        )
 
 
 class Table(Component):
@@ -53,6 +91,8 @@ class Table(Component):
         Writes of the host, in reset only; a cycle of reset without one follows them.
     read : In(TableRead)
         The words, shown one by one.
+    program : In(ProgramPlace)
+        Only in a network with programs: the words to show.
 
     """
 
@@ -63,6 +103,7 @@ class Table(Component):
             {
                 "write": In(WordWrite(table_address_bits(config), config.flit_width)),
                 "read": In(TableRead(config)),
+                **({"program": In(ProgramPlace(config))} if config.programs else {}),
             }
         )
 
@@ -70,7 +111,7 @@ class Table(Component):
         """The memory, the place in it that is read, and what is shown."""
         m = Module()
         m.submodules.memory = memory = Memory(
-            shape=self._config.flit_width,
+            shape=self._config.flit_width + self._config.parity,
             depth=self._config.table_words,
             init=[],
             attrs=self._technology.memory_attributes,
@@ -78,7 +119,7 @@ class Table(Component):
         write_port, read_port = memory.write_port(), memory.read_port()
         m.d.comb += [
             write_port.addr.eq(self.write.address),
-            write_port.data.eq(self.write.word),
+            write_port.data.eq(stored(self.write.word, parity=self._config.parity)),
             write_port.en.eq(self.write.enable),
         ]
         if self._technology.look_ahead:
@@ -86,8 +127,13 @@ class Table(Component):
             self._elaborate_queue(m, read_port)
         else:
             m.d.comb += read_port.en.eq(self.read.advance | ResetSignal())
-            self._elaborate_place(m, read_port, first=0)
+            if self._config.programs:
+                self._elaborate_place_in_program(m, read_port)
+            else:
+                self._elaborate_place(m, read_port, first=0)
             m.d.comb += self.read.word.eq(read_port.data)
+            if self._config.parity:
+                m.d.comb += self.read.damaged.eq(is_damaged(read_port.data))
         return m
 
     def _elaborate_place(self, m: Module, read_port: ReadPort, *, first: int) -> None:
@@ -95,6 +141,20 @@ class Table(Component):
         place = Signal.like(read_port.addr, init=(first + 1) % (1 << len(read_port.addr)))
         m.d.comb += read_port.addr.eq(Mux(ResetSignal(), first, place))
         with m.If(self.read.advance):
+            m.d.sync += place.eq(place + 1)
+
+    def _elaborate_place_in_program(self, m: Module, read_port: ReadPort) -> None:
+        """The same from the program's first word on; the word shown is the one before."""
+        # Header flits beyond the program are read, and its place must not come round to 0.
+        most = self._config.table_words + (1 << HEADER_COUNT_BITS)
+        place = Signal(range(most + 1), reset_less=True)
+        m.d.comb += [
+            read_port.addr.eq(Mux(ResetSignal(), self.program.base, place)),
+            self.read.beyond.eq(place > self.program.end),
+        ]
+        with m.If(ResetSignal()):
+            m.d.sync += place.eq(self.program.base + 1)
+        with m.Elif(self.read.advance):
             m.d.sync += place.eq(place + 1)
 
     def _elaborate_queue(self, m: Module, read_port: ReadPort) -> None:

@@ -24,7 +24,9 @@ from .link import CYCLE_BITS, Link, connect_ejection, router_ports
 from .router import Router
 from .signature_register import SignatureRegister
 from .switch_status import SwitchStatus
+from .table import ProgramPlace
 from .technology import PLAIN, Technology
+from .tile_port import TilePort
 
 EJECTION_PORT = 64
 """A number above all ports: what leaves by ejection port l is printed as port 64 + l.
@@ -45,7 +47,9 @@ def tile_signature(config: NetworkConfig, *, trace: bool, switch: bool = False) 
         "inputs": In(Link(config)).array(ports - 1),
         "outputs": Out(Link(config)).array(ports - 1),
         **({} if switch else {name: In(1) for name in STEP_INPUTS}),
+        **({"program": In(ProgramPlace(config))} if config.programs and not switch else {}),
         "host": In(HostPort(config)),
+        **({"tile": In(TilePort(config))} if config.tile_ports and not switch else {}),
         "over": Out(1),
         "finished": Out(1),
         "flagged": Out(1),
@@ -81,8 +85,8 @@ class Tile(Component):
     inputs, outputs : array of Link
         Port 1 at index 0, and so on: port 0 is inside. What arrives by a link is seen by the router
         as many cycles later as a link has registers, and so are credits.
-    barrier, half_duplex, advance, host, over, finished, flagged
-        As for :class:`.NetworkInterface`; a switch has none of the first three.
+    barrier, half_duplex, advance, program, tile, host, over, finished, flagged
+        As for :class:`.NetworkInterface`; a switch has none of the first five.
     cycle : In(32)
         Only with ``trace`` or signatures: the number of this cycle.
 
@@ -175,6 +179,10 @@ class Tile(Component):
         """The wires to the network and the host."""
         connect(m, flipped(self.host), interface.host)
         m.d.comb += interface.node.eq(self.node)
+        if isinstance(interface, NetworkInterface) and self._config.programs:
+            connect(m, flipped(self).program, interface.program)
+            if self._config.tile_ports:
+                connect(m, flipped(self).tile, interface.tile)
         for name in () if self._switch else STEP_INPUTS:
             m.d.comb += getattr(interface, name).eq(getattr(self, name))
         m.d.comb += [

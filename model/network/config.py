@@ -263,9 +263,10 @@ class NetworkConfig:
             raise InvalidInput.of("flit width", allowed, self.flit_width)
 
     def require_without_controller(self) -> None:
-        """Refuse a network with a controller, which has no hardware yet."""
+        """Refuse a network with a controller, which no host here speaks to yet."""
         if self.programs:
-            raise InvalidInput.of("programs", "0, as run control is not built yet", self.programs)
+            allowed = "0 for the simulator and the boards here"
+            raise InvalidInput.of("programs", allowed, self.programs)
 
     def _require_flit_width(self, what: str, bits: int) -> None:
         if bits > self.flit_width:

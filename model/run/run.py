@@ -17,6 +17,7 @@ from .trace import Trace
 
 FLAGS = {
     0: "overflow",
+    1: "parity",
     2: "credit_overflow",
     3: "bad_route",
     4: "unexpected_receive",

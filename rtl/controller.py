@@ -1,0 +1,210 @@
+"""The controller of an engine: loads, starts, stops and watches programs while a chip runs.
+
+It is written to docs/router.md, section 16::
+
+    host ◄──► request ──► check, registers, directory ──► run control ──► core reset, program
+                 │                                            ▲
+                 └──────► tiles: memories, status             └── what is seen of the nodes
+"""
+
+from collections.abc import Mapping
+
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
+from amaranth.lib.wiring import Component, In, Out, connect, flipped
+
+from ..model.network.config import NetworkConfig
+from ..model.network.config_file import identity
+from .directory import Directory
+from .host_port import (
+    CONTROLLER_ENTRIES,
+    CONTROLLER_SPACE,
+    HostPort,
+    Refusal,
+    RequestPort,
+    flags_layout,
+)
+from .link import CYCLE_BITS
+from .request_check import Command, ControllerWord, RequestCheck
+from .request_under_way import RequestUnderWay
+from .run_control import AllNodes, RunControl, RunState, run_layout
+
+IDENTITY_BITS = 32
+"""Width of a network's identity."""
+
+
+class Controller(Component):
+    """Carries out the requests of a host, one after the other. Used by :class:`.Network`.
+
+    Members
+    -------
+    host : In(RequestPort)
+        Of the host.
+    tiles : Out(HostPort)
+        To all tiles, whose answers come in one.
+    nodes : In(AllNodes)
+        In every cycle.
+    reset : Out(1)
+        The core is held in reset.
+    run : Out(run_layout)
+        The program to run; constant from the first cycle of the ``reset`` before its run on.
+    busy, done, error, interrupt : Out(1)
+        As on the page.
+    cycle : Out(32)
+        As on the page.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        self._config = config
+        outside = {name: Out(1) for name in ("busy", "done", "error", "interrupt")}
+        super().__init__(
+            {
+                "host": In(RequestPort(config)),
+                "tiles": Out(HostPort(config)),
+                "nodes": In(AllNodes(config)),
+                # From the moment on when power comes.
+                "reset": Out(1, init=1),
+                "run": Out(run_layout(config)),
+                **outside,
+                "cycle": Out(CYCLE_BITS),
+            }
+        )
+
+    def elaborate(self, _platform: object) -> Module:
+        """The parts of the drawing above."""
+        m = Module()
+        config = self._config
+        m.submodules.control = control = RunControl(config)
+        m.submodules.directory = directory = Directory(config)
+        m.submodules.check = check = RequestCheck(config)
+        m.submodules.under_way = under_way = RequestUnderWay(config)
+        connect(m, flipped(self).nodes, control.nodes)
+        connect(m, flipped(self).host, under_way.host)
+        connect(m, under_way.tiles, flipped(self).tiles)
+        image, enable = Signal(IDENTITY_BITS), Signal()
+        self._elaborate_state(m, control)
+        self._elaborate_check(m, check, under_way.request, control, directory, image)
+        carried_out, kept = Signal(), {ControllerWord.IMAGE: image, ControllerWord.ENABLE: enable}
+        m.d.comb += [
+            self.interrupt.eq(control.ended & enable),
+            under_way.local.eq(under_way.request.space == CONTROLLER_SPACE),
+            under_way.refusal.eq(check.refusal),
+            carried_out.eq(under_way.decides & under_way.local & (check.refusal == Refusal.NONE)),
+        ]
+        self._elaborate_writes(m, carried_out, under_way.request, directory, kept)
+        self._elaborate_commands(m, carried_out, check, control, directory)
+        result = self._elaborate_culprit(m, under_way, control)
+        words = {
+            ControllerWord.IDENTITY: C(identity(config), IDENTITY_BITS),
+            ControllerWord.RESULT: result,
+            ControllerWord.CYCLE: control.cycle,
+            ControllerWord.QUEUED: Mux(control.queued, control.next_run.program + 1, 0),
+            **kept,
+        }
+        self._elaborate_reads(m, under_way, directory, words)
+        return m
+
+    def _elaborate_state(self, m: Module, control: RunControl) -> None:
+        """The state, as the core and the outside are told."""
+
+        def is_in(*states: RunState) -> Value:
+            return Cat(control.state == state.value for state in states).any()
+
+        m.d.comb += [
+            self.reset.eq(is_in(RunState.IDLE, RunState.STARTING)),
+            self.busy.eq(is_in(RunState.STARTING, RunState.RUNNING)),
+            self.done.eq(is_in(RunState.DONE)),
+            self.error.eq(is_in(RunState.FAILED, RunState.TIMED_OUT)),
+            self.run.eq(control.run),
+            self.cycle.eq(control.cycle),
+        ]
+
+    def _elaborate_check(
+        self, m: Module, check: RequestCheck, request, control, directory, image: Signal
+    ) -> None:
+        """Everything that a request is checked against."""
+        m.d.comb += [
+            check.request.eq(request),
+            check.base.eq(directory.base),
+            check.words.eq(directory.words),
+            check.image.eq(image),
+            check.busy.eq(self.busy),
+            check.queued.eq(control.queued),
+            check.run.eq(control.run),
+            check.next_run.eq(control.next_run),
+            directory.program.eq(check.program),
+            directory.field.eq(request.address),
+        ]
+
+    def _elaborate_writes(
+        self,
+        m: Module,
+        carried_out: Signal,
+        request,
+        directory: Directory,
+        kept: Mapping[ControllerWord, Signal],
+    ) -> None:
+        """Writes to the controller's registers and to the directory."""
+        written = carried_out & request.write
+        m.d.comb += [
+            directory.write.eq(written & (request.address >= CONTROLLER_ENTRIES)),
+            directory.write_data.eq(request.write_data),
+        ]
+        for address, register in kept.items():
+            with m.If(written & (request.address == address)):
+                m.d.sync += register.eq(request.write_data)
+
+    def _elaborate_commands(
+        self, m: Module, carried_out: Signal, check: RequestCheck, control, directory
+    ) -> None:
+        """Commands that are not refused, and the program that a start offers."""
+        request, offered = check.request, control.offered
+        is_command = carried_out & request.write & (request.address == ControllerWord.COMMAND)
+        commands = {
+            Command.START: control.start,
+            Command.STOP: control.stop,
+            Command.ACKNOWLEDGE: control.acknowledge,
+        }
+        for number, command in commands.items():
+            m.d.comb += command.eq(is_command & (request.write_data[:8] == number))
+        m.d.comb += [
+            offered.program.eq(check.program),
+            offered.base.eq(directory.base),
+            offered.end.eq(directory.base + directory.words),
+            offered.barrier.eq(directory.mode[0]),
+            offered.half_duplex.eq(directory.mode[1]),
+            offered.limit.eq(directory.limit),
+        ]
+
+    def _elaborate_culprit(
+        self, m: Module, under_way: RequestUnderWay, control: RunControl
+    ) -> Value:
+        """Read the flags of the node to blame. Gives the word that tells of the last run."""
+        flags, known = Signal(flags_layout(parity=True)), Signal()
+        m.d.comb += [
+            under_way.fetch.eq(self.error & ~known),
+            under_way.fetch_node.eq(control.culprit),
+        ]
+        with m.If(under_way.fetched):
+            m.d.sync += [flags.eq(self.tiles.read_data), known.eq(1)]
+        with m.If(control.state == RunState.STARTING.value):
+            m.d.sync += [flags.eq(0), known.eq(0)]
+        return Cat(flags, control.state, known, control.run.program, control.culprit)
+
+    def _elaborate_reads(
+        self,
+        m: Module,
+        under_way: RequestUnderWay,
+        directory: Directory,
+        words: Mapping[ControllerWord, Value],
+    ) -> None:
+        """The word of the controller that a request asks for; 0 for one that asks for none."""
+        request, word = under_way.request, Signal(self._config.flit_width)
+        with m.If(request.address >= CONTROLLER_ENTRIES):
+            m.d.comb += word.eq(directory.word)
+        with m.Else(), m.Switch(request.address[:3]):
+            for address, value in words.items():
+                with m.Case(address):
+                    m.d.comb += word.eq(value)
+        shown = under_way.local & ~request.write & (under_way.refusal == Refusal.NONE)
+        m.d.comb += under_way.word.eq(Mux(shown, word, 0))

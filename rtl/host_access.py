@@ -1,0 +1,25 @@
+"""Requests of a controller at a tile: each is carried out once, when the network lets it.
+
+Used by :class:`.NetworkInterface` and :class:`.SwitchStatus` in networks with programs
+(docs/router.md, section 16).
+"""
+
+from typing import Any
+
+from amaranth.hdl import C, Module, Signal, Value
+
+
+def carried_out(m: Module, host: Any, node: Value, may: Value | None = None) -> Signal:
+    """Answer the requests to ``node``. Gives 1 in the cycle in which one is carried out.
+
+    That is the first cycle of the request in which it ``may`` be. Core reset is nothing to it.
+    """
+    asked, now = Signal(), Signal()
+    served, answered = Signal(reset_less=True), Signal(reset_less=True)
+    m.d.comb += [
+        asked.eq(host.valid & (host.node == node)),
+        now.eq(asked & ~served & (C(1) if may is None else may)),
+        host.answered.eq(answered),
+    ]
+    m.d.sync += [served.eq(asked & (served | now)), answered.eq(now)]
+    return now

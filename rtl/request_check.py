@@ -1,0 +1,183 @@
+"""Requests that a controller refuses (docs/router.md, section 16)."""
+
+import enum
+from collections.abc import Iterable
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib.wiring import Component, In, Out
+
+from ..model.network.config import NetworkConfig
+from ..model.network.config_file import identity
+from .host_port import (
+    CONTROLLER_ENTRIES,
+    CONTROLLER_SPACE,
+    HostSpace,
+    Refusal,
+    controller_words,
+    status_words,
+    table_address_bits,
+)
+from .request_under_way import request_layout
+from .run_control import run_layout
+
+
+class ControllerWord(enum.IntEnum):
+    """Addresses in the controller's space; the entries of programs follow."""
+
+    IDENTITY = 0
+    IMAGE = 1
+    COMMAND = 2
+    RESULT = 3
+    CYCLE = 4
+    QUEUED = 5
+    ENABLE = 6
+
+
+WRITABLE = (ControllerWord.IMAGE, ControllerWord.COMMAND, ControllerWord.ENABLE)
+"""The words of the controller that a host writes, beside those of entries."""
+
+
+class Command(enum.IntEnum):
+    """The lowest byte of the command word."""
+
+    START = 1
+    STOP = 2
+    ACKNOWLEDGE = 3
+
+
+def _any(bits: Iterable[Value]) -> Value:
+    return Cat(*bits).any()
+
+
+class RequestCheck(Component):
+    """Says of a request whether it can be carried out. Used by :class:`.Controller`.
+
+    Members
+    -------
+    request : In(request_layout)
+        The request.
+    base, words : In(flit_width)
+        Of the directory's entry of the program that it names.
+    image : In(flit_width)
+        The identity of what is loaded.
+    busy, queued : In(1)
+        A program starts or runs; one is queued.
+    run, next_run : In(run_layout)
+        They.
+    program : Out(8)
+        The program that the request names, in an address of the directory or in a command. May be
+        one that there is not, which is refused.
+    refusal : Out(2)
+        A :class:`.Refusal`, in the same cycle.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        self._config = config
+        width, run = config.flit_width, run_layout(config)
+        super().__init__(
+            {
+                "request": In(request_layout(config)),
+                "base": In(width),
+                "words": In(width),
+                "image": In(width),
+                "busy": In(1),
+                "queued": In(1),
+                "run": In(run),
+                "next_run": In(run),
+                "program": Out(8),
+                "refusal": Out(2),
+            }
+        )
+
+    def elaborate(self, _platform: object) -> Module:
+        """The words that there are, then what cannot be done now."""
+        m = Module()
+        address, entry = self.request.address, Signal()
+        no_such_word, not_now = Signal(), Signal()
+        m.d.comb += [
+            entry.eq(address >= CONTROLLER_ENTRIES),
+            self.program.eq(
+                Mux(entry, (address - CONTROLLER_ENTRIES) >> 2, self.request.write_data[8:16])
+            ),
+            self.refusal.eq(
+                Mux(no_such_word, Refusal.NO_SUCH_WORD, Mux(not_now, Refusal.NOT_NOW, 0))
+            ),
+        ]
+        with m.Switch(self.request.space):
+            with m.Case(HostSpace.MESSAGE):
+                there = address < self._config.message_words
+                m.d.comb += no_such_word.eq(~(there & self._has_memory()))
+            with m.Case(HostSpace.TABLE):
+                there = self._in_table() & self.request.write
+                m.d.comb += [
+                    no_such_word.eq(~(there & self._has_memory())),
+                    not_now.eq(self._is_in_use()),
+                ]
+            with m.Case(CONTROLLER_SPACE):
+                there = (self.request.node == 0) & (address < controller_words(self._config))
+                m.d.comb += [
+                    no_such_word.eq(~(there & (entry | self._is_register()))),
+                    not_now.eq(
+                        self.request.write & Mux(entry, self._is_active(), self._cannot_start())
+                    ),
+                ]
+            with m.Case(HostSpace.STATUS):
+                there = (address < status_words(self._config)) & ~self.request.write
+                m.d.comb += no_such_word.eq(~(there & self._is_node()))
+        return m
+
+    def _is_node(self) -> Value:
+        return self.request.node < self._config.topology.nodes
+
+    def _has_memory(self) -> Value:
+        """The node is one, and no switch."""
+        switches = self._config.topology.switches
+        return self._is_node() & ~_any(self.request.node == node for node in switches)
+
+    def _in_table(self) -> Value:
+        """The address is that of a word of some sender's table."""
+        bits = table_address_bits(self._config)
+        place, lane = self.request.address[:bits], self.request.address[bits:]
+        return (place < self._config.table_words) & (lane < self._config.lanes)
+
+    def _is_in_use(self) -> Value:
+        """The word of a table is one of a program that is starting, running or queued."""
+        place = self.request.address[: table_address_bits(self._config)]
+
+        def has(run) -> Value:
+            return (place >= run.base) & (place < run.end)
+
+        return (self.busy & has(self.run)) | (self.queued & has(self.next_run))
+
+    def _is_active(self) -> Value:
+        """The program is starting, running or queued."""
+        return (self.busy & (self.program == self.run.program)) | (
+            self.queued & (self.program == self.next_run.program)
+        )
+
+    def _is_register(self) -> Value:
+        """The request is one that a register of the controller answers."""
+        address, command = self.request.address, self.request.write_data[:8]
+        is_written = _any(address == word for word in WRITABLE)
+        known = (command >= Command.START) & (command <= Command.ACKNOWLEDGE)
+        is_command = address == ControllerWord.COMMAND
+        return Mux(
+            self.request.write,
+            is_written & (known | ~is_command),
+            (address <= ControllerWord.ENABLE) & ~is_command,
+        )
+
+    def _cannot_start(self) -> Value:
+        """A start of what is not loaded, is of another network, or has no place to wait."""
+        config = self._config
+        is_start = (self.request.address == ControllerWord.COMMAND) & (
+            self.request.write_data[:8] == Command.START
+        )
+        return is_start & (
+            (self.program >= config.programs)
+            | (self.words == 0)
+            | (self.image != identity(config))
+            | (self.base + self.words > config.table_words)
+            | self.queued
+        )

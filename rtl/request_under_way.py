@@ -1,0 +1,159 @@
+"""One request at a time, from a host to the controller itself or to the tiles.
+
+It is written to docs/router.md, section 16, "Ports of the controller".
+"""
+
+from amaranth.hdl import C, Module, Mux, Signal
+from amaranth.lib import data
+from amaranth.lib.wiring import Component, In, Out
+
+from ..model.network.config import NetworkConfig
+from .host_port import (
+    HostPort,
+    HostSpace,
+    Refusal,
+    RequestPort,
+    StatusWord,
+    host_address_bits,
+    node_bits,
+)
+
+PATIENCE = 64
+"""Cycles in which the network may keep a request from a memory; then it is refused."""
+
+
+def request_layout(config: NetworkConfig) -> data.StructLayout:
+    """Everything that a host says of a request."""
+    return data.StructLayout(
+        {
+            "write": 1,
+            "space": 2,
+            "node": node_bits(config),
+            "address": host_address_bits(config),
+            "write_data": config.flit_width,
+        }
+    )
+
+
+class RequestUnderWay(Component):
+    """Takes a request, passes it on and answers it. Used by :class:`.Controller`.
+
+    Between requests it reads the flags of a node for the controller.
+
+    Members
+    -------
+    host : In(RequestPort)
+        Of the host.
+    tiles : Out(HostPort)
+        To all tiles, whose answers come in one.
+    request : Out(request_layout)
+        The request taken last.
+    decides : Out(1)
+        In this cycle the request is looked at, and carried out if the controller can do so itself.
+    local : In(1)
+        It is for the controller itself. As the next two, looked at while ``decides`` is 1.
+    refusal : In(2)
+        A :class:`.Refusal`.
+    word : In(flit_width)
+        The controller's answer.
+    fetch : In(1)
+        The flags of node ``fetch_node`` are to be read.
+    fetch_node : In(node_bits)
+        Constant while ``fetch`` is 1.
+    fetched : Out(1)
+        They are ``tiles.read_data`` in this cycle.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        self._config = config
+        super().__init__(
+            {
+                "host": In(RequestPort(config)),
+                "tiles": Out(HostPort(config)),
+                "request": Out(request_layout(config)),
+                "decides": Out(1),
+                "local": In(1),
+                "refusal": In(2),
+                "word": In(config.flit_width),
+                "fetch": In(1),
+                "fetch_node": In(node_bits(config)),
+                "fetched": Out(1),
+            }
+        )
+
+    def elaborate(self, _platform: object) -> Module:
+        """Take, decide, wait for a tile, answer; and fetch."""
+        m = Module()
+        m.d.comb += [
+            self.tiles.node.eq(self.request.node),
+            self.tiles.space.eq(self.request.space),
+            self.tiles.address.eq(self.request.address),
+            self.tiles.write.eq(self.request.write),
+            self.tiles.write_data.eq(self.request.write_data),
+        ]
+        with m.FSM():
+            with m.State("TAKE"):
+                self._elaborate_take(m)
+            with m.State("DECIDE"):
+                self._elaborate_decide(m)
+            with m.State("WAIT"):
+                self._elaborate_wait(m)
+            with m.State("ANSWER"):
+                m.d.comb += self.host.answered.eq(1)
+                m.next = "TAKE"
+            with m.State("FETCH"):
+                self._elaborate_fetch(m)
+        return m
+
+    def _elaborate_take(self, m: Module) -> None:
+        """Take a request, but fetch flags before it."""
+        m.d.comb += self.host.ready.eq(~self.fetch)
+        with m.If(self.fetch):
+            m.next = "FETCH"
+        with m.Elif(self.host.valid):
+            for name in request_layout(self._config).members:
+                m.d.sync += self.request[name].eq(getattr(self.host, name))
+            m.next = "DECIDE"
+
+    def _elaborate_fetch(self, m: Module) -> None:
+        """Ask for flags, which no network keeps from anybody."""
+        m.d.comb += [
+            self.tiles.valid.eq(1),
+            self.tiles.node.eq(self.fetch_node),
+            self.tiles.space.eq(HostSpace.STATUS),
+            self.tiles.address.eq(StatusWord.FLAGS),
+            self.tiles.write.eq(0),
+            self.fetched.eq(self.tiles.answered),
+        ]
+        with m.If(self.tiles.answered):
+            m.next = "TAKE"
+
+    def _elaborate_decide(self, m: Module) -> None:
+        """Answer at once, or ask the tiles."""
+        m.d.comb += self.decides.eq(1)
+        self._answer(m, self.word, self.refusal)
+        with m.If((self.refusal == Refusal.NONE) & ~self.local):
+            m.next = "WAIT"
+
+    def _elaborate_wait(self, m: Module) -> None:
+        """Ask, and after some time no more; a tile may have carried it out all the same."""
+        # A request that is given up may be answered for as long as it takes to be seen.
+        last = PATIENCE + self._config.barrier_registers + 1
+        waited = Signal(range(last + 1))
+        m.d.comb += self.tiles.valid.eq(waited < PATIENCE)
+        m.d.sync += waited.eq(waited + 1)
+        with m.If(self.tiles.answered):
+            m.d.sync += waited.eq(0)
+            damaged = self.tiles.damaged if self._config.parity else C(0)
+            shown = ~self.request.write & ~damaged
+            refusal = Mux(damaged, Refusal.DAMAGED, Refusal.NONE)
+            self._answer(m, Mux(shown, self.tiles.read_data, 0), refusal)
+        with m.Elif(waited == last):
+            m.d.sync += waited.eq(0)
+            self._answer(m, 0, Refusal.NOT_NOW)
+
+    def _answer(self, m: Module, word, refusal) -> None:
+        """Say it to the host in the next cycle."""
+        m.d.sync += [self.host.read_data.eq(word), self.host.refusal.eq(refusal)]
+        m.next = "ANSWER"

@@ -1,0 +1,196 @@
+"""The states of an engine: which program runs, which comes next, how a run ends.
+
+This is the middle of the controller (docs/router.md, section 16, "The controller")::
+
+    start, stop ──► state, program, queue ──► core reset, the program's place and timing
+                      ▲
+    done, error ──────┴──► cycle, culprit, interrupt
+"""
+
+import enum
+
+from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.lib import data
+from amaranth.lib.wiring import Component, In, Out, Signature
+
+from ..model.network.config import NetworkConfig, bits_for
+from .host_port import node_bits, table_address_bits
+from .link import CYCLE_BITS
+from .table import PROGRAM_BITS
+
+
+class RunState(enum.Enum):
+    """State of an engine; the host reads the value."""
+
+    IDLE = 0
+    STARTING = 1
+    RUNNING = 2
+    DONE = 3
+    FAILED = 4
+    TIMED_OUT = 5
+
+
+STATE_BITS = 3
+"""Width of a state's number."""
+
+
+def run_layout(config: NetworkConfig) -> data.StructLayout:
+    """Everything that is needed of a program to run it: its number, place, timing and limit."""
+    return data.StructLayout(
+        {
+            "program": PROGRAM_BITS,
+            "base": table_address_bits(config),
+            "end": bits_for(config.table_words),
+            "barrier": 1,
+            "half_duplex": 1,
+            "limit": config.flit_width,
+        }
+    )
+
+
+class AllNodes(Signature):
+    """The nodes together, as the controller sees them; the directions are theirs.
+
+    Members
+    -------
+    finished, flagged : Out(1)
+        All nodes are finished; some node has a flag set. Both are 0 while what is seen is of the
+        time before or in core reset.
+    heard : Out(1)
+        It is not.
+    first_flagged, first_unfinished : Out(node_bits)
+        The lowest number of a node that has a flag set, or is not finished. Valid where there is
+        one, and ``heard`` is 1.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        bits = node_bits(config)
+        super().__init__(
+            {
+                "finished": Out(1),
+                "flagged": Out(1),
+                "heard": Out(1),
+                "first_flagged": Out(bits),
+                "first_unfinished": Out(bits),
+            }
+        )
+
+
+class RunControl(Component):
+    """Starts, watches and ends runs. Used by :class:`.Controller`.
+
+    Members
+    -------
+    start : In(1)
+        Start the program ``offered``, or queue it while another runs. Only where none is queued.
+    offered : In(run_layout)
+        Valid while ``start`` is 1.
+    stop, acknowledge : In(1)
+        Commands of this cycle.
+    nodes : In(AllNodes)
+        In every cycle.
+    state : Out(RunState)
+        In every cycle.
+    run : Out(run_layout)
+        The program that is or was running; constant but when the state becomes *starting*.
+    queued : Out(1)
+        A program is queued.
+    next_run : Out(run_layout)
+        It. Valid while ``queued`` is 1.
+    cycle : Out(32)
+        The number of the cycle; behind a run, of its last one.
+    culprit : Out(node_bits)
+        The node to blame for the last run; 0 where none is.
+    ended : Out(1)
+        A run has ended by itself since the last ``acknowledge``.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        self._config = config
+        layout = run_layout(config)
+        super().__init__(
+            {
+                "start": In(1),
+                "offered": In(layout),
+                "stop": In(1),
+                "acknowledge": In(1),
+                "nodes": In(AllNodes(config)),
+                "state": Out(STATE_BITS),
+                "run": Out(layout),
+                "queued": Out(1),
+                "next_run": Out(layout),
+                "cycle": Out(CYCLE_BITS),
+                "culprit": Out(node_bits(config)),
+                "ended": Out(1),
+            }
+        )
+
+    def elaborate(self, _platform: object) -> Module:
+        """The state machine; a stop comes before all else."""
+        m = Module()
+        begins = Signal()
+        with m.If(self.acknowledge):
+            m.d.sync += self.ended.eq(0)
+        with m.Switch(self.state):
+            with m.Case(RunState.STARTING.value):
+                self._elaborate_starting(m)
+            with m.Case(RunState.RUNNING.value):
+                self._elaborate_queue(m)
+                with m.If(~self.stop):
+                    self._elaborate_running(m)
+            with m.Case(RunState.DONE.value):
+                m.d.comb += begins.eq(self.start | self.queued)
+            with m.Default():
+                m.d.comb += begins.eq(self.start)
+        with m.If(self.stop):
+            m.d.sync += [self.state.eq(RunState.IDLE.value), self.queued.eq(0)]
+        with m.Elif(begins):
+            self._begin(m)
+        return m
+
+    def _begin(self, m: Module) -> None:
+        """The queued program starts, or the one offered."""
+        m.d.sync += [
+            self.state.eq(RunState.STARTING.value),
+            self.run.eq(Mux(self.queued, self.next_run.as_value(), self.offered.as_value())),
+            self.queued.eq(0),
+            self.cycle.eq(0),
+            self.culprit.eq(0),
+        ]
+
+    def _elaborate_starting(self, m: Module) -> None:
+        """Hold the core in reset until everything is there that it must know from its end on."""
+        last = self._config.barrier_registers + 1
+        held = Signal(range(last + 1))
+        self._elaborate_queue(m)
+        m.d.sync += held.eq(held + 1)
+        with m.If(held == last):
+            m.d.sync += self.state.eq(RunState.RUNNING.value)
+        with m.If((held == last) | self.stop):
+            m.d.sync += held.eq(0)
+
+    def _elaborate_queue(self, m: Module) -> None:
+        """A program that is started now is the next one."""
+        with m.If(self.start):
+            m.d.sync += [self.queued.eq(1), self.next_run.eq(self.offered)]
+
+    def _elaborate_running(self, m: Module) -> None:
+        """The end of a run: a flag comes before all else, and done before the limit."""
+        nodes, next_cycle = self.nodes, Signal(CYCLE_BITS + 1)
+        m.d.comb += next_cycle.eq(self.cycle + 1)
+        with m.If(nodes.flagged):
+            self._end(m, RunState.FAILED, nodes.first_flagged)
+        with m.Elif(nodes.finished):
+            self._end(m, RunState.DONE)
+        with m.Elif(nodes.heard & (next_cycle == self.run.limit)):
+            self._end(m, RunState.TIMED_OUT, nodes.first_unfinished)
+        with m.Elif(nodes.heard):
+            m.d.sync += self.cycle.eq(next_cycle)
+
+    def _end(self, m: Module, state: RunState, culprit: Value | None = None) -> None:
+        """The run ends by itself; behind one that has a culprit nothing is queued."""
+        m.d.sync += [self.state.eq(state.value), self.ended.eq(1)]
+        if culprit is not None:
+            m.d.sync += [self.culprit.eq(culprit), self.queued.eq(0)]

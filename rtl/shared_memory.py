@@ -1,0 +1,165 @@
+"""The message memory of a node in a network with programs, which a host uses during a run too.
+
+::
+
+    receiver ──► write port ◄── controller         the network comes first
+    sender ◄──── read port ───► controller
+"""
+
+from amaranth.hdl import C, Module, Mux, ResetSignal, Signal, Value
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import Component, In, Member, Out
+
+from ..model.network.config import NetworkConfig
+from .memory_ports import WordRead, WordWrite, is_damaged, stored
+from .technology import PLAIN, Technology
+
+
+class SharedMemory(Component):
+    """Words of messages, with ports for the network and, when it leaves them free, for others.
+
+    Used by :class:`.NetworkInterface`. In core reset the network neither reads nor writes.
+
+    Members
+    -------
+    writes : array of WordWrite, In
+        Of the receivers.
+    reads : array of WordRead, In
+        Of the senders.
+    fetches : In(1)
+        The sender of the first lane needs the word that it reads in this cycle.
+    host_address : In(address_bits)
+        The place that the host reads or writes.
+    host_writes, host_reads : In(1)
+        It does so in this cycle; only where it may.
+    host_word : In(width)
+        The word that it writes.
+    write_free, read_free : Out(1)
+        It may. The word that it reads is that of ``reads[0]``, in the next cycle.
+    tile_write : In(WordWrite)
+        Only in a network with tile ports, as all that follow: the tile has a word to write.
+    tile_write_ready : Out(1)
+        It is written at the end of this cycle, if there is one. No write beyond the memory is done.
+    tile_reads : In(1)
+        The tile asks for the word of ``tile_read``.
+    tile_read_ready : Out(1)
+        It is read in this cycle, if it does.
+    tile_answered : Out(1)
+        A word was read for the tile in the last cycle.
+    tile_read : In(WordRead)
+        Its word is valid while ``tile_answered`` is 1, and 0 of a place beyond the memory.
+
+    """
+
+    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
+        self._config = config
+        self._technology = technology
+        bits, width = config.address_bits, config.flit_width
+        super().__init__(
+            {
+                "writes": In(WordWrite(bits, width)).array(config.lanes),
+                "reads": In(WordRead(bits, width, parity=config.parity)).array(config.lanes),
+                "fetches": In(1),
+                "host_address": In(bits),
+                "host_writes": In(1),
+                "host_reads": In(1),
+                "host_word": In(width),
+                "write_free": Out(1),
+                "read_free": Out(1),
+                **(self._members_of_tile(bits, width) if config.tile_ports else {}),
+            }
+        )
+
+    def _members_of_tile(self, bits: int, width: int) -> dict[str, Member]:
+        return {
+            "tile_write": In(WordWrite(bits, width)),
+            "tile_write_ready": Out(1),
+            "tile_reads": In(1),
+            "tile_read_ready": Out(1),
+            "tile_answered": Out(1),
+            "tile_read": In(WordRead(bits, width, parity=self._config.parity)),
+        }
+
+    def elaborate(self, _platform: object) -> Module:
+        """The memory; its first ports are those that others share."""
+        m = Module()
+        m.submodules.memory = memory = Memory(
+            shape=self._config.flit_width + self._config.parity,
+            depth=self._config.message_words,
+            init=[],
+            attrs=self._technology.memory_attributes,
+        )
+        runs = Signal()
+        m.d.comb += [
+            runs.eq(~ResetSignal()),
+            self.write_free.eq(~(runs & self.writes[0].enable)),
+            self.read_free.eq(~(runs & self.fetches)),
+        ]
+        for lane, (write, read) in enumerate(zip(self.writes, self.reads, strict=True)):
+            write_port, read_port = memory.write_port(), memory.read_port()
+            m.d.comb += read.word.eq(read_port.data)
+            if self._config.parity:
+                m.d.comb += read.damaged.eq(is_damaged(read_port.data))
+            if lane:
+                m.d.comb += [
+                    write_port.addr.eq(write.address),
+                    write_port.data.eq(self._stored(write.word)),
+                    write_port.en.eq(write.enable & runs),
+                    read_port.addr.eq(read.address),
+                ]
+            else:
+                self._elaborate_shared(m, write_port, read_port)
+        return m
+
+    def _elaborate_shared(self, m: Module, write_port, read_port) -> None:
+        """The ports of the first lane, in cycles in which it does not need them the host's."""
+        write, read = self.writes[0], self.reads[0]
+        if self._config.tile_ports:
+            self._elaborate_tile(m, write_port, read_port)
+            return
+        m.d.comb += [
+            write_port.addr.eq(Mux(self.write_free, self.host_address, write.address)),
+            write_port.data.eq(self._stored(Mux(self.write_free, self.host_word, write.word))),
+            write_port.en.eq(~self.write_free | self.host_writes),
+            read_port.addr.eq(Mux(self.host_reads, self.host_address, read.address)),
+        ]
+
+    def _elaborate_tile(self, m: Module, write_port, read_port) -> None:
+        """The same, with the tile behind network and host."""
+        write, read = self.writes[0], self.reads[0]
+        tile_write, tile_read = self.tile_write, self.tile_read
+        tile_is_read, beyond = Signal(), Signal(reset_less=True)
+        answered, words = Signal(reset_less=True), self._config.message_words
+        m.d.comb += [
+            self.tile_write_ready.eq(self.write_free & ~self.host_writes),
+            self.tile_read_ready.eq(self.read_free & ~self.host_reads),
+            tile_is_read.eq(self.tile_read_ready & self.tile_reads),
+            self.tile_answered.eq(answered),
+            tile_read.word.eq(Mux(beyond, 0, read_port.data)),
+            read_port.addr.eq(Mux(tile_is_read, tile_read.address, read.address)),
+        ]
+        if self._config.parity:
+            m.d.comb += tile_read.damaged.eq(~beyond & is_damaged(read_port.data))
+        m.d.sync += [answered.eq(tile_is_read), beyond.eq(tile_read.address >= words)]
+        with m.If(self.host_reads):
+            m.d.comb += read_port.addr.eq(self.host_address)
+        with m.If(~self.write_free):
+            self._write(m, write_port, write, C(1))
+        with m.Elif(self.host_writes):
+            m.d.comb += [
+                write_port.addr.eq(self.host_address),
+                write_port.data.eq(self._stored(self.host_word)),
+                write_port.en.eq(1),
+            ]
+        with m.Else():
+            self._write(m, write_port, tile_write, tile_write.enable & (tile_write.address < words))
+
+    def _stored(self, word: Value) -> Value:
+        return stored(word, parity=self._config.parity)
+
+    def _write(self, m: Module, write_port, write, enable: Value) -> None:
+        m.d.comb += [
+            write_port.addr.eq(write.address),
+            write_port.data.eq(self._stored(write.word)),
+            write_port.en.eq(enable),
+        ]

@@ -1,0 +1,149 @@
+"""Parity: a bit that is wrong in a memory is told when its word is read, and never passes for data.
+
+Bits are changed in the memories themselves, behind the back of the network.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from amaranth.hdl import ClockDomain
+from amaranth.lib.memory import Memory
+from helpers.engine_host import (
+    DAMAGED,
+    DONE,
+    FAILED,
+    MESSAGE,
+    STATUS,
+    Engine,
+    Host,
+    expected_rows,
+    program_words,
+    rows_before,
+)
+from helpers.programs import UP, program, put, words
+
+from eyecast.model.cycle.model import run
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.program import Program
+from eyecast.rtl import shared_memory, table
+
+LINE = mesh((3,))
+LIMITS = {"message_words": 8, "table_words": 16}
+PARITY_FLAG = 1 << 1
+WIDTH = 33
+"""Bits of a word in a memory."""
+
+
+def there() -> Program:
+    """Words go from node 0 to node 1, and from there on to node 2, with two header flits each."""
+    rows = {0: [put(1, (UP, 1), length=3, target=4)], 1: [put(2, (UP, 1), length=2, source=4)]}
+    return program(rows, {1: [1], 2: [2]}, LINE, **LIMITS)
+
+
+class Memories:
+    """The memories of an engine, by the order in which they are made: node by node."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.tables: list[Memory] = []
+        self.messages: list[Memory] = []
+        for module, made in ((table, self.tables), (shared_memory, self.messages)):
+            monkeypatch.setattr(module, "Memory", self._recorded(made))
+
+    def _recorded(self, made: list[Memory]) -> Any:
+        def memory(**options: Any) -> Memory:
+            made.append(Memory(**options))
+            return made[-1]
+
+        return memory
+
+    def flip(self, ctx: Any, memory: Memory, address: int, bit: int) -> None:
+        word = memory.data[address]
+        ctx.set(word, ctx.get(word) ^ 1 << bit)
+
+
+@pytest.fixture
+def memories(monkeypatch: pytest.MonkeyPatch) -> Memories:
+    return Memories(monkeypatch)
+
+
+def engine_of(clock: ClockDomain, made: Program) -> Engine:
+    return Engine(clock, replace(made.config, programs=1, tile_ports=True, parity=True))
+
+
+@pytest.mark.slow
+def test_flipped_bits_are_never_taken_for_data(clock: ClockDomain, memories: Memories) -> None:
+    """A word of each kind, and any bit of it; what is not read does no harm."""
+    made = there()
+    engine = engine_of(clock, made)
+    draw = random.Random(5)
+    predicted = run(made, words(made), timing="barrier")
+    sizes = [len(each) for each in program_words(made)]
+    # Nodes 0 and 1 read these words of messages; node 1 has got them from node 0.
+    read = {0: {0, 1, 2}, 1: set(), 2: set()}
+    flips = [("table", node, address) for node in range(3) for address in range(sizes[node] + 1)]
+    flips += [("message", node, address) for node in range(3) for address in (0, 2, 6)]
+
+    async def bench(host: Host) -> None:
+        ctx = host.ctx
+        for kind, node, address in flips:
+            await host.load(0, made, 2, limit=100)
+            await host.fill(words(made))
+            bit = draw.randrange(WIDTH)
+            if kind == "table":
+                memories.flip(ctx, memories.tables[node], 2 + address, bit)
+                harmful = address < sizes[node]
+            else:
+                memories.flip(ctx, memories.messages[node], address, bit)
+                harmful = address in read[node]
+            await host.run(0)
+            result = await host.result()
+            if harmful:
+                assert (result.state, result.culprit) == (FAILED, node), (kind, node, address, bit)
+                assert result.flags & PARITY_FLAG
+            else:
+                assert result.state == DONE, (kind, node, address, bit)
+                (rows,) = host.traces()
+                cycles = predicted.cycles + 1
+                assert rows_before(rows, cycles) == expected_rows(predicted, 1)
+
+    engine.simulate(bench)
+
+
+@pytest.mark.slow
+def test_a_host_and_a_tile_are_told_of_a_damaged_word(
+    clock: ClockDomain, memories: Memories
+) -> None:
+    made = there()
+    engine = engine_of(clock, made)
+
+    async def bench(host: Host) -> None:
+        ctx, tile = host.ctx, host.network.tile_2
+        await host.load(0, made, 2)
+        await host.fill(words(made))
+        await host.run(0)
+        assert (await host.result()).state == DONE
+        memories.flip(ctx, memories.messages[1], 3, 32)
+        memories.flip(ctx, memories.messages[2], 5, 7)
+        assert await host.read(MESSAGE, 1, 2) == words(made)[1, 2]
+        assert await host.read(STATUS, 1, 0) == 0
+        assert await host.request(MESSAGE, 1, 3) == (0, DAMAGED)
+        assert await host.read(STATUS, 1, 0) == PARITY_FLAG
+        ctx.set(tile.read_valid, 1)
+        ctx.set(tile.read_address, 5)
+        await ctx.tick()
+        ctx.set(tile.read_valid, 0)
+        assert ctx.get(tile.read_answered)
+        assert ctx.get(tile.finished)
+        await ctx.tick()
+        assert not ctx.get(tile.finished)
+        assert await host.read(STATUS, 2, 0) == PARITY_FLAG
+        # What is written anew is whole.
+        await host.fill(words(made))
+        np.testing.assert_array_equal(await host.memory(), words(made))
+
+    engine.simulate(bench)

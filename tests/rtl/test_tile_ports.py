@@ -1,0 +1,243 @@
+"""Ports of tiles: words of messages that are written and read while a network runs.
+
+A tile that writes and reads at random changes nothing that the network does; every word that it
+reads is the one that was there, and none that it writes is lost.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from amaranth.hdl import ClockDomain
+from helpers.engine_host import START, Engine, Host, expected_rows, rows_before
+from helpers.programs import UP, program, put, words
+
+from eyecast.model.collectives.registry import Request, find_algorithm
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import hypercube, mesh
+from eyecast.model.program.compiler import fit
+from eyecast.model.program.program import Program
+
+LINE = mesh((3,))
+LIMITS = {"message_words": 64, "table_words": 32}
+THERE = UP
+OWN = 32
+"""From this word on memories are the tiles' own."""
+
+
+def there() -> Program:
+    """Long messages from node 0 over node 1 to node 2, and one back."""
+    rows = {
+        0: [put(1, (THERE, 1), length=20, target=4), put(2, (THERE, 2), length=9, source=2)],
+        1: [put(3, (THERE, 1), length=12, target=20, source=4)],
+        2: [put(4, (THERE + 1, 2), length=7)],
+    }
+    return program(rows, {1: [1], 2: [2, 3], 0: [4]}, LINE, **LIMITS)
+
+
+@dataclass
+class Tile:
+    """A tile that writes and reads words of its own at random, and knows what must be there."""
+
+    port: Any
+    memory: list[int]
+    draw: random.Random
+    answers: list[int] = field(default_factory=list)
+    written: int = 0
+    read: int = 0
+    waited: int = 0
+    rests: bool = False
+    bells: list[int] = field(default_factory=list)
+
+    async def use(self, ctx: Any) -> None:
+        """Ask for something at random, in every cycle; what is not taken is asked for again."""
+        port, draw = self.port, self.draw
+        asks_write, asks_read = False, False
+        asked = None
+        while True:
+            if not asks_write and not self.rests and draw.random() < 0.7:
+                asks_write = True
+                ctx.set(port.write_address, draw.randrange(OWN, len(self.memory)))
+                ctx.set(port.write_data, draw.getrandbits(32))
+            if not asks_read and draw.random() < 0.7:
+                asks_read = True
+                ctx.set(port.read_address, draw.randrange(OWN, len(self.memory)))
+            ctx.set(port.write_valid, asks_write)
+            ctx.set(port.read_valid, asks_read)
+            taken_write = asks_write and ctx.get(port.write_ready)
+            taken_read = asks_read and ctx.get(port.read_ready)
+            self.waited += asks_write + asks_read - taken_write - taken_read
+            if asked is not None:
+                assert ctx.get(port.read_answered)
+                assert ctx.get(port.read_data) == asked
+                self.read += 1
+            else:
+                assert not ctx.get(port.read_answered)
+            asked = self.memory[ctx.get(port.read_address)] if taken_read else None
+            if taken_write:
+                self.memory[ctx.get(port.write_address)] = ctx.get(port.write_data)
+                self.written += 1
+            if ctx.get(port.arrived):
+                self.bells.append(ctx.get(port.arrived_step))
+            asks_write &= not taken_write
+            asks_read &= not taken_read
+            await ctx.tick()
+
+
+def engine_of(clock: ClockDomain, program: Program) -> Engine:
+    return Engine(clock, replace(program.config, programs=2, tile_ports=True))
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(s, marks=pytest.mark.slow) for s in (2, 3))])
+def test_the_network_comes_first(clock: ClockDomain, seed: int) -> None:
+    made = there()
+    engine = engine_of(clock, made)
+    draw, memory = random.Random(seed), words(made)
+    tiles = [
+        Tile(getattr(engine.network, f"tile_{node}"), memory[node].tolist(), draw)
+        for node in range(3)
+    ]
+    predicted = run(made, memory, timing="barrier")
+    ready = []
+
+    async def bench(host: Host) -> None:
+        await host.load(0, made, 0)
+        await host.fill(memory)
+        ready.append(True)
+        assert await host.command(START, 0) == 0
+        await host.until("done")
+        cycles = predicted.cycles + 1
+        assert host.ctx.get(host.network.cycle) == cycles
+        (rows,) = host.traces()
+        assert rows_before(rows, cycles) == expected_rows(predicted, 1)
+        for tile in tiles:
+            tile.rests = True
+        await host.result()
+        for node, tile in enumerate(tiles):
+            for address in range(0, 64, 3):
+                expected = predicted.memory[node, address] if address < OWN else None
+                word = await host.read(0, node, address)
+                assert word == (tile.memory[address] if expected is None else expected)
+
+    def user(tile: Tile) -> Any:
+        async def use(ctx: Any) -> None:
+            while not ready:
+                await ctx.tick()
+            await tile.use(ctx)
+
+        return use
+
+    engine.simulate(bench, *map(user, tiles))
+    for tile in tiles:
+        assert min(tile.written, tile.read, tile.waited) > 20
+    assert [tile.bells for tile in tiles] == [[4], [1], [2, 3]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("timing", ["barrier", "self-timed"])
+def test_a_tile_holds_its_node_back(clock: ClockDomain, timing: str) -> None:
+    """The first row begins when its tile lets it; the tile may use the memory until then."""
+    made = there()
+    engine = engine_of(clock, made)
+    memory = words(made)
+    held = 30
+
+    async def bench(host: Host) -> None:
+        ctx, tile = host.ctx, host.network.tile_0
+        await host.load(0, made, 0, barrier=timing == "barrier")
+        await host.fill(memory)
+        ctx.set(tile.hold, 1)
+        assert not ctx.get(tile.running)
+        assert await host.command(START, 0) == 0
+        while not ctx.get(tile.running):
+            assert not ctx.get(tile.finished)
+            await ctx.tick()
+        for cycle in range(held):
+            assert ctx.get(host.network.cycle) == cycle
+            assert ctx.get(tile.step) == 1
+            assert ctx.get(tile.read_ready)
+            assert ctx.get(tile.write_ready)
+            await ctx.tick()
+        # The register of hold is 0 from the next cycle on.
+        ctx.set(tile.hold, 0)
+        await host.until("done")
+        assert ctx.get(tile.finished)
+        assert ctx.get(tile.program) == 0
+        predicted = run(made, memory, timing=timing)
+        # Control words are read in cycle 1, so that the row could begin in cycle 2.
+        later = held + 1 - 2
+        cycles = predicted.cycles + 1 + later
+        assert ctx.get(host.network.cycle) == cycles
+        (rows,) = host.traces()
+        assert rows_before(rows, cycles) == expected_rows(predicted, 1 + later)
+
+    engine.simulate(bench)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("registers", [0, 3])
+def test_bells_of_several_lanes(clock: ClockDomain, registers: int) -> None:
+    """Each packet rings once, and two that end in the same cycle one after the other."""
+    cube = hypercube(2)
+    request = Request(topology=cube, words=3, all_port=True)
+    made = find_algorithm("all-to-all", "sbnt").generate(request)
+    limits: dict[str, Any] = {
+        "all_port": True,
+        "message_words": 32,
+        "barrier_registers": registers,
+    }
+    _, (compiled,) = fit(NetworkConfig(topology=cube, **limits), [made])
+    each = compiled.program
+    engine = engine_of(clock, each)
+    memory = words(each)
+    ports = [getattr(engine.network, f"tile_{node}") for node in range(4)]
+    bells: list[list[int]] = [[] for _ in ports]
+
+    async def listen(ctx: Any) -> None:
+        while True:
+            for port, heard in zip(ports, bells, strict=True):
+                if ctx.get(port.arrived):
+                    heard.append(ctx.get(port.arrived_step))
+            await ctx.tick()
+
+    async def bench(host: Host) -> None:
+        await host.load(1, each, 3)
+        await host.fill(memory)
+        await host.run(1)
+        await host.memory()
+
+    engine.simulate(bench, listen)
+    predicted = run(each, memory, timing="barrier")
+    for heard, arrived in zip(bells, predicted.arrived, strict=True):
+        assert sorted(heard) == sorted(np.nonzero(arrived)[1].tolist())
+
+
+@pytest.mark.slow
+def test_places_beyond_the_memory(clock: ClockDomain) -> None:
+    made = program({}, {}, mesh((2,)), message_words=5)
+    engine = engine_of(clock, made)
+
+    async def bench(host: Host) -> None:
+        ctx, tile = host.ctx, host.network.tile_1
+        ctx.set(tile.write_valid, 1)
+        for address in range(8):
+            ctx.set(tile.write_address, address)
+            ctx.set(tile.write_data, 100 + address)
+            assert ctx.get(tile.write_ready)
+            await ctx.tick()
+        ctx.set(tile.write_valid, 0)
+        ctx.set(tile.read_valid, 1)
+        for address in range(8):
+            ctx.set(tile.read_address, address)
+            assert ctx.get(tile.read_ready)
+            await ctx.tick()
+            assert ctx.get(tile.read_answered)
+            assert ctx.get(tile.read_data) == (100 + address if address < 5 else 0)
+        assert (await host.memory())[1].tolist() == [100, 101, 102, 103, 104]
+
+    engine.simulate(bench)
