@@ -18,6 +18,9 @@ from .run import Done, failed_row, run_points
 WAITING_PER_THREAD = 4
 """Groups that the scheduler has for each thread of its workers, so that none waits for the next."""
 
+POINTS_PER_TASK = 8
+"""Points on the model in one task; those of a worker that dies are run again."""
+
 CONNECT_SECONDS = 10
 
 
@@ -40,7 +43,7 @@ def run_on_cluster(groups: Sequence[Sequence[Point]], *, scheduler: str) -> Gene
 def _run(distributed: Any, client: Any, groups: Sequence[Sequence[Point]]) -> Iterator[Done]:
     """Keep the scheduler supplied with groups, and yield points as groups end."""
     here = sources()
-    left = deque(list(group) for group in groups)
+    left = deque(_tasks(groups))
     given: dict[Any, list[Point]] = {}
     alone: set[str] = set()
     ended = distributed.as_completed()
@@ -64,6 +67,14 @@ def _run(distributed: Any, client: Any, groups: Sequence[Sequence[Point]]) -> It
             # Another point of the same worker may have ended it.
             alone.update(point.key for point in points)
             left.extend([point] for point in points)
+
+
+def _tasks(groups: Sequence[Sequence[Point]]) -> list[list[Point]]:
+    """Put single points together: a task takes Dask as long as a short run."""
+    tasks = [list(group) for group in groups if len(group) > 1]
+    single = [group[0] for group in groups if len(group) == 1]
+    starts = range(0, len(single), POINTS_PER_TASK)
+    return [*tasks, *(single[start : start + POINTS_PER_TASK] for start in starts)]
 
 
 def run_group(points: Sequence[Point], expected: str) -> list[Done]:
