@@ -116,11 +116,16 @@ def address_map(config: NetworkConfig) -> dict[str, object]:
 
 
 def latencies(config: NetworkConfig) -> dict[str, int]:
-    """Cycles of the ports: from a release of reset, or a start, to cycle 0, and to an answer."""
+    """Cycles between what the ports show: a release of reset, an answer, cycle 0, an end."""
     registers = config.barrier_registers
     if config.programs:
-        # The start is taken, the state is "starting" for K + 2 cycles, and then comes cycle 0.
-        return {"start_to_cycle_0": registers + 3, "answer_at_most": 2 * registers + 8}
+        # From the cycle in which a start is answered on, the state is "starting" for K + 2 cycles;
+        # the end of the reset passes half of the registers on its way to the nodes.
+        return {
+            "answer_to_cycle_0": registers + 2 + registers // 2,
+            "finished_to_done": 1 - (-registers // 2),
+            "answer_at_most": 2 * registers + 8,
+        }
     return {
         "reset_after_last_write": 1,
         "release_to_cycle_0": 1 + registers // 2,

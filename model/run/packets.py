@@ -71,7 +71,8 @@ def packets_of(config: NetworkConfig, trace: Trace) -> Packets:
 def injected_flits(program: Program) -> Trace:
     """The flits of all rows, as port 0, each in the first cycle in which it can be injected.
 
-    Payload words are not known and 0. Reading a row takes ``control_words`` cycles.
+    Payload words are not known and 0. Reading a row takes ``control_words`` cycles, and what lies
+    in front of the first one a cycle for each word.
     """
     config, order = program.config, program.sender_order
     header_flits, header = program.header_flits[order], program.header_of(order)
@@ -81,7 +82,7 @@ def injected_flits(program: Program) -> Trace:
     rows = zip(program.row_node[order], program.start[order], length, strict=True)
     for place, (sender, start, flits) in enumerate(rows):
         # A node's injection port is free from the cycle after its last flit on.
-        node, free = sender, free if sender == node else 0
+        node, free = sender, free if sender == node else config.leading_words
         begin[place] = max(free + config.table.control_words, start)
         free = begin[place] + flits
     trace, first = Trace.empty(int(length.sum())), offsets_of(length)[:-1]

@@ -5,12 +5,11 @@ Cycles are worked out by hand from the page; c is the cycle in which the first r
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from helpers.programs import DOWN, LINE, UP, C, departures, flags, program, put, simulated, words
+from helpers.programs import DOWN, UP, C, departures, flags, program, put, simulated, words
 from helpers.switch_networks import switch_star
 
 from eyecast.model.base.errors import InvalidInput
@@ -19,6 +18,7 @@ from eyecast.model.cycle.model import run
 from eyecast.model.network.config import TIMINGS
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.program import Program
+from eyecast.model.run.rules import check_trace
 from eyecast.model.run.run import SENDER_STATES, EndState
 
 RELAY = {0: [put(1, (UP, 1), length=3)], 1: [put(2, (UP, 2), target=8, length=2)]}
@@ -44,6 +44,7 @@ def test_a_controlled_run_is_the_same_later(
     assert controlled.cycles == plain.cycles + later
     shifted = [flit._replace(cycle=flit.cycle + later) for flit in plain.trace]
     assert list(controlled.trace) == shifted
+    check_trace(made, controlled.trace)
     assert (controlled.memory == plain.memory).all()
     assert controlled.ending == (EndState.DONE, controlled.cycles, None)
 
@@ -176,10 +177,3 @@ def test_what_cannot_be_is_refused() -> None:
     ):
         with pytest.raises(InvalidInput, match=refusal):
             simulated(made, control=control)
-
-
-def test_a_network_without_programs_has_no_words_in_front_of_its_tables() -> None:
-    made = relay()
-    controlled = replace(made.config, programs=1)
-    assert (made.config.leading_words, controlled.leading_words) == (0, 1)
-    assert LINE.nodes == 4

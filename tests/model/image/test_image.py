@@ -107,7 +107,10 @@ def test_the_registers_of_the_barrier_are_in_the_latencies(eyecast: Command, her
                 "outputs_late": 2,
             },
         ),
-        ("--barrier-registers 3 --programs 1", {"start_to_cycle_0": 6, "answer_at_most": 14}),
+        (
+            "--barrier-registers 3 --programs 1",
+            {"answer_to_cycle_0": 6, "finished_to_done": 3, "answer_at_most": 14},
+        ),
     ):
         options = ("--mesh", "2x2", "--source", "0,0", *more.split(), "--image", "i.csv")
         assert eyecast("program", *options).status == 0
