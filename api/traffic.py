@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..model.run.run import Run
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TrafficRun:
     """Traffic that was run.
 
@@ -33,6 +33,9 @@ class TrafficRun:
 
     case: TrafficCase
     compared: TrafficResult | None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.case.program.config.topology.label}, {self.run!r}>"
 
     @property
     def run(self) -> Run:

@@ -77,9 +77,27 @@ def require_format_of(file: InputFile) -> Format:
     return found
 
 
+def format_with(file: InputFile, content: Content, otherwise: Format) -> Format:
+    """Recognise the format of a file that holds ``content``; unknown JSON is ``otherwise``.
+
+    Raises :class:`.InvalidInput` for a file that looks like something else, or like no format.
+    """
+    found = format_of(file, content)
+    if found is not None:
+        return found
+    other = format_of(file)
+    if other is not None:
+        held = " or ".join(sorted(other.reads))
+        raise InvalidInput(f"{input_name(file)} must be a {content}, not a {held} ({other.title})")
+    if not file.content[:HEAD].lstrip().startswith(b"{"):
+        names = one_of(name for name, each in FORMATS.items() if content in each.reads)
+        raise InvalidInput(f"{input_name(file)}: format must be {names}, and it looks like none")
+    return otherwise
+
+
 def network_of_file(file: InputFile, form: Format | None = None) -> Topology:
     """Read the network of ``file``, of format ``form`` or that which it looks like."""
-    form = form or format_of(file, Content.NETWORK) or NETWORK
+    form = form or format_with(file, Content.NETWORK, NETWORK)
     assert form.read_network is not None
     return form.read_network(file)
 
@@ -91,6 +109,5 @@ def format_for(path: str | Path, content: Content) -> Format:
         if str(path).endswith(each.suffixes):
             return each
     suffixes = one_of(dict.fromkeys(suffix for each in able for suffix in each.suffixes))
-    raise InvalidInput.of(
-        f"suffix of {path}", f"{suffixes} for a {content} (--to names another format)", "another"
-    )
+    allowed = f"{suffixes} for a {content} (--to names another format)"
+    raise InvalidInput.of(f"suffix of {path}", allowed, repr(Path(path).suffix))

@@ -37,8 +37,12 @@ report_option = click.option(
 
 
 def require_seen(report: str | None, topology: Topology) -> None:
-    """Refuse a network that is too large to be seen, where a page ``report`` is to show it."""
+    """Refuse a page ``report`` that is no page, or of a network that is too large to be seen."""
     if report is not None:
+        page = Path(report)
+        # What is there and is no file, such as standard output, is for require_output_files.
+        if page.suffix.lower() not in (".html", ".htm") and (page.is_file() or not page.exists()):
+            raise InvalidInput.of(f"suffix of page {report}", ".html", page.suffix or "missing")
         from ...picture.places import Places
 
         Places.of(topology.without_faults or topology)

@@ -75,9 +75,9 @@ def schedule_of_file(
     """
     from ...formats.format import Content, Wishes
     from ...formats.own import SCHEDULE
-    from ...formats.registry import format_of
+    from ...formats.registry import format_with
 
-    form = form or format_of(file, Content.SCHEDULE) or SCHEDULE
+    form = form or format_with(file, Content.SCHEDULE, SCHEDULE)
     if form.read_schedule is not None:
         refuse_beside(option, REPLACED_BY_SCHEDULE_FILE)
         schedule = form.read_schedule(file)

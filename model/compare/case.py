@@ -20,7 +20,7 @@ WATCHDOG_SLACK = 100
 """and how many cycles more, before it is taken to hang."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Case:
     """One schedule to carry out, and what the cycle model says will happen."""
 
@@ -29,6 +29,9 @@ class Case:
     payload: Payload
     timing: Timing
     predicted: Prediction
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.schedule!r}, {self.timing}, {self.predicted!r}>"
 
     @classmethod
     def of(cls, compiled: Compiled, *, timing: Timing, seed: int) -> Case:

@@ -28,7 +28,7 @@ class Check:
         return asdict(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """A run of the hardware, compared with its prediction line by line."""
 
@@ -36,13 +36,17 @@ class Comparison:
     checks: tuple[Check, ...]
     difference: Difference | None
 
+    def __repr__(self) -> str:
+        told = "agrees" if self.agrees else "differs"
+        return f"<{type(self).__name__}: {told}, {self.measured!r}>"
+
     @property
     def agrees(self) -> bool:
         """Tell whether every line of the table is right."""
         return all(check.agrees for check in self.checks)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification(Comparison):
     """The comparison of a case that was carried out."""
 

@@ -58,7 +58,7 @@ class TrafficCase:
         return cls(traffic, program, seed, refusal, words, predicted)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrafficResult(Comparison):
     """The comparison of a case that was run."""
 

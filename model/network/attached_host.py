@@ -20,7 +20,7 @@ from .faults import with_faults
 from .topology import NO_LINK, Topology, require_port_count
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class HostedTopology(Topology):
     """A topology whose last node is a host.
 

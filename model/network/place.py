@@ -22,8 +22,11 @@ def place_name(topology: Topology, node: int) -> str:
     return numbers if isinstance(numbers, str) else f"({','.join(map(str, numbers or ()))})"
 
 
-_COMPASS = ("east", "west", "north", "south")
-"""The ports of the first two axes of a grid: up and down axis 0, up and down axis 1."""
+_COMPASS = ("east", "west", "south", "north")
+"""The ports of the first two axes of a grid: up and down axis 0, up and down axis 1.
+
+They are as in the pictures, which have row 0 at the top, as a page of text has.
+"""
 
 
 def port_name(topology: Topology, port: int) -> str:

@@ -40,7 +40,7 @@ LARGEST_DIMENSION = 23
 """Of a hypercube: of 24 there would be too many ports."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Topology:
     """A network's nodes and directed links.
 
@@ -75,6 +75,9 @@ class Topology:
     def __post_init__(self) -> None:
         for table in (self.neighbor, self.peer):
             table.setflags(write=False)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.label}, {self.nodes} nodes>"
 
     @property
     def nodes(self) -> int:

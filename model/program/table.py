@@ -33,7 +33,7 @@ NO_START = -1
 """The start of a row that may begin as soon as its step has come."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ProgramTable:
     """The tables of every node of a network, and what they assume of it.
 
@@ -103,6 +103,10 @@ class ProgramTable:
         if rows and not 0 <= self.route.min() <= self.route.max() < len(self.routes):
             allowed = f"0 to {len(self.routes) - 1}"
             raise InvalidInput.of("program: route", allowed, f"up to {self.route.max()}")
+
+    def __repr__(self) -> str:
+        network = self.config.topology.label
+        return f"<{type(self).__name__}: {network}, {len(self.step)} rows, {self.steps} steps>"
 
     @property
     def nodes(self) -> int:

@@ -31,7 +31,7 @@ SENDER_STATES = ("control", "ready", "header", "payload", "ended", "failed", "ex
 """Names of the states of a sender, by number (docs/router.md, sections 4 and 16)."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Run:
     """A run of a program, whoever carried it out.
 
@@ -65,6 +65,12 @@ class Run:
     step: npt.NDArray[np.int64]
     arrived: npt.NDArray[np.bool_]
 
+    def __repr__(self) -> str:
+        end = "finished" if self.finished else "not finished"
+        flagged = int(np.count_nonzero(self.flags))
+        flags = f"flags at {flagged} nodes" if flagged else "no flags"
+        return f"<{type(self).__name__}: {end}, {self.cycles} cycles, {flags}>"
+
     def flag_names(self, node: int) -> list[str]:
         """List the names of the flags that ``node`` has set."""
         return [name for bit, name in FLAGS.items() if self.flags[node] >> bit & 1]
@@ -95,7 +101,7 @@ class Ending(NamedTuple):
     culprit: int | None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Prediction(Run):
     """A run of the cycle model, which sees more than the hardware tells.
 
@@ -113,7 +119,7 @@ class Prediction(Run):
     ending: Ending
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class HardwareRun(Run):
     """A run of the hardware, simulated or on a board.
 

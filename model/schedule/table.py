@@ -64,7 +64,7 @@ class Blocks:
         return cls(np.array([root], np.int32), (None,), np.array([words], np.int32))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class SendTable:
     """An immutable table of sends and the collective that they carry out.
 
@@ -104,6 +104,10 @@ class SendTable:
         _require_offsets("path_offsets", self.path_offsets, self.path_nodes, self.sends, 2)
         _require_offsets("block_offsets", self.block_offsets, self.block_ids, self.sends, 1)
         _require_size("vcs", self.vcs, self.tcd)
+
+    def __repr__(self) -> str:
+        what = f"{self.topology.label}, {self.algorithm} {self.collective}"
+        return f"<{type(self).__name__}: {what}, {self.sends} sends>"
 
     @property
     def sends(self) -> int:

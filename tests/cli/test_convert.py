@@ -63,7 +63,7 @@ REFUSED = {
     ),
     "convert ring.xml s.vsd --mesh 2x2": (
         "suffix of s.vsd must be .json, .xml, .goal or .et for a schedule (--to names another "
-        "format), not another"
+        "format), not '.vsd'"
     ),
     "convert ring.xml s.json --mesh 2x2 --to forestcoll": (
         "--to forestcoll must be left out with a schedule: it is read only"

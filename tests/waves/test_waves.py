@@ -177,7 +177,7 @@ def test_ports_have_names_that_a_person_knows():
     def names(topology: Topology) -> list[str]:
         return [port_name(topology, port) for port in range(1, topology.ports)]
 
-    assert names(MESH) == ["east", "west", "north", "south"]
+    assert names(MESH) == ["east", "west", "south", "north"]
     assert names(eyecast.torus((2, 2, 2)))[4:] == ["axis_2_up", "axis_2_down"]
     assert names(eyecast.ring(4)) == ["east", "west"]
     assert names(eyecast.hypercube(3)) == ["axis_0", "axis_1", "axis_2"]
