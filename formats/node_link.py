@@ -52,6 +52,8 @@ NODE_LINK = Format(
     name="node-link",
     title="networkx node-link JSON",
     suffixes=(".json",),
-    looks=lambda head: head.lstrip().startswith(b"{") and b'"nodes"' in head,
+    looks=lambda head: (
+        head.lstrip().startswith(b"{") and b'"nodes"' in head and b'"eyecast-' not in head
+    ),
     read_network=read_node_link,
 )
