@@ -240,7 +240,11 @@ def test_a_silent_port_is_one_line(eyecast: Command, port):
     ("config", "options", "signatures"),
     [
         (PAIR, (), {"signatures": "2 of 2"}),
-        (replace(PAIR, signature=False, steps=7), ("--no-signature", "--steps", "7"), {}),
+        # A board's hardware of its own, which is built for this alone.
+        pytest.param(
+            *(replace(PAIR, signature=False, steps=7), ("--no-signature", "--steps", "7"), {}),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_board_at_a_serial_port_is_run_and_compared(
