@@ -133,7 +133,7 @@ ASKED = ("node", "space", "address", "write", "write_data")
 
 
 def asked_of_tiles(config: NetworkConfig) -> tuple[str, ...]:
-    """What each tile is told of its :class:`HostPort`."""
+    """List the signals of a :class:`HostPort` that each tile is told."""
     return (*ASKED, "valid") if config.programs else ASKED
 
 

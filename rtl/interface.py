@@ -316,7 +316,7 @@ class NetworkInterface(Component):
         ]
 
     def _elaborate_tile(self, m: Module, steps: StepKeeper, lanes: Sequence[Lane]) -> None:
-        """How the tile holds the node back, and what it is told."""
+        """The tile holds the node back, and is told of packets, step and run."""
         tile, runs = self.tile, ~ResetSignal()
         m.submodules.doorbell = doorbell = Doorbell(self._config)
         for lane, arrival in zip(lanes, doorbell.arrivals, strict=True):

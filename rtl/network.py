@@ -268,7 +268,7 @@ class Network(Component):
     def _tell_steps(
         self, m: Module, tree: BroadcastTree, tiles: list, advance, barrier, half_duplex
     ) -> None:
-        """How nodes have their steps."""
+        """Tell all nodes of the barrier: their steps rise by it."""
         rising = Signal()
         m.d.comb += rising.eq(advance & barrier)
         told = {"advance": rising, "barrier": barrier, "half_duplex": half_duplex}

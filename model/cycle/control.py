@@ -1,4 +1,4 @@
-"""What a controller and the tiles add to a run: docs/router.md, sections 16 and 17."""
+"""Additions of a controller and of tiles to a run: docs/router.md, sections 16 and 17."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..program.table import ProgramTable
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Control:
-    """What is asked of a run beside its program, in a network with a controller.
+    """Requests to a run beside its program, in a network with a controller.
 
     limit
         The most cycles of the run, as in the program's entry of the directory; 0: no limit.

@@ -65,8 +65,8 @@ def run(
     means :func:`cycle_limit` of the program. ``record_trace`` False saves the time and room that a
     trace takes. ``refusal`` holds a pattern for each node: in cycle t it takes no flit if bit t mod
     16 is set; None means that all accept always, which is all there is in a network without timed
-    rows. ``control`` is what
-    a controller, and the tiles, add (docs/router.md, sections 16 and 17); None: nothing.
+    rows. ``control`` is what a controller and the tiles add (docs/router.md, sections 16 and 17);
+    None: nothing.
 
     The program may be wrong in any way that its table can express; the flags tell. Raises
     :class:`InvalidInput` for what no table or memory of the network can hold.

@@ -89,14 +89,14 @@ class Image:
 
     @property
     def slot(self) -> Slot | None:
-        """Where the program lies; None in a network without a controller."""
+        """Place of the program in the tables; None in a network without a controller."""
         if not self.program.config.programs:
             return None
         return slot_of(self.program, self.base)
 
     @property
     def writes(self) -> Words:
-        """What is written, in order: rows (node, space, address, word)."""
+        """Words to be written, in order: rows (node, space, address, word)."""
         config = self.program.config
         tables = [*_tables(self.program, self.base)]
         messages = [
@@ -145,7 +145,7 @@ class Image:
         }
 
     def _program(self) -> dict[str, object]:
-        """How the program is started."""
+        """Describe the start of the program, as JSON values."""
         started: dict[str, object] = {
             "barrier": self.timing is Timing.BARRIER,
             "half_duplex": self.program.half_duplex,

@@ -13,7 +13,7 @@ from .table import ProgramTable
 
 
 class Slot(NamedTuple):
-    """Where a program lies in the table memory of every sender.
+    """Place of a program in the table memory of every sender.
 
     base
         The address at which it begins.
