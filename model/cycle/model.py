@@ -84,6 +84,29 @@ def run(
     registers = reset_registers(network, memory)
     # A switch has no table, so it is where a node comes that has read the end of its own.
     registers.sender[~np.repeat(_has_interface(config), config.lanes)] = ENDED
+    finished, trace = _simulated(network, registers, limit, most, record_trace=record_trace)
+    return Prediction(
+        finished=finished,
+        cycles=int(registers.total[CYCLE]),
+        memory=registers.memory,
+        trace=trace,
+        flags=registers.flags,
+        stalled_flits=registers.stalled_flits,
+        step=np.where(_has_interface(config), registers.step, 0),
+        arrived=registers.arrived.reshape(config.topology.nodes, config.lanes, -1),
+        received=registers.received,
+        step_ends=registers.step_end[1 : program.steps + 1],
+        ending=_ending(registers, finished=finished),
+    )
+
+
+def _simulated(
+    network: Network, registers: Registers, limit: int, most: int, *, record_trace: bool
+) -> tuple[bool, Trace]:
+    """Simulate until all nodes are finished, or up to cycle ``limit``: if they are, and the trace.
+
+    A run that has failed before the limit of its controller goes on, up to cycle ``most``.
+    """
     lists = empty_lists(network)
     # A chunk is full when it may have no room for one more cycle: one flit may leave by every
     # output. So it has room for several, or most of it would stay empty.
@@ -98,19 +121,7 @@ def run(
         if ended == LIMIT and limit < most and registers.total[FLAGGED] != NEVER:
             # It had failed before, and what is under way goes on.
             limit, ended = most, TRACE_FULL
-    return Prediction(
-        finished=ended == FINISHED,
-        cycles=int(registers.total[CYCLE]),
-        memory=registers.memory,
-        trace=Trace.join(chunks),
-        flags=registers.flags,
-        stalled_flits=registers.stalled_flits,
-        step=np.where(_has_interface(config), registers.step, 0),
-        arrived=registers.arrived.reshape(config.topology.nodes, config.lanes, -1),
-        received=registers.received,
-        step_ends=registers.step_end[1 : program.steps + 1],
-        ending=_ending(registers, finished=ended == FINISHED),
-    )
+    return ended == FINISHED, Trace.join(chunks)
 
 
 def _ending(registers: Registers, *, finished: bool) -> Ending:
