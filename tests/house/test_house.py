@@ -43,6 +43,7 @@ FLOORS: dict[str, set[str]] = {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
         "model/traffic",
     },
+    "registers": {"model/base", "model/network", "model/image"},
     "sim": {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
         *("model/traffic", "model/compare", "rtl", "waves"),
