@@ -46,6 +46,7 @@ FLOORS: dict[str, set[str]] = {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
         "model/traffic",
     },
+    "registers": {"model/base", "model/network", "model/image"},
     "sim": {
         "model/bounds",
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
