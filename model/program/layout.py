@@ -38,9 +38,12 @@ class Layout:
 
     @classmethod
     def of(cls, schedule: Schedule, message_words: int) -> Layout:
-        """The layout for ``schedule`` in memories of ``message_words``, which may be too few."""
+        """The layout for ``schedule`` in memories of ``message_words``, which may be too few.
+
+        What streams goes on in the order in which it comes, and so lies at the same place in all.
+        """
         starts = block_starts(schedule.blocks)
-        if starts[-1] <= message_words:
+        if starts[-1] <= message_words or schedule.stream.any():
             return cls(starts, None, int(starts[-1]))
         packed, size = _pack(schedule)
         return cls(starts, packed, size)
