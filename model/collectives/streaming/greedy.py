@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...base.errors import InvalidInput, require_range, with_article
-from ...bounds.flow import directed_links
+from ...network.links import directed_links
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.collective import Collective

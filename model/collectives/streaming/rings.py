@@ -12,7 +12,7 @@ words as the ring: a power of two::
 node's block is all that its line had. On a line without a link between its ends node 0 sends to
 the last one by the links that nobody else uses, those up the line.
 
-**All ports** (:func:`cycles`): each block is cut, and each piece goes round a cycle of all nodes,
+**All ports** (:func:`hamiltonian`): each block is cut, and each piece goes round a cycle of all nodes,
 one way or the other: two pieces on a mesh, and four on a torus that has two cycles without a common
 link (:mod:`.snakes`). Each node gets the last word of every piece at the same time, and all links
 of the cycles are busy all the time. Where windows do not fit, the cycles turn step by step.
@@ -85,7 +85,7 @@ def _around(topology: Topology) -> Topology:
     return Topology(topology.kind, topology.dims, topology.neighbor, topology.peer, wrapped=wrapped)
 
 
-def cycles(topology: Topology, words: int) -> Schedule:
+def hamiltonian(topology: Topology, words: int) -> Schedule:
     """All-gather of ``words`` words from each node on all ports, around cycles of all nodes.
 
     Raises :class:`.InvalidInput` for a network in which no cycle is known: other than meshes, tori
@@ -110,7 +110,7 @@ def cycles(topology: Topology, words: int) -> Schedule:
     owners = np.concatenate(ways[: len(lengths)])
     blocks = Blocks(owners, (None,) * len(owners), np.repeat(lengths, count))
     ports = PortModel.ALL_PORT
-    return sends.schedule("cycles", topology, Collective.ALL_GATHER, ports, None, blocks)
+    return sends.schedule("hamiltonian", topology, Collective.ALL_GATHER, ports, None, blocks)
 
 
 def _cycles(topology: Topology) -> list[list[int]]:
@@ -127,7 +127,7 @@ def _cycles(topology: Topology) -> list[list[int]]:
             return [cycle]
     grids = ("ring", "mesh", "torus", "hypercube")
     allowed = f"a {one_of(grids)} without faults in which a cycle is known"
-    raise InvalidInput.of("network for cycles", allowed, with_article(topology.label))
+    raise InvalidInput.of("network for hamiltonian", allowed, with_article(topology.label))
 
 
 def _evenly(words: int, parts: int) -> list[int]:
