@@ -18,12 +18,8 @@ BUILT_IN: dict[str, Combine] = {
     "add": lambda there, coming: (there + coming)[: len(there)],
     "min": lambda there, coming: Mux(coming < there, coming, there),
     "max": lambda there, coming: Mux(coming > there, coming, there),
-    "min-signed": lambda there, coming: Mux(
-        coming.as_signed() < there.as_signed(), coming, there
-    ),
-    "max-signed": lambda there, coming: Mux(
-        coming.as_signed() > there.as_signed(), coming, there
-    ),
+    "min-signed": lambda there, coming: Mux(coming.as_signed() < there.as_signed(), coming, there),
+    "max-signed": lambda there, coming: Mux(coming.as_signed() > there.as_signed(), coming, there),
     "and": lambda there, coming: there & coming,
     "or": lambda there, coming: there | coming,
     "xor": lambda there, coming: there ^ coming,

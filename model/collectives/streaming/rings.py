@@ -12,8 +12,8 @@ words as the ring: a power of two::
 node's block is all that its line had. On a line without a link between its ends node 0 sends to
 the last one by the links that nobody else uses, those up the line.
 
-**All ports** (:func:`hamiltonian`): each block is cut, and each piece goes round a cycle of all nodes,
-one way or the other: two pieces on a mesh, and four on a torus that has two cycles without a common
+**All ports** (:func:`hamiltonian`): each block is cut, and each piece goes round a cycle of all
+nodes, one way or the other: two pieces on a mesh, four on a torus with two cycles without a common
 link (:mod:`.snakes`). Each node gets the last word of every piece at the same time, and all links
 of the cycles are busy all the time. Where windows do not fit, the cycles turn step by step.
 """
