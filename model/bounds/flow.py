@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from ..base.compiled import compiled
 from ..base.pieces import offsets_of
-from ..network.topology import NO_LINK, Topology
 
 Numbers = npt.NDArray[np.int64]
 
@@ -44,12 +43,6 @@ class Graph:
     def nodes(self) -> int:
         """Number of nodes."""
         return self.first.size - 1
-
-
-def directed_links(topology: Topology) -> tuple[Numbers, Numbers]:
-    """The nodes at which the directed links of ``topology`` begin and end, parallel ones each."""
-    begins, ports = np.nonzero(topology.neighbor != NO_LINK)
-    return begins.astype(np.int64), topology.neighbor[begins, ports].astype(np.int64)
 
 
 @compiled

@@ -9,6 +9,7 @@ from ..base.errors import InvalidInput
 from ..collectives.least import schedule_bound
 from ..cycle.model import run
 from ..network.config import Timing
+from ..program.checks import require_timing
 from ..program.compiler import Compiled
 from ..program.payload import Payload
 from ..program.program import Program
@@ -47,10 +48,12 @@ class Case:
     def of(cls, compiled: Compiled, *, timing: Timing, seed: int) -> Case:
         """Predict what is ``compiled``, with a payload drawn from ``seed``.
 
-        Raises :class:`.InvalidInput` where flits would wait in a network that is contention-free.
+        Raises :class:`.InvalidInput` where flits would wait in a network that is contention-free,
+        and for another timing than the program can have.
         """
         schedule, _, program = compiled
         config = program.config
+        require_timing(program, timing)
         payload = Payload.random(compiled, seed)
         predicted = run(program, payload.memory(config), timing=timing)
         if config.contention_free and predicted.stalled_flits.any():
