@@ -44,6 +44,20 @@ class _Place:
         return Cat((address + 1)[: len(address)], self.now.beyond | is_last)
 
 
+def writer_signature(config: NetworkConfig) -> Signature:
+    """The ports of a :class:`StreamWriter`."""
+    return Signature(
+        {
+            "stream": In(AxiStream(bus_data_bits(config), last=True)),
+            "valid": Out(1),
+            "address": Out(config.address_bits),
+            "data": Out(config.flit_width),
+            "ready": In(1),
+            "refused": Out(1),
+        }
+    )
+
+
 class StreamWriter(Component):
     """Writes the messages of a stream: in each, the first beat is where. Used by :class:`.Engine`.
 
@@ -62,16 +76,7 @@ class StreamWriter(Component):
 
     def __init__(self, config: NetworkConfig) -> None:
         self._config = config
-        super().__init__(
-            {
-                "stream": In(AxiStream(bus_data_bits(config), last=True)),
-                "valid": Out(1),
-                "address": Out(config.address_bits),
-                "data": Out(config.flit_width),
-                "ready": In(1),
-                "refused": Out(1),
-            }
-        )
+        super().__init__(writer_signature(config))
 
     def elaborate(self, _platform: object) -> Module:
         """A place that moves on with each word."""
@@ -92,6 +97,20 @@ class StreamWriter(Component):
         return m
 
 
+def reader_signature(config: NetworkConfig) -> Signature:
+    """The ports of a :class:`StreamReader`."""
+    return Signature(
+        {
+            "commands": In(AxiStream(COMMAND_BITS)),
+            "stream": Out(AxiStream(bus_data_bits(config), last=True, user=True)),
+            "valid": Out(1),
+            "address": Out(config.address_bits),
+            "ready": In(1),
+            "data": In(config.flit_width),
+        }
+    )
+
+
 class StreamReader(Component):
     """Reads the messages that commands ask for. Used by :class:`.Engine`.
 
@@ -110,16 +129,7 @@ class StreamReader(Component):
 
     def __init__(self, config: NetworkConfig) -> None:
         self._config = config
-        super().__init__(
-            {
-                "commands": In(AxiStream(COMMAND_BITS)),
-                "stream": Out(AxiStream(bus_data_bits(config), last=True, user=True)),
-                "valid": Out(1),
-                "address": Out(config.address_bits),
-                "ready": In(1),
-                "data": In(config.flit_width),
-            }
-        )
+        super().__init__(reader_signature(config))
 
     def elaborate(self, _platform: object) -> Module:
         """Ask for a word when the one before it goes, and keep the one that does not."""

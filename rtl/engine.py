@@ -15,7 +15,14 @@ from amaranth.lib.wiring import Component, In, Member, Out, Signature, connect, 
 from ..model.network.buses import HostBus, TileBus, bus_data_bits, require_buses
 from ..model.network.config import NetworkConfig
 from .axi4_lite import Axi4Lite, Axi4LiteBus
-from .axi_stream import COMMAND_BITS, AxiStream, StreamReader, StreamWriter
+from .axi_stream import (
+    COMMAND_BITS,
+    AxiStream,
+    StreamReader,
+    StreamWriter,
+    reader_signature,
+    writer_signature,
+)
 from .by_name import add_by_name
 from .network import STATE_OUTPUTS, Network, network_signature, nodes_with_ports, tile_name
 from .tile_port import TilePort
@@ -28,10 +35,11 @@ _PREFIXES = {HostBus.AXI4_LITE: "s_axi", HostBus.WISHBONE: "wb"}
 WRITER_MODULE, READER_MODULE = "eyecast_stream_writer", "eyecast_stream_reader"
 """Verilog modules that :class:`Engine` instantiates for each tile."""
 
-
-def stream_modules(config: NetworkConfig) -> dict[str, Component]:
-    """The modules of streams, by name."""
-    return {WRITER_MODULE: StreamWriter(config), READER_MODULE: StreamReader(config)}
+STREAM_MODULES = {
+    WRITER_MODULE: (StreamWriter, writer_signature),
+    READER_MODULE: (StreamReader, reader_signature),
+}
+"""What they are, and the ports that they have."""
 
 
 def _host_bus(config: NetworkConfig, bus: HostBus) -> Signature:
@@ -91,7 +99,7 @@ class Engine(Component):
         Raises :class:`.InvalidInput` for one in front of a port that the network does not have.
     network
         The name of the module to instantiate as the network, instead of elaborating it anew; then
-        the parts that each tile has are those of :func:`stream_modules`.
+        the parts that each tile has are those of ``STREAM_MODULES``.
 
     Members
     -------
@@ -136,12 +144,13 @@ class Engine(Component):
                 self._elaborate_tile(m, node, port)
         return m
 
-    def _add(self, m: Module, module: str, component: Component, name: str) -> Any:
+    def _add(self, m: Module, module: str, name: str) -> Any:
         """A part that each tile has: a submodule, or an instance of the shared module."""
+        make, signature = STREAM_MODULES[module]
         if self._network is not None:
-            return add_by_name(m, module, component.signature, name, ResetSignal())
-        m.submodules[name] = component
-        return component
+            return add_by_name(m, module, signature(self._config), name, ResetSignal())
+        m.submodules[name] = part = make(self._config)
+        return part
 
     def _expose(self, m: Module, prefix: str, bus: Any) -> None:
         """Connect the signals of a bus at a bridge with the members of the same names."""
@@ -151,8 +160,8 @@ class Engine(Component):
 
     def _elaborate_tile(self, m: Module, node: int, port: Any) -> None:
         """Streams to and from the tile port of a node, and its other signals as they are."""
-        writer = self._add(m, WRITER_MODULE, StreamWriter(self._config), f"writer_{node}")
-        reader = self._add(m, READER_MODULE, StreamReader(self._config), f"reader_{node}")
+        writer = self._add(m, WRITER_MODULE, f"writer_{node}")
+        reader = self._add(m, READER_MODULE, f"reader_{node}")
         bridged = {"messages": writer.stream, "commands": reader.commands, "words": reader.stream}
         for prefix, (name, _) in _streams(self._config, node).items():
             self._expose(m, prefix, bridged[name])

@@ -10,7 +10,7 @@ from amaranth.lib.wiring import Out
 from ..model.base.errors import InvalidInput
 from ..model.network.buses import HostBus, TileBus
 from ..model.network.config import NetworkConfig
-from ..rtl.engine import Engine, engine_signature, stream_modules
+from ..rtl.engine import STREAM_MODULES, Engine, engine_signature
 from ..rtl.network import Network, tile_modules
 from ..rtl.tile import Tile, tile_signature
 from .together.network import TILES, tiles_verilog, word_modules
@@ -58,7 +58,7 @@ def engine_verilog(config: NetworkConfig, host: HostBus | None, tile: TileBus | 
     """
     parts = {ENGINE_MODULE: Engine(config, host, tile, network=TOP_MODULE)}
     if tile is not None:
-        parts |= stream_modules(config)
+        parts |= {name: make(config) for name, (make, _) in STREAM_MODULES.items()}
     converted = [_convert(part, name) for name, part in parts.items()]
     return "".join([network_verilog(config, trace=False), *converted])
 
