@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput
+from ..collectives.least import schedule_bound
 from ..cycle.control import Control
 from ..cycle.model import run
 from ..network.config import Timing
@@ -16,6 +18,9 @@ from ..program.payload import Payload
 from ..program.program import Program
 from ..run.run import Prediction, Run
 from ..schedule.schedule import Schedule
+
+if TYPE_CHECKING:
+    from ..bounds.cycles import CycleBound
 
 WATCHDOG_FACTOR = 2
 """How many times as long as predicted the hardware may take,"""
@@ -41,6 +46,11 @@ class Case:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.schedule!r}, {self.timing}, {self.predicted!r}>"
+
+    @property
+    def bound(self) -> CycleBound:
+        """The least cycles of any schedule that does the same on these links."""
+        return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)
 
     @classmethod
     def of(
