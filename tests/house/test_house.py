@@ -43,9 +43,10 @@ FLOORS: dict[str, set[str]] = {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
         "model/traffic",
     },
+    "verilog": set(),
     "sim": {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
-        *("model/traffic", "model/compare", "rtl", "waves"),
+        *("model/traffic", "model/compare", "rtl", "verilog", "waves"),
     },
     "boards": {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
