@@ -73,8 +73,8 @@ def network_words(config: NetworkConfig) -> str:
     """Words on a network: what it is, and what of it is not as it is by default."""
     parts = [config.topology.label]
     for name, usual in DEFAULTS.items():
-        value = getattr(config, name)
-        if value != usual:
+        value = config.said(name)
+        if getattr(config, name) != usual:
             words = name.replace("_", " ")
             parts.append(words if value is True else f"{words} {value}")
     return ", ".join(parts)

@@ -15,10 +15,7 @@ from ..sim.cache import digest
 from .layout import COLUMN_OF, PARAMETER_NAMES
 
 NETWORK = {
-    **{
-        COLUMN_OF.get(name, name): bool if PARAMETERS[name].limits is None else int
-        for name in PARAMETER_NAMES
-    },
+    **{COLUMN_OF.get(name, name): PARAMETERS[name].kind for name in PARAMETER_NAMES},
     "nodes": int,
     "faulty": int,
     "configuration": str,
@@ -46,7 +43,7 @@ def given_parameters(values: dict[str, Any]) -> dict[str, Any]:
 def network_facts(config: NetworkConfig) -> dict[str, Any]:
     """Describe the network that a point ran on."""
     return {
-        **{COLUMN_OF.get(name, name): getattr(config, name) for name in PARAMETER_NAMES},
+        **{COLUMN_OF.get(name, name): config.said(name) for name in PARAMETER_NAMES},
         "nodes": config.topology.nodes,
         "faulty": len(config.topology.faulty_nodes),
         "configuration": configuration(config),

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import msgspec
 
 from ..model.collectives.registry import Ports
-from ..model.network.config import DEFAULTS, PARAMETERS, Timing
+from ..model.network.config import PARAMETERS, Timing
 from ..model.schedule.collective import Collective
 
 Row = dict[str, Any]
@@ -73,7 +73,7 @@ _PLACE: tuple[Field, ...] = (("on", _TEXT, MODEL),)
 def _parameters(*, for_traffic: bool) -> tuple[Field, ...]:
     """The parameters of a network that have an option; None where nobody has asked for a value."""
     return tuple(
-        (name, _axis(type(DEFAULTS[name])) | None, None)
+        (name, _axis(parameter.kind) | None, None)
         for name, parameter in PARAMETERS.items()
         if parameter.of_runs and (parameter.for_traffic or not for_traffic)
     )

@@ -47,28 +47,38 @@ class Names:
     """The names of a module's wires and instances."""
 
     def __init__(self, netlist: Netlist) -> None:
-        self._taken: set[str] = set()
-        self._wires: dict[str, str] = {}
-        made_by = {}
-        for cell in netlist.cells:
-            for port in ("Y", "Q"):
-                for part in cell.ports.get(port, ()) if cell.kind in VALUES else ():
-                    if isinstance(part, Part):
-                        made_by[part.wire] = VALUES[cell.kind]
-        for wire in netlist.wires.values():
-            if wire.direction:
-                self._wires[wire.name] = self.free(self.legal(wire.name))
+        self._taken: dict[str, int] = {}
+        self._made_by = {
+            part.wire: VALUES[cell.kind]
+            for cell in netlist.cells
+            if cell.kind in VALUES
+            for part in (*cell.ports.get("Y", ()), *cell.ports.get("Q", ()))
+            if isinstance(part, Part)
+        }
+        wires = netlist.wires.values()
+        self._wires = {each.name: self._new(each.name) for each in wires if each.direction}
         self._instances = {
-            cell.name: self.free(self.legal(cell.name))
+            cell.name: self._new(cell.name)
             for cell in netlist.cells
             if not cell.kind.startswith("$")
         }
         at_instances = self._at_instances(netlist)
-        for wire in netlist.wires.values():
-            if not wire.direction:
-                words = wire.name if wire.is_named else made_by.get(wire.name, "value")
-                words = at_instances.get(wire.name, words)
-                self._wires[wire.name] = self.free(self.legal(words))
+        for wire in wires:
+            words = at_instances.get(wire.name, wire.name if wire.is_named else None)
+            if words and not wire.direction:
+                self._wires[wire.name] = self._new(words)
+
+    def __getitem__(self, wire: str) -> str:
+        if wire not in self._wires:
+            self._wires[wire] = self._new(self._made_by.get(wire, "value"))
+        return self._wires[wire]
+
+    def instance(self, name: str) -> str:
+        """The name of an instance."""
+        return self._instances[name]
+
+    def _new(self, name: str) -> str:
+        return self.free(self.legal(name))
 
     def _at_instances(self, netlist: Netlist) -> dict[str, str]:
         """Names for wires that are called as a port that they lead to is, or not at all."""
@@ -98,9 +108,9 @@ class Names:
 
     def free(self, name: str) -> str:
         """A name that nothing else in the module has, and nothing else gets."""
-        found, number = name, 1
+        found = name
         while found in self._taken:
-            number += 1
-            found = f"{name}_{number}"
-        self._taken.add(found)
+            self._taken[name] += 1
+            found = f"{name}_{self._taken[name]}"
+        self._taken[found] = 1
         return found

@@ -78,9 +78,9 @@ class ModuleText:
         self._fused = _fused(netlist)
         self._sources = self._find_sources()
         self._inline: frozenset[str] = frozenset()
-        self._unused_name = self._names.free("unused")
         body = self._body()
         self._once = self._uses
+        self._names = Names(netlist)
         self._inline = frozenset(
             wire
             for wire, source in self._sources.items()
@@ -213,7 +213,7 @@ class ModuleText:
         texts = []
         for found in re.finditer(r"[01]+", pattern):
             bits = cut(subject, len(pattern) - found.end(), len(found[0]))
-            if found[0] in "01":
+            if found[0] in ("0", "1"):
                 text = self._operand(bits)
                 texts.append(text if found[0] == "1" else f"!{text}" if text[0] != "!" else f"!({text})")
             else:
@@ -366,7 +366,7 @@ class ModuleText:
         if parts:
             # A name with this word in it tells linters that it is meant.
             words = ", ".join(self._target_part(part) for part in parts if isinstance(part, Part))
-            name = self._unused_name
+            name = self._names.free("unused")
             yield from _wrapped(f"wire {name} = &{{1'b0, {words}}};", 2)
 
     # Declarations

@@ -31,8 +31,10 @@ from .values import (
 def _parameter_option(name: str) -> Decorator:
     """Make the option for a parameter of the network from the parameter's metadata."""
     option, default = f"--{name.replace('_', '-')}", DEFAULTS[name]
-    if PARAMETERS[name].limits is None:
+    if PARAMETERS[name].kind is bool:
         return click.option(option, is_flag=True, help=PARAMETERS[name].help_text)
+    if PARAMETERS[name].kind is str:
+        return click.option(option, default="", metavar="NAMES", help=PARAMETERS[name].help_text)
     return integer_option(option, default, PARAMETERS[name].help_text)
 
 

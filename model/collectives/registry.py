@@ -17,6 +17,7 @@ from .cube.collectives import COLLECTIVES_ON, cube_schedule
 from .cube.scatter import gray_code_scatter
 from .fault_blocks.broadcast import jiang_wu_broadcast, region_eyes, theorem_6_bounds
 from .grid.collectives import recursive_doubling, ring
+from .grid.sends import GRID_COLLECTIVES
 from .halving.eye import eye_broadcast, eyes
 from .halving.minimum import best_sources, minimum_broadcast
 from .halving.rectangle import rectangle_broadcast, rectangle_eyes
@@ -216,9 +217,8 @@ ALGORITHMS = (
     Algorithm(Collective.MULTICAST, "tree", _tree_multicast),
     *(
         _on_a_grid(collective, name, generate)
-        for collective in COLLECTIVES
+        for collective in GRID_COLLECTIVES
         for name, generate in (("ring", ring), ("recursive-doubling", recursive_doubling))
-        if collective != Collective.MULTICAST
     ),
     Algorithm(Collective.BROADCAST, "nesbt-copies", _nesbt_copies, takes=("all_port",)),
     Algorithm(Collective.SCATTER, "sbt-gray", _gray_code_scatter, takes=("packet",)),

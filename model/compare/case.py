@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..base.errors import InvalidInput
+from ..collectives.least import schedule_bound
 from ..cycle.model import run
 from ..network.config import Timing
 from ..program.compiler import Compiled
@@ -12,6 +14,9 @@ from ..program.payload import Payload
 from ..program.program import Program
 from ..run.run import Prediction, Run
 from ..schedule.schedule import Schedule
+
+if TYPE_CHECKING:
+    from ..bounds.cycles import CycleBound
 
 WATCHDOG_FACTOR = 2
 """How many times as long as predicted the hardware may take,"""
@@ -32,6 +37,11 @@ class Case:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.schedule!r}, {self.timing}, {self.predicted!r}>"
+
+    @property
+    def bound(self) -> CycleBound:
+        """The least cycles of any schedule that does the same on these links."""
+        return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)
 
     @classmethod
     def of(cls, compiled: Compiled, *, timing: Timing, seed: int) -> Case:

@@ -68,6 +68,7 @@ def space_words(config: NetworkConfig) -> dict[Space, int]:
 def widths(config: NetworkConfig) -> dict[str, int]:
     """The widths and counts of section 0, under the names that they have there, and the lanes."""
     header = config.header
+    further = {"operator_bits": header.operator_bits, "window_bits": header.window_bits}
     return {
         "flit_width": config.flit_width,
         "lanes": config.lanes,
@@ -78,6 +79,7 @@ def widths(config: NetworkConfig) -> dict[str, int]:
         "slot_bits": header.slot_bits,
         "step_bits": config.step_bits,
         "address_bits": config.address_bits,
+        **{name: bits for name, bits in further.items() if bits},
         "delivery_bits": header.delivery_bits,
         "length_bits": config.length_bits,
         "control_words": config.table.control_words,

@@ -13,7 +13,8 @@ from typing import Any
 
 from ..base.errors import InvalidInput, one_of, require_range
 from .header import HeaderFormat
-from .table_format import HEADER_COUNT_BITS, TableFormat
+from .operators import Operator, as_operators, operator_names
+from .table_format import HEADER_COUNT_BITS, Fields, TableFormat
 from .topology import Topology
 
 REFUSAL_CYCLES = 16
@@ -67,7 +68,7 @@ class Parameter:
     The checks, the command-line options, the files and the soak's draws are made from these.
 
     limits
-        Least and most of a number; None of a flag.
+        Least and most of a number; None of a flag and of names.
     help
         Help of the command-line option, with the limits for ``{}``; "" for a parameter without an
         option, which follows from what is run.
@@ -77,6 +78,8 @@ class Parameter:
         False where ``eyecast verilog`` alone has the option: what is run then decides by itself.
     in_every_file
         True where files have it even if it is the default.
+    names
+        True where it is a list of names, which options and sweeps have with commas between.
     """
 
     limits: tuple[int, int] | None = None
@@ -84,6 +87,14 @@ class Parameter:
     for_traffic: bool = True
     in_every_file: bool = False
     for_runs: bool = True
+    names: bool = False
+
+    @property
+    def kind(self) -> type[bool] | type[int] | type[str]:
+        """Tell what its values are for people: flags, numbers, or texts."""
+        if self.names:
+            return str
+        return bool if self.limits is None else int
 
     @property
     def of_runs(self) -> bool:
@@ -216,7 +227,24 @@ class NetworkConfig:
     parity: bool = _flag("A parity bit in every word of memory; needs --programs.")
     """Words of memories have a parity bit each, which is checked when they are read."""
 
+    operators: tuple[Operator, ...] = field(
+        default=(),
+        metadata={
+            "parameter": Parameter(
+                help="Operators that combine what comes with what is there: add,max and others.",
+                for_traffic=False,
+                names=True,
+            )
+        },
+    )
+    """Operators by which a packet can be combined with what its target holds. The name of a
+    built-in one may stand for it, and names with commas between for all."""
+
+    streams: bool = _flag("Rows may send words on while they arrive.")
+    """Rows may send words on while they arrive, and addresses may run round in windows."""
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "operators", as_operators(self.operators))
         for name, parameter in PARAMETERS.items():
             if parameter.limits is not None:
                 require_range(name.replace("_", " "), getattr(self, name), *parameter.limits)
@@ -229,9 +257,16 @@ class NetworkConfig:
         if self.all_port:
             self._require_one_timing()
         self._require_controllable()
+        self._require_quick_operators()
         self._require_flit_width("a route segment", self.header.slot_bits)
-        self._require_flit_width("the delivery (port, step, address)", self.header.delivery_bits)
+        self._require_flit_width(self._delivery_words(), self.header.delivery_bits)
         self._require_flit_width("the message length", self.length_bits)
+
+    def _delivery_words(self) -> str:
+        """The fields of a delivery, for a person."""
+        further = (("operator", self.operator_bits), ("window", self.window_bits))
+        names = ["port", "step", "address", *(name for name, bits in further if bits)]
+        return f"the delivery ({', '.join(names)})"
 
     def _require_no_waiting(self) -> None:
         """Refuse flits that may wait without buffers, of which the model has ``depth``."""
@@ -247,6 +282,16 @@ class NetworkConfig:
             if getattr(self, name):
                 parameter = name.replace("_", " ")
                 raise InvalidInput.of(parameter, "left out of an all-port network", "given")
+
+    def _require_quick_operators(self) -> None:
+        """Refuse what cannot wait for an operator, and timed rows, which nothing here goes with."""
+        for name in ("operators", "streams"):
+            if self.timed_rows and getattr(self, name):
+                raise InvalidInput.of(name, "left out of a network with timed rows", "given")
+        for name in ("all_port", "contention_free"):
+            if getattr(self, name) and self.operator_latency:
+                allowed = f"0 in {name.replace('_', '-')} networks"
+                raise InvalidInput.of("latency of operators", allowed, self.operator_latency)
 
     def _require_controllable(self) -> None:
         """Refuse what a controller cannot do, and what is nothing without one."""
@@ -285,19 +330,34 @@ class NetworkConfig:
             vc_bits=bits_for(self.vcs - 1),
             step_bits=self.step_bits,
             address_bits=self.address_bits,
+            operator_bits=self.operator_bits,
+            window_bits=self.window_bits,
         )
 
     @cached_property
     def table(self) -> TableFormat:
         """The format of the control words of a table row."""
-        fields = (
+        fields: Fields = (
             ("step", self.step_bits),
             ("header_flits", HEADER_COUNT_BITS),
             ("source_address", self.address_bits),
             ("length", self.length_bits),
             ("start", self.start_bits),
         )
+        if self.streams:
+            fields += (
+                ("stream", self.stream_bits),
+                ("lead", self.length_bits),
+                ("window", self.window_bits),
+            )
         return TableFormat(self.flit_width, fields)
+
+    def said(self, name: str) -> int | str:
+        """The value of a parameter as options and tables have it: a number, a flag or names."""
+        if PARAMETERS[name].names:
+            return operator_names(getattr(self, name))
+        value: int = getattr(self, name)
+        return value
 
     @property
     def step_bits(self) -> int:
@@ -313,6 +373,31 @@ class NetworkConfig:
     def length_bits(self) -> int:
         """Width of a message length in words, 0 to ``message_words``."""
         return bits_for(self.message_words)
+
+    @property
+    def operator_bits(self) -> int:
+        """Width of a delivery's operator: 0, to replace, and two numbers for each operator."""
+        return bits_for(2 * len(self.operators))
+
+    @property
+    def operator_latency(self) -> int:
+        """Cycles that the slowest operator takes, and with it every one."""
+        return max((operator.latency for operator in self.operators), default=0)
+
+    @property
+    def stream_bits(self) -> int:
+        """Width of the number of the lane whose packet a row sends on; 0 where none does."""
+        return bits_for(self.lanes) if self.streams else 0
+
+    @property
+    def most_window(self) -> int:
+        """The number of the largest window, which is half of what addresses can tell apart."""
+        return self.address_bits - 1 if self.streams else 0
+
+    @property
+    def window_bits(self) -> int:
+        """Width of the number of a window; 0 where there are none."""
+        return bits_for(self.most_window)
 
     @property
     def mask_words(self) -> int:

@@ -6,8 +6,10 @@
      "vcs": 1, "depth": 2, "flit_width": 32, "message_words": 256, "table_words": 64, "steps": 15,
      "link_registers": 1}
 
-Parameters that are not in every file (``Parameter.in_every_file``) are left out where they are 0 or
-false.
+Parameters that are not in every file (``Parameter.in_every_file``) are left out where they are 0,
+false or empty. "operators" is a list of names; an operator of a user's own is an object in it::
+
+    {"operators": ["add", "max", {"name": "saturating-add", "latency": 1}]}
 """
 
 from __future__ import annotations
@@ -20,17 +22,27 @@ import msgspec
 from ..base.errors import InvalidInput
 from ..base.json_file import place_first
 from .config import DEFAULTS, PARAMETERS, NetworkConfig
+from .operators import BUILT_IN, Operator
 from .topology_file import topology_from_json, topology_to_json
 
 _IN_EVERY_FILE = tuple(name for name, known in PARAMETERS.items() if known.in_every_file)
 _OTHERS = {name: usual for name, usual in DEFAULTS.items() if name not in _IN_EVERY_FILE}
 
+
+class _Operator(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    latency: int
+
+
+_TYPES = {name: type(usual) for name, usual in DEFAULTS.items()} | {
+    "operators": tuple[str | _Operator, ...]
+}
 _Layout = msgspec.defstruct(
     "_Layout",
     [
         ("topology", dict[str, object]),
-        *((name, type(DEFAULTS[name])) for name in _IN_EVERY_FILE),
-        *((name, type(usual), usual) for name, usual in _OTHERS.items()),
+        *((name, _TYPES[name]) for name in _IN_EVERY_FILE),
+        *((name, _TYPES[name], usual) for name, usual in _OTHERS.items()),
     ],
     forbid_unknown_fields=True,
 )
@@ -44,6 +56,8 @@ def network_to_json(config: NetworkConfig) -> dict[str, object]:
         for name, value in values.items()
         if name in _IN_EVERY_FILE or value != _OTHERS[name]
     }
+    if config.operators:
+        unusual["operators"] = [_operator_to_json(operator) for operator in config.operators]
     return {"topology": topology_to_json(config.topology), **unusual}
 
 
@@ -54,10 +68,25 @@ def network_from_json(description: dict[str, object]) -> NetworkConfig:
     """
     try:
         values = msgspec.structs.asdict(msgspec.convert(description, _Layout))
+        values["operators"] = tuple(map(_operator_from_json, values["operators"]))
     except msgspec.ValidationError as error:
         raise InvalidInput(place_first(error, "network")) from error
     topology = topology_from_json(values.pop("topology"))
     return NetworkConfig(topology=topology, **values)
+
+
+def _operator_to_json(operator: Operator) -> object:
+    """An operator as files have it."""
+    if operator.name in BUILT_IN:
+        return operator.name
+    return {"name": operator.name, "latency": operator.latency}
+
+
+def _operator_from_json(described: str | _Operator) -> str | Operator:
+    """An operator of a file: one of a user's own has neither meaning nor component there."""
+    if isinstance(described, str):
+        return described
+    return Operator(described.name, described.latency)
 
 
 def identity(config: NetworkConfig) -> int:

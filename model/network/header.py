@@ -5,7 +5,7 @@ a slot can count. The slots and, behind them, the *delivery* fill header flits f
 none is cut in two (docs/router.md, section 1)::
 
     slot       port | more | vc             leave by ``port`` for ``more + 1`` hops, on VC ``vc``
-    delivery   deliver code | step | address
+    delivery   deliver code | step | address | operator | window
 
     bit 0 -->  [ slot | slot | slot | ] [ slot | delivery |      ]   flits of ``flit_width`` bits
 
@@ -41,8 +41,8 @@ class HeaderFormat:
         Width of a slot's count of hops after this one.
     vc_bits
         Width of a VC number; 0 where there is one VC.
-    step_bits, address_bits
-        Widths of a delivery's step and address.
+    step_bits, address_bits, operator_bits, window_bits
+        Widths of a delivery's fields behind its port; the last two are 0 in most networks.
     """
 
     flit_width: int
@@ -52,6 +52,8 @@ class HeaderFormat:
     vc_bits: int
     step_bits: int
     address_bits: int
+    operator_bits: int = 0
+    window_bits: int = 0
 
     @property
     def slot_bits(self) -> int:
@@ -61,6 +63,11 @@ class HeaderFormat:
     @property
     def delivery_bits(self) -> int:
         """Width of the delivery."""
+        return self._operator_place + self.operator_bits + self.window_bits
+
+    @property
+    def _operator_place(self) -> int:
+        """The lowest bit of a delivery's operator."""
         return self.port_bits + self.step_bits + self.address_bits
 
     @property
@@ -93,29 +100,50 @@ class HeaderFormat:
         """Address of a delivery that stands first in its flit, as its target gets it."""
         return _field(flit, self.port_bits + self.step_bits, self.address_bits)
 
+    def operator(self, flit: npt.ArrayLike) -> Numbers:
+        """Operator of a delivery that stands first in its flit; 0 in a network without any."""
+        return _field(flit, self._operator_place, self.operator_bits)
+
+    def window(self, flit: npt.ArrayLike) -> Numbers:
+        """Window of a delivery that stands first in its flit; 0 in a network without any."""
+        return _field(flit, self._operator_place + self.operator_bits, self.window_bits)
+
     def drop_first(self, flit: npt.ArrayLike) -> Words:
         """Take one hop off the first slot, and the slot off the flit with its last hop."""
         words = np.asarray(flit, dtype=np.uint64)
         without_slot = words >> np.uint64(self.slot_bits)
         return np.where(self.more(words) == 0, without_slot, words - np.uint64(1 << self.port_bits))
 
-    def delivery(self, step: npt.ArrayLike, address: npt.ArrayLike) -> Words:
+    def delivery(
+        self,
+        step: npt.ArrayLike,
+        address: npt.ArrayLike,
+        operator: npt.ArrayLike = 0,
+        window: npt.ArrayLike = 0,
+    ) -> Words:
         """A delivery from bit 0 upwards."""
-        address_place = np.uint64(self.port_bits + self.step_bits)
         word = np.asarray(step, dtype=np.uint64) << np.uint64(self.port_bits)
-        word = word | np.asarray(address, dtype=np.uint64) << address_place
+        place = self.port_bits + self.step_bits
+        for values, bits in (
+            (address, self.address_bits),
+            (operator, self.operator_bits),
+            (window, self.window_bits),
+        ):
+            if bits:
+                word = word | np.asarray(values, dtype=np.uint64) << np.uint64(place)
+            place += bits
         return word | np.uint64(self.deliver_code)
 
     def flits(self, routes: Routes) -> Numbers:
         """Header flits that each route takes, the delivery included: shape (routes,)."""
         return self._last_flit(routes)[0] + 1
 
-    def pack(self, routes: Routes, route: Numbers, step: Numbers, address: Numbers) -> Words:
+    def pack(self, routes: Routes, route: Numbers, deliveries: Words) -> Words:
         """Header flits of packets as they enter the network, one packet after the other.
 
-        Packet p takes route ``route[p]`` and is delivered at ``step[p]`` and ``address[p]``. It has
-        ``flits(routes)[route[p]]`` of them. The hops of each route must be as few as that many
-        flits can be kept in memory.
+        Packet p takes route ``route[p]`` and has ``deliveries[p]`` behind it, in
+        ``flits(routes)[route[p]]`` flits. The hops of each route must be as few as that many flits
+        can be kept in memory.
         """
         segments = -(-routes.hops // self.reach)
         segment = np.repeat(np.arange(len(routes.hops)), segments)
@@ -134,8 +162,7 @@ class HeaderFormat:
         np.bitwise_or.at(words, np.repeat(first[:-1], counts) + flit, slots << shifts)
         packet_flits = last[route] + 1
         header = words[ranges(first[route], packet_flits)]
-        deliveries = self.delivery(step, address) << low[route].astype(np.uint64)
-        header[np.cumsum(packet_flits) - 1] |= deliveries
+        header[np.cumsum(packet_flits) - 1] |= deliveries << low[route].astype(np.uint64)
         return header
 
     def _slots(self, routes: Routes) -> Numbers:

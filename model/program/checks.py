@@ -15,6 +15,7 @@ import numpy as np
 
 from ..base.errors import InvalidInput
 from ..network.table_format import MOST_HEADER_FLITS
+from .addresses import across_ends, ends, source_ends
 from .table import NO_START, Numbers, ProgramTable
 
 _ANY = int(np.iinfo(np.int64).max)
@@ -51,6 +52,7 @@ def require_held(table: ProgramTable) -> None:
         _Limit("source address", table.source_address, 0, most_address),
         _Limit("target address", table.target_address, 0, most_address),
         _Limit("length", table.length, 0, (1 << config.length_bits) - 1),
+        *_held_additions(table),
     ]
     segments = [
         _Limit("port", table.routes.port, 0, (1 << config.header.port_bits) - 1),
@@ -69,16 +71,21 @@ def check_program(table: ProgramTable) -> None:
     require_interfaces(table)
     config = table.config
     memory = f"at most {config.message_words} (the message memory)"
-    ends = (
-        (f"{name} address + length", address + table.length)
-        for name, address in (("source", table.source_address), ("target", table.target_address))
-    )
+    read_and_written = {
+        "source address + length": source_ends(table),
+        "target address + length": ends(table, table.target_address),
+        "target address + length, in the other half": across_ends(table),
+    }
     rows = [
         _Limit("step", table.step, 1, config.steps),
         _Limit("source address", table.source_address, 0, _ANY, "at least 0"),
         _Limit("target address", table.target_address, 0, _ANY, "at least 0"),
         _Limit("length", table.length, 0, _ANY, "at least 0"),
-        *(_Limit(name, end, 0, config.message_words, memory) for name, end in ends),
+        *_additions(table),
+        *(
+            _Limit(name, end, 0, config.message_words, memory)
+            for name, end in read_and_written.items()
+        ),
         *_start_limits(table),
         _Limit("hops of the route", table.row_hops, 1, _ANY, "at least 1"),
     ]
@@ -129,6 +136,32 @@ def _start_limits(table: ProgramTable) -> Iterator[_Limit]:
     else:
         latest = (1 << table.config.start_bits) - 2
         yield _Limit("start", table.start, NO_START, latest, f"0 to {latest}")
+
+
+def _held_additions(table: ProgramTable) -> Iterator[_Limit]:
+    """Limits of a delivery's operator and window, and of a row's stream and lead."""
+    config = table.config
+    for name, bits in (
+        ("operator", config.operator_bits),
+        ("stream", config.stream_bits),
+        ("lead", config.length_bits if config.streams else 0),
+        ("window", config.window_bits),
+    ):
+        yield _Limit(name, getattr(table, name), 0, (1 << bits) - 1)
+
+
+def _additions(table: ProgramTable) -> Iterator[_Limit]:
+    """What operators, streams and windows the network can carry out, and with which length."""
+    config = table.config
+    yield _Limit("operator", table.operator, 0, 2 * len(config.operators))
+    yield _Limit("stream", table.stream, 0, config.lanes if config.streams else 0)
+    lead = np.where(table.stream == 0, table.lead, 0)
+    yield _Limit("lead", lead, 0, 0, "0 in a row that streams nothing")
+    yield _Limit("lead", table.lead, 0, (1 << config.length_bits) - 1)
+    yield _Limit("window", table.window, 0, config.most_window)
+    size = np.int64(1) << np.clip(table.window, 0, config.address_bits)
+    length = np.where((table.window > 0) & (table.length > size), table.length, 0)
+    yield _Limit("length", length, 0, 0, "at most the words of the window")
 
 
 def _require_rows(table: ProgramTable, rows: list[_Limit], segments: list[_Limit]) -> None:

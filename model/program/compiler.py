@@ -20,7 +20,7 @@ from ..network.routes import segments_of_paths
 from ..schedule.schedule import Schedule
 from .layout import Layout
 from .program import Program
-from .table import NO_START, Numbers
+from .table import NO_START, Numbers, no_additions
 
 
 def compile_schedule(
@@ -54,6 +54,7 @@ def compile_schedule(
         target_address=puts.target_address[order],
         length=puts.length[order],
         continued=np.append(send[1:] == send[:-1], np.zeros(min(len(send), 1), dtype=np.bool_)),
+        **no_additions(len(send)),
         route=send,
         routes=segments_of_paths(
             schedule.topology, schedule.path_offsets, schedule.path_nodes, schedule.vcs

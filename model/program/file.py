@@ -15,7 +15,8 @@
 "network" is described in :mod:`.config_file`. A route is a list of segments [port, hops,
 vc]. A timed row has "start", and a node that receives packets of timed rows says in "awaited" how
 many. A row whose message goes on in the next row is "continued". In an all-port network
-"receive_ports" are the ports of "receives", one for each.
+"receive_ports" are the ports of "receives", one for each. "operator", "stream", "lead" and "window"
+of a row, the numbers of docs/router.md, sections 19 and 20, are left out where they are 0.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from ..network.port_model import PortModel
 from ..network.segment import Segment
 from .program import Program
 from .row import Row
+from .table import ADDITIONS
 
 FORMAT = "eyecast-program"
 VERSION = 1
@@ -50,6 +52,10 @@ class _Row(msgspec.Struct, forbid_unknown_fields=True):
     length: _Natural
     start: _Natural | None = None
     continued: bool = False
+    operator: _Natural = 0
+    stream: _Natural = 0
+    lead: _Natural = 0
+    window: _Natural = 0
 
 
 class _Node(msgspec.Struct, forbid_unknown_fields=True):
@@ -116,7 +122,8 @@ def _row_to_json(row: Row) -> dict[str, object]:
         fields["start"] = row.start
     if row.continued:
         fields["continued"] = True
-    return fields
+    additions = {name: getattr(row, name) for name in ADDITIONS}
+    return fields | {name: value for name, value in additions.items() if value}
 
 
 def write_program(program: Program, path: str | Path) -> None:
@@ -133,7 +140,7 @@ def read_program(path: str | Path) -> Program:
     Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
     allowed there.
     """
-    return read_json(path, lambda text: _program(decode_versioned(text, FORMAT, VERSION, _File)))
+    return read_json(path, lambda text: _program(decode_versioned(text, FORMAT, (VERSION,), _File)))
 
 
 def _program(file: _File) -> Program:
@@ -162,4 +169,5 @@ def _row(row: _Row) -> Row:
     """A row of the file as a row of a program."""
     route = tuple(Segment(*segment) for segment in row.route)
     addresses = row.source_address, row.target_address, row.length
-    return Row(row.step, route, *addresses, row.start, row.continued)
+    additions = (getattr(row, name) for name in ADDITIONS)
+    return Row(row.step, route, *addresses, row.start, row.continued, *additions)

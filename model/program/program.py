@@ -21,7 +21,7 @@ from ..network.port_model import PortModel
 from ..network.segment import Routes, Segment
 from .checks import check_program
 from .row import Row
-from .table import NO_START, ProgramTable
+from .table import ADDITIONS, NO_START, ProgramTable
 
 
 class Program(ProgramTable):
@@ -46,6 +46,7 @@ class Program(ProgramTable):
             *(column.tolist() for column in columns),
             starts,
             self.continued.tolist(),
+            *(getattr(self, name).tolist() for name in ADDITIONS),
             strict=True,
         )
         rows = [Row(*values) for values in fields]
@@ -106,6 +107,7 @@ class Program(ProgramTable):
             target_address=_column(row.target_address for row in listed),
             length=_column(row.length for row in listed),
             continued=np.array([row.continued for row in listed], dtype=np.bool_),
+            **{name: _column(getattr(row, name) for row in listed) for name in ADDITIONS},
             route=_column(route),
             routes=Routes.of(list(numbers)),
             first_receive=offsets_of([len(steps) for steps in receives]),

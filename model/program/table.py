@@ -32,6 +32,14 @@ Numbers = npt.NDArray[np.int64]
 NO_START = -1
 """The start of a row that may begin as soon as its step has come."""
 
+ADDITIONS = ("operator", "stream", "lead", "window")
+"""Columns that are 0 in the rows of most programs: docs/router.md, sections 19 and 20."""
+
+
+def no_additions(rows: int) -> dict[str, Numbers]:
+    """The columns of :data:`ADDITIONS` for rows that neither combine nor stream."""
+    return dict.fromkeys(ADDITIONS, np.broadcast_to(np.int64(0), rows))
+
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ProgramTable:
@@ -51,6 +59,15 @@ class ProgramTable:
     continued
         True where the next row of the same sender, of the same step and route, has more of the
         same message.
+    operator
+        0 where a row's words replace what is there. 2o - 1 where operator o of the network, from 1,
+        combines them with it in place, 2o where across.
+    stream, lead
+        The lane, from 1, whose packet of the step a row sends on while it comes, and how many words
+        it sends before; 0 where it does not.
+    window
+        w where the addresses of a row's message, here and at its target, run round in a window of
+        2 ** w words; 0 where they do not.
     route
         Number in ``routes`` of the route that a row takes.
     first_receive, receive_step, receive_port
@@ -72,6 +89,10 @@ class ProgramTable:
     target_address: Numbers
     length: Numbers
     continued: npt.NDArray[np.bool_]
+    operator: Numbers
+    stream: Numbers
+    lead: Numbers
+    window: Numbers
     route: Numbers
     routes: Routes
     first_receive: Numbers
@@ -81,9 +102,9 @@ class ProgramTable:
 
     def __post_init__(self) -> None:
         nodes, rows, receives = self.nodes, len(self.step), len(self.receive_step)
-        row_columns = ("step", "start", "source_address", "target_address", "length", "route")
+        fields = ("step", "start", "source_address", "target_address", "length", "route")
         for name, size, dtype in (
-            *((name, rows, np.int64) for name in row_columns),
+            *((name, rows, np.int64) for name in (*fields, *ADDITIONS)),
             ("first_row", nodes + 1, np.int64),
             ("continued", rows, np.bool_),
             ("first_receive", nodes + 1, np.int64),
@@ -151,14 +172,14 @@ class ProgramTable:
     @cached_property
     def header(self) -> npt.NDArray[np.uint64]:
         """Header flits of all rows as they enter the network, in the order of the rows."""
-        return self.config.header.pack(
-            self.routes, self.route, self.header_step, self.target_address
-        )
+        return self.config.header.pack(self.routes, self.route, self.deliveries)
 
     @property
     def deliveries(self) -> npt.NDArray[np.uint64]:
         """The last header flit of each row's packet, as its target gets it."""
-        return self.config.header.delivery(self.header_step, self.target_address)
+        return self.config.header.delivery(
+            self.header_step, self.target_address, self.operator, self.window
+        )
 
     @property
     def flit_hops(self) -> int:

@@ -34,6 +34,7 @@ def table_words(program: ProgramTable) -> tuple[Numbers, Words]:
         "source_address": program.source_address[order],
         "length": program.length[order],
         "start": program.start[order] - NO_START,
+        **{name: getattr(program, name)[order] for name in ("stream", "lead", "window")},
     }
     words[before[:, None] + np.arange(control)] = config.table.pack(fields)
     words[ranges(before + control, header_flits)] = program.header_of(order)

@@ -27,6 +27,7 @@ from ..network.segment import Routes
 from ..network.table_format import MOST_HEADER_FLITS
 from ..network.topology import Topology
 from ..program.program import Program
+from ..program.table import no_additions
 from ..run.trace import HEAD_MARK, TAIL_MARK, Trace
 from .traffic import Traffic
 
@@ -57,6 +58,7 @@ def traffic_program(traffic: Traffic, config: NetworkConfig, seed: int) -> Progr
         target_address=traffic.source[order],
         length=(traffic.flits - header_flits)[order],
         continued=np.broadcast_to(np.bool_(False), rows),
+        **no_additions(rows),
         route=streams.of_packet[order],
         routes=streams.routes,
         first_receive=np.zeros(nodes + 1, dtype=np.int64),

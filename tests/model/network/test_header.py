@@ -58,7 +58,7 @@ def test_headers_are_packed_as_the_page_says_and_walked_to_their_delivery(
     packets = draw.integers(0, len(ways), 200)
     step = draw.integers(0, 1 << config.step_bits, len(packets))
     address = draw.integers(0, 1 << config.address_bits, len(packets))
-    flits = header.pack(routes, packets, step, address).tolist()
+    flits = header.pack(routes, packets, header.delivery(step, address)).tolist()
     counts = header.flits(routes)[packets].tolist()
     for packet, count in enumerate(counts):
         way, sent = ways[packets[packet]], flits[:count]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -14,9 +15,11 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import DEFAULTS, PARAMETERS, NetworkConfig
 from eyecast.model.network.config_file import identity, network_from_json, network_to_json
 from eyecast.model.network.kinds import KINDS
+from eyecast.model.network.operators import Operator
 from eyecast.model.network.topology import mesh
 from eyecast.model.network.topology_file import topology_from_json, topology_to_json
 
+SLOW = Operator("multiply-add", latency=3)
 SIZES = {
     "mesh": (3, 2),
     "torus": (3, 2),
@@ -59,10 +62,11 @@ def test_every_parameter_with_a_help_is_an_option() -> None:
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_every_parameter_is_read_from_a_file_as_it_was_written(name: str) -> None:
-    limits = PARAMETERS[name].limits
+    known = PARAMETERS[name]
     # Of a network without programs there are no tile ports, and no parity.
     usual = NetworkConfig(topology=mesh((2, 2)), programs=int(name in ("tile_ports", "parity")))
-    changed = replace(usual, **{name: True if limits is None else DEFAULTS[name] + 1})
+    others = {bool: True, str: "add,max", int: DEFAULTS[name] + 1 if known.limits else None}
+    changed = replace(usual, **{name: others[known.kind]})
     for config in (usual, changed):
         described = network_to_json(config)
         in_file = PARAMETERS[name].in_every_file or config is changed
@@ -91,10 +95,17 @@ def test_a_number_outside_its_limits_is_refused(name: str) -> None:
         ({"parity": True}, "parity must be left out of a network of 0 programs"),
         ({"programs": 1, "timed_rows": True}, "timed rows must be left out of a network with"),
         ({"programs": 1, "flit_width": 31}, "flit width must be at least 32 in a network with"),
+        ({"operators": "add,mul"}, "operators must be add, min, .* or xor, not 'mul'"),
+        ({"operators": "add,max,add"}, "operators must be different from each other, not twice"),
+        ({"operators": "add", "timed_rows": True}, "operators must be left out of a network with"),
+        ({"streams": True, "timed_rows": True}, "streams must be left out of a network with timed"),
+        ({"operators": [SLOW], "all_port": True}, "latency of operators must be 0 in all-port"),
+        ({"operators": [SLOW], "contention_free": True}, "latency of operators must be 0 in cont"),
+        ({"operators": "add", "flit_width": 16}, r"the delivery \(port, step, address, operator\)"),
     ],
 )
-def test_a_controller_is_refused_where_there_can_be_none(
-    wrong: dict[str, int], refusal: str
+def test_variants_are_refused_where_they_do_not_go_together(
+    wrong: dict[str, Any], refusal: str
 ) -> None:
     with pytest.raises(InvalidInput, match=refusal):
         NetworkConfig(topology=mesh((2, 2)), **wrong)

@@ -1,0 +1,79 @@
+"""Addresses of the words that rows read and write, with their windows: docs/router.md, section 20.
+
+In a window of 2 ** w words the address after the last one is the first one again, so that a message
+lies in one piece or in two::
+
+    window 2, from 6, 3 words      | 4 | 5 | 6 | 7 |    words 6, 7, 4: pieces [6, 8) and [4, 5)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..network.config import MOST_MEMORY_WORDS
+from .table import Numbers, ProgramTable
+
+
+def _window_sizes(table: ProgramTable) -> Numbers:
+    """Words of each row's window; 1 where it has none."""
+    # Numbers of windows that are too large are refused elsewhere.
+    return np.int64(1) << np.clip(table.window, 0, MOST_MEMORY_WORDS.bit_length())
+
+
+class Pieces(NamedTuple):
+    """Pieces of memory from ``begin`` up to ``end``, each of a row: columns of one length."""
+
+    row: Numbers
+    begin: Numbers
+    end: Numbers
+
+
+def pieces(table: ProgramTable, first: Numbers) -> Pieces:
+    """The pieces in which the messages of all rows lie, from ``first`` on; none of no words."""
+    rows = np.arange(len(first))
+    size = _window_sizes(table)
+    base = first // size * size
+    before = np.where(table.window > 0, np.minimum(table.length, base + size - first), table.length)
+    wrapped = table.length - before
+    row, begin = np.concatenate((rows, rows)), np.concatenate((first, base))
+    end = begin + np.concatenate((before, wrapped))
+    some = end > begin
+    return Pieces(row[some], begin[some], end[some])
+
+
+def ends(table: ProgramTable, first: Numbers) -> Numbers:
+    """One more than the last address of each row's message from ``first`` on."""
+    end = first + table.length
+    size = _window_sizes(table)
+    window_end = (first // size + 1) * size
+    wraps = (table.window > 0) & (end > window_end)
+    return np.where(wraps, window_end, end)
+
+
+def source_ends(table: ProgramTable) -> Numbers:
+    """One more than the last address that must be there for a row to be sent: its window's last."""
+    size = _window_sizes(table)
+    whole = (table.source_address // size + 1) * size
+    return np.where(table.window > 0, whole, table.source_address + table.length)
+
+
+def other_half(table: ProgramTable, address: Numbers) -> Numbers:
+    """The same places of the other half of the memory."""
+    return address ^ np.int64(1 << (table.config.address_bits - 1))
+
+
+def across(table: ProgramTable) -> npt.NDArray[np.bool_]:
+    """Tell which rows' packets are combined with words of the other half of the memory."""
+    combined: npt.NDArray[np.bool_] = (table.operator > 0) & (table.operator % 2 == 0)
+    return combined
+
+
+def across_ends(table: ProgramTable) -> Numbers:
+    """One more than the last address that a packet combined across reads; 0 of any other."""
+    half = np.int64(1 << (table.config.address_bits - 1))
+    lower = np.minimum(ends(table, table.target_address), half) + half
+    reads = across(table) & (table.target_address < half) & (table.length > 0)
+    return np.where(reads, lower, 0)

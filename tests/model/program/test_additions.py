@@ -1,0 +1,113 @@
+"""Operators, streams and windows in the words of a program, in its file and in its checks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.programs import UP, pack, program, put
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.config_file import network_to_json
+from eyecast.model.program.file import program_json, read_program, write_program
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
+from eyecast.model.program.words import table_words
+
+NETWORK: dict[str, Any] = {"operators": "add,max", "streams": True}
+
+
+def with_row(row: Row, **limits: Any) -> Program:
+    """A line of four nodes whose first has ``row``."""
+    return program({0: [row]}, {}, **{**NETWORK, **limits})
+
+
+def test_deliveries_and_control_words_have_the_fields_of_sections_19_and_20() -> None:
+    row = replace(
+        put(2, (UP, 1), source=16, target=20, length=8), operator=3, stream=1, lead=5, window=4
+    )
+    made = with_row(row)
+    config = made.config
+    # 256 words: an address of 8 bits, a length of 9, a window 0 to 7. Two operators: 0 to 4.
+    assert (config.operator_bits, config.window_bits, config.stream_bits) == (3, 3, 1)
+    delivery = pack((3, 2), (2, 4), (20, 8), (3, 3), (4, 3))
+    slot = pack((1, 2), (0, 2))
+    assert made.deliveries.tolist() == [delivery]
+    first, words = table_words(made)
+    control = pack((2, 4), (1, 4), (16, 8), (8, 9), (1, 1))
+    # The lead does not fit behind them any more; the window stands beside it.
+    behind = pack((5, 9), (4, 3))
+    assert words[: first[1]].tolist() == [control, behind, delivery << 4 | slot, 0]
+
+
+def test_a_program_file_has_what_is_not_0(tmp_path: Path) -> None:
+    row = replace(put(2, (UP, 1), length=4), operator=4, stream=1, lead=2, window=3)
+    made = program({0: [row, put(2, (UP, 2))]}, {}, **NETWORK)
+    text = program_json(made)
+    assert '"operator":4,"stream":1,"lead":2,"window":3}' in text
+    assert text.count('"operator"') == 1
+    path = tmp_path / "program.json"
+    write_program(made, path)
+    assert read_program(path).rows == made.rows
+    assert network_to_json(read_program(path).config) == network_to_json(made.config)
+    path.write_text(text.replace('"window":3', '"window":-1'))
+    with pytest.raises(InvalidInput, match="window"):
+        read_program(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "limits", "refusal"),
+    [
+        ({"operator": 5}, {}, "operator must be 0 to 4, not 5"),
+        ({"operator": 1}, {"operators": ()}, "operator must be 0 to 0, not 1"),
+        ({"stream": 2}, {}, "stream must be 0 to 1, not 2"),
+        ({"stream": 1}, {"streams": False}, "stream must be 0 to 0, not 1"),
+        ({"lead": 1}, {}, "lead must be 0 in a row that streams nothing, not 1"),
+        ({"lead": 512, "stream": 1}, {}, "lead must be 0 to 511, not 512"),
+        ({"window": 8}, {}, "window must be 0 to 7, not 8"),
+        ({"window": 1000}, {}, "window must be 0 to 7, not 1000"),
+        ({"window": 1}, {"streams": False}, "window must be 0 to 0, not 1"),
+        ({"window": 1, "length": 3}, {}, "length must be at most the words of the window, not 3"),
+        (
+            {"window": 4, "source_address": 96},
+            {"message_words": 100},
+            r"source address \+ length must be at most 100 \(the message memory\), not 112",
+        ),
+        (
+            {"window": 4, "target_address": 100, "length": 5},
+            {"message_words": 105},
+            "",
+        ),
+        (
+            {"window": 4, "target_address": 100, "length": 5},
+            {"message_words": 104},
+            r"target address \+ length must be at most 104 .*, not 105",
+        ),
+        (
+            {"window": 3, "target_address": 102, "length": 5},
+            {"message_words": 103},
+            r"target address \+ length must be at most 103 .*, not 104",
+        ),
+        (
+            {"operator": 2, "target_address": 30, "length": 6},
+            {"message_words": 100},
+            "",
+        ),
+        (
+            {"operator": 2, "target_address": 30, "length": 7},
+            {"message_words": 100},
+            r"in the other half must be at most 100 .*, not 101",
+        ),
+    ],
+)
+def test_a_row_that_the_network_cannot_carry_out_is_refused(
+    changes: dict[str, int], limits: dict[str, Any], refusal: str
+) -> None:
+    made = with_row(replace(put(1, (UP, 1)), **changes), **limits)
+    if not refusal:
+        made.check()
+        return
+    with pytest.raises(InvalidInput, match=f"node 0, row 0: .*{refusal}"):
+        made.check()
