@@ -74,30 +74,37 @@ class Spaces:
         return answer
 
     def _whole(self, access: Access) -> tuple[int | None, int]:
-        _, node, word, data, _ = access
-        data = None if data is None else data % 2**self.word_bits
+        data = None if access.data is None else access.data % 2**self.word_bits
+        if not self._is_there(access):
+            return 0, NO_SUCH_WORD
+        node, word = access.node, access.word
         if access.region == CONTROLLER:
-            if node or word >= 8 + ENTRY_WORDS * self.programs:
-                return 0, NO_SUCH_WORD
             if data is None:
                 return self._read_controller(word)
             return 0, self._write_controller(word, data)
-        if node >= self.nodes:
-            return 0, NO_SUCH_WORD
-        if access.region == STATUS:
-            if data is not None or word >= self.status_words:
-                return 0, NO_SUCH_WORD
-            return self._status(node, word), DONE
-        if node in self.switches:
-            return 0, NO_SUCH_WORD
-        if access.region == TABLE:
-            return 0, DONE if data is not None and word < self.table_words else NO_SUCH_WORD
-        if word >= self.message_words:
-            return 0, NO_SUCH_WORD
         if data is None:
-            return self.memory[node, word], DONE
-        self.memory[node, word] = data
+            found = self._status if access.region == STATUS else self._message
+            return found(node, word), DONE
+        if access.region == MESSAGE:
+            self.memory[node, word] = data
         return 0, DONE
+
+    def _is_there(self, access: Access) -> bool:
+        """There is such a word, to be read or to be written; registers are looked at later."""
+        sizes = (8 + ENTRY_WORDS * self.programs, self.status_words, self.message_words)
+        size = (*sizes, self.table_words)[access.region]
+        nodes = 1 if access.region == CONTROLLER else self.nodes
+        never = {STATUS: access.data is not None, TABLE: access.data is None}
+        memory = access.region in (MESSAGE, TABLE) and access.node in self.switches
+        return (
+            access.word < size
+            and access.node < nodes
+            and not memory
+            and not never.get(access.region, False)
+        )
+
+    def _message(self, node: int, word: int) -> int:
+        return self.memory[node, word]
 
     def _status(self, node: int, word: int) -> int | None:
         """After reset a sender is in *expect*; after a run there are no flags."""
