@@ -24,8 +24,8 @@ from ..model.network.topology import Topology, hypercube, line, mesh, ring, toru
 from ..model.network.topology_file import read_topology as read_network
 from ..model.program.file import read_program, write_program
 from ..model.program.program import Program
-from ..model.schedule.checks import ScheduleError
 from ..model.schedule.file import read_schedule, write_schedule
+from ..model.schedule.rules import ScheduleError
 from ..model.schedule.schedule import Schedule
 from .carry_out import compare, compile, predict, verify, write_report
 from .schedules import (

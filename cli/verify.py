@@ -18,6 +18,7 @@ from ..model.schedule.collective import ROOTLESS
 from ..model.schedule.file import write_schedule
 from .console import (
     BUILDING,
+    bound_line,
     busy,
     print_checks,
     print_json,
@@ -35,6 +36,7 @@ from .options.hardware import (
     require_no_deadlock,
     timing_option,
 )
+from .options.hold import chosen_hold, hold_option
 from .options.network import chosen_topology, network_options
 from .options.output import json_option, output_option, output_paths, report_option, require_seen
 from .options.schedule_file import chosen_schedule, schedule_file_option
@@ -63,6 +65,7 @@ SIGNALS = "signals.vcd"
 @schedule_file_option
 @hardware_options
 @timing_option
+@hold_option
 @force_option
 @click.option("--all-sources", is_flag=True, help="Every node in turn as the source.")
 @output_option("schedule, program, both traces and waveforms", metavar="FOLDER")
@@ -162,7 +165,8 @@ def _cases(
     # One network for all of them, which is built once.
     for number, compiled in enumerate(fitted(chosen, schedules)):
         require_no_deadlock(chosen, compiled.program)
-        yield Case.of(compiled, timing=timing, seed=number)
+        hold = chosen_hold(chosen, compiled.program.config)
+        yield Case.of(compiled, timing=timing, seed=number, hold=hold)
 
 
 def _write_verification(result: Verification, paths: Sequence[Path]) -> None:
@@ -193,6 +197,7 @@ def _print_verification(result: Verification) -> None:
     title = f"{schedule_title(result.case.schedule)}, {result.case.timing} timing"
     print_checks(title, result.checks)
     say(sharing(result.case.schedule))
+    say(bound_line(result.case.bound, result.measured.cycles))
     for line in waiting(result.case.program, result.measured):
         say(line)
     if result.difference is not None:

@@ -8,12 +8,17 @@ from amaranth.back import verilog
 from amaranth.lib.wiring import Out
 
 from ..model.base.errors import InvalidInput
+from ..model.network.buses import HostBus, TileBus
 from ..model.network.config import NetworkConfig
-from ..rtl.network import Network, network_signature, tile_modules
+from ..rtl.engine import STREAM_MODULES, Engine, engine_signature
+from ..rtl.network import Network, tile_modules
 from ..rtl.tile import Tile, tile_signature
 from .together.network import TILES, tiles_verilog, word_modules
 
 TOP_MODULE = "eyecast_network"
+
+ENGINE_MODULE = "eyecast_engine"
+"""The top module where there are buses in front of the network."""
 
 MOST_BUFFERS = 88
 """Ports times VCs, what an output of a router chooses from: as in a 10-cube with 8 VCs.
@@ -44,6 +49,18 @@ def network_verilog(config: NetworkConfig, *, trace: bool) -> str:
         for name, switch in tile_modules(config).items()
     ]
     return "".join([_HEAD, network, *tiles])
+
+
+def engine_verilog(config: NetworkConfig, host: HostBus | None, tile: TileBus | None) -> str:
+    """Verilog of ``eyecast_engine``: the network of :func:`network_verilog` behind buses.
+
+    Raises :class:`InvalidInput` as that does, and as :class:`.Engine`.
+    """
+    parts = {ENGINE_MODULE: Engine(config, host, tile, network=TOP_MODULE)}
+    if tile is not None:
+        parts |= {name: make(config) for name, (make, _) in STREAM_MODULES.items()}
+    converted = [_convert(part, name) for name, part in parts.items()]
+    return "".join([network_verilog(config, trace=False), *converted])
 
 
 def fast_verilog(config: NetworkConfig) -> str:
@@ -92,9 +109,15 @@ def verilator_control(config: NetworkConfig, tiles: Tiles, *, trace: bool) -> st
     return "\n".join(["`verilator_config", *modules[tiles], *lines, ""])
 
 
-def describe_ports(config: NetworkConfig) -> list[dict[str, Any]]:
-    """Name, direction and width of every port of the top module, clock and reset first."""
-    network = network_signature(config).create()
+def describe_ports(
+    config: NetworkConfig, host: HostBus | None = None, tile: TileBus | None = None
+) -> list[dict[str, Any]]:
+    """Name, direction and width of every port of the top module, clock and reset first.
+
+    With a bus in front of its host port or of its tile ports, the top module is
+    ``eyecast_engine``.
+    """
+    network = engine_signature(config, host, tile).create()
     ports: list[dict[str, Any]] = [
         {"name": "clk", "direction": "input", "width": 1},
         {"name": "rst", "direction": "input", "width": 1},

@@ -12,16 +12,16 @@ from helpers.command import Answer, Command
 from slow_tests import pytest_addoption, pytest_configure  # noqa: F401
 
 from eyecast.cli import main as command_line
-from eyecast.model.schedule import checks as schedule_checks
+from eyecast.model.schedule import possession
 
 if TYPE_CHECKING:
     from amaranth.hdl import ClockDomain
 
 
-@pytest.fixture(params=[schedule_checks.LARGEST_PAIR_TABLE, 0], ids=["whole", "sparse"])
+@pytest.fixture(params=[possession.LARGEST_PAIR_TABLE, 0], ids=["whole", "sparse"])
 def _pair_table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways in which check() keeps who has which block."""
-    monkeypatch.setattr(schedule_checks, "LARGEST_PAIR_TABLE", request.param)
+    monkeypatch.setattr(possession, "LARGEST_PAIR_TABLE", request.param)
 
 
 @pytest.fixture

@@ -45,13 +45,15 @@ def read_json(path: str | Path | InputFile, build: Callable[[bytes], _Built]) ->
     return built
 
 
-def decode_versioned(text: bytes, format_name: str, version: int, layout: type[_Struct]) -> _Struct:
-    """The object in ``text``, which must be of a given format, version and layout."""
+def decode_versioned(
+    text: bytes, format_name: str, versions: tuple[int, ...], layout: type[_Struct]
+) -> _Struct:
+    """The object in ``text``, which must be of a given format, one of its versions and layout."""
     header = msgspec.json.decode(text, type=_Header)
     if header.format != format_name:
         raise InvalidInput.of("format", format_name, header.format)
-    if header.version != version:
-        raise InvalidInput.of("version", str(version), header.version)
+    if header.version not in versions:
+        raise InvalidInput.of("version", " or ".join(map(str, versions)), header.version)
     return msgspec.json.decode(text, type=layout)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import TYPE_CHECKING
 
 from ..network.port_model import PortModel
 from ..network.topology import Topology
@@ -11,18 +12,41 @@ from ..schedule.collective import Collective
 from ..schedule.cost import message_words
 from ..schedule.schedule import Schedule
 from ..schedule.table import CUSTOM
+from .halving.boxes import is_whole_grid
 from .lower_bounds import counted_costs, lower_bounds, most_links
+
+if TYPE_CHECKING:
+    from ..bounds.cycles import CycleBound
 
 _OF_ANY_NETWORK = (Collective.BROADCAST, Collective.MULTICAST, CUSTOM)
 
 
 def least_measures(schedule: Schedule) -> dict[str, int]:
-    """The least ``steps`` and ``tcd`` of any schedule that does what ``schedule`` does.
+    """The least ``steps``, ``tcd`` and ``cycles`` of any schedule that does what this one does.
 
-    A broadcast, a multicast and what is custom must reach those to whom something is owed, on any
-    network; for the other collectives :func:`.lower_bounds` says what a grid can do, and also
-    bounds what :func:`word_measures` counts.
+    Cycles are those of :func:`schedule_bound`. A broadcast, a multicast and what is custom must
+    reach those to whom something is owed, on any network; for the other collectives
+    :func:`.lower_bounds` says what a grid can do, and also bounds what :func:`word_measures`
+    counts.
     """
+    return {**_least_counts(schedule), "cycles": schedule_bound(schedule).value}
+
+
+def schedule_bound(schedule: Schedule, *, link_registers: int = 0) -> CycleBound:
+    """The least cycles of any schedule that does what ``schedule`` does, with the same ports.
+
+    As :func:`.least_cycles` says, for links of so many registers.
+    """
+    # What is compiled takes long to import, and most commands refuse what they refuse before it.
+    from ..bounds.cycles import least_cycles  # noqa: PLC0415
+
+    return least_cycles(
+        schedule.topology, schedule.blocks, schedule.port_model, hop_cycles=1 + link_registers
+    )
+
+
+def _least_counts(schedule: Schedule) -> dict[str, int]:
+    """The bounds on what is counted in the table of sends."""
     if schedule.collective in _OF_ANY_NETWORK:
         reached = _reached_from(schedule)
         sends = most_links(schedule.topology) if schedule.port_model == PortModel.ALL_PORT else 1
@@ -33,6 +57,8 @@ def least_measures(schedule: Schedule) -> dict[str, int]:
         }
     if schedule.topology.nodes < 2:
         return {"steps": 0, "tcd": 0}
+    if not is_whole_grid(schedule.topology):
+        return {}
     found = lower_bounds(
         schedule.collective,
         schedule.topology,

@@ -17,9 +17,13 @@ from .cube.collectives import COLLECTIVES_ON, cube_schedule
 from .cube.scatter import gray_code_scatter
 from .fault_blocks.broadcast import jiang_wu_broadcast, region_eyes, theorem_6_bounds
 from .grid.collectives import recursive_doubling, ring
+from .grid.sends import GRID_COLLECTIVES
 from .halving.eye import eye_broadcast, eyes
 from .halving.minimum import best_sources, minimum_broadcast
 from .halving.rectangle import rectangle_broadcast, rectangle_eyes
+from .streaming.chain import chain_broadcast
+from .streaming.greedy import greedy_all_gather
+from .streaming.rings import hamiltonian, stream_ring
 from .unicast_chain import (
     u_mesh_broadcast,
     u_mesh_multicast,
@@ -145,6 +149,23 @@ def _tree_multicast(request: Request) -> Schedule:
     return tree_multicast(request.topology, request.root, request.targets, request.words)
 
 
+def _packed_trees(request: Request) -> Schedule:
+    from .streaming.trees import packed_trees_broadcast  # noqa: PLC0415
+
+    return packed_trees_broadcast(request.topology, request.root, request.words)
+
+
+def _all_ports(collective: str, name: str, generate: Callable[[Request], Schedule]) -> Algorithm:
+    """An algorithm for nodes that use all ports, and for no others."""
+
+    def make(request: Request) -> Schedule:
+        if not request.all_port:
+            raise InvalidInput.of(f"--ports for {name}", "all", "one")
+        return generate(request)
+
+    return Algorithm(collective, name, make, takes=("all_port",))
+
+
 def _on_a_grid(
     collective: str, name: str, generate: Callable[[str, Topology, int | None, int], Schedule]
 ) -> Algorithm:
@@ -181,9 +202,19 @@ def _gray_code_scatter(request: Request) -> Schedule:
 
 
 def _nesbt_copies(request: Request) -> Schedule:
-    if not request.all_port:
-        raise InvalidInput.of("--ports for nesbt-copies", "all", "one")
     return nesbt_copies(request.topology, request.root, request.words)
+
+
+def _stream_ring(request: Request) -> Schedule:
+    return stream_ring(request.topology, request.words)
+
+
+def _hamiltonian(request: Request) -> Schedule:
+    return hamiltonian(request.topology, request.words)
+
+
+def _greedy(request: Request) -> Schedule:
+    return greedy_all_gather(request.topology, request.words)
 
 
 _CUBE_GRAPHS = dict.fromkeys(
@@ -216,11 +247,15 @@ ALGORITHMS = (
     Algorithm(Collective.MULTICAST, "tree", _tree_multicast),
     *(
         _on_a_grid(collective, name, generate)
-        for collective in COLLECTIVES
+        for collective in GRID_COLLECTIVES
         for name, generate in (("ring", ring), ("recursive-doubling", recursive_doubling))
-        if collective != Collective.MULTICAST
     ),
-    Algorithm(Collective.BROADCAST, "nesbt-copies", _nesbt_copies, takes=("all_port",)),
+    Algorithm(Collective.BROADCAST, "chain", _broadcast(chain_broadcast)),
+    _all_ports(Collective.BROADCAST, "packed-trees", _packed_trees),
+    _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
+    Algorithm(Collective.ALL_GATHER, "stream-ring", _stream_ring),
+    _all_ports(Collective.ALL_GATHER, "hamiltonian", _hamiltonian),
+    _all_ports(Collective.ALL_GATHER, "greedy", _greedy),
     Algorithm(Collective.SCATTER, "sbt-gray", _gray_code_scatter, takes=("packet",)),
     *(_on_a_cube(collective, graph) for collective, graph in _CUBE_GRAPHS),
 )

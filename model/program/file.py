@@ -140,7 +140,7 @@ def read_program(path: str | Path) -> Program:
     Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
     allowed there.
     """
-    return read_json(path, lambda text: _program(decode_versioned(text, FORMAT, VERSION, _File)))
+    return read_json(path, lambda text: _program(decode_versioned(text, FORMAT, (VERSION,), _File)))
 
 
 def _program(file: _File) -> Program:

@@ -14,11 +14,37 @@ class Collective(StrEnum):
     GATHER = "gather"
     ALL_GATHER = "all-gather"
     ALL_TO_ALL = "all-to-all"
+    REDUCE = "reduce"
+    REDUCE_SCATTER = "reduce-scatter"
+    ALL_REDUCE = "all-reduce"
+    BARRIER = "barrier"
 
     @property
     def rooted(self) -> bool:
         """Tell whether one node, the root, has or gets everything."""
-        return self not in (Collective.ALL_GATHER, Collective.ALL_TO_ALL)
+        return self in _ROOTED
+
+    @property
+    def reduces(self) -> bool:
+        """Tell whether contributions of several nodes are combined by an operator."""
+        return self in REDUCTIONS
+
+
+REDUCTIONS = (
+    Collective.REDUCE,
+    Collective.REDUCE_SCATTER,
+    Collective.ALL_REDUCE,
+    Collective.BARRIER,
+)
+"""Collectives of reduced blocks."""
+
+_ROOTED = (
+    Collective.BROADCAST,
+    Collective.MULTICAST,
+    Collective.SCATTER,
+    Collective.GATHER,
+    Collective.REDUCE,
+)
 
 
 COLLECTIVES = tuple(Collective)

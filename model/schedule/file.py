@@ -8,6 +8,15 @@ One object: what the schedule is, what its collective moves, and the sends, one 
      "steps": 1, "tcd": 1, "blocks": [{"owner": 0, "owed": null, "words": 16}],
      "sends": [{"step": 1, "source": 0, "target": 1, "path": [0, 1], "vcs": [0], "blocks": [0]}]}
 
+What combines, streams or has groups is of version 2, and of version 1 whatever needs none of that:
+a reduced block has no owner, but contributors and an operator; a send says so where it is combined
+or streams; and groups are lists of nodes::
+
+    "blocks": [{"owner": null, "owed": [0], "words": 16, "contributors": null, "operator": "add"}]
+    "groups": [[0, 1], [2, 3]]
+    {"step": 1, "source": 1, "target": 0, "path": [1, 0], "vcs": [0], "blocks": [0],
+     "combine": true}
+
 A file is read only if it says all of this and nothing else. Only "steps" and "tcd", which
 are always written, may be left out: they are counted, and must be right where they are given.
 Whether the sends carry out the collective, and whether its blocks are what its name promises
@@ -31,12 +40,14 @@ from ..base.json_file import decode_versioned, read_json
 from ..base.pieces import offsets_of
 from ..network.port_model import PortModel
 from ..network.topology_file import topology_from_json, topology_to_json
-from .checks import LARGEST_STEP, LARGEST_VC
+from .operators import Operator
+from .rules import LARGEST_STEP, LARGEST_VC
 from .schedule import Schedule
-from .table import Blocks
+from .table import NO_OWNER, Blocks
 
 FORMAT = "eyecast-schedule"
-VERSION = 1
+PLAIN_VERSION = 1
+VERSION = 2
 
 _LARGEST = (1 << 31) - 1
 _Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -46,21 +57,26 @@ _Step = Annotated[int, msgspec.Meta(ge=1, le=LARGEST_STEP)]
 _Vc = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_VC)]
 _Path = Annotated[list[_Number], msgspec.Meta(min_length=2)]
 _Carried = Annotated[list[_Number], msgspec.Meta(min_length=1)]
+_Groups = Annotated[list[_Carried], msgspec.Meta(min_length=1)]
 
 
 class _Block(msgspec.Struct, forbid_unknown_fields=True):
-    owner: _Number
+    owner: _Number | None
     owed: list[_Number] | None
     words: _Words
+    contributors: list[_Number] | msgspec.UnsetType | None = msgspec.UNSET
+    operator: Operator | msgspec.UnsetType = msgspec.UNSET
 
 
-class _Send(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class _Send(msgspec.Struct, forbid_unknown_fields=True, gc=False, omit_defaults=True):
     step: _Step
     source: _Number
     target: _Number
     path: _Path
     vcs: list[_Vc]
     blocks: _Carried
+    combine: bool = False
+    stream: bool = False
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -74,6 +90,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     steps: _Count | msgspec.UnsetType = msgspec.UNSET
     tcd: _Count | msgspec.UnsetType = msgspec.UNSET
     blocks: Annotated[list[_Block], msgspec.Meta(min_length=1)]
+    groups: _Groups | msgspec.UnsetType = msgspec.UNSET
     sends: list[_Send]
 
 
@@ -87,12 +104,6 @@ def write_schedule(schedule: Schedule, path: str | Path) -> None:
 
 def schedule_json(schedule: Schedule) -> str:
     """Return ``schedule`` as JSON text."""
-    blocks = zip(
-        schedule.blocks.owner.tolist(),
-        schedule.blocks.owed,
-        schedule.blocks.words.tolist(),
-        strict=True,
-    )
     sends = map(
         _Send,
         schedule.step.tolist(),
@@ -101,11 +112,13 @@ def schedule_json(schedule: Schedule) -> str:
         _pieces(schedule.path_offsets, schedule.path_nodes),
         _pieces(schedule.path_offsets - np.arange(schedule.sends + 1), schedule.vcs),
         _pieces(schedule.block_offsets, schedule.block_ids),
+        schedule.combine.tolist(),
+        schedule.stream.tolist(),
     )
     lines = msgspec.json.Encoder().encode_lines(list(sends)).removesuffix(b"\n")
     fields = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION if _needs_more(schedule) else PLAIN_VERSION,
         "topology": topology_to_json(schedule.topology),
         "collective": schedule.collective,
         "algorithm": schedule.algorithm,
@@ -113,14 +126,29 @@ def schedule_json(schedule: Schedule) -> str:
         "root": schedule.root,
         "steps": schedule.steps,
         "tcd": schedule.tcd,
-        "blocks": [
-            _Block(owner, None if owed is None else list(owed), words)
-            for owner, owed, words in blocks
-        ],
+        "blocks": [_block(schedule.blocks, block) for block in range(len(schedule.blocks))],
+        **({"groups": schedule.groups} if schedule.groups else {}),
         # A newline in a string is escaped in JSON: these all lie between sends.
         "sends": msgspec.Raw(b"[\n" + lines.replace(b"\n", b",\n") + b"\n]"),
     }
     return (msgspec.json.encode(fields) + b"\n").decode()
+
+
+def _needs_more(schedule: Schedule) -> bool:
+    """Tell whether a schedule has what files of version 1 cannot say."""
+    marked = schedule.combine.any() or schedule.stream.any() or schedule.blocks.reduced.any()
+    return bool(marked) or bool(schedule.groups)
+
+
+def _block(blocks: Blocks, block: int) -> _Block:
+    """The ``block`` of ``blocks`` as files have it."""
+    owed, words = blocks.owed[block], int(blocks.words[block])
+    to = None if owed is None else list(owed)
+    operator, contributors = blocks.operator[block], blocks.contributors[block]
+    if operator is None:
+        return _Block(int(blocks.owner[block]), to, words)
+    nodes = None if contributors is None else list(contributors)
+    return _Block(None, to, words, nodes, Operator(operator))
 
 
 def read_schedule(path: str | Path | InputFile) -> Schedule:
@@ -129,7 +157,27 @@ def read_schedule(path: str | Path | InputFile) -> Schedule:
     Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
     allowed there.
     """
-    return read_json(path, lambda text: _schedule(decode_versioned(text, FORMAT, VERSION, _File)))
+    return read_json(path, lambda text: _schedule(_decoded(text)))
+
+
+def _decoded(text: bytes) -> _File:
+    """The file in ``text``, refused where it says more than its version can."""
+    file = decode_versioned(text, FORMAT, (PLAIN_VERSION, VERSION), _File)
+    if file.version == PLAIN_VERSION:
+        more = {
+            "a block without an owner": any(block.owner is None for block in file.blocks),
+            "groups": file.groups is not msgspec.UNSET,
+            "combine": any(send.combine for send in file.sends),
+            "stream": any(send.stream for send in file.sends),
+        }
+        for name in (name for name, there in more.items() if there):
+            raise InvalidInput.of("version", f"{VERSION}, as the file has {name}", file.version)
+    for place, block in enumerate(file.blocks):
+        reduced = {block.owner is None, block.contributors is not msgspec.UNSET}
+        if {*reduced, block.operator is not msgspec.UNSET} != {block.owner is None}:
+            allowed = "a block with an owner alone, or without one, but contributors and operator"
+            raise InvalidInput(f"blocks[{place}] must be {allowed}")
+    return file
 
 
 def _schedule(file: _File) -> Schedule:
@@ -142,11 +190,8 @@ def _schedule(file: _File) -> Schedule:
         algorithm=file.algorithm,
         port_model=PortModel.named(file.port_model),
         root=file.root,
-        blocks=Blocks(
-            np.array([block.owner for block in file.blocks], np.int32),
-            tuple(None if block.owed is None else tuple(block.owed) for block in file.blocks),
-            np.array([block.words for block in file.blocks], np.int32),
-        ),
+        blocks=_blocks(file.blocks),
+        groups=() if file.groups is msgspec.UNSET else tuple(map(tuple, file.groups)),
         **_columns(file.sends, topology.nodes, len(file.blocks)),
     )
     for name, given, counted in (
@@ -158,14 +203,29 @@ def _schedule(file: _File) -> Schedule:
     return schedule
 
 
+def _blocks(blocks: Sequence[_Block]) -> Blocks:
+    return Blocks(
+        np.array([NO_OWNER if each.owner is None else each.owner for each in blocks], np.int32),
+        tuple(None if each.owed is None else tuple(each.owed) for each in blocks),
+        np.array([each.words for each in blocks], np.int32),
+        tuple(
+            None if each.contributors is None else tuple(each.contributors or ()) for each in blocks
+        ),
+        tuple(None if each.operator is msgspec.UNSET else each.operator for each in blocks),
+    )
+
+
 def _require_nodes(file: _File, nodes: int) -> None:
     """Refuse a root, an owner, or one who is owed a block that is no node."""
     if file.root is not None and file.root >= nodes:
         raise InvalidInput.of("root", f"0 to {nodes - 1}", file.root)
     for place, block in enumerate(file.blocks):
-        for node in (block.owner, *(block.owed or ())):
+        for node in (block.owner or 0, *(block.owed or ()), *(block.contributors or ())):
             if node >= nodes:
                 raise InvalidInput.of(f"nodes of blocks[{place}]", f"0 to {nodes - 1}", node)
+    for place, group in enumerate(file.groups or ()):
+        for node in (node for node in group if node >= nodes):
+            raise InvalidInput.of(f"nodes of groups[{place}]", f"0 to {nodes - 1}", node)
 
 
 def _columns(sends: Sequence[_Send], nodes: int, blocks: int) -> dict[str, Any]:
@@ -193,6 +253,8 @@ def _columns(sends: Sequence[_Send], nodes: int, blocks: int) -> dict[str, Any]:
         "vcs": vcs,
         "block_offsets": block_offsets,
         "block_ids": block_ids,
+        "combine": np.array([send.combine for send in sends], np.bool_),
+        "stream": np.array([send.stream for send in sends], np.bool_),
     }
 
 

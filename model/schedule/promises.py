@@ -1,22 +1,29 @@
 """Promises of the names of collectives: who has which blocks, and who must end up with them.
 
-=============  =====================================================================================
+============== =====================================================================================
 broadcast      the root has every block, and every working node gets every one of them
 multicast      the root has every block, and the nodes that get one get all
 scatter        the root has a block, or more, for each other working node, and for one node each
 gather         each working node but the root has a block, or more, and all are for the root
 all-gather     each working node has a block, or more, and every working node gets all of them
 all-to-all     each working node has a block, or more, for each other one, and for one node each
+reduce         each working node contributes to every block, and all are for the root
+reduce-scatter each working node contributes to every block, and has one, or more, for itself alone
+all-reduce     each working node contributes to every block, and every working node gets all
+barrier        as all-reduce: who has it all knows that every node has come so far
 custom         what its blocks say, whatever that is
-=============  =====================================================================================
+============== =====================================================================================
 
-A working node is one that is not faulty and no switch. Who owns a block need not be owed it.
+A working node is one that is not faulty and no switch. Who owns a block need not be owed it. The
+blocks of the last four before custom are reduced, those of the others have owners.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ..base.errors import InvalidInput, one_of
 from .collective import ROOTLESS, Collective
@@ -36,8 +43,8 @@ def require_promise(schedule: SendTable) -> None:
     name = schedule.collective
     if name == CUSTOM:
         return
-    if name not in _RULES:
-        raise InvalidInput.of("collective", one_of((*_RULES, CUSTOM)), repr(name))
+    if name not in tuple(Collective):
+        raise InvalidInput.of("collective", one_of((*Collective, CUSTOM)), repr(name))
     if name in ROOTLESS and schedule.root is not None:
         raise InvalidInput.of(f"root of {name}", "none, as every node is one", schedule.root)
     if name not in ROOTLESS and schedule.root is None:
@@ -45,7 +52,18 @@ def require_promise(schedule: SendTable) -> None:
     working = frozenset(schedule.topology.working_nodes.tolist())
     owed = [working if nodes is None else frozenset(nodes) for nodes in schedule.blocks.owed]
     root = NO_ROOT if schedule.root is None else schedule.root
-    broken = _RULES[name](root, working, schedule.blocks.owner.tolist(), owed)
+    blocks, reduces = schedule.blocks, Collective(name).reduces
+    wrong_kind = (
+        f"block {block} is {'one of an owner' if reduces else 'reduced'}"
+        for block in np.flatnonzero(blocks.reduced != reduces)
+    )
+    broken = _first(wrong_kind)
+    if broken is None and reduces:
+        lists = blocks.contributors
+        contributors = [working if nodes is None else frozenset(nodes) for nodes in lists]
+        broken = _of_all(working, contributors) or _REDUCED[name](root, working, owed)
+    elif broken is None:
+        broken = _RULES[name](root, working, blocks.owner.tolist(), owed)
     if broken is not None:
         raise InvalidInput(f"collective must be {CUSTOM}, not {name}: {broken}")
 
@@ -79,10 +97,7 @@ def _scatter(root: int, working: Nodes, owner: list[int], owed: list[Nodes]) -> 
 
 
 def _gather(root: int, working: Nodes, owner: list[int], owed: list[Nodes]) -> str | None:
-    away = (block for block, nodes in enumerate(owed) if nodes != {root})
-    return _first(f"block {block} is owed to others than the root {root}" for block in away) or (
-        _nothing_of(working - {*owner} - {root})
-    )
+    return _to_root(root, owed) or _nothing_of(working - {*owner} - {root})
 
 
 def _all_gather(_: int, working: Nodes, owner: list[int], owed: list[Nodes]) -> str | None:
@@ -110,6 +125,30 @@ _RULES: dict[str, Rule] = {
     Collective.ALL_TO_ALL: _all_to_all,
 }
 
+ReducedRule = Callable[[int, Nodes, list[Nodes]], str | None]
+"""What is wrong for a root, the working nodes, and for each block who is owed it."""
+
+
+def _reduce(root: int, _: Nodes, owed: list[Nodes]) -> str | None:
+    return _to_root(root, owed)
+
+
+def _reduce_scatter(_: int, working: Nodes, owed: list[Nodes]) -> str | None:
+    served: Nodes = frozenset().union(*owed)
+    return _to_one(owed) or _nothing_for(working - served)
+
+
+def _all_reduce(_: int, working: Nodes, owed: list[Nodes]) -> str | None:
+    return _to_all(working, [NO_ROOT] * len(owed), owed)
+
+
+_REDUCED: dict[str, ReducedRule] = {
+    Collective.REDUCE: _reduce,
+    Collective.REDUCE_SCATTER: _reduce_scatter,
+    Collective.ALL_REDUCE: _all_reduce,
+    Collective.BARRIER: _all_reduce,
+}
+
 
 def _first(complaints: Iterable[str]) -> str | None:
     return next(iter(complaints), None)
@@ -118,6 +157,19 @@ def _first(complaints: Iterable[str]) -> str | None:
 def _of_root(root: int, owner: list[int]) -> str | None:
     others = ((block, node) for block, node in enumerate(owner) if node != root)
     return _first(f"block {block} is owned by node {node}, not {root}" for block, node in others)
+
+
+def _of_all(working: Nodes, contributors: list[Nodes]) -> str | None:
+    return _first(
+        f"node {min(working - nodes)} contributes nothing to block {block}"
+        for block, nodes in enumerate(contributors)
+        if working - nodes
+    )
+
+
+def _to_root(root: int, owed: list[Nodes]) -> str | None:
+    away = (block for block, nodes in enumerate(owed) if nodes != {root})
+    return _first(f"block {block} is owed to others than the root {root}" for block in away)
 
 
 def _to_all(working: Nodes, owner: list[int], owed: list[Nodes]) -> str | None:

@@ -11,7 +11,7 @@ and checked in seconds. What varies in length is flat, with the offsets at which
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
@@ -24,6 +24,9 @@ from ..network.topology import Topology
 
 CUSTOM = "custom"
 
+NO_OWNER = -1
+"""The owner of a reduced block: it is nobody's before all contributions to it are combined."""
+
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
@@ -32,24 +35,57 @@ class Blocks:
     ``owner`` and ``words`` have shape (blocks,), int32: the node that has the block before step 1,
     and the block's length in words. ``owed[block]`` is the nodes that must end up with it, None for
     every node that is not faulty and no switch.
+
+    A *reduced* block has the owner ``NO_OWNER``. ``contributors[block]`` are then the nodes that
+    have a value of their own for it before step 1, None for every node that is not faulty and no
+    switch, and ``operator[block]`` is what all of them are combined by, one of
+    :data:`~.operators.OPERATORS` or an own one of the network. Of any other block
+    ``operator`` is None, and ``contributors`` empty. Both may be left out where none is reduced.
     """
 
     owner: npt.NDArray[np.int32]
     owed: tuple[tuple[int, ...] | None, ...]
     words: npt.NDArray[np.int32]
+    contributors: tuple[tuple[int, ...] | None, ...] = ()
+    operator: tuple[str | None, ...] = ()
 
     def __post_init__(self) -> None:
         _freeze(self, "owner", "words", dtype=np.int32)
+        if not self.operator and not self.contributors:
+            object.__setattr__(self, "contributors", ((),) * len(self.owner))
+            object.__setattr__(self, "operator", (None,) * len(self.owner))
         if not len(self.owner) == len(self.owed) == len(self.words):
             raise InvalidInput.of(
                 "owner, owed and words of the blocks",
                 "equally long",
                 f"{len(self.owner)}, {len(self.owed)} and {len(self.words)} long",
             )
+        if not len(self.owner) == len(self.contributors) == len(self.operator):
+            raise InvalidInput.of(
+                "contributors and operator of the blocks",
+                f"{len(self.owner)} long",
+                f"{len(self.contributors)} and {len(self.operator)} long",
+            )
+        for block in np.flatnonzero(self.reduced != [name is not None for name in self.operator]):
+            allowed = "one of a reduced block, which has no owner, and none of any other"
+            raise InvalidInput.of(f"operator of block {block}", allowed, self.operator[block])
 
     def __len__(self) -> int:
         """Return the number of blocks."""
         return len(self.owner)
+
+    @property
+    def reduced(self) -> npt.NDArray[np.bool_]:
+        """Tell of each block whether it is combined of contributions: shape (blocks,)."""
+        reduced: npt.NDArray[np.bool_] = self.owner == NO_OWNER
+        return reduced
+
+    def holders(self, block: int, topology: Topology) -> tuple[int, ...]:
+        """The nodes that have a value of ``block`` before step 1: its owner or contributors."""
+        if self.owner[block] != NO_OWNER:
+            return (int(self.owner[block]),)
+        contributors = self.contributors[block]
+        return tuple(topology.working_nodes.tolist()) if contributors is None else contributors
 
     def served(self, topology: Topology) -> set[int]:
         """The nodes of ``topology`` that must end up with some block."""
@@ -63,6 +99,21 @@ class Blocks:
         require_range("flits", words, 1)
         return cls(np.array([root], np.int32), (None,), np.array([words], np.int32))
 
+    @classmethod
+    def reduced_to(
+        cls, owed: tuple[tuple[int, ...] | None, ...], words: npt.ArrayLike, operator: str
+    ) -> Blocks:
+        """Blocks to which every node contributes, each owed to the nodes of ``owed``."""
+        lengths = np.broadcast_to(np.asarray(words, np.int32), (len(owed),))
+        for length in lengths[lengths < 1][:1]:
+            require_range("flits", int(length), 1)
+        owner = np.full(len(owed), NO_OWNER, np.int32)
+        return cls(owner, owed, lengths, (None,) * len(owed), (operator,) * len(owed))
+
+
+def _no_flags() -> npt.NDArray[np.bool_]:
+    return np.zeros(0, np.bool_)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class SendTable:
@@ -73,6 +124,11 @@ class SendTable:
     two or more for each send; ``vcs`` the virtual channel of each of their links, shape (TCD,);
     ``block_ids`` the blocks that the sends carry, one or more each; int32. ``root`` is the node at
     which the collective begins or ends, None where every node is one.
+
+    ``combine`` and ``stream`` have shape (sends,), bool: whether a send is combined at its target
+    with what is there, and does not replace it; and whether it may begin before its words are at
+    its source. Either may be left out where no send does. ``groups`` are the nodes of each
+    collective where there is not one of all nodes, none where there is.
 
     Raises :class:`.InvalidInput` if the shapes do not fit together. Whether the sends carry out the
     collective is what ``check()`` of a :class:`~.schedule.Schedule` proves; the measures of links
@@ -93,13 +149,20 @@ class SendTable:
     vcs: npt.NDArray[np.int32]
     block_offsets: npt.NDArray[np.int64]
     block_ids: npt.NDArray[np.int32]
+    combine: npt.NDArray[np.bool_] = field(default_factory=_no_flags)
+    stream: npt.NDArray[np.bool_] = field(default_factory=_no_flags)
+    groups: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         columns = ("step", "source", "target", "path_nodes", "vcs", "block_ids")
         _freeze(self, *columns, dtype=np.int32)
         _freeze(self, "path_offsets", "block_offsets", dtype=np.int64)
+        for column in ("combine", "stream"):
+            if not getattr(self, column).size:
+                object.__setattr__(self, column, np.zeros(self.sends, np.bool_))
+        _freeze(self, "combine", "stream", dtype=np.bool_)
         object.__setattr__(self, "port_model", PortModel.named(self.port_model))
-        for column in ("source", "target"):
+        for column in ("source", "target", "combine", "stream"):
             _require_size(column, getattr(self, column), self.sends)
         _require_offsets("path_offsets", self.path_offsets, self.path_nodes, self.sends, 2)
         _require_offsets("block_offsets", self.block_offsets, self.block_ids, self.sends, 1)
@@ -132,7 +195,8 @@ class SendTable:
         """
         if self.collective != CUSTOM:
             return ()
-        concerned = self.blocks.served(self.topology) | {*self.blocks.owner.tolist()}
+        holders = (self.blocks.holders(block, self.topology) for block in range(len(self.blocks)))
+        concerned = self.blocks.served(self.topology).union(*holders)
         return tuple(sorted({*self.topology.working_nodes.tolist()} - concerned))
 
     @property
@@ -197,7 +261,7 @@ class SendTable:
         return int(np.unique(keys, return_counts=True)[1].max(initial=0))
 
 
-def _freeze(table: object, *columns: str, dtype: type[np.integer]) -> None:
+def _freeze(table: object, *columns: str, dtype: type[np.generic]) -> None:
     """Make each of ``columns`` of a frozen dataclass a read-only array of ``dtype``."""
     for column in columns:
         array = np.ascontiguousarray(getattr(table, column), dtype=dtype)
@@ -207,7 +271,7 @@ def _freeze(table: object, *columns: str, dtype: type[np.integer]) -> None:
         object.__setattr__(table, column, array)
 
 
-def _require_size(column: str, array: npt.NDArray[np.integer], size: int) -> None:
+def _require_size(column: str, array: npt.NDArray[np.generic], size: int) -> None:
     if array.size != size:
         raise InvalidInput.of(column, f"{size} long", array.size)
 

@@ -35,6 +35,9 @@ MOST_NODES: dict[str, int] = {
 }
 """The collectives, and the largest networks for them: what all sends carry must fit in memory."""
 
+GRID_COLLECTIVES = tuple(MOST_NODES)
+"""The collectives that move blocks of owners over grids."""
+
 
 @dataclass(frozen=True)
 class GridCollective:

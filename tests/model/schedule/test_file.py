@@ -120,7 +120,7 @@ WRONG = [
         set_key("format", to="eyecast-program"),
         "format must be eyecast-schedule, not eyecast-program",
     ),
-    (set_key("version", to=2), "version must be 1, not 2"),
+    (set_key("version", to=3), "version must be 1 or 2, not 3"),
     (set_key("version", to="1"), "version: Expected int, got str"),
     (drop("format"), "Object missing required field format"),
     (drop("blocks"), "Object missing required field blocks"),

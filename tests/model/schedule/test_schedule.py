@@ -12,7 +12,7 @@ from helpers.schedules import Send, build
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.port_model import PORT_MODELS
-from eyecast.model.schedule.checks import ScheduleError
+from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.schedule.table import Blocks
 

@@ -20,9 +20,9 @@ from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, line
 from eyecast.model.schedule.broadcast_bounds import least_tcd
-from eyecast.model.schedule.checks import ScheduleError
 from eyecast.model.schedule.cost import message_words
 from eyecast.model.schedule.file import read_schedule, write_schedule
+from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.schedule.table import Blocks
 

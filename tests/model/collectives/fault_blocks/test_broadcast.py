@@ -34,7 +34,7 @@ from eyecast.model.network.topology import Topology, mesh
 from eyecast.model.program.compiler import Compiled, compile_schedule
 from eyecast.model.program.deadlock import find_cycle
 from eyecast.model.program.payload import Payload
-from eyecast.model.schedule.checks import ScheduleError
+from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 
 SLOWING = faulty_mesh(5, 3, [(1, 1), (3, 1)])

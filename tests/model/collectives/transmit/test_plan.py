@@ -33,8 +33,8 @@ from eyecast.model.network.named_graphs import (
     star_tree,
 )
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring
-from eyecast.model.schedule.checks import ScheduleError
 from eyecast.model.schedule.file import read_schedule, write_schedule
+from eyecast.model.schedule.rules import ScheduleError
 
 NETWORKS = [
     *(line(1), line(9), ring(7), mesh((4, 3)), hypercube(4)),

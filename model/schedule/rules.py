@@ -1,0 +1,65 @@
+"""What the checks of a schedule share: their error, and how they find and name a send at fault.
+
+A send at fault is the one of the lowest step and, within the step, the first of the table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from .table import SendTable
+
+LARGEST_STEP = 1 << 20
+LARGEST_VC = 255
+
+IntArray = npt.NDArray[np.int64]
+
+
+class ScheduleError(InvalidInput):
+    """A schedule breaks a rule.
+
+    ``send`` is the place in the table of the send at fault, None where a send is missing.
+    """
+
+    def __init__(self, message: str, send: int | None = None) -> None:
+        super().__init__(message)
+        self.send = send
+
+
+def first_broken(schedule: SendTable, broken: npt.NDArray[np.bool_], sends: IntArray) -> int | None:
+    """Find where ``broken`` first holds: in the lowest step, then in the first send."""
+    places = np.flatnonzero(broken)
+    if not places.size:
+        return None
+    return int(places[np.argmin(schedule.step[sends[places]])])
+
+
+def first_clash(schedule: SendTable, keys: IntArray, sends: IntArray) -> tuple[int, int] | None:
+    """Find the first key that occurs again: its two places, None if all keys differ."""
+    ordered = np.sort(keys)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return None
+    order = np.lexsort((sends, schedule.step[sends]))
+    keys = keys[order]
+    again = np.ones(keys.size, dtype=bool)
+    again[np.unique(keys, return_index=True)[1]] = False
+    second = int(np.argmax(again))
+    first = int(np.argmax(keys == keys[second]))
+    return int(order[first]), int(order[second])
+
+
+def send_name(schedule: SendTable, send: int) -> str:
+    """Name a send as errors do: "send 3 (step 2, 0 -> 5)"."""
+    ends = f"{schedule.source[send]} -> {schedule.target[send]}"
+    return f"send {send} (step {schedule.step[send]}, {ends})"
+
+
+def broken(schedule: SendTable, send: int, complaint: str) -> ScheduleError:
+    """Make the error of a ``send`` that breaks a rule."""
+    return ScheduleError(f"{send_name(schedule, send)}: {complaint}", send)

@@ -1,0 +1,124 @@
+"""Schedule files of version 2: what combines, streams or has groups; and what version 1 refuses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.schedules import Send, build
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.network.topology import mesh
+from eyecast.model.schedule.file import read_schedule, schedule_json
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import NO_OWNER, Blocks
+
+
+def reduction() -> Schedule:
+    """Node 1 adds to node 0; another block goes as ever, and streams; two groups."""
+    blocks = Blocks(np.array([NO_OWNER, 2]), ((0,), (1,)), [4, 2], ((0, 1), ()), ("add", None))
+    sends = [Send(1, [1, 0], [0]), Send(2, [2, 1], [1])]
+    return replace(
+        build((3, 1), sends, blocks, "custom"),
+        root=None,
+        combine=np.array([True, False]),
+        stream=np.array([False, True]),
+        groups=((0, 1), (1, 2)),
+    )
+
+
+def file_of(schedule: Schedule) -> dict[str, Any]:
+    file: dict[str, Any] = json.loads(schedule_json(schedule))
+    return file
+
+
+def refusal(file: dict[str, Any], path: Path) -> str:
+    """What is said of a file, without its name."""
+    path.write_text(json.dumps(file))
+    with pytest.raises(InvalidInput) as caught:
+        read_schedule(path)
+    return str(caught.value).removeprefix(f"{path}: ")
+
+
+def test_the_file_is_as_the_format_says() -> None:
+    file = file_of(reduction())
+    assert file["version"] == 2
+    assert file["groups"] == [[0, 1], [1, 2]]
+    assert file["blocks"] == [
+        {"owner": None, "owed": [0], "words": 4, "contributors": [0, 1], "operator": "add"},
+        {"owner": 2, "owed": [1], "words": 2},
+    ]
+    assert [(send.get("combine"), send.get("stream")) for send in file["sends"]] == [
+        (True, None),
+        (None, True),
+    ]
+
+
+def test_there_and_back(tmp_path: Path) -> None:
+    path = tmp_path / "schedule.json"
+    path.write_text(schedule_json(reduction()))
+    back = read_schedule(path)
+    assert schedule_json(back) == path.read_text()
+    assert back.combine.tolist() == [True, False]
+    assert back.stream.tolist() == [False, True]
+    assert back.groups == ((0, 1), (1, 2))
+    assert back.blocks.contributors == ((0, 1), ())
+    assert back.blocks.operator == ("add", None)
+
+
+def test_what_needs_nothing_of_it_is_of_version_1() -> None:
+    assert file_of(eye_broadcast(mesh((2, 2)), 0, 1))["version"] == 1
+
+
+@pytest.mark.parametrize("part", ["blocks", "groups", "combine", "stream"])
+def test_version_1_does_not_know_it(part: str, tmp_path: Path) -> None:
+    more, file = file_of(reduction()), file_of(eye_broadcast(mesh((2, 2)), 0, 1))
+    name = part
+    if part == "blocks":
+        file["blocks"], name = more["blocks"], "a block without an owner"
+    elif part == "groups":
+        file["groups"] = more["groups"]
+    else:
+        file["sends"][0][part] = True
+    line = f"version must be 2, as the file has {name}, not 1"
+    assert refusal(file, tmp_path / "schedule.json") == line
+
+
+def test_a_block_that_is_half_reduced(tmp_path: Path) -> None:
+    line = (
+        "blocks[0] must be a block with an owner alone, or without one, but contributors and "
+        "operator"
+    )
+    for change in ({"owner": 0}, {"contributors": "drop"}, {"operator": "drop"}):
+        file = file_of(reduction())
+        for key, value in change.items():
+            file["blocks"][0][key] = value
+            if value == "drop":
+                del file["blocks"][0][key]
+        assert refusal(file, tmp_path / "schedule.json") == line
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "line"),
+    [
+        ("contributors", [3], "nodes of blocks[0] must be 0 to 2, not 3"),
+        ("operator", "multiply", "blocks[0].operator: Invalid enum value 'multiply'"),
+        ("owner", -1, "blocks[0].owner: Expected int >= 0"),
+    ],
+)
+def test_a_wrong_value_is_one_line(place: str, value: object, line: str, tmp_path: Path) -> None:
+    file = file_of(reduction())
+    file["blocks"][0][place] = value
+    assert refusal(file, tmp_path / "schedule.json") == line
+
+
+def test_a_group_of_no_node(tmp_path: Path) -> None:
+    file = file_of(reduction())
+    file["groups"] = [[0], [1, 7]]
+    line = "nodes of groups[1] must be 0 to 2, not 7"
+    assert refusal(file, tmp_path / "schedule.json") == line

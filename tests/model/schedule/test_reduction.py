@@ -1,0 +1,138 @@
+"""The proof of reductions: small ones by hand, right and wrong, and what is said of each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.schedules import Send, build
+
+from eyecast.model.network.topology import mesh, ring
+from eyecast.model.schedule.rules import ScheduleError
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import NO_OWNER, Blocks
+
+LINE = mesh((4, 1))
+TO_ALL = (None,)
+
+
+def reduction(
+    sends: list[Send],
+    owed: tuple[tuple[int, ...] | None, ...] = ((0,),),
+    replaced: tuple[int, ...] = (),
+    contributors: tuple[int, ...] | None = None,
+) -> Schedule:
+    """A reduction on a line of four, in which all sends combine but those at ``replaced``."""
+    every = (contributors,) * len(owed)
+    owner, words = np.full(len(owed), NO_OWNER), np.full(len(owed), 2)
+    blocks = Blocks(owner, owed, words, every, ("add",) * len(owed))
+    made = build(LINE, sends, blocks, "custom", "full-duplex")
+    combine = ~np.isin(np.arange(len(sends)), replaced)
+    return replace(made, root=None, combine=combine)
+
+
+def to_the_first() -> list[Send]:
+    return [Send(1, [1, 0]), Send(1, [3, 2]), Send(2, [2, 1, 0])]
+
+
+def everywhere() -> list[Send]:
+    """Recursive doubling: every node exchanges with its neighbour, then with the one beyond."""
+    near = [Send(1, [a, b]) for a, b in ((0, 1), (1, 0), (2, 3), (3, 2))]
+    far = [[0, 1, 2], [1, 2, 3], [2, 1, 0], [3, 2, 1]]
+    return near + [Send(2, path, vcs=[path[0] % 2] * 2) for path in far]
+
+
+def complaint(schedule: Schedule) -> str:
+    with pytest.raises(ScheduleError) as caught:
+        schedule.check()
+    return str(caught.value)
+
+
+def test_right_ones() -> None:
+    reduction(to_the_first()).check()
+    reduction(everywhere(), TO_ALL).check()
+    there_and_back = [*to_the_first(), Send(3, [0, 1, 2]), Send(4, [0, 1]), Send(4, [2, 3])]
+    reduction(there_and_back, TO_ALL, replaced=(3, 4, 5)).check()
+    reduction([Send(1, [3, 2]), Send(2, [2, 1])], ((1,),), contributors=(1, 2, 3)).check()
+
+
+def test_a_contribution_that_is_left_out() -> None:
+    line = "node 0 is left out: its block 0 lacks what node 1 contributes"
+    assert complaint(reduction(to_the_first()[1:])) == line
+    nobody = reduction(to_the_first()[1:2], ((1,),), contributors=(2, 3))
+    assert complaint(nobody) == "node 1 is left out: no send brings it block 0"
+
+
+def test_a_contribution_that_comes_after_it_was_sent_on() -> None:
+    late = [Send(2, [1, 0]), Send(1, [3, 2]), Send(1, [2, 1])]
+    line = "node 0 is left out: its block 0 lacks what node 3 contributes"
+    assert complaint(reduction(late)) == line
+
+
+def test_a_contribution_that_is_combined_twice() -> None:
+    again = [*to_the_first(), Send(3, [1, 0])]
+    line = "send 3 (step 3, 1 -> 0): what node 1 contributes to block 0 is combined twice"
+    assert complaint(reduction(again)) == line
+    bruck = [Send(1, [3, 2]), Send(2, [2, 1]), Send(2, [3, 2])]
+    assert "what node 3 contributes to block 0 is combined twice" in complaint(reduction(bruck))
+
+
+def test_to_replace_where_it_must_be_combined() -> None:
+    line = "node 0 is left out: its block 0 lacks what node 1 contributes"
+    assert complaint(reduction(to_the_first(), replaced=(0,))).startswith("node 0 is left out")
+    assert complaint(reduction(to_the_first(), replaced=(2,))) == line.replace("1 c", "0 c")
+
+
+def test_to_combine_where_it_must_replace() -> None:
+    back = [*to_the_first(), Send(3, [0, 1])]
+    twice = "send 3 (step 3, 0 -> 1): what node 1 contributes to block 0 is combined twice"
+    assert complaint(reduction(back)) == twice
+
+
+def test_to_combine_with_nothing_and_to_send_nothing() -> None:
+    nothing = reduction([Send(1, [3, 2])], ((2,),), contributors=(3,))
+    line = "send 0 (step 1, 3 -> 2): it combines with nothing: node 2 has nothing of block 0"
+    assert complaint(nothing) == line
+    empty = reduction([Send(1, [1, 0])], contributors=(0, 3))
+    assert complaint(empty) == "send 0 (step 1, 1 -> 0): node 1 never gets block 0"
+    early = reduction([Send(1, [1, 0]), Send(2, [2, 1])], contributors=(0, 2), replaced=(1,))
+    said = "send 0 (step 1, 1 -> 0): node 1 gets block 0 only by send 1 (step 2, 2 -> 1)"
+    assert complaint(early) == said
+
+
+def test_two_that_meet_in_one_step() -> None:
+    """All ports: two may be combined at once, but which comes first must never matter."""
+    both = reduction([Send(1, [0, 1]), Send(1, [2, 1])], ((1,),), contributors=(0, 1, 2))
+    replace(both, port_model="all-port").check()
+    mixed = replace(both, port_model="all-port", combine=np.array([True, False]))
+    line = (
+        "send 1 (step 1, 2 -> 1): node 1 gets block 0 in the same step by send 0 (step 1, 0 -> 1), "
+        "and one of the two replaces it"
+    )
+    assert complaint(mixed) == line
+
+
+def test_to_combine_what_has_an_owner_and_by_two_operators() -> None:
+    sends, blocks = [Send(1, [0, 1])], Blocks([0], ((1,),), [4])
+    owned = replace(build(LINE, sends, blocks, "custom"), combine=np.ones(1))
+    assert complaint(owned).endswith("it combines block 0, which has an owner")
+    two = reduction([Send(1, [1, 0], [0, 1])], ((0,), (0,)), contributors=(0, 1))
+    two = replace(two, blocks=replace(two.blocks, operator=("add", "min")))
+    assert complaint(two).endswith("it combines by one operator alone, not add or min")
+
+
+@pytest.mark.parametrize("node", [0, 63, 64, 129])
+def test_more_results_than_marks_go_back_at_once(node: int) -> None:
+    """Each of 130 nodes gets what the one before it contributes: 130 values, all last ones."""
+    nodes = 130
+    once = [Send(1, [place, (place + 1) % nodes]) for place in range(nodes)]
+    again = replace(once[node], step=2)
+    blocks = Blocks.reduced_to(((),), 1, "add")
+    for sends, right in ((once, True), ([*once, again], False)):
+        made = build(ring(nodes), sends, blocks, "custom", "full-duplex")
+        made = replace(made, root=None, combine=np.ones(len(sends), np.bool_))
+        if right:
+            made.check()
+        else:
+            assert f"what node {node} contributes to block 0 is combined twice" in complaint(made)
