@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.errors import InvalidInput
+from ..base.errors import InvalidInput, one_of
 from ..base.pieces import offsets_of
 from ..network.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
+from ..network.operators import Operator, as_operators
 from ..network.port_model import PortModel
 from ..network.routes import segments_of_paths
 from ..schedule.schedule import Schedule
-from .layout import Layout
+from .layout import Layout, upper_half
 from .program import Program
 from .table import NO_START, Numbers, no_additions
 
@@ -32,15 +33,13 @@ def compile_schedule(
     network's limits are too small, naming the limit, or if its nodes have too few ports.
     """
     layout = layout or Layout.of(schedule, config.message_words)
-    if layout.size > config.message_words:
-        allowed = f"at most {config.message_words}, the message memory"
-        raise InvalidInput.of("flits", allowed, layout.size)
+    _require_memory(layout, config)
     if schedule.steps > config.steps:
         raise InvalidInput.of("steps of the network", f"at least {schedule.steps}", config.steps)
     if schedule.port_model == PortModel.ALL_PORT and not config.all_port:
         raise InvalidInput.of("ports", "all, which an all-port schedule needs", "one")
     nodes = config.topology.nodes
-    puts, receives = _puts(schedule, layout), _receives(schedule, config)
+    puts, receives = _puts(schedule, layout, config), _receives(schedule, config)
     # A node's rows are in order of step, and in a step in the order of the sends.
     order = np.lexsort((schedule.step[puts.send], schedule.source[puts.send]))
     send = puts.send[order]
@@ -54,7 +53,7 @@ def compile_schedule(
         target_address=puts.target_address[order],
         length=puts.length[order],
         continued=np.append(send[1:] == send[:-1], np.zeros(min(len(send), 1), dtype=np.bool_)),
-        **no_additions(len(send)),
+        **no_additions(len(send)) | {"operator": puts.operator[order]},
         route=send,
         routes=segments_of_paths(
             schedule.topology, schedule.path_offsets, schedule.path_nodes, schedule.vcs
@@ -66,6 +65,13 @@ def compile_schedule(
     )
     program.check()
     return program
+
+
+def _require_memory(layout: Layout, config: NetworkConfig) -> None:
+    """Refuse a layout for which the message memories have no room."""
+    if layout.fits(config):
+        return
+    raise InvalidInput.of("flits", layout.limit(config), layout.size)
 
 
 class Compiled(NamedTuple):
@@ -130,9 +136,18 @@ def make_room(
     for schedule in schedules:
         layouts.append(Layout.of(schedule, words))
         if "message_words" not in fixed:
-            words = max(words, _room(layouts[-1].size))
+            words = max(words, _room(layouts[-1].room))
     config = replace(config, steps=steps, vcs=vcs, message_words=words)
+    if "operators" not in fixed:
+        config = replace(config, operators=_operators(config, schedules))
     return config, [layout.aligned_if_within(words) for layout in layouts]
+
+
+def _operators(config: NetworkConfig, schedules: Sequence[Schedule]) -> tuple[Operator, ...]:
+    """The operators of ``config``, and then the others of ``schedules``."""
+    names = (name for schedule in schedules for name in schedule.blocks.operator if name)
+    known = {operator.name: operator for operator in config.operators}
+    return as_operators(known.get(name, name) for name in dict.fromkeys((*known, *names)))
 
 
 def with_largest_tables(config: NetworkConfig, *, fixed: Collection[str] = ()) -> NetworkConfig:
@@ -166,24 +181,42 @@ class _Puts(NamedTuple):
     source_address: Numbers
     target_address: Numbers
     length: Numbers
+    operator: Numbers
 
 
-def _puts(schedule: Schedule, layout: Layout) -> _Puts:
+def _puts(schedule: Schedule, layout: Layout, config: NetworkConfig) -> _Puts:
     """A put for each run of a send's blocks that lie side by side at both ends."""
     send = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
-    block = schedule.block_ids
-    begin = layout.addresses(schedule.source[send], block)
-    order = np.lexsort((begin, send))
-    send, block, begin = send[order], block[order], begin[order]
-    goal = layout.addresses(schedule.target[send], block)
+    block, step = schedule.block_ids, schedule.step[send]
+    source, target = schedule.source[send], schedule.target[send]
+    half, turns = upper_half(config), layout.turns
+    begin = layout.addresses(source, block) + half * turns.after(source, block, step - 1)
+    there, then = turns.after(target, block, step - 1), turns.after(target, block, step)
+    goal = layout.addresses(target, block) + half * then
+    operator = _operator_numbers(schedule, config)[block] * 2 - (there == then)
+    operator = np.where(schedule.combine[send], operator, 0)
     words = schedule.blocks.words[block].astype(np.int64)
+    order = np.lexsort((begin, send))
+    send, begin, goal, words, operator = (
+        column[order] for column in (send, begin, goal, words, operator)
+    )
     new = np.ones(len(send), dtype=np.bool_)
     new[1:] = (send[1:] != send[:-1]) | (begin[1:] != (begin + words)[:-1])
-    new[1:] |= goal[1:] != (goal + words)[:-1]
+    new[1:] |= (goal[1:] != (goal + words)[:-1]) | (operator[1:] != operator[:-1])
     first = np.flatnonzero(new)
-    sums = offsets_of(words)
-    length = np.diff(sums[np.append(first, len(send))])
-    return _Puts(send[first], begin[first], goal[first], length)
+    length = np.diff(offsets_of(words)[np.append(first, len(send))])
+    return _Puts(send[first], begin[first], goal[first], length, operator[first])
+
+
+def _operator_numbers(schedule: Schedule, config: NetworkConfig) -> Numbers:
+    """Number of each block's operator among those of the network, from 1; 0 where it has none."""
+    numbers = {operator.name: place for place, operator in enumerate(config.operators, start=1)}
+    names = schedule.blocks.operator
+    for name in names:
+        if name is not None and name not in numbers:
+            allowed = one_of(numbers) if numbers else "none, as the network is built without any"
+            raise InvalidInput.of("operator", allowed, name)
+    return np.array([0 if name is None else numbers[name] for name in names], np.int64)
 
 
 class _Receives(NamedTuple):
