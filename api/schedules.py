@@ -18,6 +18,7 @@ from ..model.network.faults import draw_faults, with_faults
 from ..model.network.topology import Topology
 from ..model.schedule.builder import one_block_schedule
 from ..model.schedule.collective import ROOTLESS, Collective
+from ..model.schedule.duration import expected_cycles
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.table import Blocks
 
@@ -186,8 +187,9 @@ def schedule_of_sends(
 def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
     """Count what a schedule takes, beside the least that any schedule for its collective takes.
 
-    "schedule": steps, TCD, directed links used, the most sends on a link in a step, and for
-    collectives of many blocks the words that cross links, the busiest node and the busiest link.
+    "schedule": steps, TCD, directed links used, the most sends on a link in a step, for
+    collectives of many blocks the words that cross links, the busiest node and the busiest link,
+    and about the cycles with barrier timing (:func:`predict` knows them exactly).
     "least": lower bounds of those for which one is known.
     """
     counted = {
@@ -195,6 +197,7 @@ def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
         "tcd": made.tcd,
         "links_used": made.links_used,
         "largest_link_load": made.largest_link_load,
+        "cycles": expected_cycles(made),
     }
     return {"schedule": counted | word_measures(made), "least": least_measures(made)}
 

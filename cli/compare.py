@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +15,16 @@ from ..model.compare.side_by_side import Entry, SideBySide
 from ..model.network.config import TIMINGS, NetworkConfig
 from ..model.network.words import SizeLimit
 from ..model.program.compiler import Compiled, make_table_room, with_largest_tables
-from .console import BUILDING, busy, print_json, print_table, progress, say, say_written
+from .console import (
+    BUILDING,
+    busy,
+    print_json,
+    print_table,
+    progress,
+    say,
+    say_written,
+    times_least,
+)
 from .options.collective import all_port_served, chosen_request, chosen_root, request_options
 from .options.hardware import (
     chosen_room,
@@ -245,19 +254,21 @@ def _verify(comparison: SideBySide, cases: Sequence[Case]) -> None:
 def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
     """The table, and below it why something is missing from it or differs."""
     cycles = [f"cycles,\n{timing}" for timing in TIMINGS]
-    columns = ("algorithm", "steps", "TCD", *cycles, "sends on\nbusiest link")
+    columns = ("algorithm", "steps", "TCD", *cycles, "times\nthe least", "sends on\nbusiest link")
     priced = any(entry.formula for entry in comparison.entries)
     costs = ("words", "by formula:\nstart-ups", "by formula:\nwords") if priced else ()
     least = comparison.least
-    rows: list[tuple[object, ...]] = [("lower bound", least["steps"], least["tcd"])]
+    rows: list[tuple[object, ...]] = [_bound_row("lower bound", least)]
     for entry in comparison.entries:
         if entry.label != entry.name:
             # Its numbers are of fewer nodes, and no lower bound above holds for it.
             fewer = least_measures(entry.schedule)
             bound = entry.label.replace(entry.name, "lower bound")
-            rows.append((bound, fewer["steps"], fewer["tcd"]))
+            rows.append(_bound_row(bound, fewer))
         predicted = (entry.cycles.get(timing) for timing in TIMINGS)
-        measures = (entry.schedule.steps, entry.schedule.tcd, *predicted, entry.busiest_link)
+        times = times_least(entry.bound, min(entry.cycles.values())) if entry.cycles else None
+        measures = (entry.schedule.steps, entry.schedule.tcd, *predicted, times)
+        measures += (entry.busiest_link,)
         priced_at = _costs(entry) if priced else ()
         rows.append((entry.label, *measures, *priced_at, *([_verdict(entry)] if rtl else [])))
     print_table(comparison.title, (*columns, *costs, *(["hardware"] if rtl else [])), rows)
@@ -279,6 +290,12 @@ def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
                 if not check.agrees:
                     values = f"{check.predicted} predicted, {check.measured} on the hardware"
                     say(f"{entry.name}, {timing}: {check.name} {values}")
+
+
+def _bound_row(name: str, least: Mapping[str, int]) -> tuple[object, ...]:
+    """A row of the table with what no algorithm can be below."""
+    cycles = [least["cycles"]] * len(TIMINGS)
+    return (name, least.get("steps"), least.get("tcd"), *cycles)
 
 
 def _costs(entry: Entry) -> tuple[object, ...]:
@@ -304,9 +321,9 @@ def _draw(comparison: SideBySide, output: str) -> None:
     schedules = [entry.schedule for entry in entries]
     cycles = {timing.value: [entry.cycles.get(timing) for entry in entries] for timing in TIMINGS}
     panels = (
-        Panel("steps", {"": [schedule.steps for schedule in schedules]}, least["steps"]),
-        Panel("TCD, links", {"": [schedule.tcd for schedule in schedules]}, least["tcd"]),
-        Panel("cycles", cycles),
+        Panel("steps", {"": [schedule.steps for schedule in schedules]}, least.get("steps")),
+        Panel("TCD, links", {"": [schedule.tcd for schedule in schedules]}, least.get("tcd")),
+        Panel("cycles", cycles, least["cycles"]),
         Panel("sends on the busiest link", {"": [entry.busiest_link for entry in entries]}),
     )
     names = [entry.label for entry in entries]

@@ -26,6 +26,7 @@ from ..model.base.errors import printable
 from ..model.schedule.schedule import Schedule
 
 if TYPE_CHECKING:
+    from ..model.bounds.cycles import CycleBound
     from ..model.compare.checks import Check
 
 BUILDING = "building the simulator (once per configuration)"
@@ -103,6 +104,17 @@ def print_checks(title: str, checks: Iterable[Check], *, measured: str = "hardwa
         for check in checks
     ]
     print_table(title, ("", "predicted", measured, ""), rows)
+
+
+def bound_line(bound: CycleBound, cycles: int) -> str:
+    """One line on the least cycles that any schedule could take, beside those of this one."""
+    times = times_least(bound, cycles)
+    return f"at least {bound.value} cycles, as {bound.reason}: {times} times that"
+
+
+def times_least(bound: CycleBound, cycles: int) -> str:
+    """How often the bound goes into ``cycles``: "1.23"."""
+    return f"{cycles / max(1, bound.value):.2f}"
 
 
 def print_json(value: object) -> None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from multiprocessing import get_context
 
 from ..model.base.notices import LOG
+from ..model.bounds.cycles import least_cycles
 from ..model.collectives.transmit.covering import cover_square
 from ..model.collectives.tree.broadcast import tree_broadcast
 from ..model.collectives.tree.graph import two_way_graph
@@ -64,7 +65,7 @@ def _use_cycle_model() -> None:
 def _use_searches() -> None:
     """Search for schedules: small ones, each in a way of its own."""
     grid = mesh((4, 4))
-    tree_broadcast(grid, 0, 1)
+    least_cycles(grid, tree_broadcast(grid, 0, 1).blocks, PortModel.ALL_PORT)
     interval_sends(two_way_graph(grid), 0, steps=4, trials=1)
     cover_square(8, 5)
 

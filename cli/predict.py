@@ -14,12 +14,14 @@ import numpy.typing as npt
 from .. import __version__
 from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name, is_special
+from ..model.collectives.least import schedule_bound
 from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
 from ..model.network.words import SizeLimit
+from ..model.program.checks import require_timing
 from ..model.program.file import read_program
 from ..model.program.program import Program
-from .console import busy, print_json, print_table, say, say_written
+from .console import bound_line, busy, print_json, print_table, say, say_written
 from .options.collective import collective_options, schedule_facts
 from .options.hardware import (
     fitted,
@@ -47,6 +49,7 @@ from .waves import (
 )
 
 if TYPE_CHECKING:
+    from ..model.bounds.cycles import CycleBound
     from ..model.program.layout import Layout
     from ..model.run.run import Prediction
     from ..model.schedule.schedule import Schedule
@@ -87,6 +90,7 @@ def predict_command(
     outputs = _outputs(output, waves=chosen["waves"])
     require_output_files(*outputs, report)
     require_no_deadlock(chosen, program)
+    require_timing(program, timing)
     with busy("predicting (the first time, the cycle model is compiled)"):
         predicted = run(program, subject.memory, timing=timing)
     if outputs:
@@ -96,9 +100,11 @@ def predict_command(
     if report is not None:
         _write_report(subject, predicted, timing, report)
     if as_json:
-        print_json({**subject.facts, **_prediction_json(program, predicted, timing)})
+        least = None if subject.bound is None else subject.bound.value
+        found = _prediction_json(program, predicted, timing)
+        print_json({**subject.facts, **found, "least_cycles": least})
     else:
-        _print_prediction(subject.title, program, predicted, timing)
+        _print_prediction(subject, predicted, timing)
         say_written(*outputs, report)
     if not predicted.finished:
         raise RuntimeError(f"the program does not finish: stopped after {predicted.cycles} cycles")
@@ -116,6 +122,13 @@ class _Subject(NamedTuple):
     facts: dict[str, object]
     schedule: Schedule | None = None
     layout: Layout | None = None
+
+    @property
+    def bound(self) -> CycleBound | None:
+        """The least cycles of what is carried out, where that is known."""
+        if self.schedule is None:
+            return None
+        return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)
 
 
 def _write_report(subject: _Subject, predicted: Prediction, timing: Timing, report: str) -> None:
@@ -197,12 +210,13 @@ _MOST_TROUBLES = 8
 """Nodes of which is said what they wait for: the others mostly wait for these."""
 
 
-def _print_prediction(title: str, program: Program, predicted: Prediction, timing: Timing) -> None:
+def _print_prediction(subject: _Subject, predicted: Prediction, timing: Timing) -> None:
     """The result of ``predict`` as two tables."""
     from ..model.run.measures import link_flits, measure_steps, troubles
 
+    program, bound = subject.program, subject.bound
     print_table(
-        f"{title}, {timing} timing",
+        f"{subject.title}, {timing} timing",
         ("step", "sends", "links crossed", "cycles", "= longest", "+ flits", "+ interface", "ends"),
         [
             (m.step, m.sends, m.distance, m.cycles, m.longest, m.flits, m.interface, m.ends)
@@ -222,8 +236,11 @@ def _print_prediction(title: str, program: Program, predicted: Prediction, timin
             ("links used", used),
             ("most flits on a link", busiest),
             ("busiest link is in use", _share(busiest, predicted)),
+            *((("lower bound of cycles", bound.value),) if bound else ()),
         ),
     )
+    if bound is not None and predicted.finished:
+        say(bound_line(bound, predicted.cycles))
     lines = troubles(program, predicted)
     say(*lines[:_MOST_TROUBLES])
     if len(lines) > _MOST_TROUBLES:

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
-from ..model.collectives.least import least_measures, word_measures
+from ..model.collectives.least import least_measures, schedule_bound, word_measures
 from ..model.collectives.notes import upper_bounds
 from ..model.collectives.title import schedule_title
 from ..model.network.words import SizeLimit
+from ..model.schedule.duration import expected_cycles
 from ..model.schedule.file import write_schedule
-from .console import busy, print_json, print_table, say, say_written, sharing
+from .console import bound_line, busy, print_json, print_table, say, say_written, sharing
 from .options.collective import collective_options, schedule_facts
 from .options.network import network_options
 from .options.output import json_option, output_option, require_output_files
@@ -36,6 +37,7 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         "links_used": schedule.links_used,
         "largest_link_load": schedule.largest_link_load,
         **word_measures(schedule),
+        "cycles": expected_cycles(schedule),
     }
     if output is not None:
         write_schedule(schedule, output)
@@ -51,6 +53,7 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         "word_hops": "words times links",
         "node_words": "words sent or received by a node",
         "link_words": "words on a link",
+        "cycles": "cycles, about",
     }
     print_table(
         schedule_title(schedule),
@@ -66,4 +69,5 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         ],
     )
     say(sharing(schedule))
+    say(bound_line(schedule_bound(schedule), measures["cycles"]))
     say_written(output)

@@ -18,6 +18,7 @@ from ..model.schedule.collective import ROOTLESS
 from ..model.schedule.file import write_schedule
 from .console import (
     BUILDING,
+    bound_line,
     busy,
     print_checks,
     print_json,
@@ -193,6 +194,7 @@ def _print_verification(result: Verification) -> None:
     title = f"{schedule_title(result.case.schedule)}, {result.case.timing} timing"
     print_checks(title, result.checks)
     say(sharing(result.case.schedule))
+    say(bound_line(result.case.bound, result.measured.cycles))
     for line in waiting(result.case.program, result.measured):
         say(line)
     if result.difference is not None:

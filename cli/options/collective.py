@@ -65,8 +65,8 @@ collective_options = option_group(
     click.option(
         "--algorithm",
         shell_complete=complete_words(dict.fromkeys(each.name for each in ALGORITHMS)),
-        help="How to do it; if nothing is said, eye for a broadcast, reduce or barrier, u-mesh for a "
-        "multicast, and for all else sbt on a hypercube, ring elsewhere.",
+        help="How to do it; if nothing is said, eye for a broadcast, reduce or barrier, u-mesh for "
+        "a multicast, and for all else sbt on a hypercube, ring elsewhere.",
     ),
     click.option("--partial", is_flag=True, help="Serve the nodes that can be reached."),
     click.option(

@@ -21,6 +21,9 @@ from .halving.minimum import best_sources, minimum_broadcast
 from .halving.rectangle import rectangle_broadcast, rectangle_eyes
 from .reductions.derived import barrier, derived, whole_message
 from .request import Request
+from .streaming.chain import chain_broadcast
+from .streaming.greedy import greedy_all_gather
+from .streaming.rings import hamiltonian, stream_ring
 from .unicast_chain import (
     u_mesh_broadcast,
     u_mesh_multicast,
@@ -53,6 +56,23 @@ def _tree_multicast(request: Request) -> Schedule:
     from .tree.broadcast import tree_multicast  # noqa: PLC0415
 
     return tree_multicast(request.topology, request.root, request.targets, request.words)
+
+
+def _packed_trees(request: Request) -> Schedule:
+    from .streaming.trees import packed_trees_broadcast  # noqa: PLC0415
+
+    return packed_trees_broadcast(request.topology, request.root, request.words)
+
+
+def _all_ports(collective: str, name: str, generate: Callable[[Request], Schedule]) -> Algorithm:
+    """An algorithm for nodes that use all ports, and for no others."""
+
+    def make(request: Request) -> Schedule:
+        if not request.all_port:
+            raise InvalidInput.of(f"--ports for {name}", "all", "one")
+        return generate(request)
+
+    return Algorithm(collective, name, make, takes=("all_port",))
 
 
 def _on_a_grid(
@@ -91,9 +111,19 @@ def _gray_code_scatter(request: Request) -> Schedule:
 
 
 def _nesbt_copies(request: Request) -> Schedule:
-    if not request.all_port:
-        raise InvalidInput.of("--ports for nesbt-copies", "all", "one")
     return nesbt_copies(request.topology, request.root, request.words)
+
+
+def _stream_ring(request: Request) -> Schedule:
+    return stream_ring(request.topology, request.words)
+
+
+def _hamiltonian(request: Request) -> Schedule:
+    return hamiltonian(request.topology, request.words)
+
+
+def _greedy(request: Request) -> Schedule:
+    return greedy_all_gather(request.topology, request.words)
 
 
 _CUBE_GRAPHS = dict.fromkeys(
@@ -129,7 +159,12 @@ _COPYING = (
         for collective in GRID_COLLECTIVES
         for name, generate in (("ring", ring), ("recursive-doubling", recursive_doubling))
     ),
-    Algorithm(Collective.BROADCAST, "nesbt-copies", _nesbt_copies, takes=("all_port",)),
+    Algorithm(Collective.BROADCAST, "chain", _broadcast(chain_broadcast)),
+    _all_ports(Collective.BROADCAST, "packed-trees", _packed_trees),
+    _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
+    Algorithm(Collective.ALL_GATHER, "stream-ring", _stream_ring),
+    _all_ports(Collective.ALL_GATHER, "hamiltonian", _hamiltonian),
+    _all_ports(Collective.ALL_GATHER, "greedy", _greedy),
     Algorithm(Collective.SCATTER, "sbt-gray", _gray_code_scatter, takes=("packet",)),
     *(_on_a_cube(collective, graph) for collective, graph in _CUBE_GRAPHS),
 )

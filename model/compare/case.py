@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..base.errors import InvalidInput
+from ..collectives.least import schedule_bound
 from ..cycle.model import run
 from ..network.config import Timing
+from ..program.checks import require_timing
 from ..program.compiler import Compiled
 from ..program.payload import Payload
 from ..program.program import Program
 from ..run.run import Prediction, Run
 from ..schedule.schedule import Schedule
+
+if TYPE_CHECKING:
+    from ..bounds.cycles import CycleBound
 
 WATCHDOG_FACTOR = 2
 """How many times as long as predicted the hardware may take,"""
@@ -33,14 +39,21 @@ class Case:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.schedule!r}, {self.timing}, {self.predicted!r}>"
 
+    @property
+    def bound(self) -> CycleBound:
+        """The least cycles of any schedule that does the same on these links."""
+        return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)
+
     @classmethod
     def of(cls, compiled: Compiled, *, timing: Timing, seed: int) -> Case:
         """Predict what is ``compiled``, with a payload drawn from ``seed``.
 
-        Raises :class:`.InvalidInput` where flits would wait in a network that is contention-free.
+        Raises :class:`.InvalidInput` where flits would wait in a network that is contention-free,
+        and for another timing than the program can have.
         """
         schedule, _, program = compiled
         config = program.config
+        require_timing(program, timing)
         payload = Payload.random(compiled, seed)
         predicted = run(program, payload.memory(config), timing=timing)
         if config.contention_free and predicted.stalled_flits.any():

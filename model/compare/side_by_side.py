@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..collectives.cube.costs.tables import COLLECTIVES, find_costs
-from ..collectives.least import least_measures
+from ..collectives.least import least_measures, schedule_bound
 from ..collectives.request import Request
 from ..collectives.title import origin_name
 from ..network.port_model import PortModel
@@ -18,6 +18,7 @@ from ..schedule.cost import ScheduleCost, count_cost, message_words
 from ..schedule.schedule import Schedule
 
 if TYPE_CHECKING:
+    from ..bounds.cycles import CycleBound
     from .case import Case
     from .checks import Verification
 
@@ -59,6 +60,11 @@ class Entry:
     def busiest_link(self) -> int:
         """The most sends that cross one directed link, over all steps."""
         return int(np.unique(self.schedule.links, return_counts=True)[1].max(initial=0))
+
+    @cached_property
+    def bound(self) -> CycleBound:
+        """The least cycles of any schedule that does the same with the same ports."""
+        return schedule_bound(self.schedule)
 
     @cached_property
     def cost(self) -> ScheduleCost:

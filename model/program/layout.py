@@ -45,8 +45,15 @@ class Layout:
 
     @classmethod
     def of(cls, schedule: Schedule, message_words: int) -> Layout:
-        """The layout for ``schedule`` in memories of ``message_words``, which may be too few."""
+        """The layout for ``schedule`` in memories of ``message_words``, which may be too few.
+
+        What streams goes on in the order in which it comes, and so lies at the same place in all.
+        """
         starts, turns = block_starts(schedule.blocks), Turns.of(schedule)
+        if schedule.stream.any():
+            # A window is at most half of what addresses can tell apart.
+            size = max(int(starts[-1]), _largest_window(schedule, starts) + 1)
+            return cls(starts, None, size, turns)
         aligned = cls(starts, None, int(starts[-1]), turns)
         if aligned.room <= message_words:
             return aligned
@@ -142,6 +149,15 @@ def sent_blocks(schedule: Schedule, send: int) -> list[int]:
     begin, end = schedule.block_offsets[send], schedule.block_offsets[send + 1]
     carried: list[int] = schedule.block_ids[begin:end].tolist()
     return carried
+
+
+def _largest_window(schedule: Schedule, starts: npt.NDArray[np.int64]) -> int:
+    """Words of the largest window: from a block back to an earlier one that a send has next."""
+    inner = np.ones(len(schedule.block_ids), np.bool_)
+    inner[schedule.block_offsets[:-1]] = False
+    following = schedule.block_ids[inner]
+    before = schedule.block_ids[np.flatnonzero(inner) - 1]
+    return int((starts[before + 1] - starts[following]).max(initial=0))
 
 
 def _pack(schedule: Schedule) -> tuple[dict[int, int], int]:

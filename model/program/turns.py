@@ -1,9 +1,10 @@
 """In place or across: where reduced blocks lie while they are combined.
 
-(docs/router.md, section 19.) A node that sends a block in the step in which something comes for it must send what it held before,
+A node that sends a block in the step in which something comes for it must send what it held before,
 whatever comes when. So what comes is written to the same place of the other half of the memory,
 combined with the word of this half (*across*), or as it is, and the next step sends from there: the
-block *turns*. Where a node does not send the block in that step, what comes is combined in place::
+block *turns* (docs/router.md, section 19). Where a node does not send the block in that step, or
+streams it, what comes is combined in place::
 
     recursive doubling, node 0      start    step 1    step 2    step 3      end
     upper half                      0        .         0-3       .           .
@@ -50,10 +51,11 @@ class Turns:
         kept = schedule.blocks.reduced[schedule.block_ids]
         send, block = send[kept], schedule.block_ids[kept].astype(np.int64)
         step = schedule.step[send]
-        sent, come = (
-            np.sort((ends[send] * np.int64(count) + block) * _STEPS + step)
-            for ends in (schedule.source, schedule.target)
-        )
+        # What streams is sent on as it comes, and not as it was before.
+        whole = ~schedule.stream[send]
+        sent = ((schedule.source[send] * np.int64(count) + block) * _STEPS + step)[whole]
+        come = (schedule.target[send] * np.int64(count) + block) * _STEPS + step
+        sent, come = np.sort(sent), np.sort(come)
         keys = come[_among(come, sent)]
         for key in keys[1:][keys[1:] == keys[:-1]][:1]:
             pair, at = divmod(int(key), _STEPS)

@@ -1,0 +1,1 @@
+"""The least cycles that any schedule could take, from hops, ports and cuts."""

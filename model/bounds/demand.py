@@ -1,0 +1,83 @@
+"""What a collective must move: how many words each node has for which other nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..network.topology import Topology
+from ..schedule.table import Blocks
+from .flow import Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """Words that must get from their owners to others.
+
+    ``to_all`` has shape (nodes,): the words that each node has for every other working node.
+    ``source``, ``target`` and ``words`` are columns: words of one node for one other. ``several``
+    lists what goes to some nodes: (source, targets, words). Nobody is among its own targets.
+    """
+
+    nodes: int
+    working: Numbers
+    to_all: Numbers
+    source: Numbers
+    target: Numbers
+    words: Numbers
+    several: tuple[tuple[int, tuple[int, ...], int], ...]
+
+    @classmethod
+    def of(cls, topology: Topology, blocks: Blocks) -> Demand:
+        """Read the demand off the blocks of a schedule."""
+        working = topology.working_nodes
+        everyone = frozenset(working.tolist())
+        to_all = np.zeros(topology.nodes, np.int64)
+        single: list[tuple[int, int, int]] = []
+        several = []
+        rows = zip(blocks.owner.tolist(), blocks.owed, blocks.words.tolist(), strict=True)
+        for owner, owed, words in rows:
+            if owed is not None and len(owed) == 1:
+                single += [(owner, node, words) for node in owed if node != owner]
+            elif owed is None or everyone <= {*owed, owner}:
+                to_all[owner] += words
+            else:
+                several.append((owner, tuple(sorted({*owed} - {owner})), words))
+        columns = np.array(single, np.int64).reshape(-1, 3).T
+        return cls(topology.nodes, working, to_all, *columns, tuple(several))
+
+    @property
+    def owners(self) -> Numbers:
+        """The nodes that have words for others, ascending."""
+        listed = [owner for owner, _, _ in self.several]
+        return np.unique(np.concatenate((np.flatnonzero(self.to_all), self.source, listed))).astype(
+            np.int64
+        )
+
+    def between(self, owners: Numbers) -> Numbers:
+        """Words that each of ``owners`` has for each node: shape (owners, nodes)."""
+        found = np.zeros((len(owners), self.nodes), np.int64)
+        found[:, self.working] = self.to_all[owners][:, np.newaxis]
+        np.add.at(found, (np.searchsorted(owners, self.source), self.target), self.words)
+        for owner, targets, words in self.several:
+            found[np.searchsorted(owners, owner), list(targets)] += words
+        found[np.arange(len(owners)), owners] = 0
+        return found
+
+    def received(self) -> Numbers:
+        """Words that each node must receive: shape (nodes,)."""
+        total = np.zeros(self.nodes, np.int64)
+        total[self.working] = self.to_all.sum() - self.to_all[self.working]
+        np.add.at(total, self.target, self.words)
+        for _, targets, words in self.several:
+            total[list(targets)] += words
+        return total
+
+    def sent(self) -> Numbers:
+        """Words that each node must send, each of them once: shape (nodes,)."""
+        total = self.to_all * (len(self.working) > 1)
+        np.add.at(total, self.source, self.words)
+        for owner, _, words in self.several:
+            total[owner] += words
+        return total

@@ -1,0 +1,1 @@
+"""Collectives in which nodes pass words on while they arrive."""

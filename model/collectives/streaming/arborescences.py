@@ -1,0 +1,123 @@
+"""Spanning trees from one root that share no link: as many as the tightest cut has links.
+
+J. Edmonds ("Edge-disjoint branchings", 1973): if every node can be reached from the root by k paths
+that share no link, there are k *arborescences*, trees of links that lead away from the root, with
+no link in common, each of which reaches every node. L. Lovász ("On two minimax theorems in graph",
+1976) takes them one at a time, link by link: a link from the tree to a new node may be taken as
+long as what is left of the network still has all the paths that the other trees need; there always
+is one, and whether a link is one, a flow from the root to the new node tells.
+
+What a tree costs is its depth, so of all links that may be taken it is one nearest to the root, and
+of equally near ones one by lot; of some tries the shallowest is kept::
+
+    root ---> 1 ---> 2         root    .-> 1 ---> 2        the two trees of a 3x2 mesh from
+              |      |           |     |          ^        its corner: every node gets half
+              v      v           v     |          |        of a message by each
+     3 <----- 4      5           3 --> 4 ------> 5
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+import numpy as np
+
+from ...bounds.flow import Graph, Numbers, hops_from, push
+from ...network.links import directed_links
+from ...network.topology import Topology
+
+TRIES = 12
+"""How often trees are grown, by other lots."""
+
+NO_PARENT = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Arborescence:
+    """A tree that leads away from its root: ``parent`` and ``depth`` of each node, int64.
+
+    The root's parent is -1, and so is that of a node that takes no part, whose depth is -1.
+    """
+
+    parent: Numbers
+    depth: Numbers
+
+    @property
+    def height(self) -> int:
+        """Links from the root to the farthest node."""
+        return int(self.depth.max())
+
+
+def packed_arborescences(topology: Topology, root: int, seed: int = 0) -> list[Arborescence]:
+    """As many trees from ``root`` to all nodes that can be reached as share no link, shallow ones.
+
+    There are none where nobody can be reached. The same seed gives the same trees.
+    """
+    packing = _Packing(topology, root)
+    draw = np.random.default_rng(seed)
+    tries = (packing.grown(draw) for _ in range(TRIES))
+    return min(tries, key=lambda trees: max((tree.height for tree in trees), default=0))
+
+
+class _Packing:
+    """The links of a network from one root on, and the trees that are grown of them."""
+
+    def __init__(self, topology: Topology, root: int) -> None:
+        begins, ends = directed_links(topology)
+        # Of parallel links a path means one alone.
+        _, single = np.unique(begins * topology.nodes + ends, return_index=True)
+        self._begins, self._ends, self._root = begins[single], ends[single], root
+        self._graph = Graph.of(topology.nodes, self._begins, self._ends)
+        near = hops_from(self._graph, np.array([root]))[0]
+        self._goals = np.flatnonzero(near > 0)
+        self.number = self._connectivity()
+
+    def _connectivity(self) -> int:
+        """Paths without a common link from the root to the node that has the fewest."""
+        most = int((self._begins == self._root).sum())
+        for goal in self._goals.tolist():
+            most = self._paths(np.ones(len(self._begins), np.bool_), goal, most)
+        return most if len(self._goals) else 0
+
+    def _paths(self, free: np.ndarray, goal: int, most: int) -> int:
+        """Paths, up to ``most``, from the root to ``goal`` by free links without a common one."""
+        graph = self._graph
+        room = np.zeros(graph.head.size, np.int64)
+        room[::2] = free
+        return push(graph.first, graph.arcs, graph.head, room, self._root, goal, most)
+
+    def grown(self, draw: np.random.Generator) -> list[Arborescence]:
+        """All trees, one after the other."""
+        free = np.ones(len(self._begins), np.bool_)
+        return [self._grow(free, left, draw) for left in reversed(range(self.number))]
+
+    def _grow(self, free: np.ndarray, left: int, draw: np.random.Generator) -> Arborescence:
+        """A tree of ``free`` links, which are used up, so that ``left`` more can be grown."""
+        graph, nodes = self._graph, self._graph.nodes
+        parent, depth = np.full(nodes, NO_PARENT), np.full(nodes, NO_PARENT)
+        lots = draw.random(len(self._begins)).tolist()
+        depth[self._root] = 0
+        missing = len(self._goals)
+        links: list[tuple[int, float, int]] = []
+
+        def reach(node: int) -> None:
+            for arc in graph.arcs[graph.first[node] : graph.first[node + 1]].tolist():
+                link = arc // 2
+                if arc % 2 == 0 and free[link] and depth[self._ends[link]] < 0:
+                    heappush(links, (int(depth[node]) + 1, lots[link], link))
+
+        reach(self._root)
+        while missing:
+            far, _, link = heappop(links)
+            end = int(self._ends[link])
+            if depth[end] >= 0:
+                continue
+            free[link] = False
+            if left and self._paths(free, end, left) < left:
+                free[link] = True
+                continue
+            parent[end], depth[end] = self._begins[link], far
+            missing -= 1
+            reach(end)
+        return Arborescence(parent, depth)

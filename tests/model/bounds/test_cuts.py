@@ -1,0 +1,74 @@
+"""Cuts by our flows, against all subsets of small networks and against networkx' flows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from eyecast.model.bounds.cuts import Cutter
+from eyecast.model.bounds.cycles import least_cycles
+from eyecast.model.network.faults import draw_faults, with_faults
+from eyecast.model.network.port_model import PortModel
+from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.schedule.table import Blocks
+
+SOME = Fraction(1, 1000)
+
+
+def links(topology: Topology) -> list[tuple[int, int]]:
+    return [
+        (node, end) for node in range(topology.nodes) for end in topology.neighbor[node] if end >= 0
+    ]
+
+
+def best_ratio(topology: Topology, words: list[int], target: int) -> Fraction:
+    """Try all sets of nodes."""
+    best = SOME
+    for members in range(1, 1 << topology.nodes):
+        if members >> target & 1:
+            continue
+        crossing = sum(members >> a & 1 and not members >> b & 1 for a, b in links(topology))
+        inside = sum(count for node, count in enumerate(words) if members >> node & 1)
+        if crossing:
+            best = max(best, Fraction(inside, crossing))
+    return best
+
+
+@pytest.mark.parametrize("topology", [mesh((3, 3)), torus((3, 3)), hypercube(3), mesh((2, 4))])
+def test_the_tightest_cut_is_that_of_all_subsets(topology: Topology) -> None:
+    draw = np.random.default_rng(0)
+    for target in (0, topology.nodes - 1):
+        words = draw.integers(0, 9, topology.nodes)
+        words[target] = 0
+        found = Cutter(topology).tightest(words, target, SOME)
+        assert found is not None
+        assert found.ratio == best_ratio(topology, words.tolist(), target)
+        assert Cutter(topology).tightest(words, target, found.ratio) is None
+
+
+def nx_flow(topology: Topology, target: int, ratio: Fraction, words: int) -> bool:
+    """Tell whether ``words`` of each working node get to ``target`` with so many on a link."""
+    graph = nx.DiGraph()
+    for begin, end in links(topology):
+        graph.add_edge(begin, int(end), capacity=ratio.numerator)
+    for node in topology.working_nodes.tolist():
+        graph.add_edge("origin", node, capacity=words * ratio.denominator)
+    flown = nx.maximum_flow_value(graph, "origin", target)
+    return flown == words * ratio.denominator * len(topology.working_nodes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_bound_of_an_all_gather_is_that_of_networkx(seed: int) -> None:
+    whole = mesh((4, 4))
+    topology = with_faults(whole, draw_faults(whole, 0.15, seed=seed, keep=()))
+    working, words = topology.working_nodes, 100
+    blocks = Blocks(working, (None,) * len(working), np.full(len(working), words))
+    bound = least_cycles(topology, blocks, PortModel.ALL_PORT).value - 1
+    # One hop is no part of a cut's ratio, which is rounded up to whole cycles.
+    goals = working.tolist()
+    assert all(nx_flow(topology, goal, Fraction(bound), words) for goal in goals)
+    below = Fraction(bound) - 1
+    assert not all(nx_flow(topology, goal, below, words) for goal in goals)

@@ -1,0 +1,65 @@
+"""Bounds in cycles: those of the literature, by hand, and never above what a run takes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from eyecast.model.bounds.cycles import least_cycles
+from eyecast.model.network.port_model import PortModel
+from eyecast.model.network.topology import Topology, line, mesh, torus
+from eyecast.model.schedule.table import Blocks
+
+ONE, ALL = PortModel.FULL_DUPLEX, PortModel.ALL_PORT
+
+
+def all_gather(nodes: int, words: int) -> Blocks:
+    return Blocks(np.arange(nodes), (None,) * nodes, np.full(nodes, words))
+
+
+def all_to_all(nodes: int, words: int) -> Blocks:
+    pairs = [(a, b) for a in range(nodes) for b in range(nodes) if a != b]
+    owed = tuple((b,) for _, b in pairs)
+    return Blocks(np.array([a for a, _ in pairs]), owed, np.full(len(pairs), words))
+
+
+def scatter(nodes: int, words: int) -> Blocks:
+    owed = tuple((node,) for node in range(1, nodes))
+    return Blocks(np.zeros(nodes - 1), owed, np.full(nodes - 1, words))
+
+
+@pytest.mark.parametrize(
+    ("topology", "blocks", "ports", "cycles"),
+    [
+        (mesh((8, 8)), Blocks.of_broadcast(0, 1024), ONE, 14 + 1024),
+        (mesh((8, 8)), Blocks.of_broadcast(0, 1024), ALL, 14 + 512),
+        # From the middle four links leave the root, but a corner has two.
+        (mesh((8, 8)), Blocks.of_broadcast(27, 1024), ALL, 8 + 512),
+        (mesh((8, 8)), all_gather(64, 16), ONE, 63 * 16 + 1),
+        (mesh((8, 8)), all_gather(64, 256), ALL, 63 * 128 + 1),
+        (torus((8, 8)), all_gather(64, 256), ALL, 63 * 64 + 1),
+        (torus((16, 16)), all_gather(256, 256), ALL, 255 * 64 + 1),
+        (mesh((8, 8)), all_to_all(64, 4), ONE, 512 + 1),
+        # The farthest of a line is three hops away, and two words for each of three leave node 0.
+        (line(4), scatter(4, 2), ONE, 6 + 1),
+        (line(4), scatter(4, 1), ONE, 3 + 1),
+        (line(3), Blocks(np.array([0]), ((0,),), np.array([5])), ONE, 0),
+    ],
+)
+def test_known_bounds(topology: Topology, blocks: Blocks, ports: PortModel, cycles: int) -> None:
+    assert least_cycles(topology, blocks, ports).value == cycles
+
+
+def test_link_registers_make_a_hop_longer() -> None:
+    blocks = Blocks.of_broadcast(0, 100)
+    assert least_cycles(mesh((4, 4)), blocks, ONE, hop_cycles=3).value == 3 * 6 + 100
+
+
+def test_the_reason_is_said() -> None:
+    bound = least_cycles(mesh((8, 8)), all_to_all(64, 4), ONE)
+    assert bound.reason == "4096 words must leave 32 nodes by 8 links"
+
+
+def test_a_large_network_has_bounds_too() -> None:
+    bound = least_cycles(mesh((300, 300)), Blocks.of_broadcast(0, 10), ALL)
+    assert bound.value == 598 + 5
