@@ -47,7 +47,8 @@ def network_modules(config: NetworkConfig, *, trace: bool) -> dict[str, str]:
 
 def network_verilog(config: NetworkConfig, *, trace: bool) -> str:
     """The modules of :func:`network_modules` in one text."""
-    return "\n".join([_HEAD, *network_modules(config, trace=trace).values()])
+    head = [_HEAD, _OF_PROGRAMS] if config.programs else [_HEAD]
+    return "\n".join([*head, *network_modules(config, trace=trace).values()])
 
 
 def fast_verilog(config: NetworkConfig) -> str:
@@ -118,4 +119,9 @@ def _verilog_name(path: tuple[str | int, ...]) -> str:
 _HEAD = """\
 // All modules are in this one file, whatever it is called.
 /* verilator lint_off DECLFILENAME */
+"""
+
+_OF_PROGRAMS = """\
+// "interrupt" is what docs/router.md, section 16, calls the port; only in C++ it may be reserved.
+/* verilator lint_off SYMRSVDWORD */
 """
