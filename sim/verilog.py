@@ -70,7 +70,9 @@ def network_verilog(
     tile: TileBus | None = None,
 ) -> str:
     """The modules of :func:`network_modules` in one text."""
-    return "\n".join([_HEAD, *network_modules(config, trace=trace, host=host, tile=tile).values()])
+    head = [_HEAD, _OF_PROGRAMS] if config.programs else [_HEAD]
+    modules = network_modules(config, trace=trace, host=host, tile=tile)
+    return "\n".join([*head, *modules.values()])
 
 
 def fast_verilog(config: NetworkConfig) -> str:
@@ -147,4 +149,9 @@ def _verilog_name(path: tuple[str | int, ...]) -> str:
 _HEAD = """\
 // All modules are in this one file, whatever it is called.
 /* verilator lint_off DECLFILENAME */
+"""
+
+_OF_PROGRAMS = """\
+// "interrupt" is what docs/router.md, section 16, calls the port; only in C++ it may be reserved.
+/* verilator lint_off SYMRSVDWORD */
 """
