@@ -18,6 +18,7 @@ from ..model.collectives.least import schedule_bound
 from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
 from ..model.network.words import SizeLimit
+from ..model.program.checks import require_timing
 from ..model.program.file import read_program
 from ..model.program.program import Program
 from .console import bound_line, busy, print_json, print_table, say, say_written
@@ -92,6 +93,7 @@ def predict_command(
     outputs = _outputs(output, waves=chosen["waves"])
     require_output_files(*outputs, report)
     require_no_deadlock(chosen, program)
+    require_timing(program, timing)
     control = Control(hold=chosen_hold(chosen, program.config))
     with busy("predicting (the first time, the cycle model is compiled)"):
         predicted = run(program, subject.memory, timing=timing, control=control)

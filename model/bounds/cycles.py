@@ -26,12 +26,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..network.links import directed_links
 from ..network.port_model import PortModel
 from ..network.topology import Topology
 from ..schedule.table import Blocks
 from .cuts import Cut, Cutter, NodeSet
 from .demand import Demand
-from .flow import Graph, Numbers, directed_links, hops_from
+from .flow import Graph, Numbers, hops_from
 
 MOST_EXACT = 256
 """Nodes of a network whose cuts are all covered: a second for all-gather on that many."""

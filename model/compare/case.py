@@ -13,6 +13,7 @@ from ..collectives.least import schedule_bound
 from ..cycle.control import Control
 from ..cycle.model import run
 from ..network.config import Timing
+from ..program.checks import require_timing
 from ..program.compiler import Compiled
 from ..program.payload import Payload
 from ..program.program import Program
@@ -63,10 +64,12 @@ class Case:
     ) -> Case:
         """Predict what is ``compiled``, with a payload drawn from ``seed``.
 
-        Raises :class:`.InvalidInput` where flits would wait in a network that is contention-free.
+        Raises :class:`.InvalidInput` where flits would wait in a network that is contention-free,
+        and for another timing than the program can have.
         """
         schedule, _, program = compiled
         config = program.config
+        require_timing(program, timing)
         payload = Payload.random(compiled, seed)
         memory, control = payload.memory(config), Control(hold=hold)
         predicted = run(program, memory, timing=timing, control=control)

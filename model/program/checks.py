@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.errors import InvalidInput
+from ..network.config import Timing
 from ..network.table_format import MOST_HEADER_FLITS
 from .addresses import across_ends, ends, source_ends
 from .table import NO_START, Numbers, ProgramTable
@@ -98,6 +99,16 @@ def check_program(table: ProgramTable) -> None:
     require_table_room(table)
     _require_continuations(table)
     _require_received(table, 1, config.steps)
+
+
+def require_timing(table: ProgramTable, timing: Timing) -> None:
+    """Raise :class:`InvalidInput` for rows that combine or stream without a barrier between steps.
+
+    What comes for a later step would be combined, or counted, too early.
+    """
+    if timing != Timing.BARRIER and (table.operator.any() or table.stream.any()):
+        does = "streams" if table.stream.any() else "combines"
+        raise InvalidInput.of(f"timing of a program that {does}", Timing.BARRIER, timing)
 
 
 def require_interfaces(table: ProgramTable) -> None:
