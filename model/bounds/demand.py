@@ -44,8 +44,8 @@ class Demand:
                 to_all[owner] += words
             else:
                 several.append((owner, tuple(sorted({*owed} - {owner})), words))
-        columns = np.array(single, np.int64).reshape(-1, 3).T
-        return cls(topology.nodes, working, to_all, *columns, tuple(several))
+        source, target, count = np.array(single, np.int64).reshape(-1, 3).T
+        return cls(topology.nodes, working, to_all, source, target, count, tuple(several))
 
     @property
     def owners(self) -> Numbers:
