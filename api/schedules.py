@@ -12,7 +12,8 @@ from ..model.base.errors import InvalidInput, require_range
 from ..model.base.pieces import offsets_of
 from ..model.collectives.least import least_measures, word_measures
 from ..model.collectives.notes import landmarks
-from ..model.collectives.registry import Ports, Request, algorithms_for, find_algorithm
+from ..model.collectives.registry import algorithms_for, find_algorithm
+from ..model.collectives.request import Ports, Request
 from ..model.network.faults import draw_faults, with_faults
 from ..model.network.topology import Topology
 from ..model.schedule.builder import one_block_schedule

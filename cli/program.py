@@ -121,7 +121,7 @@ def _image(compiled: Compiled, timing: Timing, chosen: OptionValues) -> Image:
     return Image(
         program=case.program,
         timing=timing,
-        loads=case.payload.loads(),
+        loads=case.payload.loads(case.program.config),
         predicted=case.predicted,
         known=held_words(compiled.schedule, compiled.layout),
         number=chosen["number"],

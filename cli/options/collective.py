@@ -6,10 +6,12 @@ from contextlib import suppress
 
 import click
 
-from ...model.base.errors import InvalidInput, require_range
+from ...model.base.errors import InvalidInput, one_of, require_range
 from ...model.base.texts import integers
-from ...model.collectives.registry import ALGORITHMS, Ports, Request, algorithms_for, find_algorithm
+from ...model.collectives.registry import ALGORITHMS, algorithms_for, find_algorithm
+from ...model.collectives.request import Ports, Request
 from ...model.network.config import Timing
+from ...model.network.operators import BUILT_IN
 from ...model.network.place import place_numbers
 from ...model.network.topology import Topology, hypercube
 from ...model.program.compiler import Compiled
@@ -30,11 +32,18 @@ _MOST_FLITS = (1 << 31) - 1
 BEST = "best"
 """In place of an algorithm: the fastest of all that serve."""
 
-DEFAULT_ALGORITHMS: dict[str, str] = {Collective.BROADCAST: "eye", Collective.MULTICAST: "u-mesh"}
+DEFAULT_ALGORITHMS: dict[str, str] = {
+    Collective.BROADCAST: "eye",
+    Collective.MULTICAST: "u-mesh",
+    Collective.REDUCE: "eye",
+    Collective.BARRIER: "eye",
+}
 """The algorithm for each collective when ``--algorithm`` is not given."""
 
 source_option = click.option(
-    "--source", metavar="X,Y", help="The root: has the message at the start, or gathers."
+    "--source",
+    metavar="X,Y",
+    help="The root: has the message at the start, or gathers or gets the sum.",
 )
 flits_option = integer_option("--flits", 16, "Length of the message, or of each block.")
 request_options = option_group(
@@ -48,6 +57,12 @@ request_options = option_group(
     ),
     click.option("--target", "targets", metavar="X,Y", multiple=True, help="Of a multicast."),
     click.option("--packet", metavar="N", help="At most so many flits in a send."),
+    click.option(
+        "--operator",
+        metavar="NAME",
+        shell_complete=complete_words(BUILT_IN),
+        help="What a reduction combines by; add, and in a barrier and, if nothing is said.",
+    ),
     ports_option,
     flits_option,
 )
@@ -56,9 +71,9 @@ collective_options = option_group(
     click.option(
         "--algorithm",
         shell_complete=complete_words(dict.fromkeys((BEST, *(each.name for each in ALGORITHMS)))),
-        help="How to do it; if nothing is said, eye for a broadcast, u-mesh for a multicast, and "
-        "for all else sbt on a hypercube, ring elsewhere; best where that cannot use all ports. "
-        "best is the fastest of all.",
+        help="How to do it; if nothing is said, eye for a broadcast, reduce or barrier, u-mesh for "
+        "a multicast, and for all else sbt on a hypercube, ring elsewhere; best where that cannot "
+        "use all ports. best is the fastest of all.",
     ),
     click.option(
         "--time-limit",
@@ -132,6 +147,7 @@ def chosen_request(chosen: OptionValues, topology: Topology, source: int | None)
         duplex=Ports(chosen["ports"]).duplex,
         order=chosen.get("order"),
         packet=_chosen_packet(chosen),
+        operator=_chosen_operator(chosen),
     )
 
 
@@ -225,6 +241,14 @@ def _chosen_targets(chosen: OptionValues, topology: Topology) -> tuple[int, ...]
     if not texts:
         raise InvalidInput("a target must be given with multicast, such as --target 1,0")
     return tuple(_working_node(chosen, topology, text, "--target") for text in texts)
+
+
+def _chosen_operator(chosen: OptionValues) -> str | None:
+    """The name of what a reduction combines by; None where nothing is said."""
+    name: str | None = chosen["operator"]
+    if name is not None and name not in BUILT_IN:
+        raise InvalidInput.of("--operator", one_of(BUILT_IN), name)
+    return name
 
 
 def _chosen_packet(chosen: OptionValues) -> int | None:

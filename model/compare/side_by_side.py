@@ -11,7 +11,7 @@ import numpy as np
 
 from ..collectives.cube.costs.tables import COLLECTIVES, find_costs
 from ..collectives.least import least_measures, schedule_bound
-from ..collectives.registry import Request
+from ..collectives.request import Request
 from ..collectives.title import origin_name
 from ..network.port_model import PortModel
 from ..schedule.cost import ScheduleCost, count_cost, message_words
