@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..base.errors import InvalidInput, one_of, with_article
-from ..collectives.registry import Request, algorithms_for
+from ..collectives.registry import algorithms_for
+from ..collectives.request import Request
 from ..cycle.model import run
 from ..network.config import Timing
 from ..program.checks import require_timing
