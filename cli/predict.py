@@ -18,6 +18,7 @@ from ..model.collectives.least import schedule_bound
 from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
 from ..model.network.words import SizeLimit
+from ..model.program.checks import require_timing
 from ..model.program.file import read_program
 from ..model.program.program import Program
 from .console import bound_line, busy, print_json, print_table, say, say_written
@@ -29,6 +30,7 @@ from .options.hardware import (
     require_no_deadlock,
     timing_option,
 )
+from .options.hold import chosen_hold, hold_option
 from .options.network import network_options
 from .options.output import (
     json_option,
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
 )
 @hardware_options
 @timing_option
+@hold_option
 @force_option
 @output_option("the predicted trace (CSV)")
 @waves_options
@@ -79,6 +82,7 @@ def predict_command(
 
     Exit status 0 only if the program finishes; a node that has set an error flag never does.
     """
+    from ..model.cycle.control import Control
     from ..model.cycle.model import run
 
     require_waves_place(chosen, output, "-o FILE")
@@ -89,8 +93,10 @@ def predict_command(
     outputs = _outputs(output, waves=chosen["waves"])
     require_output_files(*outputs, report)
     require_no_deadlock(chosen, program)
+    require_timing(program, timing)
+    control = Control(hold=chosen_hold(chosen, program.config))
     with busy("predicting (the first time, the cycle model is compiled)"):
-        predicted = run(program, subject.memory, timing=timing)
+        predicted = run(program, subject.memory, timing=timing, control=control)
     if outputs:
         predicted.trace.write_csv(outputs[0])
     if chosen["waves"]:

@@ -18,10 +18,10 @@ from operator import or_
 from typing import Any
 
 from amaranth.hdl import C, Cat, Module, Mux, ResetSignal, Signal, Value
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out, connect, flipped
 
 from ..model.network.config import SIGNATURE_BITS, NetworkConfig, bits_for
+from .combiner import Combiner
 from .host_access import carried_out
 from .host_port import (
     Causes,
@@ -36,6 +36,7 @@ from .host_port import (
 )
 from .lane import Lane, lane_flags
 from .link import CYCLE_BITS, Ejection, Link, router_ports
+from .loaded_memory import add_loaded_memory
 from .router import ROUTER_FLAGS
 from .shared_memory import SharedMemory
 from .status import kept_flags, status_answer, words_of
@@ -43,6 +44,11 @@ from .steps import StepKeeper
 from .table import ProgramPlace
 from .technology import PLAIN, Technology
 from .tile_port import Doorbell, TilePort
+
+
+def _writes(lanes: Sequence[Lane], combiner: Combiner | None) -> Sequence[Any]:
+    """What is written into the message memory, by lane."""
+    return [lane.message_write for lane in lanes] if combiner is None else combiner.writes
 
 
 class NetworkInterface(Component):
@@ -128,14 +134,16 @@ class NetworkInterface(Component):
             m.d.sync += stalled_flits.eq(stalled_flits + sum(stalls))
         if self._config.tile_ports:
             self._elaborate_tile(m, steps, lanes)
+        combiner = self._add_combiner(m, lanes) if self._config.operators else None
         if self._config.programs:
-            message_word = self._elaborate_shared_message(m, lanes, selected)
+            message_word = self._elaborate_shared_message(m, lanes, selected, combiner)
         else:
-            message_word = self._elaborate_message(m, lanes, selected)
+            message_word = self._elaborate_message(m, lanes, selected, combiner)
         if self._config.timed_rows:
             self._elaborate_timing(m, lanes[0], selected)
         else:
-            m.d.comb += self.accept.eq(1)
+            waits = combiner is not None and self._config.operator_latency > 0
+            m.d.comb += self.accept.eq(combiner.accept if waits else 1)
         status_word = self._elaborate_status(m, flags, steps, lanes, stalled_flits, selected)
         # What the host reads is a cycle late, as the memory is; it must also be read in reset.
         message_shown = Signal(reset_less=True)
@@ -172,6 +180,16 @@ class NetworkInterface(Component):
         m.d.comb += [lane.hold.eq(halted), lane.barrier.eq(self.barrier)]
         return lane
 
+    def _add_combiner(self, m: Module, lanes: Sequence[Lane]) -> Combiner:
+        """What lies between lanes and memory in a network with operators."""
+        m.submodules.combiner = combiner = Combiner(self._config)
+        for lane, word in zip(lanes, combiner.words, strict=True):
+            connect(m, lane.message_write, word)
+        if self._config.operator_latency:
+            for next_word, here in zip(lanes[0].next_words, combiner.next_words, strict=True):
+                connect(m, next_word, here)
+        return combiner
+
     def _table_written(self, selected: Signal, number: int) -> Value:
         """The host writes to the table of lane ``number``."""
         written = self._host_writes(selected, HostSpace.TABLE)
@@ -202,6 +220,10 @@ class NetworkInterface(Component):
             self.over.eq(steps.over),
             self.finished.eq(steps.finished),
         ]
+        if self._config.streams:
+            come = [lane.come for lane in lanes]
+            for lane in lanes:
+                m.d.comb += [each.eq(it) for each, it in zip(lane.comes, come, strict=True)]
 
     def _elaborate_flags(self, m: Module, flags, steps, lanes: Sequence[Lane]) -> None:
         """Set at the end of the cycle in which the cause is seen, and kept until reset."""
@@ -232,49 +254,47 @@ class NetworkInterface(Component):
             self.flagged.eq(others | unexpected | kept.bad_write),
         ]
 
-    def _elaborate_message(self, m: Module, lanes: Sequence[Lane], selected: Signal) -> Value:
-        """The message memory, the host's in reset and else the network's. Gives the word read."""
-        config = self._config
-        m.submodules.message_memory = message = Memory(
-            shape=config.flit_width,
-            depth=config.message_words,
-            init=[],
-            attrs=self._technology.memory_attributes,
-        )
-        ports = [(message.write_port(), message.read_port()) for _ in lanes]
-        host_write, host_read = ports[0]
-        with m.If(ResetSignal()):
-            m.d.comb += [
-                host_write.addr.eq(self.host.address),
-                host_write.data.eq(self.host.write_data),
-                host_write.en.eq(self._host_writes(selected, HostSpace.MESSAGE)),
-                host_read.addr.eq(self.host.address),
-            ]
-        with m.Else():
-            for lane, (write_port, read_port) in zip(lanes, ports, strict=True):
+    def _elaborate_message(
+        self, m: Module, lanes: Sequence[Lane], selected: Signal, combiner: Combiner | None
+    ) -> Value:
+        """The message memory of a network without programs. Gives the word read for the host."""
+        if combiner is not None:
+            for write, stored in zip(combiner.writes, combiner.stored, strict=True):
                 m.d.comb += [
-                    write_port.addr.eq(lane.message_write.address),
-                    write_port.data.eq(lane.message_write.word),
-                    write_port.en.eq(lane.message_write.enable),
-                    read_port.addr.eq(lane.message_read.address),
+                    stored.enable.eq(write.enable),
+                    stored.address.eq(write.address),
+                    stored.word.eq(write.word),
                 ]
-        for lane, (_, read_port) in zip(lanes, ports, strict=True):
-            m.d.comb += lane.message_read.word.eq(read_port.data)
-        if not self._technology.look_ahead:
-            return host_read.data
-        # The host of a board looks at it many cycles later.
-        late_word = Signal(config.flit_width, reset_less=True)
-        m.d.sync += late_word.eq(host_read.data)
-        return late_word
+        return add_loaded_memory(
+            m,
+            self._config,
+            self._technology,
+            host=self.host,
+            host_writes=self._host_writes(selected, HostSpace.MESSAGE),
+            writes=_writes(lanes, combiner),
+            reads=[lane.message_read for lane in lanes],
+            reads_to_combine=combiner.reads if combiner is not None else (),
+        )
 
     def _elaborate_shared_message(
-        self, m: Module, lanes: Sequence[Lane], selected: Signal
+        self, m: Module, lanes: Sequence[Lane], selected: Signal, combiner: Combiner | None
     ) -> Value:
         """The message memory of a network with programs. Gives the word read for the host."""
         m.submodules.message = message = SharedMemory(self._config, technology=self._technology)
-        for lane, write, read in zip(lanes, message.writes, message.reads, strict=True):
-            connect(m, lane.message_write, write)
-            connect(m, lane.message_read, read)
+        writes = _writes(lanes, combiner)
+        ports = zip(lanes, writes, message.writes, message.reads, strict=True)
+        for lane, write, write_port, read_port in ports:
+            connect(m, write, write_port)
+            connect(m, lane.message_read, read_port)
+        if combiner is not None:
+            for read, port in zip(combiner.reads, message.reads_to_combine, strict=True):
+                connect(m, read, port)
+            for port, stored in zip(message.stored, combiner.stored, strict=True):
+                connect(m, port, stored)
+            m.d.comb += [
+                message.stores.eq(combiner.stores[0]),
+                message.combines.eq(combiner.combines[0]),
+            ]
         is_message = self.host.space == HostSpace.MESSAGE
         free = Mux(self.host.write, message.write_free, message.read_free)
         m.d.comb += [
@@ -288,10 +308,12 @@ class NetworkInterface(Component):
         if self._config.tile_ports:
             self._connect_tile(m, message)
         if self._config.parity:
-            self._elaborate_damage(m, message)
+            self._elaborate_damage(m, message, combiner)
         return message.reads[0].word
 
-    def _elaborate_damage(self, m: Module, message: SharedMemory) -> None:
+    def _elaborate_damage(
+        self, m: Module, message: SharedMemory, combiner: Combiner | None
+    ) -> None:
         """A damaged word is told to the host that reads it, and sets a flag."""
         shown = Signal(reset_less=True)
         m.d.sync += shown.eq(message.host_reads)
@@ -299,7 +321,10 @@ class NetworkInterface(Component):
         to_tile = C(0)
         if self._config.tile_ports:
             to_tile = message.tile_answered & message.tile_read.damaged
-        m.d.comb += self._shows_damaged.eq(self.host.damaged | to_tile)
+        shows_damaged = self.host.damaged | to_tile
+        if combiner is not None:
+            shows_damaged |= combiner.damaged.any()
+        m.d.comb += self._shows_damaged.eq(shows_damaged)
 
     def _connect_tile(self, m: Module, message: SharedMemory) -> None:
         """The tile's way to the memory."""

@@ -15,14 +15,16 @@ from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib.wiring import Component, In, Member, Out, connect, flipped
 
 from ..model.network.config import NetworkConfig
+from .combiner import NextWord
 from .host_port import Causes, Flag, table_address_bits
 from .link import CYCLE_BITS, Ejection, Link
 from .memory_ports import WordRead, WordWrite
-from .receiver import PacketArrival, Receiver
+from .receiver import PacketArrival, Receiver, message_signature
 from .sender import Sender
 from .steps import ArrivalRecord, Progress, StepClock
 from .table import ProgramPlace, Table
 from .technology import PLAIN, Technology
+from .word_count import WordCount
 
 LANE_FLAGS = (
     Flag.CREDIT_OVERFLOW,
@@ -59,7 +61,13 @@ class Lane(Component):
     message_read : Out(WordRead)
         The message memory, but in reset.
     message_write : Out(WordWrite)
-        The message memory, but in reset.
+        The message memory, but in reset. In a network with operators an :class:`.ArrivingWord`.
+    next_words : array of NextWord, Out
+        Only where operators are slow: as for :class:`.Receiver`.
+    come : Out(length_bits)
+        Only in a network with streams: as for :class:`.WordCount`.
+    comes : array of In(length_bits)
+        Only there: ``come`` of each lane.
     clock : In(StepClock)
         The node's step, in every cycle.
     now : In(32)
@@ -104,7 +112,8 @@ class Lane(Component):
                 "message_read": Out(
                     WordRead(config.address_bits, config.flit_width, parity=config.parity)
                 ),
-                "message_write": Out(WordWrite(config.address_bits, config.flit_width)),
+                "message_write": Out(message_signature(config)),
+                **self._further_members(),
                 "clock": In(StepClock(config)),
                 "now": In(CYCLE_BITS),
                 "hold": In(1),
@@ -118,6 +127,16 @@ class Lane(Component):
                 "sender_state": Out(3),
             }
         )
+
+    def _further_members(self) -> dict[str, Member]:
+        """The members that only a network with slow operators has, and only one with streams."""
+        config, members = self._config, {}
+        if config.operator_latency:
+            members["next_words"] = Out(NextWord(config)).array(config.vcs)
+        if config.streams:
+            members["come"] = Out(config.length_bits)
+            members["comes"] = In(config.length_bits).array(config.lanes)
+        return members
 
     def _loading(self) -> dict[str, Member]:
         """The members by which the lane learns what arrives: from the host, or a program."""
@@ -169,7 +188,23 @@ class Lane(Component):
         ]
         if self._config.parity:
             m.d.comb += self.causes.parity.eq(sender.causes.parity)
+        if self._config.operator_latency:
+            for word, here in zip(receiver.next_words, outside.next_words, strict=True):
+                connect(m, word, here)
+        if self._config.streams:
+            self._elaborate_count(m, sender, receiver)
         return m
+
+    def _elaborate_count(self, m: Module, sender: Sender, receiver: Receiver) -> None:
+        """The words that have come, which senders wait for."""
+        m.submodules.count = count = WordCount(self._config)
+        connect(m, flipped(self).clock, count.clock)
+        m.d.comb += [
+            count.written.eq(receiver.written),
+            count.step.eq(receiver.arrival.step),
+            self.come.eq(count.come),
+            *(each.eq(come) for each, come in zip(sender.come, self.comes, strict=True)),
+        ]
 
     def _expected(self, m: Module, table: Table, sender: Sender, receiver: Receiver) -> Value:
         """The steps in which something arrives; in a network with programs the sender reads it."""

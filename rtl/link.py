@@ -42,9 +42,9 @@ def slot_layout(config: NetworkConfig) -> data.StructLayout:
 def delivery_layout(config: NetworkConfig) -> data.StructLayout:
     """The delivery in the header flit that leaves by port 0, or by an ejection port."""
     header = config.header
-    return data.StructLayout(
-        {"port": header.port_bits, "step": header.step_bits, "address": header.address_bits}
-    )
+    fields = {"port": header.port_bits, "step": header.step_bits, "address": header.address_bits}
+    further = {"operator": header.operator_bits, "window": header.window_bits}
+    return data.StructLayout(fields | {name: bits for name, bits in further.items() if bits})
 
 
 class Link(Signature):

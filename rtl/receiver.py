@@ -1,12 +1,15 @@
 """The receiving half of the network interface (docs/router.md, section 4, "Receiver")."""
 
 from amaranth.hdl import C, Module, Mux, Signal, Value
-from amaranth.lib.wiring import Component, In, Out, Signature
+from amaranth.lib import data
+from amaranth.lib.wiring import Component, In, Member, Out, Signature
 
 from ..model.network.config import NetworkConfig
+from .combiner import ArrivingWord, NextWord
 from .host_port import Causes, Flag
 from .link import Ejection, delivery_layout
 from .memory_ports import WordWrite
+from .window import fixed_bits, next_place
 
 
 class PacketArrival(Signature):
@@ -17,7 +20,8 @@ class PacketArrival(Signature):
     valid : Out(1)
         The tail of a packet comes out of the network in this cycle.
     step : Out(step_bits)
-        The step that its header flit carries. Valid while ``valid`` is 1.
+        The step that the packet's header flit carries. Valid while ``valid`` is 1, and while a word
+        of the packet comes out.
 
     """
 
@@ -36,12 +40,19 @@ class Receiver(Component):
         From port 0 of the router, or an ejection port. A flit is taken in every cycle in which it
         is valid.
     message : Out(WordWrite)
-        Into the message memory: in the cycle in which a payload flit comes out.
+        Into the message memory: in the cycle in which a payload flit comes out. In a network with
+        operators an :class:`.ArrivingWord`, for a :class:`.Combiner`.
+    next_words : array of NextWord, Out
+        Only where operators are slow: of each VC.
     arrival : Out(PacketArrival)
-        In the cycle in which a tail comes out; its word is written at the end of that cycle.
+        In the cycle in which a tail comes out, or its word is combined; the word is written at the
+        end of that cycle.
+    written : Out(1)
+        Only in a network with streams: a word is written at the end of this cycle, of a packet of the step of ``arrival``.
     causes : Out(Causes)
-        ``bad_write``: in the cycle in which a payload flit comes out whose place is beyond the
-        message memory. It is not written.
+        ``bad_write``: a payload flit is not written, in the cycle in which it would be. Its place
+        is beyond the message memory, or that of the word that it is to be combined with is; or
+        there is no such operator.
 
     """
 
@@ -50,14 +61,22 @@ class Receiver(Component):
         super().__init__(
             {
                 "ejection": In(Ejection(config)),
-                "message": Out(WordWrite(config.address_bits, config.flit_width)),
+                "message": Out(message_signature(config)),
+                **self._members_of_waiting(),
                 "arrival": Out(PacketArrival(config)),
+                **({"written": Out(1)} if config.streams else {}),
                 "causes": Out(Causes(Flag.BAD_WRITE)),
             }
         )
 
+    def _members_of_waiting(self) -> dict[str, Member]:
+        """The members that only a network with slow operators has."""
+        if not self._config.operator_latency:
+            return {}
+        return {"next_words": Out(NextWord(self._config)).array(self._config.vcs)}
+
     def elaborate(self, _platform: object) -> Module:
-        """Per VC: of which step is the packet under way, where does its next word go."""
+        """Per VC: of which step is the packet under way, where does its next word go, and how."""
         config = self._config
         m = Module()
         flit = self.ejection.flit
@@ -65,28 +84,120 @@ class Receiver(Component):
         address = Signal(config.length_bits)
         step = Signal(config.step_bits)
         is_word, fits = Signal(name="is_word"), Signal(name="fits")
+        further = self._further_fields()
+        step_now, writable = self.arrival.step, fits
+        if config.operators:
+            step_now = Signal.like(step)
+            writable = fits & self._elaborate_operator(m, address, further["operator"])
+            m.d.comb += [
+                self.message.leaves.eq(is_word),
+                self.arrival.step.eq(self._when_written(m, step_now)),
+            ]
         m.d.comb += [
             delivery.eq(flit.data[: delivery.shape().size]),
             is_word.eq(self.ejection.valid.any() & ~flit.head),
             fits.eq(address < config.message_words),
-            self.message.enable.eq(is_word & fits),
-            self.causes.bad_write.eq(is_word & ~fits),
+            self.message.enable.eq(is_word & writable),
             self.message.address.eq(address),
             self.message.word.eq(flit.data),
-            self.arrival.valid.eq(self.ejection.valid.any() & flit.tail),
-            self.arrival.step.eq(Mux(flit.head, delivery.step, step)),
+            self.causes.bad_write.eq(self._when_written(m, is_word & ~writable)),
+            self.arrival.valid.eq(self._when_written(m, self.ejection.valid.any() & flit.tail)),
+            step_now.eq(Mux(flit.head, delivery.step, step)),
         ]
+        if config.streams:
+            m.d.comb += self.written.eq(self._when_written(m, self.message.enable))
+        next_address = self._next_address(address, fits, further)
         for vc in range(config.vcs):
             kept_address, kept_step = Signal.like(address), Signal.like(step)
             with m.If(self.ejection.valid[vc]):
                 m.d.sync += [
-                    kept_address.eq(Mux(flit.head, delivery.address, address + fits)),
-                    kept_step.eq(self.arrival.step),
+                    kept_address.eq(Mux(flit.head, delivery.address, next_address)),
+                    kept_step.eq(step_now),
                 ]
             with m.If(self._is_of(vc)):
                 m.d.comb += [address.eq(kept_address), step.eq(kept_step)]
+            kept = self._keep_further(m, vc, delivery, further)
+            if config.operator_latency:
+                self._elaborate_next_word(m, vc, kept_address, kept["operator"])
         return m
+
+    def _when_written(self, m: Module, value: Value) -> Value:
+        """What is so of a flit that comes out, in the cycle at the end of which it is written."""
+        for _ in range(self._config.operator_latency + 1 if self._config.operators else 0):
+            register = Signal(len(value))
+            m.d.sync += register.eq(value)
+            value = register
+        return value
 
     def _is_of(self, vc: int) -> Value:
         """Tell whether what arrives is of that VC, if anything does."""
         return C(1) if self._config.vcs == 1 else self.ejection.valid[vc]
+
+    def _further_fields(self) -> dict[str, Signal]:
+        """What the header of the packet under way says beside address and step.
+
+        ``operator`` is that of the delivery, ``fixed`` the bits of addresses that stay as they are.
+        """
+        config, fields = self._config, {}
+        if config.operators:
+            fields["operator"] = Signal(config.operator_bits, name="operator")
+        if config.window_bits:
+            fields["fixed"] = Signal(config.length_bits, name="fixed")
+        return fields
+
+    def _keep_further(
+        self, m: Module, vc: int, delivery: data.View, fields: dict[str, Signal]
+    ) -> dict[str, Signal]:
+        """The same of each VC's packet, from its header on; and that of the flit that arrives."""
+        kept = {name: Signal.like(field, name=f"kept_{name}") for name, field in fields.items()}
+        with m.If(self.ejection.valid[vc] & self.ejection.flit.head):
+            if "operator" in fields:
+                m.d.sync += kept["operator"].eq(delivery.operator)
+            if "fixed" in fields:
+                bits = self._config.length_bits
+                m.d.sync += kept["fixed"].eq(fixed_bits(delivery.window, bits))
+        with m.If(self._is_of(vc)):
+            m.d.comb += [field.eq(kept[name]) for name, field in fields.items()]
+        return kept
+
+    def _next_address(self, address: Value, fits: Value, fields: dict[str, Signal]) -> Value:
+        """The place of the packet's next word; behind the last of the memory there is none."""
+        if "fixed" not in fields:
+            return address + fits
+        # The words of a window that are beyond the memory are in the middle of it.
+        return next_place(address, fields["fixed"], fits | fields["fixed"].any())
+
+    def _elaborate_operator(self, m: Module, address: Value, operator: Value) -> Value:
+        """With what the word is combined, and how. Gives whether that is possible."""
+        source = self._source(address, operator)
+        m.d.comb += [self.message.operator.eq((operator + 1) >> 1), self.message.source.eq(source)]
+        return self._is_sound(source, operator)
+
+    def _source(self, address: Value, operator: Value) -> Value:
+        """The place of the word that is there: the other half's, where they combine across."""
+        across = operator.any() & ~operator[0]
+        return address ^ (across << (self._config.address_bits - 1))
+
+    def _is_sound(self, source: Value, operator: Value) -> Value:
+        """Tell whether there are such a place and such an operator."""
+        in_memory = source < self._config.message_words
+        return in_memory & (operator <= 2 * len(self._config.operators))
+
+    def _elaborate_next_word(self, m: Module, vc: int, address: Value, operator: Value) -> None:
+        """Where slow operators must wait: the word that the VC's next flit is combined with."""
+        begun, word = Signal(name="begun"), self.next_words[vc]
+        with m.If(self.ejection.valid[vc]):
+            m.d.sync += begun.eq(~self.ejection.flit.tail)
+        source = self._source(address, operator)
+        fits = address < self._config.message_words
+        m.d.comb += [
+            word.combines.eq(begun & operator.any() & fits & self._is_sound(source, operator)),
+            word.source.eq(source),
+        ]
+
+
+def message_signature(config: NetworkConfig) -> Signature:
+    """What a receiver has for the message memory, or, with operators, for what combines."""
+    if config.operators:
+        return ArrivingWord(config)
+    return WordWrite(config.address_bits, config.flit_width)

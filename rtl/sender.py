@@ -2,7 +2,7 @@
 
 import enum
 
-from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Array, C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Member, Out
 
@@ -11,9 +11,11 @@ from .credits import CreditCounter
 from .host_port import Causes, Flag
 from .link import CYCLE_BITS, Link, slot_layout
 from .memory_ports import WordRead, WordWrite
+from .row_of_streams import loads_of_streams, row_of_streams
 from .steps import StepClock
 from .table import TableRead
 from .technology import PLAIN, Technology
+from .window import next_place
 
 
 class SenderState(enum.Enum):
@@ -43,6 +45,7 @@ def _row_layout(config: NetworkConfig) -> data.StructLayout:
             "too_long": 1,
             "no_header": 1,
             "start": widths["start"],
+            **(row_of_streams(config) if config.streams else {}),
         }
     )
 
@@ -82,11 +85,14 @@ class Sender(Component):
         The number of this cycle, 0 after reset; in a network without timed rows 0.
     hold : In(1)
         No row begins in this cycle, and none is found to be bad.
+    come : array of In(length_bits)
+        Only in a network with streams: of each lane, as for :class:`.WordCount`.
     link : Out(Link)
         Into port 0 of the router, or an injection port. A flit is sent in a cycle only if its VC
         has a credit; in a network without contention there are none, and it is sent at once.
     begins : Out(1)
-        A row begins: its first header flit is injected in this cycle.
+        A row begins: its first header flit is injected in this cycle. Not told of a row that sends
+        on what comes.
     over : Out(1)
         The next row is of a greater step than this cycle's, or there is none. 0 while a row is
         under way or its control words are read.
@@ -113,6 +119,8 @@ class Sender(Component):
     ) -> None:
         self._config = config
         self._look_ahead = technology.look_ahead
+        # What has just come must be sent on too soon for that.
+        self._fetches_ahead = technology.look_ahead and not config.streams
         self._ports = ports
         super().__init__(
             {
@@ -123,6 +131,7 @@ class Sender(Component):
                 "clock": In(StepClock(config)),
                 "now": In(CYCLE_BITS),
                 "hold": In(1),
+                **({"come": In(config.length_bits).array(config.lanes)} if config.streams else {}),
                 "link": Out(Link(config)),
                 "begins": Out(1),
                 "over": Out(1),
@@ -158,7 +167,8 @@ class Sender(Component):
         )
         word_leaves = injected & in_payload
         place = self._elaborate_message_place(m, row, in_payload, word_leaves, last_word)
-        if self._look_ahead:
+        there = self._elaborate_coming(m, row, word_leaves)
+        if self._fetches_ahead:
             word = self._elaborate_word_ahead(m, due, due | wanted, word_leaves)
         else:
             word = self.message.word
@@ -180,7 +190,7 @@ class Sender(Component):
                 self._elaborate_ready(m, row, in_step, sound_slot, due, wanted)
                 m.d.comb += vc.eq(self._first_vc(self.table.word))
                 with m.If(injected):
-                    m.d.comb += self.begins.eq(1)
+                    m.d.comb += self.begins.eq(~row.stream.any() if self._config.streams else 1)
                     self._header_flit_left(m, row, last_word)
             with m.State(SenderState.HEADER.name):
                 m.d.comb += [self.state.eq(SenderState.HEADER.value), wanted.eq(1)]
@@ -189,7 +199,7 @@ class Sender(Component):
             with m.State(SenderState.PAYLOAD.name):
                 m.d.comb += [
                     self.state.eq(SenderState.PAYLOAD.value),
-                    wanted.eq(1),
+                    wanted.eq(there),
                     in_payload.eq(1),
                 ]
                 with m.If(injected & last_word):
@@ -207,7 +217,8 @@ class Sender(Component):
                     self._elaborate_expect(m)
         if programs:
             # A row that is held back injects nothing in this cycle, so no payload in the next one.
-            m.d.comb += self.fetches.eq((due & ~self.hold) | wanted)
+            offered = wanted | in_payload if self._config.streams else wanted
+            m.d.comb += self.fetches.eq((due & ~self.hold) | offered)
         self._elaborate_parity(m, injected, in_payload)
         return m
 
@@ -270,13 +281,30 @@ class Sender(Component):
     ) -> Signal:
         """Gives the place of the word that may be injected in the next cycle; it is fetched now."""
         place = Signal.like(row.place)
+        if self._config.window_bits:
+            next_word = next_place(row.place, row.fixed, word_leaves)
+        else:
+            next_word = row.place + word_leaves
         m.d.comb += [
-            place.eq(row.place + word_leaves),
+            place.eq(next_word),
             # Of one that is left while words are injected; else the row has none.
             last_word.eq(row.left == in_payload),
         ]
         m.d.sync += [row.place.eq(place), row.left.eq(row.left - word_leaves)]
         return place
+
+    def _elaborate_coming(self, m: Module, row, word_leaves: Value) -> Value:
+        """Gives whether the word to be injected has come; a row that does not stream has all."""
+        if not self._config.streams:
+            return C(1)
+        there, next_ahead = Signal(), Signal.like(row.ahead)
+        come = Array([C(0), *self.come])[row.stream]
+        m.d.comb += next_ahead.eq(row.ahead + word_leaves)
+        m.d.sync += [
+            row.ahead.eq(next_ahead),
+            there.eq(~row.stream.any() | (next_ahead.as_signed() < come)),
+        ]
+        return there
 
     def _elaborate_word_ahead(
         self, m: Module, due: Signal, offered: Value, word_leaves: Value
@@ -338,12 +366,15 @@ class Sender(Component):
             row.left.eq(fields["length"]),
             row.too_long.eq(end > config.message_words),
         ]
+        if config.streams:
+            loads |= loads_of_streams(config, row, fields, words)
         for name, load in loads.items():
             with m.If(word == words[name]):
                 m.d.sync += load
         if self._look_ahead:
             with m.If(word == words["step"]):
                 self._compare_step(m, in_step, fields["step"])
+        if self._fetches_ahead:
             is_read = word == words["source_address"]
             m.d.comb += self.message.address.eq(Mux(is_read, fields["source_address"], row.place))
         m.d.comb += self.table.advance.eq(1)
@@ -376,6 +407,8 @@ class Sender(Component):
         """Wait for the row's step; refuse a row that the network cannot carry out."""
         late = _is_less(row.step, self.clock.step)
         unsound = row.no_header | row.too_long | ~sound_slot
+        if self._config.streams:
+            unsound |= row.no_stream
         m.d.comb += [
             self.state.eq(SenderState.READY.value),
             self.over.eq(~(in_step | late)),

@@ -36,6 +36,12 @@ class SharedMemory(Component):
         The word that it writes.
     write_free, read_free : Out(1)
         It may. The word that it reads is that of ``reads[0]``, in the next cycle.
+    reads_to_combine : array of WordRead, In
+        Only in a network with operators, as the next three: of the :class:`.Combiner`.
+    stores, combines : In(1)
+        As the first of those of a :class:`.Combiner`.
+    stored : array of WordWrite, Out
+        What is written in this cycle, by whomever.
     tile_write : In(WordWrite)
         Only in a network with tile ports, as all that follow: the tile has a word to write.
     tile_write_ready : Out(1)
@@ -66,9 +72,20 @@ class SharedMemory(Component):
                 "host_word": In(width),
                 "write_free": Out(1),
                 "read_free": Out(1),
+                **(self._members_of_operators(bits, width) if config.operators else {}),
                 **(self._members_of_tile(bits, width) if config.tile_ports else {}),
             }
         )
+
+    def _members_of_operators(self, bits: int, width: int) -> dict[str, Member]:
+        config = self._config
+        read = WordRead(bits, width, parity=config.parity)
+        return {
+            "reads_to_combine": In(read).array(config.lanes),
+            "stores": In(1),
+            "combines": In(1),
+            "stored": Out(WordWrite(bits, width)).array(config.lanes),
+        }
 
     def _members_of_tile(self, bits: int, width: int) -> dict[str, Member]:
         return {
@@ -90,10 +107,13 @@ class SharedMemory(Component):
             attrs=self._technology.memory_attributes,
         )
         runs = Signal()
+        writes, reads = self.writes[0].enable, self.fetches
+        if self._config.operators:
+            writes, reads = self.stores, self.fetches | self.combines
         m.d.comb += [
             runs.eq(~ResetSignal()),
-            self.write_free.eq(~(runs & self.writes[0].enable)),
-            self.read_free.eq(~(runs & self.fetches)),
+            self.write_free.eq(~(runs & writes)),
+            self.read_free.eq(~(runs & reads)),
         ]
         for lane, (write, read) in enumerate(zip(self.writes, self.reads, strict=True)):
             write_port, read_port = memory.write_port(), memory.read_port()
@@ -109,7 +129,22 @@ class SharedMemory(Component):
                 ]
             else:
                 self._elaborate_shared(m, write_port, read_port)
+            if self._config.operators:
+                self._elaborate_to_combine(m, lane, write_port, memory.read_port())
         return m
+
+    def _elaborate_to_combine(self, m: Module, lane: int, write_port, read_port) -> None:
+        """The words of a lane that are there, and those that are written."""
+        read, stored = self.reads_to_combine[lane], self.stored[lane]
+        m.d.comb += [
+            read_port.addr.eq(read.address),
+            read.word.eq(read_port.data),
+            stored.enable.eq(write_port.en),
+            stored.address.eq(write_port.addr),
+            stored.word.eq(write_port.data),
+        ]
+        if self._config.parity:
+            m.d.comb += read.damaged.eq(is_damaged(read_port.data))
 
     def _elaborate_shared(self, m: Module, write_port, read_port) -> None:
         """The ports of the first lane, in cycles in which it does not need them the host's."""

@@ -6,14 +6,19 @@ from typing import Any
 from amaranth.lib.wiring import Out
 
 from ..model.base.errors import InvalidInput
+from ..model.network.buses import HostBus, TileBus
 from ..model.network.config import NetworkConfig
-from ..rtl.network import Network, network_signature, tile_modules
+from ..rtl.engine import STREAM_MODULES, Engine, engine_signature
+from ..rtl.network import Network, tile_modules
 from ..rtl.tile import Tile, tile_signature
 from ..verilog.hierarchy import Division
 from ..verilog.text import module_texts
 from .together.network import TILES, tiles_verilog, word_modules
 
 TOP_MODULE = "eyecast_network"
+
+ENGINE_MODULE = "eyecast_engine"
+"""The top module where there are buses in front of the network."""
 
 MOST_BUFFERS = 88
 """Ports times VCs, what an output of a router chooses from: as in a 10-cube with 8 VCs.
@@ -30,25 +35,44 @@ def require_convertible(config: NetworkConfig) -> None:
         raise InvalidInput.of("ports of a node x VCs", allowed, f"{ports} x {vcs}")
 
 
-def network_modules(config: NetworkConfig, *, trace: bool) -> dict[str, str]:
-    """Verilog of each module of a network by its name, ``eyecast_network`` first.
+def network_modules(
+    config: NetworkConfig,
+    *,
+    trace: bool = False,
+    host: HostBus | None = None,
+    tile: TileBus | None = None,
+) -> dict[str, str]:
+    """Verilog of each module of a network by its name, the top module first.
 
-    That has an ``eyecast_tile`` for each node, or an ``eyecast_switch``. The text is the same on
-    every machine. With ``trace`` the tiles print each flit that leaves an output port. Raises
-    :class:`InvalidInput` as :func:`require_convertible` does.
+    That is ``eyecast_network``, which has an ``eyecast_tile`` for each node, or an
+    ``eyecast_switch``; with a bus in front of its host port or of its tile ports it is
+    ``eyecast_engine``, which has the network in it. The text is the same on every machine. With
+    ``trace`` the tiles print each flit that leaves an output port. Raises :class:`InvalidInput` as
+    :func:`require_convertible` and :class:`.Engine` do.
     """
     require_convertible(config)
     division = Division()
     for name, switch in tile_modules(config).items():
         division.add(Tile(config, trace=trace, switch=switch), name)
     division.add(Network(config, trace=trace, tile_by_name=True), TOP_MODULE)
+    for name, (make, _) in STREAM_MODULES.items() if tile is not None else ():
+        division.add(make(config), name)
+    if host is not None or tile is not None:
+        division.add(Engine(config, host, tile, network=TOP_MODULE), ENGINE_MODULE)
     return dict(reversed(module_texts(division).items()))
 
 
-def network_verilog(config: NetworkConfig, *, trace: bool) -> str:
+def network_verilog(
+    config: NetworkConfig,
+    *,
+    trace: bool = False,
+    host: HostBus | None = None,
+    tile: TileBus | None = None,
+) -> str:
     """The modules of :func:`network_modules` in one text."""
     head = [_HEAD, _OF_PROGRAMS] if config.programs else [_HEAD]
-    return "\n".join([*head, *network_modules(config, trace=trace).values()])
+    modules = network_modules(config, trace=trace, host=host, tile=tile)
+    return "\n".join([*head, *modules.values()])
 
 
 def fast_verilog(config: NetworkConfig) -> str:
@@ -98,9 +122,15 @@ def verilator_control(config: NetworkConfig, tiles: Tiles, *, trace: bool) -> st
     return "\n".join(["`verilator_config", *modules[tiles], *lines, ""])
 
 
-def describe_ports(config: NetworkConfig) -> list[dict[str, Any]]:
-    """Name, direction and width of every port of the top module, clock and reset first."""
-    network = network_signature(config).create()
+def describe_ports(
+    config: NetworkConfig, host: HostBus | None = None, tile: TileBus | None = None
+) -> list[dict[str, Any]]:
+    """Name, direction and width of every port of the top module, clock and reset first.
+
+    With a bus in front of its host port or of its tile ports, the top module is
+    ``eyecast_engine``.
+    """
+    network = engine_signature(config, host, tile).create()
     ports: list[dict[str, Any]] = [
         {"name": "clk", "direction": "input", "width": 1},
         {"name": "rst", "direction": "input", "width": 1},

@@ -99,6 +99,19 @@ def lowest_bit(_: Any, word: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def address_called(_: Any, address: Any, there: Any, coming: Any, bits: Any) -> Any:
+    """Call a C function of three uint64, which gives one, by its address."""
+
+    def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        word = ir.IntType(64)
+        function = ir.FunctionType(word, [word, word, word]).as_pointer()
+        return builder.call(builder.inttoptr(arguments[0], function), arguments[1:])
+
+    word = types.uint64
+    return word(types.int64, word, word, word), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def lanes_of(_: Any, network: Any) -> Any:
     """The lanes of each node of a ``Network``: its field, or 1 where that is None.
 

@@ -20,8 +20,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from ..network.links import directed_links
 from ..network.topology import Topology
-from .flow import UNREACHED, Graph, Numbers, directed_links, push, set_levels
+from .flow import UNREACHED, Graph, Numbers, push, set_levels
 
 NodeSet = npt.NDArray[np.bool_]
 

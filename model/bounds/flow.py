@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from ..base.compiled import compiled
 from ..base.pieces import offsets_of
-from ..network.topology import NO_LINK, Topology
 
 Numbers = npt.NDArray[np.int64]
 
@@ -46,12 +45,6 @@ class Graph:
         return self.first.size - 1
 
 
-def directed_links(topology: Topology) -> tuple[Numbers, Numbers]:
-    """The nodes at which the directed links of ``topology`` begin and end, parallel ones each."""
-    begins, ports = np.nonzero(topology.neighbor != NO_LINK)
-    return begins.astype(np.int64), topology.neighbor[begins, ports].astype(np.int64)
-
-
 @compiled
 def push(
     first: Numbers, arcs: Numbers, head: Numbers, room: Numbers, source: int, sink: int, most: int
@@ -61,13 +54,13 @@ def push(
     ``room`` is what still fits through each arc; it is changed.
     """
     nodes = first.size - 1
-    level, place = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    path, total = np.empty(nodes, np.int64), 0
+    level, path = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    total = 0
     while total < most:
         set_levels(first, arcs, head, room, source, level)
         if level[sink] == UNREACHED:
             break
-        place[:] = first[:-1]
+        place = first[:-1].copy()
         node, depth = source, 0
         while True:
             if node == sink:

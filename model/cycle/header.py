@@ -42,3 +42,16 @@ def step_of(net: Network, word: np.uint64) -> np.int64:
 def address_of(net: Network, word: np.uint64) -> np.int64:
     """Read the address of a delivery that stands first in its flit."""
     return field(word, net.port_bits + net.step_bits, net.address_bits)
+
+
+@inlined
+def operator_of(net: Network, word: np.uint64) -> np.int64:
+    """Read the operator of a delivery that stands first in its flit."""
+    return field(word, net.port_bits + net.step_bits + net.address_bits, net.operator_bits)
+
+
+@inlined
+def window_of(net: Network, word: np.uint64) -> np.int64:
+    """Read the window of a delivery that stands first in its flit."""
+    low = net.port_bits + net.step_bits + net.address_bits + net.operator_bits
+    return field(word, low, net.window_bits)

@@ -1,4 +1,4 @@
-"""The network interface of the cycle model: docs/router.md, sections 4 and 16.
+"""The senders and the steps of the cycle model: docs/router.md, sections 4, 16 and 20.
 
 ::
 
@@ -14,14 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.loops import Int, index, inlined, lanes_of
-from ..network.config import REFUSAL_CYCLES
 from ..run.trace import HEAD_MARK, TAIL_MARK
-from .header import address_of, step_of
 from .links import launch
 from .state import (
     BAD,
     BAD_ROW,
-    BAD_WRITE,
     CONTROL,
     CYCLE,
     EMPTIED,
@@ -35,7 +32,6 @@ from .state import (
     READY,
     SEND_AND_RECEIVE,
     SENDING,
-    UNEXPECTED_RECEIVE,
     UNFINISHED,
     Lists,
     Network,
@@ -43,56 +39,6 @@ from .state import (
     set_flag,
     wake,
 )
-
-
-@inlined
-def receiver(
-    net: Network,
-    now: Registers,
-    lists: Lists,
-    node: Int,
-    lane: Int,
-    vc: Int,
-    kind: Int,
-    word: np.uint64,
-) -> None:
-    """Take a flit that leaves the router by the ejection port of a lane in this cycle."""
-    packet = index(lane * net.vcs + vc)
-    if kind & HEAD_MARK:
-        now.receive_step[packet] = step_of(net, word)
-        now.receive_address[packet] = address_of(net, word)
-    else:
-        address = index(now.receive_address[packet])
-        now.receive_address[packet] = address + 1
-        if address >= net.message_words:
-            set_flag(now, lists, node, BAD_WRITE)
-        else:
-            now.written_cycle[lane] = now.total[CYCLE]
-            now.written_address[lane] = address
-            now.written_over[lane] = now.memory[node, address]
-            now.memory[node, address] = word
-    if kind & TAIL_MARK:
-        end_packet(net, now, lists, node, lane, np.int64(now.receive_step[packet]))
-
-
-@inlined
-def end_packet(net: Network, now: Registers, lists: Lists, node: Int, lane: Int, step: Int) -> None:
-    """Note the arrival of a packet whose tail leaves the router in this cycle."""
-    if step == 0 and net.timed_rows:
-        if now.received[node] == net.awaited[node]:
-            set_flag(now, lists, node, UNEXPECTED_RECEIVE)
-        now.received[node] = (now.received[node] + 1) & net.largest_word
-        if now.received[node] == net.awaited[node]:
-            wake(now, lists, node)
-    elif step != 0:
-        expected = net.expected[lane, step] and not now.arrived[lane, step]
-        if not expected or (net.barrier and step != now.step[node]):
-            set_flag(now, lists, node, UNEXPECTED_RECEIVE)
-        if expected:
-            now.missing[node] -= 1
-        now.arrived[lane, step] = True
-        now.step_end[step] = now.total[CYCLE] + 1
-        wake(now, lists, node)
 
 
 @inlined
@@ -110,19 +56,52 @@ def fetched(net: Network, now: Registers, node: Int, address: Int) -> np.uint64:
 
 
 @inlined
-def receives(net: Network, node: Int, step: Int) -> bool:
-    """Tell whether a node expects anything in a step."""
+def source_address(net: Network, row: Int, place: Int) -> np.int64:
+    """Address of a payload word of a row, which may run round in a window."""
+    address = net.row_source[row] + place
+    if net.streams and net.row_window[row] > 0:
+        inside = (np.int64(1) << net.row_window[row]) - 1
+        address = (net.row_source[row] & ~inside) | (address & inside)
+    return index(address)
+
+
+@inlined
+def may_stream(net: Network, now: Registers, row: Int, place: Int) -> bool:
+    """Tell whether the word that a payload word waits for had come a cycle ago."""
+    lane, awaited = net.row_stream[row], place - net.row_lead[row]
+    if lane == NOBODY or awaited < 0:
+        return True
+    changed = now.come_cycle[index(lane)] == now.total[CYCLE] - 1
+    return bool(awaited < (now.come_before[index(lane)] if changed else now.come[index(lane)]))
+
+
+@inlined
+def arrives_now(net: Network, now: Registers, row: Int, place: Int) -> bool:
+    """Tell of the same word whether it has come by now: it may be sent in the next cycle."""
+    return bool(place - net.row_lead[row] < now.come[index(net.row_stream[row])])
+
+
+@inlined
+def receives_besides(net: Network, node: Int, row: Int) -> bool:
+    """Tell whether a node expects anything in the step of a row that sends on nothing of it."""
     result = False
     for place in range(lanes_of(net)):
         lane = index(node * lanes_of(net) + place)
-        result = result or net.expected[lane, step]
-    return result
+        result = result or net.expected[lane, net.row_step[row]]
+    return bool(result and not (net.streams and net.row_stream[row] != NOBODY))
 
 
 @inlined
 def inject(net: Network, now: Registers, lists: Lists, node: Int, lane: Int) -> bool:
-    """Try to inject the next flit of a sender's row; whether there was a credit for it."""
-    row = index(now.row[lane])
+    """Try to inject the next flit of a sender's row; whether to try again in the next cycle.
+
+    A sender that is not to try again is woken by what it waits for: a credit, or a word that comes.
+    """
+    row, gone = index(now.row[lane]), now.place[lane]
+    first_header = net.first_header[row]
+    headers = net.first_header[index(row + 1)] - first_header
+    if net.streams and gone >= headers and not may_stream(net, now, row, gone - headers):
+        return arrives_now(net, now, row, gone - headers)
     channel = np.int64(net.row_channel[row])
     counter = index(net.upstream[channel])
     if now.credits[counter] == 0:
@@ -132,17 +111,14 @@ def inject(net: Network, now: Registers, lists: Lists, node: Int, lane: Int) -> 
     if now.waiting[lane]:
         now.stalled_flits[node] += 1
         now.waiting[lane] = False
-    first_header = net.first_header[row]
-    headers = net.first_header[index(row + 1)] - first_header
-    gone = now.place[lane]
-    if gone == 0 and net.half_duplex and receives(net, node, net.row_step[row]):
+    if gone == 0 and net.half_duplex and receives_besides(net, node, row):
         set_flag(now, lists, node, SEND_AND_RECEIVE)
     last = gone + 1 == headers + net.row_length[row]
     kind = HEAD_MARK if gone < headers else 0
     if gone < headers:
         word = net.header[index(first_header + gone)]
     else:
-        word = fetched(net, now, node, index(net.row_source[row] + gone - headers))
+        word = fetched(net, now, node, source_address(net, row, gone - headers))
     launch(now, now.total[EMPTIED], channel, kind | (TAIL_MARK if last else 0), word)
     now.sender[lane] = CONTROL if last else SENDING
     now.place[lane] = 0 if last else gone + 1
@@ -259,12 +235,6 @@ def next_alarm(now: Registers) -> np.int64:
 
 
 @inlined
-def accepts(net: Network, now: Registers, node: Int) -> bool:
-    """Tell whether the interface accepts a flit from port 0 of its router in this cycle."""
-    return bool((net.refusal[node] >> now.total[CYCLE] % REFUSAL_CYCLES) & 1 == 0)
-
-
-@inlined
 def observe(net: Network, now: Registers, node: Int) -> None:
     """See from the registers whether the node's step is over and whether the node is finished."""
     end_coasting(net, now, node)
@@ -289,8 +259,15 @@ def observe(net: Network, now: Registers, node: Int) -> None:
 
 @inlined
 def next_step(net: Network, now: Registers, node: Int) -> None:
-    """Raise ``step`` of a node by one, in a register of ``step_bits``."""
+    """Raise ``step`` of a node by one, in a register of ``step_bits``, at the end of this cycle."""
     now.step[node] = (now.step[node] + 1) & ((1 << net.step_bits) - 1)
+    if net.streams:
+        for place in range(lanes_of(net)):
+            lane = index(node * lanes_of(net) + place)
+            if now.come_cycle[lane] != now.total[CYCLE]:
+                now.come_before[lane] = now.come[lane]
+            now.come_cycle[lane] = now.total[CYCLE]
+            now.come[lane] = 0
 
 
 @inlined

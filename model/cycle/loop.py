@@ -17,6 +17,7 @@ from ..base.loops import compiled_loop, hold, index, inlined, lowest_bit
 from ..network.config import REFUSAL_CYCLES
 from .interface import end_coasting, next_alarm, next_step, observe, rise, senders, wake_sleepers
 from .links import take_credit
+from .receiver import write_delayed
 from .router import arrive, grant, move, request
 from .state import (
     ADVANCE,
@@ -33,6 +34,7 @@ from .state import (
     ROWS,
     SOURCES,
     UNFINISHED,
+    UNWRITTEN,
     Lists,
     Network,
     Registers,
@@ -111,7 +113,7 @@ def advance(net: Network, now: Registers, lists: Lists) -> None:
 def next_cycle(now: Registers, cycle_limit: int) -> None:
     """Go on to the next cycle, or to the next in which anything can change."""
     now.total[CYCLE] += 1
-    if now.total[AWAKE] + now.total[ADVANCE] > 0:
+    if now.total[AWAKE] + now.total[ADVANCE] + now.total[UNWRITTEN] > 0:
         now.total[QUIET] = 0
     elif now.total[QUIET] < PATIENCE:
         now.total[QUIET] += 1
@@ -138,6 +140,8 @@ def run_cycles(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_li
         if net.record_trace and now.total[ROWS] + len(now.next_vc) > len(trace.cycle):
             return TRACE_FULL
         run_interfaces(net, now, lists)
+        if now.total[UNWRITTEN] > 0:
+            write_delayed(net, now, lists)
         run_routers(net, now, lists, trace)
         end_links(net, now, lists)
         advance(net, now, lists)
@@ -162,7 +166,8 @@ def _compiled_from(sources: int) -> Callable[[Network, Registers, Lists, Rows, i
 _MODEL = Path(__file__).parent.parent
 _PARTS = (
     *("network/config", "run/trace", "base/compiled", "base/loops"),
-    *("cycle/state", "cycle/header", "cycle/interface", "cycle/links", "cycle/router"),
+    *("cycle/state", "cycle/header", "cycle/combine", "cycle/receiver"),
+    *("cycle/interface", "cycle/links", "cycle/router"),
 )
 simulate = _compiled_from(
     zlib.crc32(b"".join((_MODEL / f"{part}.py").read_bytes() for part in _PARTS))

@@ -20,10 +20,12 @@ from ..base.errors import InvalidInput, require_range
 from ..base.pieces import offsets_of
 from ..network.config import REFUSAL_CYCLES, NetworkConfig, Timing
 from ..network.topology import NO_LINK
+from ..program.addresses import source_ends
 from ..program.checks import require_held
 from ..program.table import ProgramTable
 from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
+from .combine import codes, own_addresses
 from .control import Control
 from .loop import FINISHED, LIMIT, TRACE_FULL, simulate
 from .state import (
@@ -34,6 +36,7 @@ from .state import (
     ENDED,
     FLAGGED,
     NEVER,
+    NOBODY,
     ROWS,
     Links,
     Network,
@@ -140,7 +143,8 @@ def cycle_limit(program: ProgramTable, refusal: npt.NDArray[np.uint16] | None = 
     After the latest start, something happens in every cycle before the last: a flit moves, a
     control word is read or the step of some node rises; or it is at most R cycles since a flit or a
     credit went on a link of R registers, or at most 16 to the next cycle in which a node that
-    refuses accepts. For a network in which nothing changes never changes again. So the cycles are
+    refuses accepts; or a word that has left is not written yet, or not to be sent on. For a network
+    in which nothing changes never changes again. So the cycles are
     no more than the events, as if all came one after another, times what each may be followed by;
     and, for each step, one cycle in which it is seen to be over and one for the barrier's register
     and for each register on the way to it and back.
@@ -155,7 +159,9 @@ def cycle_limit(program: ProgramTable, refusal: npt.NDArray[np.uint16] | None = 
     steps = program.steps + 1
     events += config.topology.nodes * (program.steps + config.lanes)
     events += (2 + config.barrier_registers) * steps
-    pause = config.link_registers
+    pause = config.link_registers + config.streams
+    if config.operators:
+        pause += 1 + config.operator_latency
     if refusal is not None and refusal.any():
         pause += REFUSAL_CYCLES
     return program.latest_start + events * (1 + pause)
@@ -177,7 +183,8 @@ def _limit(
     """Resolve the cycle limit that a run was given."""
     if given is None:
         held = 0 if control.hold is None else int(control.held_until(program.nodes).max())
-        return held + cycle_limit(program, refusal)
+        # A controller looks on for longer than anything can happen.
+        return max(held + cycle_limit(program, refusal), control.limit)
     require_range("cycle limit", given, 0, int(np.iinfo(np.int64).max))
     return given
 
@@ -278,7 +285,9 @@ def _row_channel(program: ProgramTable, header: Words) -> Links:
     buffers = _lines(config) * config.vcs
     flit = header[offsets_of(program.header_flits[order])[:-1]]
     port, vc = config.header.port(flit), config.header.vc(flit)
-    bad = (program.source_address + program.length > config.message_words)[order]
+    bad = (source_ends(program) > config.message_words)[order]
+    bad |= (program.stream > config.lanes)[order] | (program.window > config.most_window)[order]
+    bad |= (program.window > 0)[order] & (program.length > 1 << program.window)[order]
     bad |= (port < 1) | (port >= config.topology.ports) | (vc >= config.vcs)
     bounds = program.first_sender_row
     lane = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
@@ -287,6 +296,19 @@ def _row_channel(program: ProgramTable, header: Words) -> Links:
         bad |= port != place + 1
     channel = node * buffers + place * config.vcs + vc
     return np.where(bad, BAD, channel).astype(np.int32)
+
+
+def _streams(program: ProgramTable) -> dict[str, Any]:
+    """Columns of a :class:`Network` that tell which rows stream, and of windows."""
+    if not program.config.streams:
+        return dict.fromkeys(("row_stream", "row_lead", "row_window"), np.zeros(0, dtype=np.int64))
+    order, lanes = program.sender_order, program.config.lanes
+    lane = program.row_node * lanes + program.stream - 1
+    return {
+        "row_stream": np.where(program.stream > 0, lane, NOBODY)[order],
+        "row_lead": program.lead[order],
+        "row_window": program.window[order],
+    }
 
 
 def _sizes(config: NetworkConfig) -> dict[str, Any]:
@@ -310,6 +332,11 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
         "vc_bits": config.header.vc_bits,
         "step_bits": config.header.step_bits,
         "address_bits": config.header.address_bits,
+        "operator_bits": config.header.operator_bits,
+        "window_bits": config.header.window_bits,
+        "flit_width": config.flit_width,
+        "operator_count": len(config.operators),
+        "operator_latency": config.operator_latency,
         "control_words": config.table.control_words,
         "leading_words": config.leading_words,
         "message_words": config.message_words,
@@ -317,6 +344,7 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
         "barrier_registers": config.barrier_registers,
         "largest_word": min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max)),
         "timed_rows": config.timed_rows,
+        "streams": config.streams,
     }
 
 
@@ -356,7 +384,7 @@ def _network(
     return Network(
         **_sizes(config),
         **_wiring(config),
-        refuses=refusal is not None,
+        refuses=refusal is not None or config.operator_latency > 0,
         half_duplex=program.half_duplex,
         barrier=barrier,
         record_trace=record_trace,
@@ -371,6 +399,9 @@ def _network(
         row_start=program.start[order],
         row_source=program.source_address[order],
         row_length=program.length[order],
+        **_streams(program),
+        operators=codes(config.operators),
+        own_operators=own_addresses(config.operators),
         first_header=offsets_of(program.header_flits[order]),
         header=header,
     )

@@ -24,8 +24,8 @@ import numpy as np
 from ..base.loops import Int, field, index, inlined, lanes_of, lowest_bit
 from ..run.trace import HEAD_MARK, TAIL_MARK
 from .header import dropped_first, port_of, vc_of
-from .interface import accepts, receiver
 from .links import give_credit, launch
+from .receiver import accepts, receiver
 from .state import (
     BAD_ROUTE,
     BLOCK,

@@ -21,7 +21,7 @@ the order in which they take turns: those of links by number, then those of lane
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -52,13 +52,14 @@ BLOCK = 64
 
 (
     CYCLE, ADVANCE, NOT_OVER, UNFINISHED, AWAKE,
-    FRONTS, QUIET, FILLED, EMPTIED, ROWS, FLAGGED, CULPRIT, SOURCES,
-) = range(13)  # fmt: skip
+    FRONTS, QUIET, FILLED, EMPTIED, UNWRITTEN, ROWS, FLAGGED, CULPRIT, SOURCES,
+) = range(14)  # fmt: skip
 """Places in ``Registers.total``.
 
 ``AWAKE``, ``FRONTS`` and ``ROWS`` count entries in lists. ``QUIET`` is for how many cycles nothing
 has changed. ``FILLED`` is the stage of the links that takes what leaves in this cycle, ``EMPTIED``
-the one whose content arrives at its end. ``FLAGGED`` is the first cycle in which a flag is seen,
+the one whose content arrives at its end. ``UNWRITTEN`` counts the flits that have left and whose
+words are not written yet. ``FLAGGED`` is the first cycle in which a flag is seen,
 ``CULPRIT`` the lowest node that has one then. ``SOURCES`` is a checksum of the source files that
 the loop was compiled from."""
 
@@ -79,6 +80,11 @@ class Network(NamedTuple):
     a row that the sender refuses. ``expected`` has a row for each lane. ``largest_word`` is a word
     of ones. ``leading_words`` lie in front of each table, and a sender reads no word of its slot of
     the table memory from ``slot_words`` on. A node begins nothing before ``held_until``.
+
+    ``operators`` has a code for each of ``operator_count`` operators, ``own_operators`` the address
+    of what a user's own one calls; all take ``operator_latency`` cycles. ``row_stream`` is the lane
+    whose words a row sends on, ``NOBODY`` where it does not; it, ``row_lead`` and ``row_window``
+    are empty in a network without ``streams``.
     """
 
     ports: int
@@ -95,6 +101,11 @@ class Network(NamedTuple):
     vc_bits: int
     step_bits: int
     address_bits: int
+    operator_bits: int
+    window_bits: int
+    flit_width: int
+    operator_count: int
+    operator_latency: int
     control_words: int
     leading_words: int
     slot_words: int
@@ -103,6 +114,7 @@ class Network(NamedTuple):
     barrier_registers: int
     largest_word: int
     timed_rows: bool
+    streams: bool
     refuses: bool
     half_duplex: bool
     barrier: bool
@@ -124,6 +136,11 @@ class Network(NamedTuple):
     row_start: Ints
     row_source: Ints
     row_length: Ints
+    row_stream: Ints
+    row_lead: Ints
+    row_window: Ints
+    operators: Ints
+    own_operators: Ints
     first_header: Ints
     header: Words
 
@@ -141,7 +158,11 @@ class Registers(NamedTuple):
     the mask of those whose first flit requests it. ``requested[line]`` counts the packets that
     request an output or hold a VC of it; bit l of the set ``asked`` tells that line l has any.
     What is on the links has R + 1 stages, one for each cycle in which it may have left; ``flights``
-    and ``returns`` count the flits and credits in each.
+    and ``returns`` count the flits and credits in each. So have the flits that are not written yet
+    in a network with operators: ``delayed`` counts those of each stage. ``ejected_address`` has the
+    addresses of a node's words that left in its last cycles, and ``ejected_cycle`` when: slot
+    ``cycle % operator_latency``. ``come`` of a lane has been ``come_before`` until the end of
+    ``come_cycle``.
     """
 
     data: Words
@@ -178,6 +199,20 @@ class Registers(NamedTuple):
     received: Ints
     receive_address: Ints
     receive_step: Ints
+    receive_operator: Ints
+    receive_window: Ints
+    delayed: Ints
+    delayed_lane: Indices
+    delayed_address: Ints
+    delayed_kind: Bytes
+    delayed_step: Ints
+    delayed_operator: Ints
+    delayed_data: Words
+    ejected_cycle: Ints
+    ejected_address: Ints
+    come: Ints
+    come_before: Ints
+    come_cycle: Ints
     memory: Words
     written_cycle: Ints
     written_address: Ints
@@ -258,6 +293,12 @@ def reset_registers(network: Network, memory: Words) -> Registers:
         received=np.zeros(nodes, dtype=np.int64),
         receive_address=np.zeros(lanes * network.vcs, dtype=np.int64),
         receive_step=np.zeros(lanes * network.vcs, dtype=np.int64),
+        receive_operator=np.zeros(lanes * network.vcs, dtype=np.int64),
+        receive_window=np.zeros(lanes * network.vcs, dtype=np.int64),
+        **_of_operators(network, nodes, lanes),
+        come=np.zeros(lanes, dtype=np.int64),
+        come_before=np.zeros(lanes, dtype=np.int64),
+        come_cycle=np.full(lanes, NEVER, dtype=np.int64),
         memory=memory.copy(),
         written_cycle=np.full(lanes, NEVER, dtype=np.int64),
         written_address=np.zeros(lanes, dtype=np.int64),
@@ -268,6 +309,25 @@ def reset_registers(network: Network, memory: Words) -> Registers:
         awake=np.ones(nodes, dtype=np.bool_),
         total=total,
     )
+
+
+def _of_operators(network: Network, nodes: int, lanes: int) -> dict[str, Any]:
+    """Make the registers that are there in a network with operators alone; others have none."""
+    stages = network.operator_latency + 1 if network.operator_count else 0
+    recent = nodes * network.operator_latency
+    entries = stages * lanes
+    return {
+        "delayed": np.zeros(stages, dtype=np.int64),
+        "delayed_lane": np.zeros(entries, dtype=np.uint32),
+        "delayed_address": np.zeros(entries, dtype=np.int64),
+        "delayed_kind": np.zeros(entries, dtype=np.uint8),
+        "delayed_step": np.zeros(entries, dtype=np.int64),
+        "delayed_operator": np.zeros(entries, dtype=np.int64),
+        "delayed_data": np.zeros(entries, dtype=np.uint64),
+        "ejected_cycle": np.zeros(recent, dtype=np.int64),
+        # No word of a run has this address.
+        "ejected_address": np.full(recent, NOBODY, dtype=np.int64),
+    }
 
 
 def empty_lists(network: Network) -> Lists:

@@ -76,6 +76,13 @@ class Operator:
         results = [self.meaning(x, y, np.uint64(bits)) for x, y in pairs]
         return np.array(results, dtype=np.uint64).reshape(there.shape)
 
+    def reduce(self, contributions: Words, bits: int) -> Words:
+        """What becomes of ``contributions``, shape (contributors, words), one after the other."""
+        result: Words = contributions[0]
+        for contribution in contributions[1:]:
+            result = self.combine(result, contribution, bits)
+        return result
+
 
 def _signed(words: Words, bits: int) -> npt.NDArray[np.int64]:
     """Words of ``bits`` bits as two's complement."""

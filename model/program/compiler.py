@@ -11,16 +11,20 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..base.errors import InvalidInput
 from ..base.pieces import offsets_of
 from ..network.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
+from ..network.operators import Operator, as_operators
 from ..network.port_model import PortModel
 from ..network.routes import segments_of_paths
 from ..schedule.schedule import Schedule
+from ..schedule.streams import Streams, streams_of
 from .layout import Layout
 from .program import Program
-from .table import NO_START, Numbers, no_additions
+from .puts import Puts, puts_of
+from .table import NO_START, Numbers
 
 
 def compile_schedule(
@@ -32,18 +36,20 @@ def compile_schedule(
     network's limits are too small, naming the limit, or if its nodes have too few ports.
     """
     layout = layout or Layout.of(schedule, config.message_words)
-    if layout.size > config.message_words:
-        allowed = f"at most {config.message_words}, the message memory"
-        raise InvalidInput.of("flits", allowed, layout.size)
+    _require_memory(layout, config)
     if schedule.steps > config.steps:
         raise InvalidInput.of("steps of the network", f"at least {schedule.steps}", config.steps)
     if schedule.port_model == PortModel.ALL_PORT and not config.all_port:
         raise InvalidInput.of("ports", "all, which an all-port schedule needs", "one")
     nodes = config.topology.nodes
-    puts, receives = _puts(schedule, layout), _receives(schedule, config)
+    streams = streams_of(schedule)
+    if len(streams.send) and not config.streams:
+        raise InvalidInput.of("network", "one with streams, for a schedule that streams", "without")
+    puts, receives = puts_of(schedule, layout, streams, config), _receives(schedule, config)
     # A node's rows are in order of step, and in a step in the order of the sends.
     order = np.lexsort((schedule.step[puts.send], schedule.source[puts.send]))
     send = puts.send[order]
+    additions = {"operator": puts.operator} | _stream_columns(schedule, streams, puts)
     program = Program(
         config=config,
         port_model=schedule.port_model,
@@ -54,7 +60,7 @@ def compile_schedule(
         target_address=puts.target_address[order],
         length=puts.length[order],
         continued=np.append(send[1:] == send[:-1], np.zeros(min(len(send), 1), dtype=np.bool_)),
-        **no_additions(len(send)),
+        **{name: column[order] for name, column in additions.items()},
         route=send,
         routes=segments_of_paths(
             schedule.topology, schedule.path_offsets, schedule.path_nodes, schedule.vcs
@@ -66,6 +72,13 @@ def compile_schedule(
     )
     program.check()
     return program
+
+
+def _require_memory(layout: Layout, config: NetworkConfig) -> None:
+    """Refuse a layout for which the message memories have no room."""
+    if layout.fits(config):
+        return
+    raise InvalidInput.of("flits", layout.limit(config), layout.size)
 
 
 class Compiled(NamedTuple):
@@ -114,12 +127,13 @@ def compile_all(
 def make_room(
     config: NetworkConfig, schedules: Sequence[Schedule], *, fixed: Collection[str] = ()
 ) -> tuple[NetworkConfig, list[Layout]]:
-    """Give ``config`` the step numbers, VCs and message memories that ``schedules`` need.
+    """Give ``config`` the step numbers, VCs, message memories and streams that ``schedules`` need.
 
     As :func:`fit` does, which also compiles them. Returns where the blocks of each lie, in message
     memories that may still be too small.
     """
     steps, vcs = config.steps, config.vcs
+    streams = config.streams or any(schedule.stream.any() for schedule in schedules)
     if "steps" not in fixed:
         steps = max([steps, *(schedule.steps for schedule in schedules)])
     if "vcs" not in fixed:
@@ -130,9 +144,18 @@ def make_room(
     for schedule in schedules:
         layouts.append(Layout.of(schedule, words))
         if "message_words" not in fixed:
-            words = max(words, _room(layouts[-1].size))
-    config = replace(config, steps=steps, vcs=vcs, message_words=words)
+            words = max(words, _room(layouts[-1].room))
+    config = replace(config, steps=steps, vcs=vcs, message_words=words, streams=streams)
+    if "operators" not in fixed:
+        config = replace(config, operators=_operators(config, schedules))
     return config, [layout.aligned_if_within(words) for layout in layouts]
+
+
+def _operators(config: NetworkConfig, schedules: Sequence[Schedule]) -> tuple[Operator, ...]:
+    """The operators of ``config``, and then the others of ``schedules``."""
+    names = (name for schedule in schedules for name in schedule.blocks.operator if name)
+    known = {operator.name: operator for operator in config.operators}
+    return as_operators(known.get(name, name) for name in dict.fromkeys((*known, *names)))
 
 
 def with_largest_tables(config: NetworkConfig, *, fixed: Collection[str] = ()) -> NetworkConfig:
@@ -159,31 +182,14 @@ def _room(words: int) -> int:
     return min(MOST_MEMORY_WORDS, 1 << max(words - 1, 0).bit_length())
 
 
-class _Puts(NamedTuple):
-    """The puts of all sends, those of a send one after the other: columns of one length."""
-
-    send: Numbers
-    source_address: Numbers
-    target_address: Numbers
-    length: Numbers
-
-
-def _puts(schedule: Schedule, layout: Layout) -> _Puts:
-    """A put for each run of a send's blocks that lie side by side at both ends."""
-    send = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
-    block = schedule.block_ids
-    begin = layout.addresses(schedule.source[send], block)
-    order = np.lexsort((begin, send))
-    send, block, begin = send[order], block[order], begin[order]
-    goal = layout.addresses(schedule.target[send], block)
-    words = schedule.blocks.words[block].astype(np.int64)
-    new = np.ones(len(send), dtype=np.bool_)
-    new[1:] = (send[1:] != send[:-1]) | (begin[1:] != (begin + words)[:-1])
-    new[1:] |= goal[1:] != (goal + words)[:-1]
-    first = np.flatnonzero(new)
-    sums = offsets_of(words)
-    length = np.diff(sums[np.append(first, len(send))])
-    return _Puts(send[first], begin[first], goal[first], length)
+def _stream_columns(schedule: Schedule, streams: Streams, puts: Puts) -> dict[str, Numbers]:
+    """The columns of the puts that say what streams: stream, lead and window."""
+    lane, lead = np.zeros((2, schedule.sends), np.int64)
+    lane[streams.send] = 1
+    if schedule.port_model == PortModel.ALL_PORT:
+        lane[streams.send] = _ports_in(schedule)[streams.feeder]
+    lead[streams.send] = streams.lead
+    return {"stream": lane[puts.send], "lead": lead[puts.send], "window": puts.window}
 
 
 class _Receives(NamedTuple):
@@ -196,8 +202,7 @@ class _Receives(NamedTuple):
 
 def _receives(schedule: Schedule, config: NetworkConfig) -> _Receives:
     """The steps in which each node receives, ascending, and the ports by which it does."""
-    before, target = schedule.path_nodes[schedule.path_offsets[1:] - 2], schedule.target
-    ports = schedule.topology.peer[before, schedule.topology.ports_between(before, target)]
+    target, ports = schedule.target, _ports_in(schedule)
     order = np.lexsort((ports, schedule.step, target))
     node, step, port = (column[order].astype(np.int64) for column in (target, schedule.step, ports))
     if not config.all_port:
@@ -208,3 +213,12 @@ def _receives(schedule: Schedule, config: NetworkConfig) -> _Receives:
         where = f"receives of node {node[place]} in step {step[place]}{where}"
         raise InvalidInput.of(where, "at most 1", 2)
     return _Receives(node, step, port)
+
+
+def _ports_in(schedule: Schedule) -> npt.NDArray[np.int32]:
+    """The link port by which each send comes to its target, shape (sends,)."""
+    before, target = schedule.path_nodes[schedule.path_offsets[1:] - 2], schedule.target
+    ports: npt.NDArray[np.int32] = schedule.topology.peer[
+        before, schedule.topology.ports_between(before, target)
+    ]
+    return ports

@@ -29,6 +29,7 @@ from .rules import (
     first_clash,
     send_name,
 )
+from .streams import check_streams
 
 if TYPE_CHECKING:
     from .table import SendTable
@@ -44,8 +45,9 @@ def check_schedule(schedule: SendTable) -> None:
     4. no node sends a block before it has got it, no node is left out, and none is reached twice
        in a broadcast (:func:`.check_blocks`);
     5. in every result of a reduced block is each contribution once (:func:`.check_reductions`);
-    6. the port model holds (:func:`check_ports`);
-    7. no two sends of one step share a directed link and VC (:func:`check_links`).
+    6. what streams is there when it leaves (:func:`.check_streams`);
+    7. the port model holds (:func:`check_ports`);
+    8. no two sends of one step share a directed link and VC (:func:`check_links`).
     """
     check_ranges(schedule)
     check_interfaces(schedule)
@@ -53,6 +55,7 @@ def check_schedule(schedule: SendTable) -> None:
     check_paths(schedule)
     check_blocks(schedule)
     check_reductions(schedule)
+    check_streams(schedule)
     check_ports(schedule)
     check_links(schedule)
 

@@ -1,6 +1,7 @@
-"""About how many cycles a schedule takes, by the rule of docs/router.md, section 5.
+"""About how many cycles a schedule takes, by the rules of docs/router.md, sections 5 and 20.
 
-A step takes h + L + 4 cycles, for the h hops and the L words of its longest send. That is exact
+A step takes h + L + 4 cycles, for the h hops and the L words of its longest send; a send that
+streams ends at least h + 3 cycles after the last word that it sends on has come. That is exact
 where nothing waits and each packet has one header flit, but for the cycles in which the first row
 is read; the cycle model is what knows.
 """
@@ -8,24 +9,58 @@ is read; the cycle model is what knows.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from .cost import send_words
+from .rules import IntArray
 from .schedule import Schedule
+from .streams import streams_of
 
 STEP_CYCLES = 4
 """What the interface and the barrier add to a step."""
+COMBINED_CYCLES = 1
+"""What a network with operators adds to that: all packets are written so much later."""
+STREAM_CYCLES = 3
+"""What a node adds to the hops of a word that it sends on."""
 
 
 def expected_cycles(schedule: Schedule) -> int:
     """About the cycles of ``schedule`` with barrier timing: those of all its steps."""
-    ends = arrival_cycles(schedule)
     longest = np.zeros(schedule.steps + 1, np.int64)
-    np.maximum.at(longest, schedule.step, ends)
-    used = longest[1:][np.bincount(schedule.step, minlength=schedule.steps + 1)[1:] > 0]
-    return int((used + STEP_CYCLES).sum())
+    np.maximum.at(longest, schedule.step, _arrivals(schedule))
+    used = np.bincount(schedule.step, minlength=schedule.steps + 1) > 0
+    written = COMBINED_CYCLES if schedule.combine.any() else 0
+    return int((longest[used] + STEP_CYCLES + written).sum())
 
 
-def arrival_cycles(schedule: Schedule) -> npt.NDArray[np.int64]:
-    """Cycles from the beginning of a step until each of its sends has arrived: h + L, (sends,)."""
-    return schedule.distances + send_words(schedule)
+def _arrivals(schedule: Schedule) -> IntArray:
+    """Cycles from the beginning of a step until the last word of each send has come, (sends,)."""
+    words = send_words(schedule)
+    arrival: IntArray = schedule.distances + words
+    if not schedule.stream.any():
+        return arrival
+    streams = streams_of(schedule)
+    feeder = np.full(schedule.sends, -1)
+    feeder[streams.send] = streams.feeder
+    # From the last word sent on to the last of all, and what its way takes.
+    after = np.zeros(schedule.sends, np.int64)
+    after[streams.send] = words[streams.send] - streams.lead - words[streams.feeder]
+    after[streams.send] += schedule.distances[streams.send] + STREAM_CYCLES
+    for send in _feeders_first(feeder.tolist()):
+        if feeder[send] >= 0:
+            arrival[send] = max(arrival[send], arrival[feeder[send]] + after[send])
+    return arrival
+
+
+def _feeders_first(feeder: list[int]) -> list[int]:
+    """All sends, each after its feeder; a circle of them begins anywhere."""
+    order: list[int] = []
+    known = [False] * len(feeder)
+    for send in range(len(feeder)):
+        walk = []
+        at = send
+        while at >= 0 and not known[at]:
+            known[at] = True
+            walk.append(at)
+            at = feeder[at]
+        order += reversed(walk)
+    return order

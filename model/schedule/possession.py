@@ -33,7 +33,8 @@ def check_blocks(schedule: SendTable) -> None:
     """Require that blocks are had before they are sent, and reach all whom they are owed to.
 
     A node has its own blocks from step 0 and any other from the step in which it first receives
-    it; it may send it from the next step on. In a broadcast no node may receive a block that
+    it; it may send it from the next step on, or in the same step if it streams
+    (:mod:`.streams` proves that it can). In a broadcast no node may receive a block that
     it has.
     """
     count, plain = len(schedule.blocks), ~schedule.blocks.reduced
@@ -51,7 +52,7 @@ def check_blocks(schedule: SendTable) -> None:
     have_from.lower(arriving, steps)
     have_from.lower(owned, np.zeros(owned.size, dtype=np.int32))
 
-    early = first_broken(schedule, have_from[departing] >= steps, sends)
+    early = first_broken(schedule, have_from[departing] >= steps + schedule.stream[sends], sends)
     if early is not None:
         raise _sent_early(schedule, int(sends[early]), departing[early], arriving, sends)
     missing = owed[have_from[owed] == NEVER]

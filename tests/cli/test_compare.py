@@ -12,9 +12,11 @@ from helpers.command import Answer, Command, refusal, result
 
 from eyecast import __version__
 from eyecast.cli import compare as cli_compare
+from eyecast.model.collectives.algorithm import Algorithm
 from eyecast.model.collectives.halving.eye import eye_broadcast, eyes, source_tcd
 from eyecast.model.collectives.halving.minimum import best_sources, minimum_tcds
-from eyecast.model.collectives.registry import ALGORITHMS, Algorithm, Request, find_algorithm
+from eyecast.model.collectives.registry import ALGORITHMS, find_algorithm
+from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import mesh
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.picture.compare import Panel, draw_comparison

@@ -23,7 +23,8 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from ...bounds.flow import Graph, Numbers, directed_links, hops_from, push
+from ...bounds.flow import Graph, Numbers, hops_from, push
+from ...network.links import directed_links
 from ...network.topology import Topology
 
 TRIES = 12

@@ -1,0 +1,134 @@
+"""All-gather around rings that turn in one step: every node sends its own words, then what comes.
+
+Node i of a ring sends to the one before it, in an order in which what comes from the one after it
+goes on: blocks i, i + 1, i + 2 … round the ring. In the memory they lie in this order too, so that
+each node reads and writes on through a *window* (docs/router.md, section 20), which has as many
+words as the ring: a power of two::
+
+    ring 0 <- 1 <- 2 <- 3 <- 0       node 2 sends   | 2 | 3 | 0 |
+                                     node 2 gets        | 3 | 0 | 1 |    all in one step
+
+**One port** (:func:`stream_ring`): rings along the lines of a grid, axis by axis; after an axis a
+node's block is all that its line had. On a line without a link between its ends node 0 sends to
+the last one by the links that nobody else uses, those up the line.
+
+**All ports** (:func:`hamiltonian`): each block is cut, and each piece goes round a cycle of all
+nodes, one way or the other: two pieces on a mesh, four on a torus with two cycles without a common
+link (:mod:`.snakes`). Each node gets the last word of every piece at the same time, and all links
+of the cycles are busy all the time. Where windows do not fit, the cycles turn step by step.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from ...base.errors import InvalidInput, one_of, require_range, with_article
+from ...base.pieces import ranges
+from ...network.port_model import PortModel
+from ...network.routes import dimension_order
+from ...network.topology import Topology
+from ...schedule.collective import Collective
+from ...schedule.schedule import Schedule
+from ..halving.boxes import is_whole_grid
+from .sends import SendList, blocks_for_all
+from .snakes import mesh_cycle, torus_cycles
+
+
+def stream_ring(topology: Topology, words: int) -> Schedule:
+    """All-gather of ``words`` words from each node, one ring for each line of each axis in turn.
+
+    Raises :class:`.InvalidInput` for a network that is no grid without faults, or has sides that
+    are no powers of two, and for blocks of another number of words than a power of two.
+    """
+    require_range("flits", words, 1)
+    sizes = (*topology.dims, words)
+    if not is_whole_grid(topology) or any(size.bit_count() != 1 for size in sizes):
+        allowed = "a grid, whose sides and blocks are powers of two, without faults"
+        given = f"{with_article(topology.label)} and {words} words"
+        raise InvalidInput.of("network for stream-ring", allowed, given)
+    sends, low, step = SendList(), 1, 0
+    nodes = np.arange(topology.nodes)
+    for axis, side in enumerate(topology.dims):
+        if side > 1:
+            step += 1
+            _turn_lines(sends, topology, nodes, axis, low, step)
+        low *= side
+    blocks = blocks_for_all(nodes, words)
+    ports = PortModel.FULL_DUPLEX if max(topology.dims) > 2 else PortModel.EXCHANGE
+    return sends.schedule("stream-ring", topology, Collective.ALL_GATHER, ports, None, blocks)
+
+
+def _turn_lines(
+    sends: SendList, topology: Topology, nodes: np.ndarray, axis: int, low: int, step: int
+) -> None:
+    """Add a turn of all rings along ``axis``, of which ``low`` nodes are a place."""
+    side = topology.dims[axis]
+    place = nodes // low % side
+    target = nodes + (np.where(place == 0, side, 0) - 1) * low
+    offsets, path_nodes = dimension_order(_around(topology), nodes, target)
+    listed = path_nodes.tolist()
+    paths = [listed[begin:end] for begin, end in pairwise(offsets.tolist())]
+    for node, path in zip(nodes.tolist(), paths, strict=True):
+        own = node // low
+        ring = own // side * side
+        groups = (own - ring + np.arange(side - 1)) % side + ring
+        carried = ranges(groups * low, np.full(side - 1, low)).tolist()
+        sends.add(step, path, carried, stream=side > 2)
+
+
+def _around(topology: Topology) -> Topology:
+    """The network for routes: lines of three nodes or more may be wrapped, a pair never is."""
+    wrapped = tuple(axis for axis in topology.wrapped if topology.dims[axis] > 2)
+    return Topology(topology.kind, topology.dims, topology.neighbor, topology.peer, wrapped=wrapped)
+
+
+def hamiltonian(topology: Topology, words: int) -> Schedule:
+    """All-gather of ``words`` words from each node on all ports, around cycles of all nodes.
+
+    Raises :class:`.InvalidInput` for a network in which no cycle is known: other than meshes, tori
+    and hypercubes without faults of two axes or more, one of them even or with two cycles.
+    """
+    require_range("flits", words, 1)
+    ways = [way for cycle in _cycles(topology) for way in (cycle, cycle[::-1])]
+    count = topology.nodes
+    lengths = [length for length in _evenly(words, len(ways)) if length]
+    sends = SendList()
+    whole = len({*lengths}) == 1 and (count * lengths[0]).bit_count() == 1
+    for piece, way in enumerate(ways[: len(lengths)]):
+        first = piece * count
+        for place, node in enumerate(way):
+            path = (node, way[place - 1])
+            carried = [first + (place + behind) % count for behind in range(count - 1)]
+            if whole:
+                sends.add(1, path, carried, stream=True)
+            else:
+                for step, block in enumerate(carried, start=1):
+                    sends.add(step, path, [block])
+    owners = np.concatenate(ways[: len(lengths)])
+    blocks = blocks_for_all(owners, np.repeat(lengths, count))
+    ports = PortModel.ALL_PORT
+    return sends.schedule("hamiltonian", topology, Collective.ALL_GATHER, ports, None, blocks)
+
+
+def _cycles(topology: Topology) -> list[list[int]]:
+    """Cycles through all nodes that share no link, from node 0 on."""
+    if is_whole_grid(topology) and topology.nodes > 2:
+        sides = tuple(side for side in topology.dims if side > 1)
+        if len(sides) == 2 and len(topology.wrapped) == 2:
+            found = torus_cycles((sides[0], sides[1]))
+            if found:
+                return found
+        if len(sides) == 1 and topology.wrapped:
+            return [[*range(topology.nodes)]]
+        if (cycle := mesh_cycle(topology.dims)) is not None:
+            return [cycle]
+    grids = ("ring", "mesh", "torus", "hypercube")
+    allowed = f"a {one_of(grids)} without faults in which a cycle is known"
+    raise InvalidInput.of("network for hamiltonian", allowed, with_article(topology.label))
+
+
+def _evenly(words: int, parts: int) -> list[int]:
+    """Cut ``words`` into parts that differ by one word at most."""
+    return [(words + part) // parts for part in reversed(range(parts))]

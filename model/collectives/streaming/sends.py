@@ -1,0 +1,81 @@
+"""Sends as they are found, one by one, and the schedule that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from ...base.errors import InvalidInput, require_range
+from ...base.pieces import offsets_of
+from ...network.port_model import PortModel
+from ...network.topology import Topology
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
+
+
+def require_working(parameter: str, topology: Topology, node: int) -> None:
+    """Raise :class:`.InvalidInput` for a node that is outside, faulty or a switch."""
+    require_range(parameter, node, 0, topology.nodes - 1)
+    topology.require_interface(parameter, node)
+    if node in topology.faulty_nodes:
+        raise InvalidInput.of(parameter, "a node that is not faulty", node)
+
+
+def blocks_for_all(owners: npt.ArrayLike, words: npt.ArrayLike) -> Blocks:
+    """Blocks that are owed to every node, by owner and length: two columns, or one length."""
+    owner = np.asarray(owners, np.int32)
+    lengths = np.broadcast_to(np.asarray(words, np.int32), owner.shape)
+    return Blocks(owner, (None,) * len(owner), lengths)
+
+
+@dataclass(frozen=True)
+class SendList:
+    """Sends on VC 0: equally long lists, a row for each."""
+
+    step: list[int] = field(default_factory=list)
+    path: list[Sequence[int]] = field(default_factory=list)
+    blocks: list[Sequence[int]] = field(default_factory=list)
+    stream: list[bool] = field(default_factory=list)
+
+    def add(
+        self, step: int, path: Sequence[int], blocks: Sequence[int], *, stream: bool = False
+    ) -> None:
+        """Let ``blocks`` go along ``path`` in ``step``."""
+        self.step.append(step)
+        self.path.append(path)
+        self.blocks.append(blocks)
+        self.stream.append(stream)
+
+    def schedule(
+        self,
+        algorithm: str,
+        topology: Topology,
+        collective: str,
+        port_model: PortModel,
+        root: int | None,
+        blocks: Blocks,
+    ) -> Schedule:
+        """Make the schedule of these sends; nothing is checked but the shapes."""
+        nodes = np.fromiter(chain.from_iterable(self.path), np.int32)
+        offsets = offsets_of([len(path) for path in self.path])
+        return Schedule(
+            topology=topology,
+            collective=collective,
+            algorithm=algorithm,
+            port_model=port_model,
+            root=root,
+            blocks=blocks,
+            step=np.array(self.step, np.int32),
+            source=nodes[offsets[:-1]],
+            target=nodes[offsets[1:] - 1],
+            path_offsets=offsets,
+            path_nodes=nodes,
+            vcs=np.zeros(len(nodes) - len(self.path), np.int32),
+            block_offsets=offsets_of([len(carried) for carried in self.blocks]),
+            block_ids=np.fromiter(chain.from_iterable(self.blocks), np.int32),
+            stream=np.array(self.stream, np.bool_),
+        )

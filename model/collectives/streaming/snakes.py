@@ -1,0 +1,105 @@
+"""Ways through all nodes of a grid from neighbour to neighbour: snakes, and Hamiltonian cycles.
+
+A snake goes along the first axis and back, a place farther on the second each time, and so on. A
+grid of any number of axes is one of two, the first axis and a snake through all others; where one
+of the two is even, there is a cycle, a snake that leaves out a column to come back by::
+
+    0 - 1 - 2 - 3        0   1 - 2 - 3
+                |        |   |       |
+    7 - 6 - 5 - 4        7 - 6   5 - 4      (and up again)
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+Nodes = list[int]
+
+
+def snake(dims: tuple[int, ...], corner: int) -> Nodes | None:
+    """All nodes of a grid from ``corner`` on, each a neighbour of the one before; None elsewhere.
+
+    The corner is any of the grid's.
+    """
+    places = np.unravel_index(corner, dims, order="F")
+    if any(place not in (0, side - 1) for place, side in zip(places, dims, strict=True)):
+        return None
+    nodes = _snake_array(dims)
+    mirrored = [int(place) for place in places]
+    return _mirrored(nodes, dims, mirrored)
+
+
+def _snake_array(dims: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """The nodes of a snake from node 0 on."""
+    nodes = np.arange(dims[0], dtype=np.int64)
+    size = dims[0]
+    for side in dims[1:]:
+        layers = nodes + size * np.arange(side)[:, np.newaxis]
+        layers[1::2] = layers[1::2, ::-1]
+        nodes = layers.ravel()
+        size *= side
+    return nodes
+
+
+def _mirrored(nodes: npt.NDArray[np.int64], dims: tuple[int, ...], corner: list[int]) -> Nodes:
+    """The same way from another corner."""
+    places = np.stack(np.unravel_index(nodes, dims, order="F"))
+    for axis, place in enumerate(corner):
+        if place:
+            places[axis] = dims[axis] - 1 - places[axis]
+    listed: Nodes = np.ravel_multi_index(tuple(places), dims, order="F").tolist()
+    return listed
+
+
+def mesh_cycle(dims: tuple[int, ...]) -> Nodes | None:
+    """A cycle through all nodes of a grid from node 0 on; None where there is none this way."""
+    sides = tuple(side for side in dims if side > 1)
+    if len(sides) < 2 or prod(sides) % 2:
+        return None
+    # Sides of 1 change no number. The axis that is gone up and down is first, the other even.
+    axes = sorted(range(len(sides)), key=lambda axis: sides[axis] % 2)
+    strides = np.cumprod((1, *sides[:-1]))
+    even, rest = axes[0], axes[1:]
+    across = _snake_array(tuple(sides[axis] for axis in rest))
+    places = np.unravel_index(across, tuple(sides[axis] for axis in rest), order="F")
+    line = sum(place * strides[axis] for place, axis in zip(places, rest, strict=True))
+    layers = line[1:] + strides[even] * np.arange(sides[even])[:, np.newaxis]
+    layers[1::2] = layers[1::2, ::-1]
+    back = line[0] + strides[even] * np.arange(sides[even])[::-1]
+    cycle = [*layers.ravel().tolist(), *back.tolist()]
+    begin = cycle.index(0)
+    return cycle[begin:] + cycle[:begin]
+
+
+def torus_cycles(sides: tuple[int, int]) -> list[Nodes]:
+    """Two cycles through all nodes of a torus that share no link, from node 0 on; none if unknown.
+
+    (M. M. Bae and B. Bose, "Edge Disjoint Hamiltonian Cycles in k-ary n-Cubes and Hypercubes",
+    IEEE Trans. Computers 52(10), 2003.) The first goes round each row but for one link, by which
+    the second comes to it.
+    """
+    width, height = sides
+    if width < 3 or height < 3 or height % width:
+        return []
+    time = np.arange(width * height)
+    row = time // width
+    first = ((time - row) % width + width * row).tolist()
+    used = {frozenset(link) for link in zip(first, [*first[1:], first[0]], strict=True)}
+    second = [0]
+    while True:
+        x, y = second[-1] % width, second[-1] // width
+        ends = [
+            (x + 1) % width + width * y,
+            x + width * ((y + 1) % height),
+            (x - 1) % width + width * y,
+            x + width * ((y - 1) % height),
+        ]
+        free = [end for end in ends if frozenset((second[-1], end)) not in used]
+        following = [end for end in free if len(second) < 2 or end != second[-2]]
+        if following[0] == 0:
+            break
+        second.append(following[0])
+    return [first, second] if len(second) == len(first) else []

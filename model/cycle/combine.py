@@ -1,0 +1,100 @@
+"""Operators as compiled loops apply them, one word at a time: docs/router.md, section 19.
+
+Those built in are written out here; a user's own is compiled by itself and called by its address,
+so that the loop need not be compiled anew for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import cfunc, types
+from numba.core.errors import NumbaError
+
+from ..base.errors import InvalidInput
+from ..base.loops import Int, address_called, index, inlined
+from ..network.operators import Operator
+from .state import Network
+
+ADD, MIN, MAX, MIN_SIGNED, MAX_SIGNED, AND, OR, XOR, OWN = range(9)
+"""What ``Network.operators`` has for each operator."""
+
+_CODES = {
+    "add": ADD,
+    "min": MIN,
+    "max": MAX,
+    "min-signed": MIN_SIGNED,
+    "max-signed": MAX_SIGNED,
+    "and": AND,
+    "or": OR,
+    "xor": XOR,
+}
+
+_WORD_FUNCTION = types.uint64(types.uint64, types.uint64, types.uint64)
+
+
+def codes(operators: Sequence[Operator]) -> npt.NDArray[np.int64]:
+    """The code of each operator, shape (operators,)."""
+    return np.array([_CODES.get(each.name, OWN) for each in operators], dtype=np.int64)
+
+
+def own_addresses(operators: Sequence[Operator]) -> npt.NDArray[np.int64]:
+    """The addresses of what users' own operators call, shape (operators,): 0 for those built in.
+
+    Raises :class:`.InvalidInput` for an operator without a meaning, or with one that Numba cannot
+    compile.
+    """
+    addresses = [0 if each.built_in else _word_function(each).address for each in operators]
+    return np.array(addresses, dtype=np.int64)
+
+
+def _word_function(operator: Operator) -> Any:
+    """A user's own operator as a function of C: two words and their width in bits to a word."""
+    if operator.meaning is None:
+        allowed = "given with its meaning, which no file has"
+        raise InvalidInput.of(f"operator {operator.name}", allowed, "without")
+    try:
+        return _compiled(operator.meaning)
+    except NumbaError as error:
+        allowed = "one that Numba can compile for three uint64"
+        why = str(error).strip().splitlines()[0]
+        raise InvalidInput.of(f"meaning of operator {operator.name}", allowed, why) from error
+
+
+@cache
+def _compiled(meaning: Callable[[Any, Any, Any], Any]) -> Any:
+    """Compile a meaning; it is kept, for loops call it by its address alone."""
+    return cfunc(_WORD_FUNCTION, error_model="numpy")(getattr(meaning, "py_func", meaning))
+
+
+@inlined
+def combined(net: Network, operator: Int, there: np.uint64, coming: np.uint64) -> np.uint64:
+    """What operator number ``operator``, from 0, makes of the word there and the one that comes."""
+    code = net.operators[index(operator)]
+    unused = np.uint64(64 - net.flit_width)
+    # Two's complement of W bits, as numbers of 64 bits: what is compared has the sign on top.
+    less = np.int64(coming << unused) < np.int64(there << unused)
+    if code == ADD:
+        result = there + coming
+    elif code == MIN:
+        result = min(there, coming)
+    elif code == MAX:
+        result = max(there, coming)
+    elif code == MIN_SIGNED:
+        result = coming if less else there
+    elif code == MAX_SIGNED:
+        result = there if less else coming
+    elif code == AND:
+        result = there & coming
+    elif code == OR:
+        result = there | coming
+    elif code == XOR:
+        result = there ^ coming
+    else:
+        width = np.uint64(net.flit_width)
+        result = address_called(net.own_operators[index(operator)], there, coming, width)
+    return np.uint64(result << unused >> unused)

@@ -1,0 +1,219 @@
+"""The receivers of the cycle model: docs/router.md, sections 4, 19 and 20.
+
+::
+
+    port 0 of the router ──► receiver ──► written, combined ──► come ──► senders that stream
+                                 │        (at once, or after D + 1 cycles
+                                 └──────► end of packet     where there are operators)
+
+In a network with operators of latency D, a flit that leaves in cycle t waits in one of D + 1
+stages, which take turns: stage t mod (D + 1) is gone through in cycle t + D + 1, in the order in
+which its flits left, before the flits of that cycle are put into it. So each combination sees all
+that left before it, and the lower lane of one cycle before the higher.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..base.loops import Int, index, inlined, lanes_of
+from ..network.config import REFUSAL_CYCLES
+from ..run.trace import HEAD_MARK, TAIL_MARK
+from .combine import combined
+from .header import address_of, operator_of, step_of, window_of
+from .state import (
+    BAD_WRITE,
+    CYCLE,
+    UNEXPECTED_RECEIVE,
+    UNWRITTEN,
+    Lists,
+    Network,
+    Registers,
+    set_flag,
+    wake,
+)
+
+
+@inlined
+def receiver(
+    net: Network,
+    now: Registers,
+    lists: Lists,
+    node: Int,
+    lane: Int,
+    vc: Int,
+    kind: Int,
+    word: np.uint64,
+) -> None:
+    """Take a flit that leaves the router by the ejection port of a lane in this cycle."""
+    packet = index(lane * net.vcs + vc)
+    address = now.receive_address[packet]
+    if kind & HEAD_MARK:
+        now.receive_step[packet] = step_of(net, word)
+        now.receive_address[packet] = address_of(net, word)
+        now.receive_operator[packet] = operator_of(net, word)
+        now.receive_window[packet] = window_of(net, word)
+    else:
+        now.receive_address[packet] = address_after(address, now.receive_window[packet])
+    step, operator = now.receive_step[packet], now.receive_operator[packet]
+    if net.operator_count > 0:
+        delay(net, now, node, lane, address, kind, step, operator, word)
+        if kind & TAIL_MARK:
+            now.receive_operator[packet] = 0
+        return
+    if not kind & HEAD_MARK:
+        write(net, now, lists, node, lane, address, step, operator, word)
+    if kind & TAIL_MARK:
+        end_packet(net, now, lists, node, lane, step)
+
+
+@inlined
+def address_after(address: Int, window: Int) -> np.int64:
+    """Address of the word after another, in a window of 2 ** ``window`` words if that is not 0."""
+    after = address + 1
+    size = np.int64(1) << window
+    return np.int64(after - size if window > 0 and after & (size - 1) == 0 else after)
+
+
+@inlined
+def delay(
+    net: Network,
+    now: Registers,
+    node: Int,
+    lane: Int,
+    address: Int,
+    kind: Int,
+    step: Int,
+    operator: Int,
+    word: np.uint64,
+) -> None:
+    """Have a flit written, and its packet ended, D + 1 cycles after this one."""
+    stage = now.total[CYCLE] % (net.operator_latency + 1)
+    entry = index(stage * len(now.row) + now.delayed[stage])
+    now.delayed_lane[entry] = lane
+    now.delayed_address[entry] = address
+    now.delayed_kind[entry] = kind
+    now.delayed_step[entry] = step
+    now.delayed_operator[entry] = operator
+    now.delayed_data[entry] = word
+    now.delayed[stage] += 1
+    now.total[UNWRITTEN] += 1
+    if net.operator_latency > 0 and not kind & HEAD_MARK:
+        place = index(node * net.operator_latency + now.total[CYCLE] % net.operator_latency)
+        now.ejected_cycle[place] = now.total[CYCLE]
+        now.ejected_address[place] = address
+
+
+@inlined
+def write_delayed(net: Network, now: Registers, lists: Lists) -> None:
+    """Write the words of flits that left D + 1 cycles ago, and end their packets."""
+    stage = now.total[CYCLE] % (net.operator_latency + 1)
+    first = stage * len(now.row)
+    for place in range(first, first + now.delayed[stage]):
+        entry = index(place)
+        lane, kind = np.int64(now.delayed_lane[entry]), np.int64(now.delayed_kind[entry])
+        node, step = index(lane // lanes_of(net)), now.delayed_step[entry]
+        if not kind & HEAD_MARK:
+            address, operator = now.delayed_address[entry], now.delayed_operator[entry]
+            write(net, now, lists, node, lane, address, step, operator, now.delayed_data[entry])
+        if kind & TAIL_MARK:
+            end_packet(net, now, lists, node, lane, step)
+    now.total[UNWRITTEN] -= now.delayed[stage]
+    now.delayed[stage] = 0
+
+
+@inlined
+def there(net: Network, operator: Int, address: Int) -> np.int64:
+    """Address of the word that a word for ``address`` is combined with."""
+    half = np.int64(1) << (net.address_bits - 1)
+    return np.int64(address ^ half if operator % 2 == 0 else address)
+
+
+@inlined
+def write(
+    net: Network,
+    now: Registers,
+    lists: Lists,
+    node: Int,
+    lane: Int,
+    address: Int,
+    step: Int,
+    operator: Int,
+    word: np.uint64,
+) -> None:
+    """Write a word at the end of this cycle, combined if its packet is."""
+    written = word
+    bad = address >= net.message_words or operator > 2 * net.operator_count
+    if operator > 0 and not bad:
+        source = there(net, operator, address)
+        bad = source >= net.message_words
+        if not bad:
+            written = combined(net, (operator - 1) // 2, now.memory[node, index(source)], word)
+    if bad:
+        set_flag(now, lists, node, BAD_WRITE)
+        return
+    now.written_cycle[lane] = now.total[CYCLE]
+    now.written_address[lane] = address
+    now.written_over[lane] = now.memory[node, index(address)]
+    now.memory[node, index(address)] = written
+    if net.streams:
+        count_word(now, lists, node, lane, step)
+
+
+@inlined
+def count_word(now: Registers, lists: Lists, node: Int, lane: Int, step: Int) -> None:
+    """Raise ``come`` of a lane at the end of this cycle, if the word is one of the node's step.
+
+    Where ``come`` changes in this cycle already, the step of the node rises, and it becomes 0.
+    """
+    cycle = now.total[CYCLE]
+    if step == now.step[node] and now.come_cycle[lane] != cycle:
+        now.come_before[lane] = now.come[lane]
+        now.come_cycle[lane] = cycle
+        now.come[lane] += 1
+        wake(now, lists, node)
+
+
+@inlined
+def end_packet(net: Network, now: Registers, lists: Lists, node: Int, lane: Int, step: Int) -> None:
+    """Note the arrival of a packet that ends at the end of this cycle."""
+    if step == 0 and net.timed_rows:
+        if now.received[node] == net.awaited[node]:
+            set_flag(now, lists, node, UNEXPECTED_RECEIVE)
+        now.received[node] = (now.received[node] + 1) & net.largest_word
+        if now.received[node] == net.awaited[node]:
+            wake(now, lists, node)
+    elif step != 0:
+        expected = net.expected[lane, step] and not now.arrived[lane, step]
+        if not expected or (net.barrier and step != now.step[node]):
+            set_flag(now, lists, node, UNEXPECTED_RECEIVE)
+        if expected:
+            now.missing[node] -= 1
+        now.arrived[lane, step] = True
+        now.step_end[step] = now.total[CYCLE] + 1
+        wake(now, lists, node)
+
+
+@inlined
+def accepts(net: Network, now: Registers, node: Int) -> bool:
+    """Tell whether the interface accepts a flit from port 0 of its router in this cycle."""
+    refused = (net.refusal[node] >> now.total[CYCLE] % REFUSAL_CYCLES) & 1
+    return bool(refused == 0 and not awaits_result(net, now, node))
+
+
+@inlined
+def awaits_result(net: Network, now: Registers, node: Int) -> bool:
+    """Tell whether a packet's next word is combined with one that is still on its way to memory.
+
+    That word left port 0 in one of the last D cycles. Operators with a latency are in networks of
+    one lane alone.
+    """
+    for packet in range(node * net.vcs, (node + 1) * net.vcs):
+        operator = now.receive_operator[index(packet)]
+        if 0 < operator <= 2 * net.operator_count:
+            source = there(net, operator, now.receive_address[index(packet)])
+            for slot in range(node * net.operator_latency, (node + 1) * net.operator_latency):
+                recent = now.ejected_cycle[index(slot)] >= now.total[CYCLE] - net.operator_latency
+                if recent and now.ejected_address[index(slot)] == source:
+                    return True
+    return False

@@ -1,0 +1,16 @@
+"""The directed links of a network as two columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from .topology import NO_LINK, Topology
+
+Numbers = npt.NDArray[np.int64]
+
+
+def directed_links(topology: Topology) -> tuple[Numbers, Numbers]:
+    """The nodes at which the directed links of ``topology`` begin and end, parallel ones each."""
+    begins, ports = np.nonzero(topology.neighbor != NO_LINK)
+    return begins.astype(np.int64), topology.neighbor[begins, ports].astype(np.int64)

@@ -1,0 +1,120 @@
+"""The puts of the sends of a schedule: runs of blocks that lie side by side at both ends.
+
+A send whose blocks do not lie together becomes several puts. What streams, and what is streamed on,
+is one packet with its blocks in the order of the send; their addresses may run round in a window
+(docs/router.md, section 20)::
+
+    blocks of a send     5    6    7    0    1          window of 8 blocks: one put from block 5 on
+    in the memory        | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+                          ------>             ----------->
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput, one_of
+from ..base.pieces import offsets_of
+from ..network.config import NetworkConfig
+from ..schedule.rules import send_name
+from ..schedule.schedule import Schedule
+from ..schedule.streams import Streams
+from .layout import Layout, upper_half
+from .table import Numbers
+
+
+class Puts(NamedTuple):
+    """The puts of all sends, those of a send one after the other: columns of one length.
+
+    ``window`` is w where the addresses run round in 2 ** w words, 0 where they do not.
+    """
+
+    send: Numbers
+    source_address: Numbers
+    target_address: Numbers
+    length: Numbers
+    window: Numbers
+    operator: Numbers
+
+
+def puts_of(schedule: Schedule, layout: Layout, streams: Streams, config: NetworkConfig) -> Puts:
+    """A put for each run of a send's blocks that lie side by side at both ends.
+
+    Raises :class:`.InvalidInput` for a send that ``streams``, or is streamed on, and whose blocks
+    do not lie in its order, in a window at most; and for an operator that ``config`` has not.
+    """
+    send = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
+    block, step = schedule.block_ids, schedule.step[send]
+    source, target, turns = schedule.source[send], schedule.target[send], layout.turns
+    half = upper_half(config)
+    begin = layout.addresses(source, block) + half * turns.after(source, block, step - 1)
+    there, then = turns.after(target, block, step - 1), turns.after(target, block, step)
+    goal = layout.addresses(target, block) + half * then
+    operator = _operator_numbers(schedule, config)[block] * 2 - (there == then)
+    operator = np.where(schedule.combine[send], operator, 0)
+    in_order = np.zeros(schedule.sends, np.bool_)
+    in_order[streams.send] = in_order[streams.feeder] = True
+    order = np.lexsort((np.where(in_order[send], np.arange(len(send)), begin), send))
+    words = schedule.blocks.words[block].astype(np.int64)
+    send, begin, goal, words, operator = (
+        column[order] for column in (send, begin, goal, words, operator)
+    )
+    new = np.ones(len(send), dtype=np.bool_)
+    new[1:] = (send[1:] != send[:-1]) | (operator[1:] != operator[:-1])
+    apart = np.zeros_like(new)
+    for address in (begin, goal):
+        apart[1:] |= address[1:] != (address + words)[:-1]
+    apart &= ~new
+    window = _windows(schedule, _Blocks(send, begin, goal, words), apart & in_order[send])
+    new |= apart & ~in_order[send]
+    first = np.flatnonzero(new)
+    length = np.diff(offsets_of(words)[np.append(first, len(send))])
+    window = window[send[first]]
+    return Puts(send[first], begin[first], goal[first], length, window, operator[first])
+
+
+def _operator_numbers(schedule: Schedule, config: NetworkConfig) -> Numbers:
+    """Number of each block's operator among those of the network, from 1; 0 where it has none."""
+    numbers = {operator.name: place for place, operator in enumerate(config.operators, start=1)}
+    names = schedule.blocks.operator
+    for name in names:
+        if name is not None and name not in numbers:
+            allowed = one_of(numbers) if numbers else "none, as the network is built without any"
+            raise InvalidInput.of("operator", allowed, name)
+    return np.array([0 if name is None else numbers[name] for name in names], np.int64)
+
+
+class _Blocks(NamedTuple):
+    """Blocks of sends as columns: where each lies at both ends, and how long it is."""
+
+    send: Numbers
+    begin: Numbers
+    goal: Numbers
+    words: Numbers
+
+
+def _windows(schedule: Schedule, blocks: _Blocks, breaks: npt.NDArray[np.bool_]) -> Numbers:
+    """The window of each send, shape (sends,), that leads from each place of ``breaks`` back."""
+    window = np.zeros(schedule.sends, np.int64)
+    total = np.bincount(blocks.send, blocks.words, schedule.sends).astype(np.int64)
+    for place in np.flatnonzero(breaks).tolist():
+        send = int(blocks.send[place])
+        sizes = {
+            int(address[place - 1] + blocks.words[place - 1] - address[place])
+            for address in (blocks.begin, blocks.goal)
+        }
+        size = max(sizes)
+        aligned = all(address[place] % max(size, 1) == 0 for address in (blocks.begin, blocks.goal))
+        round_once = len(sizes) == 1 and window[send] == 0 and total[send] <= size
+        if not (round_once and size > 1 and size.bit_count() == 1 and aligned):
+            allowed = (
+                "side by side in its order, or round a window that is a power of two, to stream"
+            )
+            raise InvalidInput.of(
+                f"blocks of {send_name(schedule, send)}", f"{allowed}", "elsewhere"
+            )
+        window[send] = size.bit_length() - 1
+    return window

@@ -1,0 +1,266 @@
+"""Words that come are combined with words that are there (docs/router.md, section 19).
+
+::
+
+    cycle t           cycle t + 1                             cycle t + 1 + latency
+    word ──► register ──────────► operator ──► … registers ──► memory
+    its place ──► memory ──► there ──┘  ▲                        │
+                                        └──── kept, if hit ◄─────┘
+"""
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data
+from amaranth.lib.wiring import Component, In, Member, Out, Signature
+
+from ..model.network.config import NetworkConfig, bits_for
+from .memory_ports import WordRead, WordWrite
+from .operators import KEEPS_BESIDE_ZERO, combined
+
+
+class ArrivingWord(Signature):
+    """A payload flit that comes out of the network; the directions are the receiver's.
+
+    Members
+    -------
+    leaves : Out(1)
+        One does so in this cycle.
+    enable : Out(1)
+        It does, and is to be written.
+    address, word : Out
+        As for :class:`.WordWrite`. Valid while ``leaves`` is 1.
+    operator : Out
+        0: it replaces what is there; otherwise 1 more than the place of an operator in the
+        network's list. Valid while ``enable`` is 1.
+    source : Out(address_bits)
+        The place of the word that it is combined with. Valid while ``enable`` is 1.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(
+            {
+                "leaves": Out(1),
+                "enable": Out(1),
+                "address": Out(config.address_bits),
+                "word": Out(config.flit_width),
+                "operator": Out(bits_for(len(config.operators))),
+                "source": Out(config.address_bits),
+            }
+        )
+
+
+class NextWord(Signature):
+    """The next payload flit of a packet that has begun to come out; directions are a receiver's.
+
+    Members
+    -------
+    combines : Out(1)
+        There is such a packet on this VC, and its next word will be combined.
+    source : Out(address_bits)
+        As for :class:`ArrivingWord`. Valid while ``combines`` is 1.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__({"combines": Out(1), "source": Out(config.address_bits)})
+
+
+class Combiner(Component):
+    """Writes each word that comes, or what an operator makes of it and of a word that is there.
+
+    Used by :class:`.NetworkInterface`. A word that came before, and in the same cycle by a lower
+    lane, is there.
+
+    Members
+    -------
+    words : array of ArrivingWord, In
+        What comes out of the network in this cycle at each lane.
+    reads : array of WordRead, Out
+        The words that are there, of the message memory; what a read gives of a word that is written
+        in the same cycle does not matter.
+    writes : array of WordWrite, Out
+        Into the message memory, 1 + D cycles later, D being the greatest latency. Of lanes that
+        write to one place in the same cycle, only the highest one's is done.
+    stores : Out(lanes)
+        A word of that lane is written in this cycle, or that of a higher lane in its place.
+    combines : Out(lanes)
+        What comes in this cycle is combined.
+    stored : array of WordWrite, In
+        What is written into the message memory in this cycle: ``writes``, or by a port that others
+        share what they write.
+    damaged : Out(lanes)
+        Only with parity: the word that is combined in this cycle is not the one that was written.
+    next_words : array of NextWord, In
+        Only with D > 0: of each VC.
+    accept : Out(1)
+        Only with D > 0: no next word needs one that is still on its way to the memory.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        self._config = config
+        bits, width, lanes = config.address_bits, config.flit_width, config.lanes
+        super().__init__(
+            {
+                "words": In(ArrivingWord(config)).array(lanes),
+                "reads": Out(WordRead(bits, width, parity=config.parity)).array(lanes),
+                "writes": Out(WordWrite(bits, width)).array(lanes),
+                "stores": Out(lanes),
+                "combines": Out(lanes),
+                "stored": In(WordWrite(bits, width)).array(lanes),
+                **({"damaged": Out(lanes)} if config.parity else {}),
+                **self._members_of_waiting(),
+            }
+        )
+
+    def _members_of_waiting(self) -> dict[str, Member]:
+        """The members that only a network with slow operators has."""
+        if not self._config.operator_latency:
+            return {}
+        return {"next_words": In(NextWord(self._config)).array(self._config.vcs), "accept": Out(1)}
+
+    def elaborate(self, _platform: object) -> Module:
+        """A pipeline for each lane; those of lower lanes hand their results to higher ones."""
+        m = Module()
+        results: list[Value] = []
+        for lane, (word, read, write) in enumerate(
+            zip(self.words, self.reads, self.writes, strict=True)
+        ):
+            m.d.comb += read.address.eq(word.source)
+            there = self._elaborate_there(m, lane, results)
+            came = self._registered(m, word)
+            results.append(self._result(m, lane, there, came))
+            stages = self._stages(m, came)
+            m.d.comb += [
+                self.stores[lane].eq(stages[-1].enable),
+                write.enable.eq(stages[-1].enable & ~self._is_overtaken(m, lane)),
+                write.address.eq(stages[-1].address),
+                write.word.eq(results[lane]),
+            ]
+            if self._config.operator_latency:
+                self._elaborate_accept(m, stages[:-1])
+        return m
+
+    def _registered(self, m: Module, word) -> data.View:
+        """The word that came in the last cycle."""
+        names = ("leaves", "enable", "address", "word", "operator")
+        members = ArrivingWord(self._config).members
+        layout = data.StructLayout({name: members[name].shape for name in names})
+        came = Signal(layout)
+        for name in names:
+            m.d.sync += came[name].eq(getattr(word, name))
+        return came
+
+    def _stages(self, m: Module, came: data.View) -> list[data.View]:
+        """Where the words of the last cycles go, the last one's first, up to that written now."""
+        layout = data.StructLayout({"leaves": 1, "enable": 1, "address": self._config.address_bits})
+        stages = [came]
+        for stage in range(self._config.operator_latency):
+            later = Signal(layout, name=f"stage_{stage + 1}")
+            for name, _ in layout:
+                m.d.sync += later[name].eq(stages[-1][name])
+            stages.append(later)
+        return stages
+
+    @property
+    def _may_hit(self) -> bool:
+        """Tell whether a word may come whose place is written in the same cycle.
+
+        With one VC a head flit comes between two packets, and a packet's words go to places that
+        follow each other.
+        """
+        config = self._config
+        alone = config.vcs == config.lanes == 1 and not config.operator_latency
+        return not alone or config.programs > 0 or config.address_bits == 1
+
+    def _elaborate_there(self, m: Module, lane: int, lower: list[Value]) -> Value:
+        """The word that is there for the one that came in the last cycle; 0 for one that replaces.
+
+        It is the latest of: a word of a lower lane that came in the same cycle, one that was
+        written while the memory was read, and what the memory gave.
+        """
+        word, width = self.words[lane], self._config.flit_width
+        combines, from_memory = Signal(), Signal()
+        m.d.comb += [
+            combines.eq(word.operator.any()),
+            self.combines[lane].eq(word.enable & combines),
+        ]
+        memory = Mux(from_memory, self.reads[lane].word, 0)
+        if self._config.parity:
+            m.d.comb += self.damaged[lane].eq(from_memory & self.reads[lane].damaged)
+        if not self._may_hit:
+            m.d.sync += from_memory.eq(combines)
+            return memory
+        there, missing = memory, combines
+        for below in reversed(range(lane)):
+            other = self.words[below]
+            hit, was_hit = Signal(), Signal()
+            m.d.comb += hit.eq(missing & other.enable & (other.address == word.source))
+            m.d.sync += was_hit.eq(hit)
+            there = there | Mux(was_hit, lower[below], 0)
+            missing = missing & ~hit
+        hits = [store.enable & (store.address == word.source) for store in self.stored]
+        kept = Signal(width, reset_less=True)
+        latest = Signal(width)
+        for store, hit in zip(self.stored, hits, strict=True):
+            with m.If(hit):
+                m.d.comb += latest.eq(store.word)
+        m.d.sync += [
+            kept.eq(Mux(missing & Cat(hits).any(), latest, 0)),
+            from_memory.eq(missing & ~Cat(hits).any()),
+        ]
+        return there | kept
+
+    def _result(self, m: Module, lane: int, there: Value, came: data.View) -> Value:
+        """What is written, 1 + D cycles after the word came."""
+        config, width = self._config, self._config.flit_width
+        there_now = Signal(width, name=f"there_{lane}")
+        m.d.comb += there_now.eq(there)
+        results = []
+        for place, operator in enumerate(config.operators):
+            name = f"operator_{place}_{lane}"
+            result = combined(m, name, operator, there_now, came.word)
+            results.append(self._later(m, result, config.operator_latency - operator.latency))
+        replacing = [
+            result
+            for operator, result in zip(config.operators, results, strict=True)
+            if operator.name in KEEPS_BESIDE_ZERO
+        ]
+        chosen = self._later(m, came.operator, config.operator_latency)
+        written = Signal(width, name=f"written_{lane}")
+        with m.Switch(chosen):
+            for place, result in enumerate(results):
+                if not (replacing and result is replacing[0]):
+                    with m.Case(place + 1):
+                        m.d.comb += written.eq(result)
+            with m.Default():
+                came_then = self._later(m, came.word, config.operator_latency)
+                m.d.comb += written.eq(replacing[0] if replacing else came_then)
+        return written
+
+    def _later(self, m: Module, value: Value, cycles: int) -> Value:
+        """A value, so many cycles late."""
+        for _ in range(cycles):
+            register = Signal(len(value), reset_less=True)
+            m.d.sync += register.eq(value)
+            value = register
+        return value
+
+    def _is_overtaken(self, m: Module, lane: int) -> Value:
+        """A higher lane writes to the same place in this cycle."""
+        word = self.words[lane]
+        overtaken = Signal(name=f"overtaken_{lane}")
+        higher = self.words[lane + 1 :]
+        m.d.sync += overtaken.eq(
+            Cat(other.enable & (other.address == word.address) for other in higher).any()
+        )
+        return overtaken
+
+    def _elaborate_accept(self, m: Module, on_the_way: list[data.View]) -> None:
+        """Refuse what might need a word that is not in the memory by the next cycle."""
+        waits = [
+            next_word.combines & word.leaves & (word.address == next_word.source)
+            for next_word in self.next_words
+            for word in on_the_way
+        ]
+        m.d.comb += self.accept.eq(~Cat(waits).any())
