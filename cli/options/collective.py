@@ -190,7 +190,7 @@ def _best_schedule(chosen: OptionValues, request: Request) -> Schedule:
 
     timing = chosen.get("timing", Timing.BARRIER)
     choice = choose_best(chosen["collective"], request, compiled, timing=timing, seconds=limit)
-    chosen["best"] = choice.to_json()
+    click.get_current_context().meta[BEST] = choice.to_json()
     click.echo(choice.describe(), err=True)
     return choice.schedule
 
@@ -210,6 +210,7 @@ def all_port_served(collective: str) -> str:
 def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object]:
     """Facts that name a result, as :func:`.network_facts`; a schedule file has no seed."""
     facts = network_facts(chosen, schedule.topology)
+    known = click.get_current_context().meta
     if chosen.get("schedule_file") is not None:
         facts["seed"] = None
     return {
@@ -218,7 +219,7 @@ def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object
         "algorithm": schedule.algorithm,
         "source": place_numbers(schedule.topology, schedule.root),
         "ports": schedule.port_model,
-        **({"best": chosen["best"]} if "best" in chosen else {}),
+        **({BEST: known[BEST]} if BEST in known else {}),
     }
 
 

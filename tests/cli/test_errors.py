@@ -159,8 +159,8 @@ BAD_OPTIONS = {
     # Names
     f"schedule --mesh 8x8 {CORNER} --algorithm ear": (
         "algorithm for broadcast must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
-        "u-torus-open, ring, recursive-doubling, chain, packed-trees, nesbt-copies, brg, sbt, tcbt, "
-        "nrsbt, nesbt or nrbrg, not ear"
+        "u-torus-open, ring, recursive-doubling, chain, packed-trees, nesbt-copies, brg, sbt, "
+        "tcbt, nrsbt, nesbt or nrbrg, not ear"
     ),
     f"schedule --mesh 8x8 {CORNER} --partial": (
         f"--partial must be left out with eye broadcast {TREE}"
