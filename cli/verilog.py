@@ -62,10 +62,7 @@ def verilog_command(output: str, bus: str | None, tile: str | None, **chosen: An
     buses = (HostBus(bus) if bus else None, TileBus(tile) if tile else None)
     require_buses(config, *buses)
     with busy("converting to Verilog"):
-        if any(buses):
-            text = verilog.engine_verilog(config, *buses)
-        else:
-            text = verilog.network_verilog(config, trace=False)
+        text = verilog.network_verilog(config, host=buses[0], tile=buses[1])
     description = {
         "top": verilog.ENGINE_MODULE if any(buses) else verilog.TOP_MODULE,
         "ports": verilog.describe_ports(config, *buses),

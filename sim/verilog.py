@@ -35,36 +35,44 @@ def require_convertible(config: NetworkConfig) -> None:
         raise InvalidInput.of("ports of a node x VCs", allowed, f"{ports} x {vcs}")
 
 
-def network_modules(config: NetworkConfig, *, trace: bool) -> dict[str, str]:
-    """Verilog of each module of a network by its name, ``eyecast_network`` first.
+def network_modules(
+    config: NetworkConfig,
+    *,
+    trace: bool = False,
+    host: HostBus | None = None,
+    tile: TileBus | None = None,
+) -> dict[str, str]:
+    """Verilog of each module of a network by its name, the top module first.
 
-    That has an ``eyecast_tile`` for each node, or an ``eyecast_switch``. The text is the same on
-    every machine. With ``trace`` the tiles print each flit that leaves an output port. Raises
-    :class:`InvalidInput` as :func:`require_convertible` does.
+    That is ``eyecast_network``, which has an ``eyecast_tile`` for each node, or an
+    ``eyecast_switch``; with a bus in front of its host port or of its tile ports it is
+    ``eyecast_engine``, which has the network in it. The text is the same on every machine. With
+    ``trace`` the tiles print each flit that leaves an output port. Raises :class:`InvalidInput` as
+    :func:`require_convertible` and :class:`.Engine` do.
     """
     require_convertible(config)
     division = Division()
     for name, switch in tile_modules(config).items():
         division.add(Tile(config, trace=trace, switch=switch), name)
     division.add(Network(config, trace=trace, tile_by_name=True), TOP_MODULE)
+    for name, (make, _) in STREAM_MODULES.items() if tile is not None else ():
+        division.add(make(config), name)
+    if host is not None or tile is not None:
+        division.add(Engine(config, host, tile, network=TOP_MODULE), ENGINE_MODULE)
     return dict(reversed(module_texts(division).items()))
 
 
-def network_verilog(config: NetworkConfig, *, trace: bool) -> str:
+def network_verilog(
+    config: NetworkConfig,
+    *,
+    trace: bool = False,
+    host: HostBus | None = None,
+    tile: TileBus | None = None,
+) -> str:
     """The modules of :func:`network_modules` in one text."""
-    return "\n".join([_HEAD, *network_modules(config, trace=trace).values()])
-
-
-def engine_verilog(config: NetworkConfig, host: HostBus | None, tile: TileBus | None) -> str:
-    """Verilog of ``eyecast_engine``: the network of :func:`network_verilog` behind buses.
-
-    Raises :class:`InvalidInput` as that does, and as :class:`.Engine`.
-    """
-    parts = {ENGINE_MODULE: Engine(config, host, tile, network=TOP_MODULE)}
-    if tile is not None:
-        parts |= {name: make(config) for name, (make, _) in STREAM_MODULES.items()}
-    converted = [_convert(part, name) for name, part in parts.items()]
-    return "".join([network_verilog(config, trace=False), *converted])
+    head = [_HEAD, _OF_PROGRAMS] if config.programs else [_HEAD]
+    modules = network_modules(config, trace=trace, host=host, tile=tile)
+    return "\n".join([*head, *modules.values()])
 
 
 def fast_verilog(config: NetworkConfig) -> str:
@@ -141,4 +149,9 @@ def _verilog_name(path: tuple[str | int, ...]) -> str:
 _HEAD = """\
 // All modules are in this one file, whatever it is called.
 /* verilator lint_off DECLFILENAME */
+"""
+
+_OF_PROGRAMS = """\
+// "interrupt" is what docs/router.md, section 16, calls the port; only in C++ it may be reserved.
+/* verilator lint_off SYMRSVDWORD */
 """

@@ -43,7 +43,7 @@ class MemoryModule:
     Parameters
     ----------
     width, depth, address_bits
-        Of its words, how many they are, and of their addresses.
+        Of its words, how many they are, and of their addresses; one word has no address.
     writes
         The number of ports to write, each with an enable.
     reads
@@ -190,7 +190,9 @@ class Division:
                 out = "o" if kinds is READ_PORTS else "i"
                 if port.domain != "comb":
                     wires[f"i_{enable}"] = port.en
-                wires |= {f"i_{address}": port.addr, f"{out}_{data}": Value.cast(port.data)}
+                if module.address_bits:
+                    wires[f"i_{address}"] = port.addr
+                wires[f"{out}_{data}"] = Value.cast(port.data)
         kind = name if name.endswith("memory") else f"{name}_memory"
         return Instance(self._named(kind, module, {}), **wires)
 

@@ -6,10 +6,8 @@ from collections.abc import Collection, Mapping
 
 from .netlist import Assign, Bits, Body, Cell, Netlist, Part, cut, targets, width_of
 
-LOW_BITS = ("$add", "$sub", "$mul", "$neg")
+NARROWED = ("$add", "$sub", "$mul", "$neg", "$and", "$or", "$xor", "$not", "$mux")
 """Operators whose low bits depend on low bits alone."""
-BITWISE = ("$and", "$or", "$xor", "$not", "$mux")
-"""Operators each of whose bits depends on those in its place alone."""
 
 Outputs = Mapping[str, Collection[str]]
 """Names of the ports that go out, by kind of instance."""
@@ -106,14 +104,10 @@ class Liveness:
         for port, bits in cell.ports.items():
             if port == "Y":
                 continue
-            if port == "S" or cell.kind not in (*LOW_BITS, *BITWISE):
-                self._see(bits)
-            elif cell.kind in LOW_BITS:
-                self._see(bits, (1 << mask.bit_length()) - 1)
-            elif cell.is_signed(port):
+            if port == "S" or cell.kind not in NARROWED:
                 self._see(bits)
             else:
-                self._see(bits, mask)
+                self._see(bits, (1 << mask.bit_length()) - 1)
 
     def _see_body(self, body: Body) -> bool:
         """Look at what a process needs; true if any of it is."""
@@ -153,7 +147,7 @@ def _stays(cell: Cell, live: Liveness) -> bool:
 
 def _narrow(cell: Cell, netlist: Netlist, live: Liveness) -> None:
     """Let an operator have no bits above the last one that is looked at."""
-    if cell.kind not in (*LOW_BITS, *BITWISE):
+    if cell.kind not in NARROWED:
         return
     (target, *others) = cell.ports["Y"]
     assert isinstance(target, Part)

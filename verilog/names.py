@@ -93,13 +93,6 @@ class Names:
                             found.setdefault(name, f"{self.instance(cell.name)}__{port}")
         return found
 
-    def __getitem__(self, wire: str) -> str:
-        return self._wires[wire]
-
-    def instance(self, name: str) -> str:
-        """The name of an instance."""
-        return self._instances[name]
-
     @staticmethod
     def legal(name: str) -> str:
         """A name, without what Verilog would have to escape."""

@@ -57,14 +57,20 @@ def _memory_lines(name: str, memory: MemoryModule) -> Iterator[str]:
     writes = [*zip(*(numbered(each, memory.writes) for each in WRITE_PORTS), strict=True)]
     read_names = (numbered(each, len(memory.reads)) for each in READ_PORTS)
     reads = [*zip(memory.reads, *read_names, strict=True)]
+
+    def place_in(port: str) -> list[str]:
+        """A port for an address, where there is one."""
+        return [f"input wire {address}{port}"] if memory.address_bits else []
+
     ports = ["input wire clk"]
     for enable, place, data in writes:
-        ports += [f"input wire {enable}", f"input wire {address}{place}"]
-        ports.append(f"input wire {word}{data}")
+        ports += [f"input wire {enable}", *place_in(place), f"input wire {word}{data}"]
     for clocked, enable, place, data in reads:
         ports += [f"input wire {enable}"] if clocked else []
-        ports.append(f"input wire {address}{place}")
-        ports.append(f"output {'reg' if clocked else 'wire'} {word}{data}")
+        ports += [*place_in(place), f"output {'reg' if clocked else 'wire'} {word}{data}"]
+    if not memory.address_bits:
+        writes = [(enable, "0", data) for enable, _, data in writes]
+        reads = [(clocked, enable, "0", data) for clocked, enable, _, data in reads]
     yield f"module {name} ("
     yield ",\n".join(f"    {port}" for port in ports)
     yield ");"

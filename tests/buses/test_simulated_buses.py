@@ -12,7 +12,8 @@ from helpers.engine_host import program_words
 from helpers.programs import simulated
 from helpers.switch_networks import switch_star
 
-from eyecast.model.collectives.registry import Request, find_algorithm
+from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.request import Request
 from eyecast.model.network.buses import HostBus, TileBus
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.config_file import identity

@@ -21,7 +21,7 @@ from eyecast.sim.build_worker import QUICK_LEVEL, VERILATOR_OPTIONS
 from eyecast.sim.cache import cached_folder, digest
 from eyecast.sim.run_worker import LOG, start_bench
 from eyecast.sim.toolchain import environment, tool_versions
-from eyecast.sim.verilog import ENGINE_MODULE, describe_ports, engine_verilog
+from eyecast.sim.verilog import ENGINE_MODULE, describe_ports, network_verilog
 
 TESTS = Path(__file__).parents[1]
 TOLD = "told.json"
@@ -29,7 +29,7 @@ TOLD = "told.json"
 
 def build(config: NetworkConfig, host: HostBus | None, tile: TileBus | None) -> Path:
     """Build the simulator of an engine behind buses, or find it in the cache."""
-    text = engine_verilog(config, host, tile)
+    text = network_verilog(config, host=host, tile=tile)
     ports = [port["name"] for port in describe_ports(config, host, tile)]
     public = [f'public_flat_rw -module "{ENGINE_MODULE}" -var "{name}"' for name in ports]
     control = "\n".join(["`verilator_config", *public, ""])
