@@ -39,6 +39,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput
+from ..network.circles import left_after_peeling
 from ..network.topology import NO_LINK
 from .checks import row_name
 from .table import ProgramTable
@@ -92,8 +93,8 @@ def find_cycle(program: ProgramTable) -> list[Channel]:
     """
     channels, edges = np.unique(_dependencies(program), return_inverse=True)
     before, after = edges.reshape(-1, 2).T
-    keep = _left_after_peeling(before, after, channels.size)[before]
-    keep &= _left_after_peeling(after, before, channels.size)[after]
+    keep = left_after_peeling(before, after, channels.size)[before]
+    keep &= left_after_peeling(after, before, channels.size)[after]
     following = dict(zip(before[keep].tolist(), after[keep].tolist(), strict=True))
     if not following:
         return []
@@ -147,23 +148,3 @@ def _dependencies(program: ProgramTable) -> Channels:
         row, place, end, at, held = row[on], place[on], end[on], ahead[on], wanted[on]
         hops = np.where(hops[on] == 0, routes.hops[place], hops[on])
     return np.stack(np.divmod(np.unique(np.concatenate(pairs)), most), axis=1)
-
-
-def _left_after_peeling(before: Channels, after: Channels, count: int) -> npt.NDArray[np.bool_]:
-    """Find the channels of ``count`` left when those that no other leads to go, repeatedly.
-
-    ``before`` and ``after`` are the ends of the edges. What is left is in a cycle or leads on from
-    one. The work is proportional to the number of edges.
-    """
-    order = np.argsort(before, kind="stable")
-    after = after[order]
-    begin = np.searchsorted(before[order], np.arange(count + 1))
-    waiting = np.bincount(after, minlength=count)
-    peeled = np.flatnonzero(waiting == 0)
-    while peeled.size:
-        sizes = begin[peeled + 1] - begin[peeled]
-        skipped = np.repeat(begin[peeled] - np.cumsum(sizes) + sizes, sizes)
-        reached, times = np.unique(after[np.arange(sizes.sum()) + skipped], return_counts=True)
-        waiting[reached] -= times
-        peeled = reached[waiting[reached] == 0]
-    return waiting > 0

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.pieces import offsets_of
+from ...network.circles import has_circle
+from ...network.route_layers import layered_vcs
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import CUSTOM, Blocks
@@ -62,9 +64,14 @@ def _shared(blocks: Blocks, words: int) -> npt.NDArray[np.int32]:
 
 
 def joined(first: Schedule, second: Schedule, collective: str, blocks: Blocks) -> Schedule:
-    """The sends of ``first``, then those of ``second``, in steps behind them, of ``blocks``."""
+    """The sends of ``first``, then those of ``second``, in steps behind them, of ``blocks``.
+
+    The ways there and back of both together may wait for each other in a circle, which those of
+    each cannot: then they are dealt to VCs anew, or if there are VCs that keep sends of one step
+    apart, ``second`` gets VCs of its own.
+    """
     both = (first, second)
-    return replace(
+    made = replace(
         first,
         collective=collective,
         root=None,
@@ -77,6 +84,11 @@ def joined(first: Schedule, second: Schedule, collective: str, blocks: Blocks) -
             for name in ("source", "target", "path_nodes", "vcs", "block_ids", "combine", "stream")
         },
     )
+    if not has_circle(made.path_offsets, made.path_nodes, made.vcs):
+        return made
+    if made.largest_link_load == 1:
+        return replace(made, vcs=layered_vcs(made.path_offsets, made.path_nodes))
+    return replace(made, vcs=np.append(first.vcs, second.vcs + first.vcs.max() + 1))
 
 
 def without_empty_blocks(schedule: Schedule) -> Schedule:
