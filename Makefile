@@ -6,6 +6,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := build/demo
 
+# Every process would compile what it imports for itself, if none may write what it has compiled.
+export PYTHONDONTWRITEBYTECODE :=
+
 BOARDS_READY := $(VENV)/.boards-ready
 COMPILED := $(VENV)/.compiled
 CHECKS_READY := $(VENV)/.checks-ready

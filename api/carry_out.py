@@ -7,8 +7,10 @@ only make room (step numbers, VCs, memories) are as large as the schedule needs 
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..model.base.errors import InvalidInput
 from ..model.base.files import require_writable
@@ -19,7 +21,7 @@ from ..model.program.certified import compile_certified
 from ..model.program.program import Program
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
-from .schedules import Node, schedule
+from .schedules import Node, node_number, schedule
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case
@@ -39,18 +41,34 @@ def compile(made: Schedule, /, **parameters: Any) -> Program:
     return compile_certified(made, parameters).program
 
 
-def predict(made: Schedule, /, *, timing: str = Timing.BARRIER, **parameters: Any) -> Prediction:
+def predict(
+    made: Schedule,
+    /,
+    *,
+    timing: str = Timing.BARRIER,
+    hold: Mapping[Node, int] | None = None,
+    **parameters: Any,
+) -> Prediction:
     """Predict, cycle for cycle, what the hardware does with a schedule.
 
     ``timing`` is "barrier" (a step begins when the last one is over everywhere) or "self-timed" (a
-    node goes on as soon as it can); ``parameters`` are those of :func:`compile`. The result has the
+    node goes on as soon as it can); ``parameters`` are those of :func:`compile`. ``hold`` has the
+    cycles for which the tiles of some nodes hold them back, in a network with ``tile_ports``; None
+    where none does. The result has the
     cycles, the end of each step, stalls, flags, memories and the trace.
     Raises :class:`.InvalidInput` for what does not fit, and where routes may deadlock.
     """
-    return _case(made, timing, parameters).predicted
+    return _case(made, timing, parameters, hold).predicted
 
 
-def verify(made: Schedule, /, *, timing: str = Timing.BARRIER, **parameters: Any) -> Verification:
+def verify(
+    made: Schedule,
+    /,
+    *,
+    timing: str = Timing.BARRIER,
+    hold: Mapping[Node, int] | None = None,
+    **parameters: Any,
+) -> Verification:
     """Run a schedule on the simulated hardware, and compare it with the prediction, flit for flit.
 
     Arguments are those of :func:`predict`. The simulator of a network is built once and kept.
@@ -58,7 +76,7 @@ def verify(made: Schedule, /, *, timing: str = Timing.BARRIER, **parameters: Any
     """
     from ..sim.verify import verify as carry_out  # noqa: PLC0415 - loads the simulator's tools
 
-    (result,) = carry_out([_case(made, timing, parameters)])
+    (result,) = carry_out([_case(made, timing, parameters, hold)])
     return result
 
 
@@ -129,8 +147,19 @@ def compare(
     return entries
 
 
-def _case(made: Schedule, timing: str, parameters: dict[str, Any]) -> Case:
+def _case(
+    made: Schedule,
+    timing: str,
+    parameters: dict[str, Any],
+    hold: Mapping[Node, int] | None = None,
+) -> Case:
     """Compile, certify and predict a schedule."""
     from ..model.compare.case import Case  # noqa: PLC0415 - loads the compiled cycle model
 
-    return Case.of(compile_certified(made, parameters), timing=Timing.named(timing), seed=0)
+    held = None
+    if hold is not None:
+        held = np.zeros(made.topology.nodes, dtype=np.int64)
+        for node, cycles in hold.items():
+            held[node_number(made.topology, node, "node to hold")] = cycles
+    compiled = compile_certified(made, parameters)
+    return Case.of(compiled, timing=Timing.named(timing), seed=0, hold=held)

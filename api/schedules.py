@@ -55,6 +55,8 @@ def schedule(
 ) -> Schedule:
     """Make the schedule of an algorithm, and prove it.
 
+    algorithm
+        One of :func:`algorithms`, or "best": the one that takes the fewest cycles.
     source
         The root of a collective that has one; None for all-gather and all-to-all.
     targets
@@ -88,9 +90,20 @@ def schedule(
         duplex=Ports(ports).duplex,
         packet=packet,
     )
+    if algorithm == "best":
+        return _best(collective, request)
     made = find_algorithm(collective, algorithm).generate(request)
     made.check()
     return made
+
+
+def _best(collective: str, request: Request) -> Schedule:
+    """The fastest schedule on a network as large as each needs."""
+    # Loads the compiled cycle model.
+    from ..model.compare.best import choose_best  # noqa: PLC0415
+    from ..model.program.certified import compile_certified  # noqa: PLC0415
+
+    return choose_best(collective, request, lambda made: compile_certified(made, {})).schedule
 
 
 def with_random_faults(

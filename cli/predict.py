@@ -30,6 +30,7 @@ from .options.hardware import (
     require_no_deadlock,
     timing_option,
 )
+from .options.hold import chosen_hold, hold_option
 from .options.network import network_options
 from .options.output import (
     json_option,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 )
 @hardware_options
 @timing_option
+@hold_option
 @force_option
 @output_option("the predicted trace (CSV)")
 @waves_options
@@ -80,6 +82,7 @@ def predict_command(
 
     Exit status 0 only if the program finishes; a node that has set an error flag never does.
     """
+    from ..model.cycle.control import Control
     from ..model.cycle.model import run
 
     require_waves_place(chosen, output, "-o FILE")
@@ -91,8 +94,9 @@ def predict_command(
     require_output_files(*outputs, report)
     require_no_deadlock(chosen, program)
     require_timing(program, timing)
+    control = Control(hold=chosen_hold(chosen, program.config))
     with busy("predicting (the first time, the cycle model is compiled)"):
-        predicted = run(program, subject.memory, timing=timing)
+        predicted = run(program, subject.memory, timing=timing, control=control)
     if outputs:
         predicted.trace.write_csv(outputs[0])
     if chosen["waves"]:

@@ -36,6 +36,7 @@ from .options.hardware import (
     require_no_deadlock,
     timing_option,
 )
+from .options.hold import chosen_hold, hold_option
 from .options.network import chosen_topology, network_options
 from .options.output import json_option, output_option, output_paths, report_option, require_seen
 from .options.schedule_file import chosen_schedule, schedule_file_option
@@ -64,6 +65,7 @@ SIGNALS = "signals.vcd"
 @schedule_file_option
 @hardware_options
 @timing_option
+@hold_option
 @force_option
 @click.option("--all-sources", is_flag=True, help="Every node in turn as the source.")
 @output_option("schedule, program, both traces and waveforms", metavar="FOLDER")
@@ -163,7 +165,8 @@ def _cases(
     # One network for all of them, which is built once.
     for number, compiled in enumerate(fitted(chosen, schedules)):
         require_no_deadlock(chosen, compiled.program)
-        yield Case.of(compiled, timing=timing, seed=number)
+        hold = chosen_hold(chosen, compiled.program.config)
+        yield Case.of(compiled, timing=timing, seed=number, hold=hold)
 
 
 def _write_verification(result: Verification, paths: Sequence[Path]) -> None:

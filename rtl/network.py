@@ -15,7 +15,6 @@ from amaranth.hdl import (
     ClockDomain,
     ClockSignal,
     DomainRenamer,
-    Instance,
     Module,
     Mux,
     ResetSignal,
@@ -27,6 +26,7 @@ from amaranth.lib.wiring import Component, In, Out, Signature, connect, flipped
 from ..model.network.config import NetworkConfig
 from ..model.network.topology import NO_LINK
 from .barrier_tree import BroadcastTree, registered
+from .by_name import add_by_name
 from .controller import Controller
 from .host_port import ASKED, HostPort, RequestPort, asked_of_tiles, node_bits
 from .link import CYCLE_BITS
@@ -214,13 +214,7 @@ class Network(Component):
             m.submodules[name] = DomainRenamer(name)(tile)
             return tile
         signature = tile_signature(self._config, trace=self._trace, switch=switch)
-        tile = signature.create(path=(name,))
-        ports = {"i_clk": ClockSignal(), "i_rst": reset}
-        for path, member, value in signature.flatten(tile):
-            direction = "o" if member.flow == Out else "i"
-            ports[f"{direction}_{'__'.join(str(part) for part in path)}"] = value
-        m.submodules[name] = Instance(SWITCH_MODULE if switch else TILE_MODULE, **ports)
-        return tile
+        return add_by_name(m, SWITCH_MODULE if switch else TILE_MODULE, signature, name, reset)
 
     def _elaborate_links(self, m: Module, tiles: list) -> None:
         """Every link from its output port to its input port, credits back."""
@@ -254,7 +248,7 @@ class Network(Component):
             return tree.from_all(m, name, [getattr(tile, name) for tile in tiles], combine)
 
         registers = self._config.barrier_registers
-        advance, advanced = Signal(), Signal(registers)
+        advance, advanced = Signal(name="advance"), Signal(registers, name="advanced")
         all_over, finished, flagged = of_all("over", _all), of_all("finished", _all), Signal()
         m.d.comb += flagged.eq(of_all("flagged", _any))
         # What was told before an advance has come back says nothing of the step after it.

@@ -42,7 +42,7 @@ RUNTIME_OBJECTS = "verilated*.o"
 BUILT_FROM = (
     *NETWORK_SOURCES,
     *("sim/verilog.py", "sim/build.py", "sim/build_worker.py", "sim/toolchain.py"),
-    "sim/together/*.py",
+    *("sim/together/*.py", "verilog/*.py"),
 )
 """Sources of this package that decide what is built."""
 
@@ -95,11 +95,9 @@ def build_simulator(
     Raises :class:`BuildError` if the tools fail, :class:`.InvalidInput` if one is missing or the
     network is too large for them.
     """
-    # Who loads and starts it here speaks to a host port without a controller.
-    config.require_without_controller()
     require_convertible(config)
     variables = environment()
-    tiles = _way(trace=trace, waves=waves, given=verilog is not None)
+    tiles = _way(config, trace=trace, waves=waves, given=verilog is not None)
     more, level = WAYS[tiles]
     # No --public-flat-rw: only some ports need to be public (the control file says which), and to
     # make the rest public costs minutes of compilation and most of the speed.
@@ -129,10 +127,11 @@ def build_simulator(
     return cached_folder(digest(*parts), f"simulator of {described}", make)
 
 
-def _way(*, trace: bool, waves: bool, given: bool) -> Tiles:
+def _way(config: NetworkConfig, *, trace: bool, waves: bool, given: bool) -> Tiles:
     """Choose how to compile the tiles; ``given`` is Verilog that somebody else has written."""
-    if waves or (given and not trace):
-        # Waves show the inside of the tiles, which lies hidden in the other ways.
+    if waves or ((given or config.programs) and not trace):
+        # Waves show the inside of the tiles, which lies hidden in the other ways. And tiles with
+        # memories that others use while they run have not been put together.
         return Tiles.WHOLE
     return Tiles.APART if trace else Tiles.TOGETHER
 

@@ -10,7 +10,7 @@ Nothing here needs NumPy: the bench would be longer in importing it than in a sh
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -54,6 +54,12 @@ class Job(_Stored):
     ``cycle_limit`` is when the watchdog stops the run. What all nodes say, the answers to the host
     too, is
     ``barrier_registers`` cycles later than it would be without such registers.
+
+    ``controller`` is None in a network that is loaded in reset. In one with a controller it has the
+    words of its commands and where they are written: ``space``, ``command``, ``result``, ``start``,
+    ``stop``; and ``switches``, which have no messages to read, are left out there. ``hold`` has the
+    nodes with a tile port, as text, each with the number of cycles for which its tile holds it
+    back.
     """
 
     FILE = "job.json"
@@ -72,6 +78,9 @@ class Job(_Stored):
     half_duplex: bool
     cycle_limit: int
     barrier_registers: int
+    controller: dict[str, int] | None = None
+    switches: list[int] = field(default_factory=list)
+    hold: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -88,6 +97,8 @@ class JobResult(_Stored):
         Shape (nodes, status words).
     messages
         Shape (nodes, read words).
+    result
+        The word *result* of a controller, which tells how the run has ended; 0 without one.
     """
 
     FILE = "result.json"
@@ -97,3 +108,4 @@ class JobResult(_Stored):
     seconds: float
     status: npt.ArrayLike
     messages: npt.ArrayLike
+    result: int = 0

@@ -11,11 +11,31 @@ from ..model.base.pieces import ranges
 from ..model.compare.case import Case, watchdog
 from ..model.compare.traffic_case import TrafficCase
 from ..model.network.config import NetworkConfig, Timing
+from ..model.network.config_file import identity
 from ..model.program.checks import require_held, require_table_room
 from ..model.program.program import Program
+from ..model.program.slots import slot_of
 from ..model.program.words import expected_words, table_words
-from ..rtl.host_port import HostSpace, status_words, table_address_bits
+from ..rtl.directory import EntryField
+from ..rtl.host_port import (
+    CONTROLLER_ENTRIES,
+    CONTROLLER_SPACE,
+    HostSpace,
+    status_words,
+    table_address_bits,
+)
+from ..rtl.network import nodes_with_ports
+from ..rtl.request_check import Command, ControllerWord
 from .job import Job
+
+_COMMANDS = {
+    "space": int(CONTROLLER_SPACE),
+    "command": int(ControllerWord.COMMAND),
+    "result": int(ControllerWord.RESULT),
+    "start": int(Command.START),
+    "stop": int(Command.STOP),
+}
+"""``Job.controller``: program 0 is what is run."""
 
 
 def job_of(case: Case) -> Job:
@@ -26,6 +46,7 @@ def job_of(case: Case) -> Job:
         timing=case.timing,
         read_words=case.payload.layout.size,
         cycle_limit=watchdog(case.predicted),
+        hold=case.hold,
     )
 
 
@@ -49,13 +70,15 @@ def prepare(
     read_words: int,
     cycle_limit: int,
     refusal: npt.NDArray[np.uint16] | None = None,
+    hold: npt.NDArray[np.int64] | None = None,
 ) -> Job:
     """The job that loads and runs ``program``.
 
     ``loads`` are (node, address, words) of the message memories before the start; ``timing`` is
     "barrier" or "self-timed"; ``read_words`` is how much of each message memory to read afterwards.
-    ``cycle_limit`` is when the watchdog ends the run; ``refusal`` a pattern for each node
-    (docs/router.md, section 11).
+    ``cycle_limit`` is when the watchdog ends the run: the controller's, where there is one.
+    ``refusal`` is a pattern for each node (docs/router.md, section 11); ``hold`` for how many
+    cycles each node's tile holds it back, where there are tile ports.
     """
     require_held(program)
     require_table_room(program)
@@ -63,6 +86,8 @@ def prepare(
     writes = [*_table_writes(program), *_message_writes(loads)]
     if config.timed_rows:
         writes += _timing_writes(program, refusal)
+    if config.programs:
+        writes += _directory_writes(program, timing, cycle_limit)
     return Job(
         writes=_without_switches(config, np.concatenate(writes)),
         nodes=config.topology.nodes,
@@ -78,7 +103,16 @@ def prepare(
         half_duplex=program.half_duplex,
         cycle_limit=cycle_limit,
         barrier_registers=config.barrier_registers,
+        controller=_COMMANDS if config.programs else None,
+        switches=list(config.topology.switches),
+        hold=_hold(config, hold),
     )
+
+
+def _hold(config: NetworkConfig, cycles: npt.NDArray[np.int64] | None) -> dict[str, int]:
+    """``Job.hold``: for how many cycles each tile that has a port holds its node back."""
+    held = np.zeros(config.topology.nodes, dtype=np.int64) if cycles is None else cycles
+    return {str(node): int(held[node]) for node in nodes_with_ports(config)}
 
 
 def _without_switches(
@@ -111,10 +145,30 @@ def _table_writes(program: Program) -> Iterator[npt.NDArray[np.uint64]]:
     node, lane = np.divmod(np.repeat(np.arange(len(sizes)), sizes), config.lanes)
     address = (lane << table_address_bits(config)) + ranges(0, sizes)
     yield _writes(node, HostSpace.TABLE, address, words)
+    if config.programs:
+        # They stand in front of each table.
+        return
     masks = expected_words(program)
     receiver, place = (column.ravel() for column in np.indices(masks.shape))
     node, lane = np.divmod(receiver, config.lanes)
     yield _writes(node, HostSpace.EXPECTED, lane * config.mask_words + place, masks.ravel())
+
+
+def _directory_writes(
+    program: Program, timing: Timing, limit: int
+) -> Iterator[npt.NDArray[np.uint64]]:
+    """The writes that tell a controller where the program is, and for which network."""
+    config, slot = program.config, slot_of(program)
+    mode = int(timing == Timing.BARRIER) | int(program.half_duplex) << 1
+    fields = {
+        EntryField.BASE: slot.base,
+        EntryField.WORDS: slot.words,
+        EntryField.MODE: mode,
+        EntryField.LIMIT: limit,
+    }
+    addresses = np.array([ControllerWord.IMAGE, *(CONTROLLER_ENTRIES + each for each in fields)])
+    words = np.array([identity(config), *fields.values()], dtype=np.uint64)
+    yield _writes(0, CONTROLLER_SPACE, addresses, words)
 
 
 def _message_writes(

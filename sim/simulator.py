@@ -5,15 +5,17 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from ..model.run.run import HardwareRun
+from ..model.run.run import EndState, HardwareRun
 from ..model.run.trace import Trace
 from ..rtl.host_port import StatusWord
 from ..rtl.tile import EJECTION_PORT
 from .build import BUILD_FOLDER
+from .ending import ending_of
 from .job import JOBS_FOLDER, TRACE_FILE, Job, JobResult
 from .process import last_words, stop
 from .run_worker import LOG, start_bench
@@ -49,10 +51,13 @@ def simulate(
                 _await_result(process, folder, run_folder)
                 result = JobResult.load(folder / JobResult.FILE)
                 trace = read_printed_trace(folder / TRACE_FILE)
-                if result.done:
+                measured = hardware_run(job, result, trace)
+                ending = measured.ending
+                if result.done or (ending and ending.state is EndState.TIMED_OUT):
                     # That all nodes are finished may be heard late, and a stray packet goes on.
-                    trace = trace.first_rows(int(np.searchsorted(trace.cycle, result.cycles)))
-                yield hardware_run(job, result, trace)
+                    rows = int(np.searchsorted(trace.cycle, result.cycles))
+                    measured = replace(measured, trace=trace.first_rows(rows))
+                yield measured
                 shutil.rmtree(folder)
             process.wait()
         finally:
@@ -102,6 +107,7 @@ def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
         signature=signature.astype(np.uint32),
         memory=np.array(result.messages, dtype=np.uint64),
         trace=trace,
+        ending=ending_of(result.result, result.cycles) if job.controller else None,
     )
 
 

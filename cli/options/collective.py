@@ -10,12 +10,15 @@ from ...model.base.errors import InvalidInput, one_of, require_range
 from ...model.base.texts import integers
 from ...model.collectives.registry import ALGORITHMS, algorithms_for, find_algorithm
 from ...model.collectives.request import Ports, Request
+from ...model.network.config import Timing
 from ...model.network.operators import BUILT_IN
 from ...model.network.place import place_numbers
 from ...model.network.topology import Topology, hypercube
+from ...model.program.compiler import Compiled
+from ...model.program.deadlock import certify
 from ...model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
 from ...model.schedule.schedule import Schedule
-from .hardware import ports_option
+from .hardware import fitted, ports_option
 from .network import network_facts
 from .values import (
     OptionValues,
@@ -25,6 +28,9 @@ from .values import (
 )
 
 _MOST_FLITS = (1 << 31) - 1
+
+BEST = "best"
+"""In place of an algorithm: the fastest of all that serve."""
 
 DEFAULT_ALGORITHMS: dict[str, str] = {
     Collective.BROADCAST: "eye",
@@ -64,9 +70,16 @@ collective_options = option_group(
     request_options,
     click.option(
         "--algorithm",
-        shell_complete=complete_words(dict.fromkeys(each.name for each in ALGORITHMS)),
+        shell_complete=complete_words(dict.fromkeys((BEST, *(each.name for each in ALGORITHMS)))),
         help="How to do it; if nothing is said, eye for a broadcast, reduce or barrier, u-mesh for "
-        "a multicast, and for all else sbt on a hypercube, ring elsewhere.",
+        "a multicast, and for all else sbt on a hypercube, ring elsewhere; best where that cannot "
+        "use all ports. best is the fastest of all.",
+    ),
+    click.option(
+        "--time-limit",
+        metavar="SECONDS",
+        type=float,
+        help="With --algorithm best: begin with no further algorithm after so many seconds.",
     ),
     click.option("--partial", is_flag=True, help="Serve the nodes that can be reached."),
     click.option(
@@ -141,9 +154,13 @@ def chosen_request(chosen: OptionValues, topology: Topology, source: int | None)
 def make_schedule(chosen: OptionValues, topology: Topology, source: int | None) -> Schedule:
     """The schedule of the chosen algorithm, checked."""
     collective = chosen["collective"]
-    name = chosen["algorithm"] or _default_algorithm(collective, topology)
-    algorithm = find_algorithm(collective, name)
     request = chosen_request(chosen, topology, source)
+    name = chosen["algorithm"] or _default_algorithm(collective, request)
+    if name == BEST:
+        return _best_schedule(chosen, request)
+    if chosen.get("time_limit") is not None:
+        raise InvalidInput(f"--time-limit must be left out with {name}: it is for --algorithm best")
+    algorithm = find_algorithm(collective, name)
     try:
         schedule = algorithm.generate(request)
     except InvalidInput as error:
@@ -155,6 +172,27 @@ def make_schedule(chosen: OptionValues, topology: Topology, source: int | None) 
         raise InvalidInput(f"{error} (--algorithm tree serves any network)") from error
     schedule.check()
     return schedule
+
+
+def _best_schedule(chosen: OptionValues, request: Request) -> Schedule:
+    """The fastest schedule; what it was chosen from is said on standard error."""
+    # Numba takes long to load, and what is refused is refused before.
+    from ...model.compare.best import choose_best
+
+    limit = chosen.get("time_limit")
+    if limit is not None and not limit >= 0:
+        raise InvalidInput.of("--time-limit", "0 or more seconds", limit)
+
+    def compiled(schedule: Schedule) -> Compiled:
+        (one,) = fitted(chosen, [schedule])
+        certify(one.program)
+        return one
+
+    timing = chosen.get("timing", Timing.BARRIER)
+    choice = choose_best(chosen["collective"], request, compiled, timing=timing, seconds=limit)
+    click.get_current_context().meta[BEST] = choice.to_json()
+    click.echo(choice.describe(), err=True)
+    return choice.schedule
 
 
 def all_port_served(collective: str) -> str:
@@ -172,6 +210,7 @@ def all_port_served(collective: str) -> str:
 def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object]:
     """Facts that name a result, as :func:`.network_facts`; a schedule file has no seed."""
     facts = network_facts(chosen, schedule.topology)
+    known = click.get_current_context().meta
     if chosen.get("schedule_file") is not None:
         facts["seed"] = None
     return {
@@ -180,13 +219,16 @@ def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object
         "algorithm": schedule.algorithm,
         "source": place_numbers(schedule.topology, schedule.root),
         "ports": schedule.port_model,
+        **({BEST: known[BEST]} if BEST in known else {}),
     }
 
 
-def _default_algorithm(collective: str, topology: Topology) -> str:
-    """Name the algorithm for a collective on a network when ``--algorithm`` is not given."""
-    usual = "sbt" if topology.kind == "hypercube" else "ring"
-    return DEFAULT_ALGORITHMS.get(collective, usual)
+def _default_algorithm(collective: str, request: Request) -> str:
+    """Name the algorithm for a collective when ``--algorithm`` is not given."""
+    usual = "sbt" if request.topology.kind == "hypercube" else "ring"
+    name = DEFAULT_ALGORITHMS.get(collective, usual)
+    all_ports = request.all_port and "all_port" not in find_algorithm(collective, name).takes
+    return BEST if all_ports else name
 
 
 def _chosen_targets(chosen: OptionValues, topology: Topology) -> tuple[int, ...] | None:

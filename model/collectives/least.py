@@ -31,7 +31,11 @@ def least_measures(schedule: Schedule) -> dict[str, int]:
     :func:`.lower_bounds` says what a grid can do, and also bounds what :func:`word_measures`
     counts.
     """
-    return {**_least_counts(schedule), "cycles": schedule_bound(schedule).value}
+    counts = _least_counts(schedule)
+    if schedule.stream.any():
+        # Who has something may pass it on in the same step, any number of times.
+        counts["steps"] = min(1, counts.get("steps", 1))
+    return {**counts, "cycles": schedule_bound(schedule).value}
 
 
 def schedule_bound(schedule: Schedule, *, link_registers: int = 0) -> CycleBound:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from ..base.errors import InvalidInput
 from ..collectives.least import schedule_bound
+from ..cycle.control import Control
 from ..cycle.model import run
 from ..network.config import Timing
 from ..program.checks import require_timing
@@ -28,13 +32,18 @@ WATCHDOG_SLACK = 100
 
 @dataclass(frozen=True, repr=False)
 class Case:
-    """One schedule to carry out, and what the cycle model says will happen."""
+    """One schedule to carry out, and what the cycle model says will happen.
+
+    ``hold`` has the cycles for which each node's tile holds it back, as :class:`.Control` does;
+    None where none does.
+    """
 
     schedule: Schedule
     program: Program
     payload: Payload
     timing: Timing
     predicted: Prediction
+    hold: npt.NDArray[np.int64] | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.schedule!r}, {self.timing}, {self.predicted!r}>"
@@ -45,7 +54,14 @@ class Case:
         return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)
 
     @classmethod
-    def of(cls, compiled: Compiled, *, timing: Timing, seed: int) -> Case:
+    def of(
+        cls,
+        compiled: Compiled,
+        *,
+        timing: Timing,
+        seed: int,
+        hold: npt.NDArray[np.int64] | None = None,
+    ) -> Case:
         """Predict what is ``compiled``, with a payload drawn from ``seed``.
 
         Raises :class:`.InvalidInput` where flits would wait in a network that is contention-free,
@@ -55,11 +71,16 @@ class Case:
         config = program.config
         require_timing(program, timing)
         payload = Payload.random(compiled, seed)
-        predicted = run(program, payload.memory(config), timing=timing)
+        memory, control = payload.memory(config), Control(hold=hold)
+        predicted = run(program, memory, timing=timing, control=control)
+        if config.programs and not predicted.finished:
+            # The controller ends it.
+            control = replace(control, limit=watchdog(predicted))
+            predicted = run(program, memory, timing=timing, control=control)
         if config.contention_free and predicted.stalled_flits.any():
             allowed = f"none in a contention-free network, with {timing} timing"
             raise InvalidInput.of("flits that wait", allowed, int(predicted.stalled_flits.sum()))
-        return cls(schedule, program, payload, timing, predicted)
+        return cls(schedule, program, payload, timing, predicted, hold)
 
 
 def watchdog(predicted: Run) -> int:

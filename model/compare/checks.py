@@ -81,6 +81,7 @@ def compare(case: Case, measured: HardwareRun) -> Verification:
             "TCD", schedule.tcd + _repeated(case.program), count_distance(measured.trace)
         ),
         *run_checks,
+        *ending_checks(case, measured),
     )
     return Verification(measured, checks, difference, case)
 
@@ -115,6 +116,15 @@ def flags_check(predicted: Run, measured: HardwareRun) -> Check:
     names = sorted({name for node in nodes for name in measured.flag_names(node)})
     none = bool((measured.flags == 0).all() and (predicted.flags == 0).all())
     return Check("error flags", "none", ", ".join(names) or "none", none)
+
+
+def ending_checks(case: Case, measured: HardwareRun) -> tuple[Check, ...]:
+    """Check how the network's controller says that the run has ended, if there is one."""
+    if not case.program.config.programs:
+        return ()
+    predicted, told = case.predicted.ending, measured.ending
+    same = predicted == told
+    return (Check("end", str(predicted), "none" if told is None else str(told), same),)
 
 
 def _same_words(case: Case, measured: HardwareRun) -> bool:

@@ -10,10 +10,13 @@ from ..run.run import HardwareRun
 
 
 def waiting(program: Program, measured: HardwareRun) -> list[str]:
-    """One line for each node that has not finished: what it still waits for."""
+    """One line for each node that has not finished: what it still waits for.
+
+    Where there is a controller, the first line is what it says.
+    """
     if measured.finished:
         return []
-    lines = []
+    lines = _told(program, measured)
     rows = np.diff(program.first_sender_row).reshape(measured.sender_state.shape)
     missing = _missing(program, measured)
     for node in range(program.nodes):
@@ -34,6 +37,20 @@ def waiting(program: Program, measured: HardwareRun) -> list[str]:
         if parts:
             lines.append(", ".join([f"node {node} is in step {measured.step[node]}", *parts]))
     return lines
+
+
+def _told(program: Program, measured: HardwareRun) -> list[str]:
+    """What the controller says of a run that is not done: at which node, and its flags."""
+    if not program.config.programs:
+        return []
+    if measured.ending is None:
+        return ["the controller has seen no end"]
+    state, cycle, node = measured.ending
+    if node is None:
+        return []
+    flags = ", ".join(measured.flag_names(node))
+    why = f"has set {flags}" if flags else "has not finished"
+    return [f"the controller: {state} in cycle {cycle}; node {node} is the first that {why}"]
 
 
 def _missing(program: Program, measured: HardwareRun) -> dict[tuple[int, int], list[str]]:

@@ -63,6 +63,28 @@ def layered_vcs(path_offsets: Offsets, path_nodes: Nodes) -> Numbers:
     return np.repeat(np.array(vcs, np.int32), np.diff(path_offsets) - 1)
 
 
+def has_circle(path_offsets: Offsets, path_nodes: Numbers, vcs: Numbers) -> bool:
+    """Tell whether packets on these paths may wait for each other in a circle.
+
+    Paths and VCs are columns as those of a schedule; of parallel links each is all.
+    """
+    links = np.diff(path_offsets) - 1
+    inner = np.ones(path_nodes.size, np.bool_)
+    inner[path_offsets[1:] - 1] = False
+    begins = np.flatnonzero(inner)
+    pairs = path_nodes[begins] * (np.int64(path_nodes.max(initial=0)) + 1) + path_nodes[begins + 1]
+    # The links of a path are neighbours in the columns, but for the last and the next one's first.
+    last = np.zeros(begins.size, np.bool_)
+    last[np.cumsum(links) - 1] = True
+    _, channel = np.unique(pairs * 256 + vcs, return_inverse=True)
+    held = np.flatnonzero(~last)
+    _, first = np.unique(
+        channel[held] * np.int64(channel.size) + channel[held + 1], return_index=True
+    )
+    before, after = channel[held][first], channel[held + 1][first]
+    return bool(left_after_peeling(before, after, int(channel.max(initial=-1)) + 1).any())
+
+
 def _layer(layers: list[dict[_Link, set[_Link]]], links: list[_Link]) -> int:
     """Put a path into the first layer in which it closes no circle: the number of the layer."""
     for number in range(MOST_LAYERS):

@@ -100,6 +100,11 @@ class Ending(NamedTuple):
     cycle: int
     culprit: int | None
 
+    def __str__(self) -> str:
+        if self.culprit is None:
+            return str(self.state)
+        return f"{self.state} in cycle {self.cycle}, node {self.culprit} first"
+
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Prediction(Run):
@@ -129,11 +134,14 @@ class HardwareRun(Run):
         Signature of each node: shape (nodes,); 0 in a network without signatures.
     seconds
         CPU time that the run took in the simulator; 0 on a board.
+    ending
+        End of the run as the network's controller tells it; None in a network without one.
     """
 
     sender_state: npt.NDArray[np.int64]
     signature: npt.NDArray[np.uint32]
     seconds: float
+    ending: Ending | None = None
 
     def sender_state_name(self, node: int, lane: int) -> str:
         """Name what a sender of ``node`` was doing when the run ended."""

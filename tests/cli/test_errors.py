@@ -159,17 +159,26 @@ BAD_OPTIONS = {
     # Names
     f"schedule --mesh 8x8 {CORNER} --algorithm ear": (
         "algorithm for broadcast must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
-        "u-torus-open, ring, recursive-doubling, nesbt-copies, brg, sbt, tcbt, nrsbt, nesbt or "
-        "nrbrg, not ear"
+        "u-torus-open, ring, recursive-doubling, chain, packed-trees, nesbt-copies, brg, sbt, "
+        "tcbt, nrsbt, nesbt or nrbrg, not ear"
     ),
     f"schedule --mesh 8x8 {CORNER} --partial": (
         f"--partial must be left out with eye broadcast {TREE}"
     ),
     f"schedule --mesh 8x8 {CORNER} --packet 0": "--packet must be 1 to 2147483647, not 0",
     f"schedule --mesh 8x8 {CORNER} --packet 1,2": "--packet must be a number of flits, not '1,2'",
-    f"schedule --mesh 8x8 {CORNER} --ports all": (
-        "--ports all must be left out with eye broadcast (on a hypercube nesbt-copies, brg, sbt, "
-        "tcbt, nrsbt, nesbt, nrbrg serve it)"
+    f"schedule --mesh 8x8 {CORNER} --algorithm eye --ports all": (
+        "--ports all must be left out with eye broadcast (on a hypercube packed-trees, "
+        "nesbt-copies, brg, sbt, tcbt, nrsbt, nesbt, nrbrg serve it)"
+    ),
+    f"schedule --mesh 8x8 {CORNER} --time-limit 1": (
+        "--time-limit must be left out with eye: it is for --algorithm best"
+    ),
+    f"schedule --mesh 8x8 {CORNER} --algorithm best --time-limit -1": (
+        "--time-limit must be 0 or more seconds, not -1.0"
+    ),
+    f"predict --mesh 2x2 {CORNER} --algorithm chain --timing self-timed": (
+        "timing of a program that streams must be barrier, not self-timed"
     ),
     f"schedule --mesh 8x8 {CORNER} --target 1,1": "--target must be left out with broadcast",
     f"schedule --mesh 8x8 {CORNER} --collective multicast": (

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.pieces import offsets_of
-from ...network.circles import has_circle
-from ...network.route_layers import layered_vcs
+from ...network.route_layers import has_circle, layered_vcs
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import CUSTOM, Blocks

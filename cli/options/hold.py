@@ -1,0 +1,44 @@
+"""The option by which tiles come late: ``--hold``."""
+
+from __future__ import annotations
+
+import click
+import numpy as np
+import numpy.typing as npt
+
+from ...model.base.errors import InvalidInput, require_range
+from ...model.base.texts import integers
+from ...model.network.config import NetworkConfig
+from ...model.network.words import node_in_words
+from .values import OptionValues
+
+_LONGEST = 1_000_000
+"""Cycles that a tile may hold its node: so long that the hardware is simulated in a minute."""
+
+hold_option = click.option(
+    "--hold",
+    metavar="X,Y:CYCLES",
+    multiple=True,
+    help="The tile of this node holds it back, at first, for so many cycles; repeatable; needs "
+    "--tile-ports.",
+)
+
+
+def chosen_hold(chosen: OptionValues, config: NetworkConfig) -> npt.NDArray[np.int64] | None:
+    """Read for how many cycles each node is held back: shape (nodes,); None where none is."""
+    if not chosen["hold"]:
+        return None
+    if not config.tile_ports:
+        raise InvalidInput("--hold needs --tile-ports")
+    topology = config.topology
+    held = np.zeros(topology.nodes, dtype=np.int64)
+    for text in chosen["hold"]:
+        place, colon, count = text.partition(":")
+        if not colon:
+            raise InvalidInput.of("--hold", "a node and cycles, such as 3,4:20", repr(text))
+        node = node_in_words(topology, place, "--hold")
+        topology.require_interface("--hold", node)
+        (cycles,) = integers("cycles of --hold", "a number", count, ",")[:1]
+        require_range("cycles of --hold", cycles, 0, _LONGEST)
+        held[node] = cycles
+    return held

@@ -1,0 +1,151 @@
+"""The register map of a network behind a bus: SystemRDL, and the C header and pages made of it.
+
+Written to docs/router.md, sections 16 and 21. ``engine.rdl`` says everything once; here the numbers
+of a network are put into it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING
+
+from ..model.base.errors import InvalidInput
+from ..model.image.host_port import table_stride, widths
+from ..model.network.buses import bus_data_bits, require_address_bits
+from ..model.network.config import NetworkConfig
+from ..model.network.config_file import identity
+
+if TYPE_CHECKING:
+    from systemrdl.node import AddrmapNode
+
+REGIONS = ("controller", "status", "message", "table")
+"""What a byte address means by its two highest bits."""
+
+RDL_FILE, HEADER_FILE, PAGES_FOLDER = "eyecast_engine.rdl", "eyecast_engine.h", "registers"
+"""The names of what :func:`register_map_files` writes."""
+
+LARGE_FONTS = ("Lato", "RobotoSlab")
+"""Fonts of the page, 7 of its 8 MB: without them a browser takes one of its own."""
+
+
+def bus_address_bits(config: NetworkConfig) -> int:
+    """Width of a byte address on the bus."""
+    width, places = widths(config), (bus_data_bits(config) // 8 - 1).bit_length()
+    return 2 + width["node_bits"] + width["host_address_bits"] + places
+
+
+def require_bus(config: NetworkConfig) -> None:
+    """Raise :class:`InvalidInput` for a network that cannot stand behind a bus."""
+    if not config.programs:
+        raise InvalidInput.of("programs", "at least 1 for a register map", config.programs)
+    require_address_bits(bus_address_bits(config))
+
+
+def region_base(config: NetworkConfig, region: str) -> int:
+    """The byte address at which a region begins, one of :data:`REGIONS`."""
+    return REGIONS.index(region) << bus_address_bits(config) - 2
+
+
+def node_bytes(config: NetworkConfig) -> int:
+    """Byte addresses from one node of a region to the next."""
+    return bus_data_bits(config) // 8 << widths(config)["host_address_bits"]
+
+
+def register_map(config: NetworkConfig) -> str:
+    """SystemRDL of all that a bus reaches. Raises :class:`InvalidInput` as :func:`require_bus`."""
+    require_bus(config)
+    template = Path(__file__).with_name("engine.rdl").read_text()
+    return Template(template).substitute(_numbers(config))
+
+
+def register_map_files(config: NetworkConfig, folder: Path) -> list[Path]:
+    """Write the register map into ``folder``, which is there. Gives the files' paths.
+
+    ``eyecast_engine.rdl`` is SystemRDL, ``eyecast_engine.h`` a header for C, and
+    ``registers/index.html`` a page; header and page are made by PeakRDL. Raises
+    :class:`InvalidInput` as :func:`require_bus`, and where PeakRDL is not installed.
+    """
+    text = register_map(config)
+    try:
+        from peakrdl_cheader.exporter import CHeaderExporter  # noqa: PLC0415 - optional
+        from peakrdl_html import HTMLExporter  # noqa: PLC0415 - optional
+    except ImportError as error:
+        installed = "installed (pip install 'eyecast[ip]')"
+        raise InvalidInput.of("PeakRDL, for register maps,", installed, "missing") from error
+    # Beside its place, so that it comes there whole.
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".registers-") as name:
+        work = Path(name)
+        source = work / RDL_FILE
+        source.write_text(text)
+        top = compiled(source)
+        CHeaderExporter().export(top, str(work / HEADER_FILE))
+        HTMLExporter().export(top, str(work / PAGES_FOLDER))
+        for fonts in LARGE_FONTS:
+            shutil.rmtree(work / PAGES_FOLDER / "fonts" / fonts)
+        shutil.rmtree(folder / PAGES_FOLDER, ignore_errors=True)
+        for part in (RDL_FILE, HEADER_FILE, PAGES_FOLDER):
+            (work / part).replace(folder / part)
+    return [folder / RDL_FILE, folder / HEADER_FILE, folder / PAGES_FOLDER / "index.html"]
+
+
+def compiled(source: Path) -> AddrmapNode:
+    """The address map that a file of SystemRDL describes, for tools that work on it."""
+    from systemrdl import RDLCompiler  # noqa: PLC0415 - optional
+
+    compiler = RDLCompiler()
+    compiler.compile_file(str(source))
+    return compiler.elaborate().top
+
+
+def _numbers(config: NetworkConfig) -> dict[str, object]:
+    """What takes the place of the names in ``engine.rdl``."""
+    size = bus_data_bits(config) // 8
+    bases = {f"{region}_at": f"{region_base(config, region):#x}" for region in REGIONS[1:]}
+    return {
+        **bases,
+        "network": _described(config),
+        "identity": f"{identity(config):#010x}",
+        "data_bits": bus_data_bits(config),
+        "bytes": size,
+        "width": config.flit_width,
+        "word_bits": f"{config.flit_width - 1}:0",
+        "step_bits": f"{config.step_bits - 1}:0",
+        "last_address_bit": bus_address_bits(config) - 1,
+        "programs": config.programs,
+        "nodes": config.topology.nodes,
+        "node_bytes": f"{node_bytes(config):#x}",
+        "message_words": config.message_words,
+        "table_words": config.table_words,
+        "senders": config.lanes,
+        "sender_bytes": f"{size * table_stride(config):#x}",
+        "arrived_words": config.lanes * config.mask_words,
+        "more_status": _more_status(config),
+        "without_memory": _without_memory(config),
+    }
+
+
+def _described(config: NetworkConfig) -> str:
+    """The network in words."""
+    label, parity = config.topology.label, ", parity" if config.parity else ""
+    return f"{label}, {config.vcs} VCs, words of {config.flit_width} bits{parity}."
+
+
+def _more_status(config: NetworkConfig) -> str:
+    """The status words that few networks have."""
+    lines = []
+    if config.lanes > 1:
+        lines.append(f"        sender_state_r further_sender_state[{config.lanes - 1}];")
+    if config.signature:
+        field = 'field { desc = "CRC-32 of all that left the router."; } signature[31:0];'
+        lines.append(f"        reg {{ {field} }} signature;")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _without_memory(config: NetworkConfig) -> str:
+    """Says which nodes have no memories, if there are any."""
+    switches = sorted(config.topology.switches)
+    numbers = ", ".join(map(str, switches))
+    return f"Switches, which have none: {numbers}." if switches else "Every node has one."

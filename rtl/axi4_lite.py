@@ -1,0 +1,118 @@
+"""AXI4-Lite in front of the host port (docs/router.md, section 21)."""
+
+import enum
+
+from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.lib.wiring import Component, In, Out, Signature, connect, flipped
+
+from ..model.network.buses import bus_data_bits
+from ..model.network.config import NetworkConfig
+from .bus_access import BusAccess, address_layout
+from .host_port import Refusal, RequestPort
+
+
+class Response(enum.IntEnum):
+    """How a write or a read went."""
+
+    OKAY = 0
+    SLVERR = 2
+    DECERR = 3
+
+
+class Axi4LiteBus(Signature):
+    """The five channels of AXI4-Lite, as the standard has them; directions are the manager's."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        address, width = address_layout(config).size, bus_data_bits(config)
+        super().__init__(
+            {
+                "awaddr": Out(address),
+                "awprot": Out(3),
+                "awvalid": Out(1),
+                "awready": In(1),
+                "wdata": Out(width),
+                "wstrb": Out(width // 8),
+                "wvalid": Out(1),
+                "wready": In(1),
+                "bresp": In(2),
+                "bvalid": In(1),
+                "bready": Out(1),
+                "araddr": Out(address),
+                "arprot": Out(3),
+                "arvalid": Out(1),
+                "arready": In(1),
+                "rdata": In(width),
+                "rresp": In(2),
+                "rvalid": In(1),
+                "rready": Out(1),
+            }
+        )
+
+
+class Axi4Lite(Component):
+    """Carries out writes and reads of a manager in turns, one at a time. Used by :class:`.Engine`.
+
+    Addresses and data stay at the manager until the access is over, so none is kept here.
+
+    Members
+    -------
+    bus : In(Axi4LiteBus)
+        Of the manager.
+    host : Out(RequestPort)
+        To the network.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        self._config = config
+        super().__init__({"bus": In(Axi4LiteBus(config)), "host": Out(RequestPort(config))})
+
+    def elaborate(self, _platform: object) -> Module:
+        """Choose, carry out, respond."""
+        m = Module()
+        m.submodules.access = bridge = BusAccess(self._config)
+        connect(m, bridge.host, flipped(self.host))
+        bus, access = self.bus, bridge.access
+        # Of the access under way, or of the last one.
+        active, write = Signal(), Signal()
+        self._elaborate_choice(m, active, write, access.answered)
+        m.d.comb += [
+            access.valid.eq(active),
+            access.write.eq(write),
+            access.address.eq(Mux(write, bus.awaddr, bus.araddr)),
+            access.data.eq(bus.wdata),
+            access.bytes.eq(bus.wstrb),
+            bus.awready.eq(access.answered & write),
+            bus.wready.eq(access.answered & write),
+            bus.arready.eq(access.answered & ~write),
+        ]
+        response = _response(access.refusal)
+        with m.If(bus.awready):
+            m.d.sync += [bus.bvalid.eq(1), bus.bresp.eq(response)]
+        with m.Elif(bus.bready):
+            m.d.sync += bus.bvalid.eq(0)
+        with m.If(bus.arready):
+            m.d.sync += [bus.rvalid.eq(1), bus.rresp.eq(response), bus.rdata.eq(access.read_data)]
+        with m.Elif(bus.rready):
+            m.d.sync += bus.rvalid.eq(0)
+        return m
+
+    def _elaborate_choice(self, m: Module, active: Signal, write: Signal, over: Value) -> None:
+        """Begin what can begin; of both, what was not the last."""
+        bus, may_write, may_read = self.bus, Signal(), Signal()
+        m.d.comb += [
+            may_write.eq(bus.awvalid & bus.wvalid & ~bus.bvalid),
+            may_read.eq(bus.arvalid & ~bus.rvalid),
+        ]
+        with m.If(active):
+            m.d.sync += active.eq(~over)
+        with m.Else():
+            m.d.sync += active.eq(may_write | may_read)
+            with m.If(may_write | may_read):
+                m.d.sync += write.eq(may_write & ~(may_read & write))
+
+
+def _response(refusal: Value) -> Value:
+    """What a refusal is on this bus."""
+    late = Mux(refusal == Refusal.NONE, Response.OKAY, Response.SLVERR)
+    return Mux(refusal == Refusal.NO_SUCH_WORD, Response.DECERR, late)

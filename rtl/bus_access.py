@@ -1,0 +1,139 @@
+"""Accesses of a bus: a byte address becomes a request (docs/router.md, section 21)."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data
+from amaranth.lib.wiring import Component, In, Out, Signature
+
+from ..model.network.buses import bus_data_bits, require_address_bits
+from ..model.network.config import NetworkConfig, bits_for
+from .host_port import Refusal, RequestPort, host_address_bits, node_bits
+
+REFUSED_WORD = 7
+"""The word of the controller that the bridge keeps: the last access that was refused."""
+
+REFUSAL_BITS = 2
+
+
+def address_layout(config: NetworkConfig) -> data.StructLayout:
+    """The parts of a byte address, the lowest first."""
+    return data.StructLayout(
+        {
+            "byte": bits_for(bus_data_bits(config) // 8 - 1),
+            "word": host_address_bits(config),
+            "node": node_bits(config),
+            "region": 2,
+        }
+    )
+
+
+class Access(Signature):
+    """One access of a bus after the other.
+
+    The directions are those of the bus.
+
+    Members
+    -------
+    valid : Out(1)
+        There is an access. All that is said of it stays as it is until it is answered, or given up
+        in that ``valid`` falls.
+    write, address, data, bytes : Out
+        It is a write; its byte address; the word to write, and which of its bytes. Valid while
+        ``valid`` is 1.
+    answered : In(1)
+        It is over at the end of this cycle.
+    read_data, refusal : In
+        The word read, and a :class:`.Refusal`. Valid while ``answered`` is 1.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        width = bus_data_bits(config)
+        super().__init__(
+            {
+                "valid": Out(1),
+                "write": Out(1),
+                "address": Out(address_layout(config)),
+                "data": Out(width),
+                "bytes": Out(width // 8),
+                "answered": In(1),
+                "read_data": In(width),
+                "refusal": In(REFUSAL_BITS),
+            }
+        )
+
+
+class BusAccess(Component):
+    """Carries out accesses as requests, and keeps the last one that was refused.
+
+    Used by :class:`.Axi4Lite` and :class:`.Wishbone`. Raises :class:`.InvalidInput` for a network
+    of more addresses than a bus has.
+
+    Members
+    -------
+    access : In(Access)
+        Of the bus.
+    host : Out(RequestPort)
+        To the network.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        require_address_bits(address_layout(config).size)
+        super().__init__({"access": In(Access(config)), "host": Out(RequestPort(config))})
+
+    def elaborate(self, _platform: object) -> Module:
+        """A request at a time, but for what needs none."""
+        m = Module()
+        access, host = self.access, self.host
+        refused, here = Signal.like(access.read_data), Signal()
+        # The controller leaves its reset a cycle late, and takes nothing before.
+        awake = Signal()
+        m.d.sync += awake.eq(1)
+        with m.FSM():
+            with m.State("ASK"), m.If(awake & access.valid):
+                m.d.comb += host.valid.eq(~here)
+                with m.If(here):
+                    m.next = "HERE"
+                with m.Elif(host.ready):
+                    m.next = "WAIT"
+            with m.State("HERE"):
+                m.d.comb += [
+                    access.answered.eq(access.valid),
+                    access.read_data.eq(Mux(access.write, 0, refused)),
+                    access.refusal.eq(
+                        Mux(access.write & access.bytes.any(), Refusal.NO_SUCH_WORD, Refusal.NONE)
+                    ),
+                ]
+                m.next = "ASK"
+            with m.State("WAIT"):
+                self._elaborate_wait(m)
+        self._elaborate_request(m, here)
+        with m.If(access.answered & (access.refusal != Refusal.NONE)):
+            m.d.sync += refused.eq(Cat(access.refusal, access.address.as_value()[REFUSAL_BITS:]))
+        return m
+
+    def _elaborate_wait(self, m: Module) -> None:
+        """Wait for the network, even if the bus does so no longer."""
+        access, host, given_up = self.access, self.host, Signal()
+        m.d.comb += [
+            access.answered.eq(host.answered & access.valid & ~given_up),
+            access.read_data.eq(host.read_data),
+            access.refusal.eq(host.refusal),
+        ]
+        m.d.sync += given_up.eq(~host.answered & (given_up | ~access.valid))
+        with m.If(host.answered):
+            m.next = "ASK"
+
+    def _elaborate_request(self, m: Module, here: Signal) -> None:
+        """What is asked for, and whether it is answered here: parts of words, and ``refused``."""
+        access, host, place = self.access, self.host, self.access.address
+        of_bridge = (place.region == 0) & (place.node == 0) & (place.word == REFUSED_WORD)
+        m.d.comb += [
+            here.eq(Mux(access.write, ~access.bytes.all(), of_bridge)),
+            # The controller comes first on the bus; spaces 0 and 1 and the others change places.
+            host.space.eq(place.region ^ 2),
+            host.node.eq(place.node),
+            host.address.eq(place.word),
+            host.write.eq(access.write),
+            host.write_data.eq(access.data),
+        ]

@@ -1,0 +1,71 @@
+"""Wishbone B4 in front of the host port (docs/router.md, section 21)."""
+
+from amaranth.hdl import Module
+from amaranth.lib.wiring import Component, In, Out, Signature, connect, flipped
+
+from ..model.network.buses import bus_data_bits
+from ..model.network.config import NetworkConfig
+from .bus_access import BusAccess, address_layout
+from .host_port import Refusal, RequestPort
+
+
+class WishboneBus(Signature):
+    """Wishbone B4 with byte addresses; names are the target's, directions the initiator's."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        width = bus_data_bits(config)
+        super().__init__(
+            {
+                "cyc_i": Out(1),
+                "stb_i": Out(1),
+                "we_i": Out(1),
+                "adr_i": Out(address_layout(config).size),
+                "sel_i": Out(width // 8),
+                "dat_i": Out(width),
+                "dat_o": In(width),
+                "ack_o": In(1),
+                "err_o": In(1),
+                "stall_o": In(1),
+            }
+        )
+
+
+class Wishbone(Component):
+    """Carries out the accesses of an initiator, one at a time. Used by :class:`.Engine`.
+
+    Members
+    -------
+    bus : In(WishboneBus)
+        Of the initiator.
+    host : Out(RequestPort)
+        To the network.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        self._config = config
+        super().__init__({"bus": In(WishboneBus(config)), "host": Out(RequestPort(config))})
+
+    def elaborate(self, _platform: object) -> Module:
+        """An access is over with a cycle of ``ack_o`` or ``err_o``, in which none begins."""
+        m = Module()
+        m.submodules.access = bridge = BusAccess(self._config)
+        connect(m, bridge.host, flipped(self.host))
+        bus, access = self.bus, bridge.access
+        over = bus.ack_o | bus.err_o
+        m.d.comb += [
+            access.valid.eq(bus.cyc_i & bus.stb_i & ~over),
+            access.write.eq(bus.we_i),
+            access.address.eq(bus.adr_i),
+            access.data.eq(bus.dat_i),
+            access.bytes.eq(bus.sel_i),
+            bus.stall_o.eq(~over),
+        ]
+        is_refused = access.refusal != Refusal.NONE
+        m.d.sync += [
+            bus.ack_o.eq(access.answered & ~is_refused),
+            bus.err_o.eq(access.answered & is_refused),
+        ]
+        with m.If(access.answered):
+            m.d.sync += bus.dat_o.eq(access.read_data)
+        return m

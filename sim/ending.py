@@ -1,0 +1,26 @@
+"""The end of a run, out of the word *result* of a controller (docs/router.md, section 16)."""
+
+from __future__ import annotations
+
+from ..model.run.run import Ending, EndState
+from ..rtl.run_control import RunState
+
+_STATES = {
+    RunState.DONE: EndState.DONE,
+    RunState.FAILED: EndState.FAILED,
+    RunState.TIMED_OUT: EndState.TIMED_OUT,
+}
+_STATE_LOW, _STATE_MASK = 8, 7
+_CULPRIT_LOW = 16
+
+
+def ending_of(result: int, cycle: int) -> Ending | None:
+    """Tell how the last run has ended; None if it has not ended by itself.
+
+    ``result`` is the word of that name, ``cycle`` the cycle at which the controller stands still.
+    """
+    state = _STATES.get(RunState(result >> _STATE_LOW & _STATE_MASK))
+    if state is None:
+        return None
+    culprit = None if state is EndState.DONE else result >> _CULPRIT_LOW
+    return Ending(state, cycle, culprit)

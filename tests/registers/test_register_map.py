@@ -1,0 +1,226 @@
+"""The register map: what SystemRDL says is what docs/router.md says, and the C header compiles."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.router_page import cells, section
+from helpers.switch_networks import switch_star
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.config_file import identity
+from eyecast.model.network.topology import hypercube, mesh
+from eyecast.registers.register_map import compiled, register_map, register_map_files
+
+SMALL = NetworkConfig(topology=mesh((3, 2)), programs=2, message_words=20, table_words=40, vcs=2)
+NETWORKS = {
+    "small": SMALL,
+    "64 bits, wide steps": replace(SMALL, flit_width=40, steps=100, message_words=300),
+    "all-port": replace(SMALL, topology=hypercube(2), all_port=True, programs=15),
+    "switches": replace(SMALL, topology=switch_star(3), signature=True, parity=True),
+}
+
+
+@pytest.fixture(params=NETWORKS)
+def mapped(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[NetworkConfig, Any]:
+    """A network, and the root of its map as SystemRDL's own compiler reads it."""
+    config = NETWORKS[request.param]
+    path = tmp_path / "map.rdl"
+    path.write_text(register_map(config))
+    return config, compiled(path)
+
+
+def bits(count: int) -> int:
+    """The page's bits(n)."""
+    return count.bit_length()
+
+
+def scheme(config: NetworkConfig) -> tuple[int, int, int]:
+    """Bytes of a word, bits of a word's number, and bits of a node's, by the page's formulas."""
+    lanes = config.topology.ports - 1 if config.all_port else 1
+    masks = -(-(1 << bits(config.steps)) // config.flit_width)
+    largest = max(
+        config.message_words,
+        lanes << bits(config.table_words - 1),
+        8 + 4 * config.programs,
+        4 + lanes * masks + lanes - 1 + config.signature,
+    )
+    nodes = max(1, bits(config.topology.nodes - 1))
+    return (4 if config.flit_width == 32 else 8), bits(largest - 1), nodes
+
+
+def place(config: NetworkConfig, region: int, node: int, word: int) -> int:
+    """A byte address, by the page's formula."""
+    size, words, nodes = scheme(config)
+    return ((region * 2**nodes + node) * 2**words + word) * size
+
+
+def test_every_region_lies_where_the_page_says(mapped: tuple[NetworkConfig, Any]) -> None:
+    config, top = mapped
+    table = {
+        int(row[0]): row[1] for row in cells(section("### Byte addresses")) if row[0] in "0123"
+    }
+    names = ["controller", "status", "message", "table"]
+    assert [name in table[region] or table[region] for region, name in enumerate(names)] == [
+        True
+    ] * 4
+    last = config.topology.nodes - 1
+    assert top.find_by_path("controller").absolute_address == place(config, 0, 0, 0)
+    for region, name in list(enumerate(names))[1:]:
+        for node in (0, 1, last):
+            found = top.find_by_path(f"{name}[{node}]").absolute_address
+            assert found == place(config, region, node, 0)
+        assert (
+            top.find_by_path(f"{name}[{last}]").parent.get_child_by_name(name).n_elements
+            == last + 1
+        )
+
+
+def test_registers_of_the_controller_are_those_of_the_page(
+    mapped: tuple[NetworkConfig, Any],
+) -> None:
+    config, top = mapped
+    rows = [row for row in cells(section("### Ports of the controller")) if row[0].isdigit()]
+    listed = {row[1]: (int(row[0]), row[2]) for row in rows if row[2] in ("r", "w", "rw")}
+    bridge = next(row for row in cells(section("### Byte addresses")) if row[1] == "refused")
+    listed[bridge[1]] = (int(bridge[0]), bridge[2])
+    size, _, _ = scheme(config)
+    controller = top.find_by_path("controller")
+    found = {
+        register.inst_name: (register.raw_address_offset // size, access(register))
+        for register in controller.registers()
+    }
+    assert found == listed
+    assert identity(config) == controller.find_by_path("identity.identity").get_property("reset")
+    entries = controller.find_by_path(f"entry[{config.programs - 1}]")
+    assert entries.address_offset == size * (8 + 4 * (config.programs - 1))
+    order = ["base", "words", "mode", "limit"]
+    assert [each.inst_name for each in entries.registers()] == order
+    assert [each.address_offset for each in entries.registers()] == [size * i for i in range(4)]
+    assert {access(each) for each in entries.registers()} == {"rw"}
+
+
+def access(register: Any) -> str:
+    """What software may do with all fields of a register."""
+    (found,) = {field.get_property("sw").name for field in register.fields()}
+    return str(found)
+
+
+def fields_of(register: Any) -> dict[str, tuple[int, int]]:
+    return {field.inst_name: (field.low, field.high) for field in register.fields()}
+
+
+def test_fields_of_the_controller_are_those_of_the_page(mapped: tuple[NetworkConfig, Any]) -> None:
+    config, top = mapped
+    rows = {
+        row[1]: row[3] for row in cells(section("### Ports of the controller")) if len(row) == 4
+    }
+    controller = top.find_by_path("controller")
+    # "bits 0–7: flags of the culprit; 8–10: state; …", in the order of the fields.
+    for name in ("command", "result", "enable"):
+        said = [
+            (int(low), int(high or low))
+            for low, high in re.findall(r"(?:bits? |; )(\d+)(?:–(\d+))?:", rows[name])
+        ]
+        assert list(fields_of(controller.find_by_path(name)).values()) == sorted(said)
+    commands = re.findall(r"(\d) \*(\w+)\*", rows["command"])
+    encoding = controller.find_by_path("command.command").get_property("encode")
+    assert {each.name: each.value for each in encoding} == {n: int(v) for v, n in commands}
+    states = [row for row in cells(section("### The controller")) if len(row) == 4]
+    encoding = controller.find_by_path("result.state").get_property("encode")
+    assert [(each.name.replace("_", " "), each.value) for each in encoding] == [
+        (row[0].strip("*"), int(row[1])) for row in states[1:]
+    ]
+    size, words, nodes = scheme(config)
+    highest = 2 + nodes + words + bits(size - 1) - 1
+    assert fields_of(controller.find_by_path("refused")) == {
+        "refusal": (0, 1),
+        "address": (2, highest),
+    }
+
+
+def test_words_of_status_are_those_of_the_page(mapped: tuple[NetworkConfig, Any]) -> None:
+    config, top = mapped
+    size, _, _ = scheme(config)
+    status = top.find_by_path("status[0]")
+    flags = [row for row in cells(section("### Flags")) if row[0].isdigit()]
+    assert fields_of(status.find_by_path("flags")) == {
+        row[1].strip("`"): (int(row[0]), int(row[0])) for row in flags
+    }
+    lanes = config.topology.ports - 1 if config.all_port else 1
+    masks = lanes * -(-(1 << bits(config.steps)) // config.flit_width)
+    words = {"flags": 0, "step": 1, "sender_state": 2, "stalled_flits": 3, "arrived": 4}
+    if lanes > 1:
+        words["further_sender_state"] = 4 + masks
+    if config.signature:
+        words["signature"] = 4 + masks
+    found = {each.inst_name: each.raw_address_offset // size for each in status.registers()}
+    assert found == words
+    assert status.get_child_by_name("arrived").n_elements == masks
+    assert {access(each) for each in status.registers()} == {"r"}
+    states = [row for row in cells(section("### Sender")) if len(row) == 3 and row[1].isdigit()]
+    encoding = status.find_by_path("sender_state.state").get_property("encode")
+    said = [(row[0].strip("*"), int(row[1])) for row in states]
+    assert [(each.name, each.value) for each in encoding] == [*said, ("expect", 6)]
+
+
+def test_memories_have_their_words(mapped: tuple[NetworkConfig, Any]) -> None:
+    config, top = mapped
+    message, last = top.find_by_path("message[1].word"), config.lanes - 1
+    assert message.get_property("mementries") == config.message_words
+    assert message.get_property("sw").name == "rw"
+    table = top.find_by_path(f"table[1].sender[{last}].word")
+    assert table.get_property("mementries") == config.table_words
+    assert table.get_property("sw").name == "w"
+    stride = 1 << bits(config.table_words - 1)
+    assert table.absolute_address == place(config, 3, 1, last * stride)
+    switches = sorted(config.topology.switches)
+    if switches:
+        said = f"Switches, which have none: {', '.join(map(str, switches))}."
+        assert message.parent.get_property("desc") == said
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc must be on PATH: install gcc")
+def test_the_header_compiles_and_has_the_same_addresses(
+    mapped: tuple[NetworkConfig, Any], tmp_path: Path
+) -> None:
+    config, _ = mapped
+    source, header, page = register_map_files(config, tmp_path)
+    assert source.read_text() == register_map(config)
+    assert page.is_file()
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    last = config.topology.nodes - 1
+    word = "controller.refused", place(config, 0, 0, 7)
+    entry = (
+        f"controller.entry[{config.programs - 1}].limit",
+        place(config, 0, 0, 8 + 4 * config.programs - 1),
+    )
+    flags = f"status[{last}].sender_state", place(config, 1, last, 2)
+    message = f"message[{last}].word.mem[3]", place(config, 2, last, 3)
+    table = f"table[{last}].sender[0].word.mem[7]", place(config, 3, last, 7)
+    lines = [
+        f'_Static_assert(offsetof(eyecast_engine_t, {name}) == {at}, "{name}");'
+        for name, at in (word, entry, flags, message, table)
+    ]
+    bench = tmp_path / "bench.c"
+    bench.write_text("\n".join(["#include <stddef.h>", f'#include "{header.name}"', *lines, ""]))
+    subprocess.run(["gcc", "-std=c11", "-Werror", "-fsyntax-only", bench], check=True)
+
+
+def test_networks_that_cannot_stand_behind_a_bus() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        register_map(replace(SMALL, programs=0))
+    assert str(refused.value) == "programs must be at least 1 for a register map, not 0"
+    large = replace(SMALL, topology=mesh((128, 128)), message_words=1 << 16)
+    with pytest.raises(InvalidInput) as refused:
+        register_map(large)
+    assert str(refused.value) == (
+        "bits of a byte address (regions, nodes, words of a node) must be at most 32, not 34"
+    )
