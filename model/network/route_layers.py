@@ -17,6 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..base.circles import find_circle
 from ..base.errors import InvalidInput
 from .routes import Nodes, Numbers, Offsets, route
 from .topology import Topology
@@ -69,20 +70,19 @@ def has_circle(path_offsets: Offsets, path_nodes: Numbers, vcs: Numbers) -> bool
     Paths and VCs are columns as those of a schedule; of parallel links each is all.
     """
     links = np.diff(path_offsets) - 1
+    if (links == 1).all():
+        return False
     inner = np.ones(path_nodes.size, np.bool_)
     inner[path_offsets[1:] - 1] = False
     begins = np.flatnonzero(inner)
-    pairs = path_nodes[begins] * (np.int64(path_nodes.max(initial=0)) + 1) + path_nodes[begins + 1]
-    # The links of a path are neighbours in the columns, but for the last and the next one's first.
+    ends = path_nodes[begins], path_nodes[begins + 1]
+    link = ends[0] * (np.int64(path_nodes.max(initial=0)) + 1) + ends[1]
+    # Links of a path are neighbours in the columns, but the last is beside the next path's first.
     last = np.zeros(begins.size, np.bool_)
     last[np.cumsum(links) - 1] = True
-    _, channel = np.unique(pairs * 256 + vcs, return_inverse=True)
-    held = np.flatnonzero(~last)
-    _, first = np.unique(
-        channel[held] * np.int64(channel.size) + channel[held + 1], return_index=True
-    )
-    before, after = channel[held][first], channel[held + 1][first]
-    return bool(left_after_peeling(before, after, int(channel.max(initial=-1)) + 1).any())
+    channels = link * MOST_LAYERS + vcs
+    edges = np.stack((channels[:-1], channels[1:]), axis=1)[~last[:-1]]
+    return bool(find_circle(edges))
 
 
 def _layer(layers: list[dict[_Link, set[_Link]]], links: list[_Link]) -> int:

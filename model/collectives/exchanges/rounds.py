@@ -45,7 +45,10 @@ def all_gather_of_rounds(
     nodes = topology.working_nodes.tolist()
     require_range(f"nodes for {algorithm}", len(nodes), 1, MOST_NODES)
     number = {node: block for block, node in enumerate(nodes)}
-    source, target, blocks, after = [], [], [], []
+    source: list[int] = []
+    target: list[int] = []
+    blocks: list[list[int]] = []
+    after: list[list[int]] = []
     brought: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for each in rounds:
         new = []

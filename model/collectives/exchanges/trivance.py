@@ -40,7 +40,7 @@ def _rounds(topology: Topology) -> Iterator[list[Send]]:
             held = before + behind + 1
             left = min(2 * held, side - held)
             up, down = left // 2, left - left // 2
-            sends = []
+            sends: list[Send] = []
             for node in range(topology.nodes):
                 # What this node gets: the nearest of those that its two partners have.
                 ranges = (
