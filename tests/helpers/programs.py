@@ -65,10 +65,12 @@ def encoded(
 
 
 def put(
-    step: int, *route: tuple[int, int] | tuple[int, int, int], length: int = 1, **addresses: int
+    step: int, *route: tuple[int, int] | tuple[int, int, int], length: int = 1, **fields: int
 ) -> Row:
+    """A row; ``fields`` are "source", "target" and what else a row may have."""
     segments = tuple(Segment(*(*segment, 0)[:3]) for segment in route)
-    return Row(step, segments, addresses.get("source", 0), addresses.get("target", 0), length)
+    addresses = fields.pop("source", 0), fields.pop("target", 0)
+    return Row(step, segments, *addresses, length, **fields)  # type: ignore[arg-type]
 
 
 def words(program: Program) -> npt.NDArray[np.uint64]:

@@ -1,0 +1,76 @@
+"""What a program does to the message memories, without any time: an interpreter of a page.
+
+Within a step it moves one word of one row after another, in an order that is drawn: a word is read,
+combined by NumPy's meaning of the operator and written at once. A row that streams goes on when the
+word that it waits for has come. For programs in which no order matters, the memories are those of
+every network that keeps docs/router.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import numpy.typing as npt
+
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
+
+Memory = npt.NDArray[np.uint64]
+
+
+def ending(program: Program, node: int, row: Row) -> tuple[int, int]:
+    """The node at the end of a row's route, and the lane by which its packet comes there."""
+    topology = program.config.topology
+    port = 0
+    for segment in row.route:
+        for _ in range(segment.hops):
+            node, port = (int(c[node, segment.port]) for c in (topology.neighbor, topology.peer))
+    return node, port if program.config.all_port else 1
+
+
+def wrapped(address: int, place: int, window: int) -> int:
+    """The address of word ``place`` of a message that begins at ``address``."""
+    if window == 0:
+        return address + place
+    size = 2**window
+    return address - address % size + (address + place) % size
+
+
+def carried_out(program: Program, memory: Memory, seed: int) -> Memory | None:
+    """The memories after all steps; None where some row waits for ever."""
+    memory = memory.copy()
+    config = program.config
+    draw = np.random.default_rng(seed)
+    half = 2 ** (config.message_words - 1).bit_length() // 2
+    for step in range(1, program.steps + 1):
+        rows = [(n, row) for n, own in enumerate(program.rows) for row in own if row.step == step]
+        ends = [ending(program, *each) for each in rows]
+        gone = [0] * len(rows)
+        come: Counter[tuple[int, int]] = Counter()
+        left = [number for number, (_, row) in enumerate(rows) if row.length]
+        while left:
+            draw.shuffle(left)
+            moved = False
+            for number in left:
+                node, row = rows[number]
+                place = gone[number]
+                awaited = place - row.lead
+                if row.stream and awaited >= 0 and come[node, row.stream] <= awaited:
+                    continue
+                word = memory[node, wrapped(row.source_address, place, row.window)]
+                target, lane = ends[number]
+                address = wrapped(row.target_address, place, row.window)
+                if row.operator:
+                    operator = config.operators[(row.operator - 1) // 2]
+                    at = address if row.operator % 2 else address ^ half
+                    there = memory[target, at : at + 1]
+                    (word,) = operator.combine(there, np.array([word]), config.flit_width)
+                memory[target, address] = word
+                come[target, lane] += not row.continued
+                gone[number] += 1
+                moved = True
+            if not moved:
+                return None
+            left = [number for number in left if gone[number] < rows[number][1].length]
+    return memory
