@@ -131,9 +131,7 @@ def remove_dead(netlist: Netlist, outputs: Outputs) -> dict[str, int]:
     live = Liveness(netlist, outputs)
     netlist.assigns = [each for each in netlist.assigns if live.mask(each.target)]
     netlist.cells = [each for each in netlist.cells if _stays(each, live)]
-    netlist.processes = [
-        body for body in netlist.processes if any(map(live.mask, targets(body)))
-    ]
+    netlist.processes = [body for body in netlist.processes if any(map(live.mask, targets(body)))]
     for cell in netlist.cells:
         _narrow(cell, netlist, live)
     return live.read

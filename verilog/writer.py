@@ -82,9 +82,7 @@ class ModuleText:
         self._once = self._uses
         self._names = Names(netlist)
         self._inline = frozenset(
-            wire
-            for wire, source in self._sources.items()
-            if wire not in self._cut_up
+            wire for wire, source in self._sources.items() if wire not in self._cut_up
         )
         body = self._body()
         self.missing = frozenset(
@@ -215,7 +213,9 @@ class ModuleText:
             bits = cut(subject, len(pattern) - found.end(), len(found[0]))
             if found[0] in ("0", "1"):
                 text = self._operand(bits)
-                texts.append(text if found[0] == "1" else f"!{text}" if text[0] != "!" else f"!({text})")
+                texts.append(
+                    text if found[0] == "1" else f"!{text}" if text[0] != "!" else f"!({text})"
+                )
             else:
                 texts.append(f"{self._operand(bits)} == {_constant(Constant(found[0]))}")
         return " & ".join(map(beside, texts)) if len(texts) > 1 else texts[0]
