@@ -83,9 +83,11 @@ def _require_alike(program: ProgramTable, several: Numbers, *, barrier: bool) ->
     """Decline where the packets ``several`` that share words do not all combine in one way."""
     if not several.size:
         return
-    operator = program.operator[several]
+    operator, config = program.operator[several], program.config
     alike = (operator == operator[0]).all() and operator[0] % 2 == 1
-    if not (barrier and alike and program.config.operators[operator[0] // 2].built_in):
+    # A word may have to wait for one that it is combined with, where an operator takes time.
+    alike = alike and config.operator_latency == 0 and config.operators[operator[0] // 2].built_in
+    if not (barrier and alike):
         raise Declined("several packets are written to the same words")
 
 
