@@ -165,12 +165,11 @@ class _Search:
         cycles = np.where(words > 0, -(-words // np.maximum(ports, 1)) + hops * self._hop_cycles, 0)
         node = int(cycles.argmax())
         way = f"{hops} hops" if hops > 1 else "1 hop"
-        farther = "" if hops == 1 else " or farther"
         count = int(ports[node])
         by = "one port" if count == 1 else f"{count} ports"
         if self._backwards:
             verb = {"get": "send", "send": "get"}[verb]
-        reason = f"node {node} must {verb} {words[node]} words by {by}, {way} away{farther}"
+        reason = f"node {node} must {verb} {words[node]} words by {by}, {way} away"
         return CycleBound(int(cycles[node]), reason)
 
     def _volume(self) -> CycleBound:

@@ -171,11 +171,11 @@ BAD_OPTIONS = {
         "--ports all must be left out with eye broadcast (on a hypercube packed-trees, "
         "nesbt-copies, brg, sbt, tcbt, nrsbt, nesbt, nrbrg serve it)"
     ),
-    f"schedule --mesh 8x8 {CORNER} --time-limit 1": (
-        "--time-limit must be left out with eye: it is for --algorithm best"
+    f"schedule --mesh 8x8 {CORNER} --seconds 1": (
+        "--seconds must be left out with eye: it is for --algorithm best"
     ),
-    f"schedule --mesh 8x8 {CORNER} --algorithm best --time-limit -1": (
-        "--time-limit must be 0 or more seconds, not -1.0"
+    f"schedule --mesh 8x8 {CORNER} --algorithm best --seconds -1": (
+        "--seconds must be 0 or more seconds, not -1.0"
     ),
     f"predict --mesh 2x2 {CORNER} --algorithm chain --timing self-timed": (
         "timing of a program that streams must be barrier, not self-timed"
