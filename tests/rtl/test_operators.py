@@ -50,7 +50,17 @@ def run(
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("limits", [{"operators":"add,min-signed","vcs":2},{"operators":"add", "streams":True},{"operators":"xor","streams":True,"vcs":2,"depth":1},{"streams":True},{"streams":True,"contention_free":True,"link_registers":1,"depth":4}, {"operators":"add,max","all_port":True}])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"operators": "add,min-signed", "vcs": 2},
+        {"operators": "add", "streams": True},
+        {"operators": "xor", "streams": True, "vcs": 2, "depth": 1},
+        {"streams": True},
+        {"streams": True, "contention_free": True, "link_registers": 1, "depth": 4},
+        {"operators": "add,max", "all_port": True},
+    ],
+)
 def test_drawn(clock: ClockDomain, seed: int, limits) -> None:
     config = NetworkConfig(topology=mesh((3, 2)), message_words=32, **limits)
     made = drawn_program(config, seed, 4)
