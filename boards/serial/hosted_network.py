@@ -1,7 +1,7 @@
 """A network and its serial host behind five pins: what a board holds, and what is simulated."""
 
-from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Signal
-from amaranth.lib.wiring import Component, In, Out
+from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Signal, Value
+from amaranth.lib.wiring import Component, In, Out, connect
 
 from ...model.network.config import NetworkConfig
 from ...rtl.host_port import ASKED
@@ -29,7 +29,8 @@ class HostedNetwork(Component):
     rx, tx : In(1), Out(1)
         The line.
     led : Out(2)
-        Bit 0: done. Bit 1: error. In reset of the network they show how the last run ended.
+        Bit 0: done. Bit 1: error. In reset of the network, or while a controller holds its core in
+        reset, they show how the last run ended.
 
     """
 
@@ -60,22 +61,25 @@ class HostedNetwork(Component):
         m.submodules.host = DomainRenamer("host")(host)
         m.submodules.network = DomainRenamer("network")(network)
         m.d.comb += [host.rx.eq(self.rx), self.tx.eq(host.tx)]
-        for name in ("barrier", "half_duplex"):
-            m.d.comb += getattr(network, name).eq(getattr(host, name))
         self._elaborate_answers(m, host, network)
-        with m.If(~host.network_reset):
+        shown: Value = ~host.network_reset
+        if self._config.programs:
+            shown = Cat(network.busy, network.done, network.error).any()
+        with m.If(shown):
             m.d.host += self.led.eq(Cat(host.done, host.error))
         return m
 
     def _elaborate_answers(self, m: Module, host: UartHost, network: Network) -> None:
         """Register the answers of all nodes: the host looks at them bytes later."""
-        for name in ASKED:
-            m.d.comb += getattr(network.host, name).eq(getattr(host.host, name))
-        answers = [
-            (host.host.read_data, network.host.read_data),
-            (host.done, network.done),
-            (host.error, network.error),
-        ]
+        answers = [(host.done, network.done), (host.error, network.error)]
+        if self._config.programs:
+            connect(m, host.host, network.host)
+        else:
+            for name in ("barrier", "half_duplex"):
+                m.d.comb += getattr(network, name).eq(getattr(host, name))
+            for name in ASKED:
+                m.d.comb += getattr(network.host, name).eq(getattr(host.host, name))
+            answers.append((host.host.read_data, network.host.read_data))
         for seen, answer in answers:
             register = Signal.like(seen)
             m.d.host += register.eq(answer)

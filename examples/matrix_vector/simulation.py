@@ -9,6 +9,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 
@@ -127,8 +128,6 @@ def _simulator(made: Software) -> Path:
 
 def draw(product: Product, path: str) -> None:
     """Draw for each tile when it waits for x, computes, and shares its part of y."""
-    import matplotlib.pyplot as plt
-
     spread, end = product.ends
     figure, axes = plt.subplots(figsize=(8, 3.2))
     for tile, busy in enumerate(product.computes.T):
