@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput
 from ..model.compare.case import Case
@@ -48,10 +47,8 @@ def run_on_board(
     """
     require_network(host, case.program.config)
     job = job_of(case)
-    if job.controller:
-        result = carry_out(host, job, say)
-    else:
-        result = _carry_out_in_reset(host, job, say)
+    run = carry_out if job.controller else _carry_out_in_reset
+    result = run(host, job, say)
     return compare_with_board(case, hardware_run(job, result, Trace.empty(0)))
 
 
