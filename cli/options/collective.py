@@ -76,7 +76,7 @@ collective_options = option_group(
         "use all ports. best is the fastest of all.",
     ),
     click.option(
-        "--time-limit",
+        "--seconds",
         metavar="SECONDS",
         type=float,
         help="With --algorithm best: begin with no further algorithm after so many seconds.",
@@ -158,8 +158,8 @@ def make_schedule(chosen: OptionValues, topology: Topology, source: int | None) 
     name = chosen["algorithm"] or _default_algorithm(collective, request)
     if name == BEST:
         return _best_schedule(chosen, request)
-    if chosen.get("time_limit") is not None:
-        raise InvalidInput(f"--time-limit must be left out with {name}: it is for --algorithm best")
+    if chosen.get("seconds") is not None:
+        raise InvalidInput(f"--seconds must be left out with {name}: it is for --algorithm best")
     algorithm = find_algorithm(collective, name)
     try:
         schedule = algorithm.generate(request)
@@ -179,9 +179,9 @@ def _best_schedule(chosen: OptionValues, request: Request) -> Schedule:
     # Numba takes long to load, and what is refused is refused before.
     from ...model.compare.best import choose_best
 
-    limit = chosen.get("time_limit")
+    limit = chosen.get("seconds")
     if limit is not None and not limit >= 0:
-        raise InvalidInput.of("--time-limit", "0 or more seconds", limit)
+        raise InvalidInput.of("--seconds", "0 or more seconds", limit)
 
     def compiled(schedule: Schedule) -> Compiled:
         (one,) = fitted(chosen, [schedule])
