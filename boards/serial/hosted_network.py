@@ -1,5 +1,8 @@
 """A network and its serial host behind five pins: what a board holds, and what is simulated."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Signal, Value
 from amaranth.lib.wiring import Component, In, Out, connect
 
@@ -8,6 +11,21 @@ from ...rtl.host_port import ASKED
 from ...rtl.network import Network
 from .device import UartHost
 from .frame import require_boardable
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """A design of somebody's own around a network with a controller, for a board.
+
+    name
+        A text that is another one for each design: what was built is kept by it.
+    wrap
+        Makes the component that has the network inside, and at least its ports ``host``, ``busy``,
+        ``done``, ``error`` and ``cycle``.
+    """
+
+    name: str
+    wrap: Callable[[Network], Component]
 
 
 class HostedNetwork(Component):
@@ -21,6 +39,8 @@ class HostedNetwork(Component):
         As for :class:`.UartHost`.
     tile_by_name
         As for :class:`.Network`.
+    around
+        A design around the network; None: the network alone.
 
     Attributes
     ----------
@@ -35,13 +55,20 @@ class HostedNetwork(Component):
     """
 
     def __init__(
-        self, config: NetworkConfig, *, divisor: int, timeout: int, tile_by_name: bool = False
+        self,
+        config: NetworkConfig,
+        *,
+        divisor: int,
+        timeout: int,
+        tile_by_name: bool = False,
+        around: Surroundings | None = None,
     ) -> None:
         require_boardable(config)
         self._config = config
         self._divisor = divisor
         self._timeout = timeout
         self._tile_by_name = tile_by_name
+        self._around = around
         super().__init__(
             {
                 "clk": In(1),
@@ -57,6 +84,8 @@ class HostedNetwork(Component):
         m = Module()
         host = UartHost(self._config, divisor=self._divisor, timeout=self._timeout)
         network = Network(self._config, tile_by_name=self._tile_by_name)
+        if self._around is not None:
+            network = self._around.wrap(network)
         self._elaborate_domains(m, host)
         m.submodules.host = DomainRenamer("host")(host)
         m.submodules.network = DomainRenamer("network")(network)
