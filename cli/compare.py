@@ -292,15 +292,25 @@ def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
         say(*(f"not served by {name}: {why}" for name, why in comparison.refusals.items()))
     elif comparison.refusals:
         say(f"not served by {', '.join(comparison.refusals)} (--why says why)")
+    for (why_not, timings), names in _without_cycles(comparison.entries).items():
+        have = "has" if len(names) == 1 else "have"
+        say(f"{', '.join(names)} {have} no cycles, {timings}: {why_not}")
     for entry in comparison.entries:
-        for refusal in dict.fromkeys(entry.refusals.values()):
-            timings = [timing for timing, why in entry.refusals.items() if why == refusal]
-            say(f"{entry.name} has no cycles, {' and '.join(timings)}: {refusal}")
         for timing, result in entry.verified.items():
             for check in result.checks:
                 if not check.agrees:
                     values = f"{check.predicted} predicted, {check.measured} on the hardware"
                     say(f"{entry.name}, {timing}: {check.name} {values}")
+
+
+def _without_cycles(entries: Sequence[Entry]) -> dict[tuple[str, str], list[str]]:
+    """Names of the algorithms without cycles, by the reason and the timings that it is for."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for entry in entries:
+        for refusal in dict.fromkeys(entry.refusals.values()):
+            timings = [timing for timing, why in entry.refusals.items() if why == refusal]
+            names.setdefault((refusal, " and ".join(timings)), []).append(entry.name)
+    return names
 
 
 def _bound_row(name: str, least: Mapping[str, int]) -> tuple[object, ...]:

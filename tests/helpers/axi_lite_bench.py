@@ -55,3 +55,10 @@ async def refusals(dut: Any) -> None:
     given = told()
     await begin(dut)
     await Bench(dut, AxiLite(dut, given["seed"]), given).refusals()
+
+
+@cocotb.test()
+async def register_map(dut: Any) -> None:
+    given = told()
+    await begin(dut)
+    await Bench(dut, AxiLite(dut, given["seed"]), given).register_map()
