@@ -50,6 +50,10 @@ PARTS: dict[str, tuple[Callable[..., Component], NetworkConfig]] = {
     "router, contention-free": (DirectRouter, CONTENTION_FREE),
     "interface, 1 VC": (NetworkInterface, MESH),
     "interface, contention-free": (NetworkInterface, CONTENTION_FREE),
+    "interface, operator add": (NetworkInterface, replace(MESH, operators="add")),
+    "interface, streams": (NetworkInterface, replace(MESH, streams=True)),
+    "interface, add and streams": (NetworkInterface, replace(MESH, operators="add", streams=True)),
+    "router, contention-free, streams": (DirectRouter, replace(CONTENTION_FREE, streams=True)),
 }
 CONSTANT = {"linked": -1, "node": 0}
 """Inputs that are constant in a network."""
