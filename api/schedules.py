@@ -12,7 +12,8 @@ from ..model.base.errors import InvalidInput, require_range
 from ..model.base.pieces import offsets_of
 from ..model.collectives.least import least_measures, word_measures
 from ..model.collectives.notes import landmarks
-from ..model.collectives.registry import Ports, Request, algorithms_for, find_algorithm
+from ..model.collectives.registry import algorithms_for, find_algorithm
+from ..model.collectives.request import Ports, Request
 from ..model.network.faults import draw_faults, with_faults
 from ..model.network.topology import Topology
 from ..model.schedule.builder import one_block_schedule
@@ -54,6 +55,8 @@ def schedule(
 ) -> Schedule:
     """Make the schedule of an algorithm, and prove it.
 
+    algorithm
+        One of :func:`algorithms`, or "best": the one that takes the fewest cycles.
     source
         The root of a collective that has one; None for all-gather and all-to-all.
     targets
@@ -87,9 +90,20 @@ def schedule(
         duplex=Ports(ports).duplex,
         packet=packet,
     )
+    if algorithm == "best":
+        return _best(collective, request)
     made = find_algorithm(collective, algorithm).generate(request)
     made.check()
     return made
+
+
+def _best(collective: str, request: Request) -> Schedule:
+    """The fastest schedule on a network as large as each needs."""
+    # Loads the compiled cycle model.
+    from ..model.compare.best import choose_best  # noqa: PLC0415
+    from ..model.program.certified import compile_certified  # noqa: PLC0415
+
+    return choose_best(collective, request, lambda made: compile_certified(made, {})).schedule
 
 
 def with_random_faults(

@@ -137,7 +137,8 @@ def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, V
 
 def _proof_case(config: NetworkConfig) -> Case:
     """A broadcast of a few flits from the first node, as any connected network can do it."""
-    from ..model.collectives.registry import Request, find_algorithm
+    from ..model.collectives.registry import find_algorithm
+    from ..model.collectives.request import Request
     from ..model.compare.case import Case
 
     topology = config.topology

@@ -34,6 +34,7 @@ COMMANDS = {
     "costs": "Print the papers' formulas for hypercubes.",
     "demo": "Run two broadcasts on the hardware, and draw them.",
     "doctor": "Say what is installed, and what is missing.",
+    "image": "Make one image of several programs, for a host that loads them.",
     "predict": "Predict the cycles of every step with the cycle model.",
     "program": "Compile a schedule to the injection tables of a network.",
     "schedule": "Make and prove a schedule, beside its lower bounds.",
@@ -156,6 +157,7 @@ def cli(context: click.Context) -> None:
     eyecast convert  all-gather.xml s.json --mesh 4x4   files of other people's tools
     eyecast costs    --collective scatter               what the papers' formulas say of hypercubes
     eyecast boards, bitstream, board-run                the same on an FPGA board
+    eyecast image    a.json b.json -o chip.csv          what a host writes to load programs
     eyecast cache                                       what was built and is kept, and its size
     eyecast demo, doctor, completion                    a first look; what is installed; for a shell
     """  # noqa: D301 - click wants the control character itself

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from ..model.base.errors import InvalidInput
-from ..model.base.files import is_special
 from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
 from ..model.network.words import SizeLimit
@@ -17,6 +15,7 @@ from ..model.program.file import write_program
 from ..model.program.layout import held_words
 from ..model.program.program import Program
 from .console import busy, print_json, print_table, say, say_written
+from .image import image_files
 from .options.collective import collective_options, schedule_facts
 from .options.hardware import (
     fitted,
@@ -100,12 +99,7 @@ def _image_files(image: str | None) -> list[str]:
             if was_typed(name):
                 raise InvalidInput(f"--{name} needs --image FILE")
         return []
-    path = Path(image)
-    if path.suffix.lower() == ".json":
-        raise InvalidInput.of("image", "a file that does not end in .json", image)
-    if is_special(path):
-        raise InvalidInput.of("image", "a file, which another is written beside", image)
-    return [image, str(path.with_suffix(".json"))]
+    return image_files(image, "image")
 
 
 def _image(compiled: Compiled, timing: Timing, chosen: OptionValues) -> Image:
@@ -121,7 +115,7 @@ def _image(compiled: Compiled, timing: Timing, chosen: OptionValues) -> Image:
     return Image(
         program=case.program,
         timing=timing,
-        loads=case.payload.loads(),
+        loads=case.payload.loads(case.program.config),
         predicted=case.predicted,
         known=held_words(compiled.schedule, compiled.layout),
         number=chosen["number"],

@@ -10,6 +10,7 @@ import click
 
 from ..model.base.errors import InvalidInput
 from ..model.base.files import is_special, write_atomically
+from ..model.network.buses import HostBus, TileBus, require_buses
 from ..model.network.config_file import network_to_json
 from ..model.network.words import SizeLimit
 from .console import busy, say_written
@@ -24,21 +25,32 @@ from .options.values import complete_files
 @exported_hardware_options
 @ports_option
 @click.option(
+    "--bus",
+    type=click.Choice([bus.value for bus in HostBus]),
+    help="A bus in front of the host port; needs --programs.",
+)
+@click.option(
+    "--tile",
+    type=click.Choice([bus.value for bus in TileBus]),
+    help="A bus in front of every tile port; needs --tile-ports.",
+)
+@click.option(
     *("-o", "--output"),
     metavar="FILE",
     required=True,
     shell_complete=complete_files,
     help="Write the Verilog here.",
 )
-def verilog_command(output: str, **chosen: Any) -> None:
+def verilog_command(output: str, bus: str | None, tile: str | None, **chosen: Any) -> None:
     """Write the network as Verilog, and beside it (.json) its ports and parameters.
 
     The top module is eyecast_network. docs/router.md says how to load and start it: in section 6,
     and in section 16 where a controller does it. A faulty node is a whole tile in it, memories too;
     only its links are missing. A switch is a module of its own, eyecast_switch, without interface
-    and memories. To a pipe or a device the Verilog is written alone.
+    and memories. With --bus or --tile the top module is eyecast_engine: the network behind buses,
+    whose addresses are in section 21. To a pipe or a device the Verilog is written alone.
     """
-    from ..sim.verilog import TOP_MODULE, describe_ports, network_verilog
+    from ..sim import verilog
 
     path = Path(output)
     if path.suffix.lower() == ".json":
@@ -47,11 +59,13 @@ def verilog_command(output: str, **chosen: Any) -> None:
     beside = None if is_special(path) else str(path.with_suffix(".json"))
     require_output_files(beside)
     config = chosen_config(chosen, chosen_topology(chosen, SizeLimit.HARDWARE))
+    buses = (HostBus(bus) if bus else None, TileBus(tile) if tile else None)
+    require_buses(config, *buses)
     with busy("converting to Verilog"):
-        text = network_verilog(config, trace=False)
+        text = verilog.network_verilog(config, host=buses[0], tile=buses[1])
     description = {
-        "top": TOP_MODULE,
-        "ports": describe_ports(config),
+        "top": verilog.ENGINE_MODULE if any(buses) else verilog.TOP_MODULE,
+        "ports": verilog.describe_ports(config, *buses),
         "parameters": network_to_json(config),
     }
     write_atomically(output, text)

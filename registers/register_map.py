@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..model.base.errors import InvalidInput
 from ..model.image.host_port import table_stride, widths
+from ..model.network.buses import bus_data_bits, require_address_bits
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
 
@@ -29,30 +30,18 @@ RDL_FILE, HEADER_FILE, PAGES_FOLDER = "eyecast_engine.rdl", "eyecast_engine.h", 
 LARGE_FONTS = ("Lato", "RobotoSlab")
 """Fonts of the page, 7 of its 8 MB: without them a browser takes one of its own."""
 
-MOST_ADDRESS_BITS = 32
-
-
-def data_bits(config: NetworkConfig) -> int:
-    """Width of the data on a bus in front of the network."""
-    return 32 if config.flit_width == 32 else 64
-
 
 def bus_address_bits(config: NetworkConfig) -> int:
     """Width of a byte address on the bus."""
-    width, places = widths(config), (data_bits(config) // 8 - 1).bit_length()
+    width, places = widths(config), (bus_data_bits(config) // 8 - 1).bit_length()
     return 2 + width["node_bits"] + width["host_address_bits"] + places
 
 
 def require_bus(config: NetworkConfig) -> None:
     """Raise :class:`InvalidInput` for a network that cannot stand behind a bus."""
     if not config.programs:
-        raise InvalidInput.of("bus", "left out of a network of 0 programs", "given")
-    if bus_address_bits(config) > MOST_ADDRESS_BITS:
-        raise InvalidInput.of(
-            "bits of a byte address (regions, nodes, words of a node)",
-            f"at most {MOST_ADDRESS_BITS}",
-            bus_address_bits(config),
-        )
+        raise InvalidInput.of("programs", "at least 1 for a register map", config.programs)
+    require_address_bits(bus_address_bits(config))
 
 
 def region_base(config: NetworkConfig, region: str) -> int:
@@ -62,7 +51,7 @@ def region_base(config: NetworkConfig, region: str) -> int:
 
 def node_bytes(config: NetworkConfig) -> int:
     """Byte addresses from one node of a region to the next."""
-    return data_bits(config) // 8 << widths(config)["host_address_bits"]
+    return bus_data_bits(config) // 8 << widths(config)["host_address_bits"]
 
 
 def register_map(config: NetworkConfig) -> str:
@@ -113,13 +102,13 @@ def compiled(source: Path) -> AddrmapNode:
 
 def _numbers(config: NetworkConfig) -> dict[str, object]:
     """What takes the place of the names in ``engine.rdl``."""
-    size = data_bits(config) // 8
+    size = bus_data_bits(config) // 8
     bases = {f"{region}_at": f"{region_base(config, region):#x}" for region in REGIONS[1:]}
     return {
         **bases,
         "network": _described(config),
         "identity": f"{identity(config):#010x}",
-        "data_bits": data_bits(config),
+        "data_bits": bus_data_bits(config),
         "bytes": size,
         "width": config.flit_width,
         "word_bits": f"{config.flit_width - 1}:0",

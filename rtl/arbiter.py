@@ -208,7 +208,7 @@ def _first(m: Module, entries: list[_Contest]) -> _Contest:
     half = 1 << (len(entries) - 1).bit_length() - 1
     low, high = _first(m, entries[:half]), _first(m, entries[half:])
     # Signals, so that what is used more than once is worked out once.
-    asked, masked, is_high = Signal(), Signal(), Signal()
+    asked, masked, is_high = Signal(name="asked"), Signal(name="masked"), Signal(name="is_high")
     number = Cat(Mux(is_high, high.number, low.number), is_high)
     m.d.comb += [
         asked.eq(low.asked | high.asked),

@@ -81,7 +81,7 @@ class Controller(Component):
         connect(m, flipped(self).nodes, control.nodes)
         connect(m, flipped(self).host, under_way.host)
         connect(m, under_way.tiles, flipped(self).tiles)
-        image, enable = Signal(IDENTITY_BITS), Signal()
+        image, enable = Signal(IDENTITY_BITS, name="image"), Signal(name="enable")
         self._elaborate_state(m, control)
         self._elaborate_check(m, check, under_way.request, control, directory, image)
         carried_out, kept = Signal(), {ControllerWord.IMAGE: image, ControllerWord.ENABLE: enable}
@@ -180,7 +180,7 @@ class Controller(Component):
         self, m: Module, under_way: RequestUnderWay, control: RunControl
     ) -> Value:
         """Read the flags of the node to blame. Gives the word that tells of the last run."""
-        flags, known = Signal(flags_layout(parity=True)), Signal()
+        flags, known = Signal(flags_layout(parity=True), name="flags"), Signal(name="known")
         m.d.comb += [
             under_way.fetch.eq(self.error & ~known),
             under_way.fetch_node.eq(control.culprit),

@@ -69,7 +69,7 @@ class Directory(Component):
         shown = {field: getattr(self, field.name.lower()) for field in EntryField}
         for field, value in shown.items():
             memory = Memory(shape=len(value), depth=programs, init=[])
-            m.submodules[field.name.lower()] = memory
+            m.submodules[f"directory_{field.name.lower()}"] = memory
             write_port, read_port = memory.write_port(), memory.read_port(domain="comb")
             kept = read_port.data
             if field == EntryField.WORDS:

@@ -73,7 +73,7 @@ class FlitBuffer(Component):
         How many places are used is told by as many bits, the lowest set.
         """
         m = Module()
-        used, stored = Signal(self._depth), Signal()
+        used, stored = Signal(self._depth, name="used"), Signal(name="stored")
         m.d.comb += [
             self.front_valid.eq(used[0]),
             self.overflow.eq(self.write & used[-1]),
@@ -124,7 +124,9 @@ class FlitBuffer(Component):
         A block RAM wants a clock to be read. At the falling edge it has the data for the second
         half of the cycle, in which they pass the crossbar, and the labels for the next cycle.
         """
-        end, front, second = (Signal(range(self._depth)) for _ in range(3))
+        end, front, second = (
+            Signal(range(self._depth), name=name) for name in ("end", "front", "second")
+        )
         m.d.comb += second.eq(self._after(front))
         with m.If(stored):
             m.d.sync += end.eq(self._after(end))
@@ -139,7 +141,7 @@ class FlitBuffer(Component):
         def keep(name: str, bits: Value, place: Signal) -> Value:
             """Read a memory at a place."""
             kept = Memory(shape=len(bits), depth=self._depth, init=[], attrs=attributes)
-            m.submodules[name] = kept
+            m.submodules[f"buffer_{name}"] = kept
             write_port, read_port = kept.write_port(), kept.read_port(domain=domain)
             m.d.comb += [write_port.en.eq(stored), write_port.data.eq(bits)]
             m.d.comb += [write_port.addr.eq(end), read_port.addr.eq(place)]

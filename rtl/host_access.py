@@ -14,8 +14,9 @@ def carried_out(m: Module, host: Any, node: Value, may: Value | None = None) -> 
 
     That is the first cycle of the request in which it ``may`` be. Core reset is nothing to it.
     """
-    asked, now = Signal(), Signal()
-    served, answered = Signal(reset_less=True), Signal(reset_less=True)
+    asked, now = Signal(name="asked"), Signal(name="now")
+    served = Signal(reset_less=True)
+    answered = Signal(reset_less=True)
     m.d.comb += [
         asked.eq(host.valid & (host.node == node)),
         now.eq(asked & ~served & (C(1) if may is None else may)),

@@ -112,7 +112,7 @@ class Arrival(Component):
         m = Module()
         flit = self.link.flit
         slot = Signal(slot_layout(self._config))
-        leads, delivered = Signal(), Signal()
+        leads, delivered = Signal(name="leads"), Signal(name="delivered")
         m.d.comb += [slot.eq(flit.data[: slot.shape().size]), self.item.flit.eq(flit)]
         if 0 in self._outputs:
             m.d.comb += delivered.eq(slot.port == self._config.header.deliver_code)
@@ -251,7 +251,7 @@ class InputChannel(Component):
             depth=self._config.depth,
             technology=self._technology,
         )
-        holding, waited = Signal(), Signal()
+        holding, waited = Signal(name="holding"), Signal(name="waited")
         route, used_up = self.front.route, Signal()
         m.d.comb += [
             buffer.write.eq(self.write),

@@ -121,7 +121,8 @@ class NetworkInterface(Component):
         m = Module()
         m.submodules.steps = steps = StepKeeper(self._config)
         layout = flags_layout(parity=self._config.parity)
-        flags, stalled_flits = Signal(layout), Signal(self._config.flit_width)
+        flags = Signal(layout)
+        stalled_flits = Signal(self._config.flit_width)
         selected = Signal()
         lanes = [self._add_lane(m, number, steps, selected) for number in range(self._config.lanes)]
         if not self._config.programs:
@@ -244,7 +245,7 @@ class NetworkInterface(Component):
             return
         # This cause is told a cycle late. Of a bad write it is known too late in the cycle for
         # more than its own register; all others share one, so that a row may soon begin.
-        unexpected, others = Signal(), Signal()
+        unexpected, others = Signal(name="unexpected"), Signal(name="others")
         m.d.comb += unexpected.eq(causes[Flag.UNEXPECTED_RECEIVE])
         with m.If(Cat(value for flag, value in causes.items() if flag != Flag.BAD_WRITE).any()):
             m.d.sync += others.eq(1)

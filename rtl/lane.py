@@ -152,7 +152,7 @@ class Lane(Component):
         """The parts of the drawing above."""
         m = Module()
         technology = self._technology
-        m.submodules.table = table = Table(self._config, technology=technology)
+        m.submodules.sender_table = table = Table(self._config, technology=technology)
         m.submodules.sender = sender = Sender(
             self._config, ports=self._ports, technology=technology
         )

@@ -30,7 +30,7 @@ def add_loaded_memory(
     ``writes`` are :class:`.WordWrite`, ``reads`` the senders' :class:`.WordRead` and
     ``reads_to_combine`` the combiner's; the first of the first two are those that the host shares.
     """
-    m.submodules.message = message = Memory(
+    m.submodules.message_memory = message = Memory(
         shape=config.flit_width,
         depth=config.message_words,
         init=[],

@@ -248,7 +248,7 @@ class Network(Component):
             return tree.from_all(m, name, [getattr(tile, name) for tile in tiles], combine)
 
         registers = self._config.barrier_registers
-        advance, advanced = Signal(), Signal(registers)
+        advance, advanced = Signal(name="advance"), Signal(registers, name="advanced")
         all_over, finished, flagged = of_all("over", _all), of_all("finished", _all), Signal()
         m.d.comb += flagged.eq(of_all("flagged", _any))
         # What was told before an advance has come back says nothing of the step after it.

@@ -81,8 +81,9 @@ class Receiver(Component):
         m = Module()
         flit = self.ejection.flit
         delivery = Signal(delivery_layout(config))
-        address, step = Signal(config.length_bits), Signal(config.step_bits)
-        is_word, fits = Signal(), Signal()
+        address = Signal(config.length_bits)
+        step = Signal(config.step_bits)
+        is_word, fits = Signal(name="is_word"), Signal(name="fits")
         further = self._further_fields()
         step_now, writable = self.arrival.step, fits
         if config.operators:

@@ -94,7 +94,7 @@ class RequestCheck(Component):
         """The words that there are, then what cannot be done now."""
         m = Module()
         address, entry = self.request.address, Signal()
-        no_such_word, not_now = Signal(), Signal()
+        no_such_word, not_now = Signal(name="no_such_word"), Signal(name="not_now")
         m.d.comb += [
             entry.eq(address >= CONTROLLER_ENTRIES),
             self.program.eq(

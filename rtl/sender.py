@@ -161,8 +161,10 @@ class Sender(Component):
         m = Module()
         row = Signal(_row_layout(self._config), reset_less=True)
         vc = Signal(self._config.vcs)
-        in_step, sound_slot, due = Signal(), Signal(), Signal()
-        wanted, injected, in_payload, last_word = Signal(), Signal(), Signal(), Signal()
+        in_step, sound_slot, due, wanted, injected, in_payload, last_word = (
+            Signal(name=name)
+            for name in ("in_step", "sound_slot", "due", "wanted", "injected", "payload", "last")
+        )
         word_leaves = injected & in_payload
         place = self._elaborate_message_place(m, row, in_payload, word_leaves, last_word)
         there = self._elaborate_coming(m, row, word_leaves)
@@ -312,7 +314,7 @@ class Sender(Component):
         The memory reads the word behind it while the row is ``offered``. Before, it reads the
         row's first word over and over, as that may still arrive.
         """
-        shown, fetched = Signal.like(self.message.word), Signal()
+        shown, fetched = Signal.like(self.message.word, name="shown"), Signal(name="fetched")
         address = Signal.like(self.message.address)
         # Kept beside it, as no time is left to add.
         next_address = Signal.like(address)
@@ -435,7 +437,7 @@ class Sender(Component):
         Where nothing waits there are no credits.
         """
         # Where there is one VC only it is this one from the beginning, and no register.
-        kept_vc, waited = Signal.like(vc, init=1), Signal()
+        kept_vc, waited = Signal.like(vc, init=1, name="kept_vc"), Signal(name="waited")
         if self._config.contention_free:
             has_credit: Value = C(1)
         else:

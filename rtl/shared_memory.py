@@ -100,7 +100,7 @@ class SharedMemory(Component):
     def elaborate(self, _platform: object) -> Module:
         """The memory; its first ports are those that others share."""
         m = Module()
-        m.submodules.memory = memory = Memory(
+        m.submodules.message_memory = memory = Memory(
             shape=self._config.flit_width + self._config.parity,
             depth=self._config.message_words,
             init=[],
@@ -163,7 +163,7 @@ class SharedMemory(Component):
         """The same, with the tile behind network and host."""
         write, read = self.writes[0], self.reads[0]
         tile_write, tile_read = self.tile_write, self.tile_read
-        tile_is_read, beyond = Signal(), Signal(reset_less=True)
+        tile_is_read, beyond = Signal(name="tile_is_read"), Signal(reset_less=True, name="beyond")
         answered, words = Signal(reset_less=True), self._config.message_words
         m.d.comb += [
             self.tile_write_ready.eq(self.write_free & ~self.host_writes),

@@ -106,7 +106,7 @@ class ArrivalRecord(Component):
     def elaborate(self, _platform: object) -> Module:
         """Bit masks over the step numbers, and a count of what has none."""
         m = Module()
-        missing, enough = Signal.like(self.expected), Signal(init=1)
+        missing, enough = Signal.like(self.expected, name="missing"), Signal(init=1, name="enough")
         m.d.comb += [
             missing.eq(self.expected & ~self.arrived),
             self.receives.eq(self.expected.bit_select(self.step, 1)),

@@ -110,7 +110,7 @@ class Table(Component):
     def elaborate(self, _platform: object) -> Module:
         """The memory, the place in it that is read, and what is shown."""
         m = Module()
-        m.submodules.memory = memory = Memory(
+        m.submodules.table_memory = memory = Memory(
             shape=self._config.flit_width + self._config.parity,
             depth=self._config.table_words,
             init=[],
@@ -168,8 +168,8 @@ class Table(Component):
         shown, read = Signal.like(word_0), Signal.like(word_0)
         next_kept, last_kept = Signal.like(word_0), Signal.like(word_0)
         # The last two cycles; after reset as if word 1 were kept.
-        advanced, before = Signal(init=1), Signal()
-        keeps, keeps_two = Signal(), Signal()
+        advanced, before = Signal(init=1, name="advanced"), Signal(name="before")
+        keeps, keeps_two = Signal(name="keeps"), Signal(name="keeps_two")
         m.d.comb += [
             keeps.eq(~(advanced & before)),
             keeps_two.eq(~(advanced | before)),

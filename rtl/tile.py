@@ -117,7 +117,7 @@ class Tile(Component):
         if self._switch:
             m.submodules.status = interface = SwitchStatus(config, trace=self._trace)
         else:
-            m.submodules.interface = interface = NetworkInterface(
+            m.submodules.network_interface = interface = NetworkInterface(
                 config, trace=self._trace, technology=technology
             )
         lanes = self._ports.count(0)

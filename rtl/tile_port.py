@@ -91,7 +91,7 @@ class Doorbell(Component):
         """A register, and where there are several lanes a bit for each step of each."""
         m = Module()
         # It rings in the cycle behind reset at the earliest.
-        arrived, step = Signal(), Signal(self._config.step_bits)
+        arrived, step = Signal(name="arrived"), Signal(self._config.step_bits, name="step")
         if self._config.lanes == 1:
             (arrival,) = self.arrivals
             m.d.sync += [arrived.eq(arrival.valid & (arrival.step != 0)), step.eq(arrival.step)]

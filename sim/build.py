@@ -42,7 +42,7 @@ RUNTIME_OBJECTS = "verilated*.o"
 BUILT_FROM = (
     *NETWORK_SOURCES,
     *("sim/verilog.py", "sim/build.py", "sim/build_worker.py", "sim/toolchain.py"),
-    "sim/together/*.py",
+    *("sim/together/*.py", "verilog/*.py"),
 )
 """Sources of this package that decide what is built."""
 

@@ -42,7 +42,7 @@ def job_of(case: Case) -> Job:
     """Prepare the job that carries out a schedule."""
     return prepare(
         case.program,
-        case.payload.loads(),
+        case.payload.loads(case.program.config),
         timing=case.timing,
         read_words=case.payload.layout.size,
         cycle_limit=watchdog(case.predicted),

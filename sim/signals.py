@@ -63,13 +63,13 @@ def _signals(config: NetworkConfig) -> Iterator[tuple[str, Register]]:
         if not has_interface(config.topology, node):
             continue
         tile = f"tile_{node}"
-        yield f"{tile}.interface.steps.clock__step", Register(node, "step")
+        yield f"{tile}.network_interface.steps.clock__step", Register(node, "step")
         yield f"{tile}__over", Register(node, "step_over", is_bit=True)
         yield f"{tile}__advance", Register(node, "barrier", is_bit=True)
         for lane in range(config.lanes):
             end = f"_{port_name(config.topology, lane + 1)}" if config.all_port else ""
-            path = f"{tile}.interface.lane_{lane}"
-            yield f"{path}.state", Register(node, f"sender{end}", words=SENDER_STATES)
+            path = f"{tile}.network_interface.lane_{lane}"
+            yield f"{path}.sender_state", Register(node, f"sender{end}", words=SENDER_STATES)
             yield f"{path}.{_BEGINS}", Register(node, f"row{end}")
 
 

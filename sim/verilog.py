@@ -1,10 +1,8 @@
 """The network as Verilog, for the simulator here and for other people's flows."""
 
 import enum
-import re
 from typing import Any
 
-from amaranth.back import verilog
 from amaranth.lib.wiring import Out
 
 from ..model.base.errors import InvalidInput
@@ -13,6 +11,8 @@ from ..model.network.config import NetworkConfig
 from ..rtl.engine import STREAM_MODULES, Engine, engine_signature
 from ..rtl.network import Network, tile_modules
 from ..rtl.tile import Tile, tile_signature
+from ..verilog.hierarchy import Division
+from ..verilog.text import module_texts
 from .together.network import TILES, tiles_verilog, word_modules
 
 TOP_MODULE = "eyecast_network"
@@ -35,32 +35,44 @@ def require_convertible(config: NetworkConfig) -> None:
         raise InvalidInput.of("ports of a node x VCs", allowed, f"{ports} x {vcs}")
 
 
-def network_verilog(config: NetworkConfig, *, trace: bool) -> str:
-    """Verilog of ``eyecast_network``, of the ``eyecast_tile`` that it has per node, and its parts.
+def network_modules(
+    config: NetworkConfig,
+    *,
+    trace: bool = False,
+    host: HostBus | None = None,
+    tile: TileBus | None = None,
+) -> dict[str, str]:
+    """Verilog of each module of a network by its name, the top module first.
 
-    A switch has an ``eyecast_switch`` instead. The text is the same on every machine. With
+    That is ``eyecast_network``, which has an ``eyecast_tile`` for each node, or an
+    ``eyecast_switch``; with a bus in front of its host port or of its tile ports it is
+    ``eyecast_engine``, which has the network in it. The text is the same on every machine. With
     ``trace`` the tiles print each flit that leaves an output port. Raises :class:`InvalidInput` as
-    :func:`require_convertible` does.
+    :func:`require_convertible` and :class:`.Engine` do.
     """
     require_convertible(config)
-    network = _convert(Network(config, trace=trace, tile_by_name=True), TOP_MODULE)
-    tiles = [
-        _convert(Tile(config, trace=trace, switch=switch), name)
-        for name, switch in tile_modules(config).items()
-    ]
-    return "".join([_HEAD, network, *tiles])
+    division = Division()
+    for name, switch in tile_modules(config).items():
+        division.add(Tile(config, trace=trace, switch=switch), name)
+    division.add(Network(config, trace=trace, tile_by_name=True), TOP_MODULE)
+    for name, (make, _) in STREAM_MODULES.items() if tile is not None else ():
+        division.add(make(config), name)
+    if host is not None or tile is not None:
+        division.add(Engine(config, host, tile, network=TOP_MODULE), ENGINE_MODULE)
+    return dict(reversed(module_texts(division).items()))
 
 
-def engine_verilog(config: NetworkConfig, host: HostBus | None, tile: TileBus | None) -> str:
-    """Verilog of ``eyecast_engine``: the network of :func:`network_verilog` behind buses.
-
-    Raises :class:`InvalidInput` as that does, and as :class:`.Engine`.
-    """
-    parts = {ENGINE_MODULE: Engine(config, host, tile, network=TOP_MODULE)}
-    if tile is not None:
-        parts |= {name: make(config) for name, (make, _) in STREAM_MODULES.items()}
-    converted = [_convert(part, name) for name, part in parts.items()]
-    return "".join([network_verilog(config, trace=False), *converted])
+def network_verilog(
+    config: NetworkConfig,
+    *,
+    trace: bool = False,
+    host: HostBus | None = None,
+    tile: TileBus | None = None,
+) -> str:
+    """The modules of :func:`network_modules` in one text."""
+    head = [_HEAD, _OF_PROGRAMS] if config.programs else [_HEAD]
+    modules = network_modules(config, trace=trace, host=host, tile=tile)
+    return "\n".join([*head, *modules.values()])
 
 
 def fast_verilog(config: NetworkConfig) -> str:
@@ -69,8 +81,9 @@ def fast_verilog(config: NetworkConfig) -> str:
     Its tiles are together in one module. Raises :class:`InvalidInput` as that does.
     """
     require_convertible(config)
-    network = _convert(Network(config, tiles_together=True), TOP_MODULE)
-    return _HEAD + network + tiles_verilog(config)
+    division = Division()
+    division.add(Network(config, tiles_together=True), TOP_MODULE)
+    return "\n".join([_HEAD, *module_texts(division).values(), tiles_verilog(config)])
 
 
 class Tiles(enum.Enum):
@@ -133,40 +146,12 @@ def _verilog_name(path: tuple[str | int, ...]) -> str:
     return "__".join(str(part) for part in path)
 
 
-def _convert(component: Any, name: str) -> str:
-    """Verilog of one component, without what differs from machine to machine."""
-    text: str = verilog.convert(component, name=name, emit_src=False, strip_internal_attrs=True)
-    text = _CLEARED_WORDS.sub(_loop_that_clears, text)
-    return _TRIGGER.sub(r"  reg \1;\n  initial \1 <= 1'h0;", text)
-
-
-_TRIGGER = re.compile(r"^  reg (\\\$auto\$verilog_backend\S+ ) = 0;$", re.MULTILINE)
-"""A register that every ``always @*`` of a module reads, so that each is run once at time 0.
-
-Yosys sets it where it declares it, which is an event in Verilog alone: SystemVerilog does that
-before time 0, nothing is run, and what depends on nothing that changes stays undefined. Set by a
-nonblocking assignment instead, it changes after every block has begun to wait, in both.
-"""
-
 _HEAD = """\
-// Setting the registers named verilog_backend runs every "always @*" once, when all of them wait.
-/* verilator lint_off INITIALDLY */
+// All modules are in this one file, whatever it is called.
+/* verilator lint_off DECLFILENAME */
 """
 
-_CLEARED_WORDS = re.compile(
-    r"^  initial begin\n(?:    \\?\w+ ?\[\d+\] = \d+'[dh]0+;\n)+  end\n", re.MULTILINE
-)
-"""How a memory that starts with zeros is written: a line for each word."""
-
-
-def _loop_that_clears(lines: re.Match[str]) -> str:
-    """The same as a loop: Verilator would carry each word's line through all of its passes."""
-    first, last = lines[0].splitlines()[1], lines[0].splitlines()[-2]
-    name, _, zero = first.partition("[0] = ")
-    words = int(last.split("[")[1].split("]")[0]) + 1
-    name = name.strip()
-    label = name.removeprefix("\\")
-    return (
-        f"  initial begin : clear_{label}\n    integer word;\n"
-        f"    for (word = 0; word < {words}; word = word + 1) {name} [word] = {zero}\n  end\n"
-    )
+_OF_PROGRAMS = """\
+// "interrupt" is what docs/router.md, section 16, calls the port; only in C++ it may be reserved.
+/* verilator lint_off SYMRSVDWORD */
+"""

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..model.collectives.least import least_measures
-from ..model.collectives.registry import Ports, Request, find_algorithm
+from ..model.collectives.registry import find_algorithm
+from ..model.collectives.request import Ports, Request
 from ..model.compare.case import Case
 from ..model.network.config import Timing
 from ..model.network.place import place_numbers

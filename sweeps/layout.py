@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from ..model.collectives.registry import Ports
+from ..model.collectives.request import Ports
 from ..model.network.config import PARAMETERS, Timing
 from ..model.schedule.collective import Collective
 

@@ -6,14 +6,19 @@ from contextlib import suppress
 
 import click
 
-from ...model.base.errors import InvalidInput, require_range
+from ...model.base.errors import InvalidInput, one_of, require_range
 from ...model.base.texts import integers
-from ...model.collectives.registry import ALGORITHMS, Ports, Request, algorithms_for, find_algorithm
+from ...model.collectives.registry import ALGORITHMS, algorithms_for, find_algorithm
+from ...model.collectives.request import Ports, Request
+from ...model.network.config import Timing
+from ...model.network.operators import BUILT_IN
 from ...model.network.place import place_numbers
 from ...model.network.topology import Topology, hypercube
+from ...model.program.compiler import Compiled
+from ...model.program.deadlock import certify
 from ...model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
 from ...model.schedule.schedule import Schedule
-from .hardware import ports_option
+from .hardware import fitted, ports_option
 from .network import network_facts
 from .values import (
     OptionValues,
@@ -24,11 +29,21 @@ from .values import (
 
 _MOST_FLITS = (1 << 31) - 1
 
-DEFAULT_ALGORITHMS: dict[str, str] = {Collective.BROADCAST: "eye", Collective.MULTICAST: "u-mesh"}
+BEST = "best"
+"""In place of an algorithm: the fastest of all that serve."""
+
+DEFAULT_ALGORITHMS: dict[str, str] = {
+    Collective.BROADCAST: "eye",
+    Collective.MULTICAST: "u-mesh",
+    Collective.REDUCE: "eye",
+    Collective.BARRIER: "eye",
+}
 """The algorithm for each collective when ``--algorithm`` is not given."""
 
 source_option = click.option(
-    "--source", metavar="X,Y", help="The root: has the message at the start, or gathers."
+    "--source",
+    metavar="X,Y",
+    help="The root: has the message at the start, or gathers or gets the sum.",
 )
 flits_option = integer_option("--flits", 16, "Length of the message, or of each block.")
 request_options = option_group(
@@ -42,6 +57,12 @@ request_options = option_group(
     ),
     click.option("--target", "targets", metavar="X,Y", multiple=True, help="Of a multicast."),
     click.option("--packet", metavar="N", help="At most so many flits in a send."),
+    click.option(
+        "--operator",
+        metavar="NAME",
+        shell_complete=complete_words(BUILT_IN),
+        help="What a reduction combines by; add, and in a barrier and, if nothing is said.",
+    ),
     ports_option,
     flits_option,
 )
@@ -49,9 +70,16 @@ collective_options = option_group(
     request_options,
     click.option(
         "--algorithm",
-        shell_complete=complete_words(dict.fromkeys(each.name for each in ALGORITHMS)),
-        help="How to do it; if nothing is said, eye for a broadcast, u-mesh for a multicast, and "
-        "for all else sbt on a hypercube, ring elsewhere.",
+        shell_complete=complete_words(dict.fromkeys((BEST, *(each.name for each in ALGORITHMS)))),
+        help="How to do it; if nothing is said, eye for a broadcast, reduce or barrier, u-mesh for "
+        "a multicast, and for all else sbt on a hypercube, ring elsewhere; best where that cannot "
+        "use all ports. best is the fastest of all.",
+    ),
+    click.option(
+        "--seconds",
+        metavar="SECONDS",
+        type=float,
+        help="With --algorithm best: begin with no further algorithm after so many seconds.",
     ),
     click.option("--partial", is_flag=True, help="Serve the nodes that can be reached."),
     click.option(
@@ -119,15 +147,20 @@ def chosen_request(chosen: OptionValues, topology: Topology, source: int | None)
         duplex=Ports(chosen["ports"]).duplex,
         order=chosen.get("order"),
         packet=_chosen_packet(chosen),
+        operator=_chosen_operator(chosen),
     )
 
 
 def make_schedule(chosen: OptionValues, topology: Topology, source: int | None) -> Schedule:
     """The schedule of the chosen algorithm, checked."""
     collective = chosen["collective"]
-    name = chosen["algorithm"] or _default_algorithm(collective, topology)
-    algorithm = find_algorithm(collective, name)
     request = chosen_request(chosen, topology, source)
+    name = chosen["algorithm"] or _default_algorithm(collective, request)
+    if name == BEST:
+        return _best_schedule(chosen, request)
+    if chosen.get("seconds") is not None:
+        raise InvalidInput(f"--seconds must be left out with {name}: it is for --algorithm best")
+    algorithm = find_algorithm(collective, name)
     try:
         schedule = algorithm.generate(request)
     except InvalidInput as error:
@@ -139,6 +172,27 @@ def make_schedule(chosen: OptionValues, topology: Topology, source: int | None) 
         raise InvalidInput(f"{error} (--algorithm tree serves any network)") from error
     schedule.check()
     return schedule
+
+
+def _best_schedule(chosen: OptionValues, request: Request) -> Schedule:
+    """The fastest schedule; what it was chosen from is said on standard error."""
+    # Numba takes long to load, and what is refused is refused before.
+    from ...model.compare.best import choose_best
+
+    limit = chosen.get("seconds")
+    if limit is not None and not limit >= 0:
+        raise InvalidInput.of("--seconds", "0 or more seconds", limit)
+
+    def compiled(schedule: Schedule) -> Compiled:
+        (one,) = fitted(chosen, [schedule])
+        certify(one.program)
+        return one
+
+    timing = chosen.get("timing", Timing.BARRIER)
+    choice = choose_best(chosen["collective"], request, compiled, timing=timing, seconds=limit)
+    click.get_current_context().meta[BEST] = choice.to_json()
+    click.echo(choice.describe(), err=True)
+    return choice.schedule
 
 
 def all_port_served(collective: str) -> str:
@@ -156,6 +210,7 @@ def all_port_served(collective: str) -> str:
 def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object]:
     """Facts that name a result, as :func:`.network_facts`; a schedule file has no seed."""
     facts = network_facts(chosen, schedule.topology)
+    known = click.get_current_context().meta
     if chosen.get("schedule_file") is not None:
         facts["seed"] = None
     return {
@@ -164,13 +219,16 @@ def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object
         "algorithm": schedule.algorithm,
         "source": place_numbers(schedule.topology, schedule.root),
         "ports": schedule.port_model,
+        **({BEST: known[BEST]} if BEST in known else {}),
     }
 
 
-def _default_algorithm(collective: str, topology: Topology) -> str:
-    """Name the algorithm for a collective on a network when ``--algorithm`` is not given."""
-    usual = "sbt" if topology.kind == "hypercube" else "ring"
-    return DEFAULT_ALGORITHMS.get(collective, usual)
+def _default_algorithm(collective: str, request: Request) -> str:
+    """Name the algorithm for a collective when ``--algorithm`` is not given."""
+    usual = "sbt" if request.topology.kind == "hypercube" else "ring"
+    name = DEFAULT_ALGORITHMS.get(collective, usual)
+    all_ports = request.all_port and "all_port" not in find_algorithm(collective, name).takes
+    return BEST if all_ports else name
 
 
 def _chosen_targets(chosen: OptionValues, topology: Topology) -> tuple[int, ...] | None:
@@ -183,6 +241,14 @@ def _chosen_targets(chosen: OptionValues, topology: Topology) -> tuple[int, ...]
     if not texts:
         raise InvalidInput("a target must be given with multicast, such as --target 1,0")
     return tuple(_working_node(chosen, topology, text, "--target") for text in texts)
+
+
+def _chosen_operator(chosen: OptionValues) -> str | None:
+    """The name of what a reduction combines by; None where nothing is said."""
+    name: str | None = chosen["operator"]
+    if name is not None and name not in BUILT_IN:
+        raise InvalidInput.of("--operator", one_of(BUILT_IN), name)
+    return name
 
 
 def _chosen_packet(chosen: OptionValues) -> int | None:

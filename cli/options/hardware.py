@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ...model.base.errors import InvalidInput
-from ...model.collectives.registry import Ports
+from ...model.collectives.request import Ports
 from ...model.network.config import DEFAULTS, MOST_MEMORY_WORDS, PARAMETERS, NetworkConfig, Timing
 from ...model.network.port_model import PortModel
 from ...model.network.topology import Topology
@@ -104,10 +104,10 @@ def chosen_room(
     config = chosen_config(chosen, schedules[0].topology, all_port=all_port)
     config, layouts = make_room(config, schedules, fixed=typed_room())
     for layout in layouts:
-        if layout.size > config.message_words:
+        if not layout.fits(config):
             most = config.message_words == MOST_MEMORY_WORDS
             raised = "" if most else " (--message-words raises it)"
-            room = f"at most {config.message_words}, the message memory{raised}"
+            room = f"{layout.limit(config)}{raised}"
             raise InvalidInput.of("flits of the message", room, layout.size)
     return config, layouts
 
@@ -120,7 +120,9 @@ def fitted(chosen: OptionValues, schedules: Sequence[Schedule]) -> list[Compiled
 
 def typed_room() -> list[str]:
     """The parameters that make room, of those that stand on the command line."""
-    return [name for name in ("vcs", "message_words", "table_words") if was_typed(name)]
+    return [
+        name for name in ("vcs", "message_words", "table_words", "operators") if was_typed(name)
+    ]
 
 
 def made_room(chosen: OptionValues, config: NetworkConfig) -> str:

@@ -31,7 +31,7 @@ from ..network.port_model import PortModel
 from ..network.topology import Topology
 from ..schedule.table import Blocks
 from .cuts import Cut, Cutter, NodeSet
-from .demand import Demand
+from .demand import Demand, Moves
 from .flow import Graph, Numbers, hops_from
 
 MOST_EXACT = 256
@@ -58,21 +58,42 @@ def least_cycles(
     ``hop_cycles`` are the cycles that a hop takes, 1 and the registers of a link. The collective is
     taken to be possible: every node can reach those that it has words for.
     """
-    demand = Demand.of(topology, blocks)
-    if not len(demand.owners):
-        return CycleBound(0, "nothing has to be sent")
-    search = _Search(topology, demand, port_model, hop_cycles)
-    return max(search.bounds())
+    moves = Moves.of(topology, blocks)
+    found = [CycleBound(0, "nothing has to be sent")]
+    for demand, backwards in ((moves.forwards, False), (moves.backwards, True)):
+        if len(demand.owners):
+            found += _Search(topology, demand, port_model, hop_cycles, backwards).bounds()
+    if moves.both_ways:
+        found += _both_ways(topology, moves.both_ways, port_model)
+    return max(found)
+
+
+def _both_ways(topology: Topology, words: int, port_model: PortModel) -> list[CycleBound]:
+    """What is combined and given to all: over all links, and over all nodes of one port."""
+    nodes = len(topology.working_nodes)
+    total = 2 * (nodes - 1) * words
+    links = len(directed_links(topology)[0])
+    found = [CycleBound(-(-total // max(links, 1)), f"{total} hops of words share {links} links")]
+    if port_model != PortModel.ALL_PORT:
+        reason = f"{total} words are sent by {nodes} nodes of one port each"
+        found.append(CycleBound(-(-total // nodes), reason))
+    return found
 
 
 class _Search:
-    """All bounds of one demand."""
+    """All bounds of one demand; of what goes ``backwards`` with all links the other way."""
 
     def __init__(
-        self, topology: Topology, demand: Demand, port_model: PortModel, hop_cycles: int
+        self,
+        topology: Topology,
+        demand: Demand,
+        port_model: PortModel,
+        hop_cycles: int,
+        backwards: bool,
     ) -> None:
         self._topology, self._demand, self._hop_cycles = topology, demand, hop_cycles
-        self._begins, self._ends = directed_links(topology)
+        self._backwards = backwards
+        self._begins, self._ends = directed_links(topology)[:: -1 if backwards else 1]
         ports_in = np.bincount(self._ends, minlength=topology.nodes)
         ports_out = np.bincount(self._begins, minlength=topology.nodes)
         if port_model != PortModel.ALL_PORT:
@@ -144,10 +165,11 @@ class _Search:
         cycles = np.where(words > 0, -(-words // np.maximum(ports, 1)) + hops * self._hop_cycles, 0)
         node = int(cycles.argmax())
         way = f"{hops} hops" if hops > 1 else "1 hop"
-        farther = "" if hops == 1 else " or farther"
         count = int(ports[node])
         by = "one port" if count == 1 else f"{count} ports"
-        reason = f"node {node} must {verb} {words[node]} words by {by}, {way} away{farther}"
+        if self._backwards:
+            verb = {"get": "send", "send": "get"}[verb]
+        reason = f"node {node} must {verb} {words[node]} words by {by}, {way} away"
         return CycleBound(int(cycles[node]), reason)
 
     def _volume(self) -> CycleBound:
@@ -202,10 +224,12 @@ class _Search:
         demand = self._demand
         full = np.zeros((demand.nodes, demand.nodes), np.int64)
         full[self._owners] = self._between
-        yield from self._cuts_of(full, Cutter(self._topology), "reach")
+        forwards = Cutter(self._topology, backwards=self._backwards)
+        yield from self._cuts_of(full, forwards, "reach")
         alone = np.zeros((demand.nodes, demand.nodes), np.int64)
         np.add.at(alone, (demand.target, demand.source), demand.words)
-        yield from self._cuts_of(alone, Cutter(self._topology, backwards=True), "come from")
+        against = Cutter(self._topology, backwards=not self._backwards)
+        yield from self._cuts_of(alone, against, "come from")
 
     def _cuts_of(self, between: Numbers, cutter: Cutter, verb: str) -> Iterator[CycleBound]:
         """Tightest cuts between what each row's node has for each column's node."""
@@ -233,6 +257,7 @@ class _Search:
         size = int(cut.inside.sum())
         where = f"node {int(np.argmax(cut.inside))}" if size == 1 else f"{size} nodes"
         links = "1 link" if cut.links == 1 else f"{cut.links} links"
-        reason = f"{cut.words} words must leave {where} by {links}"
+        verb = "come to" if self._backwards else "leave"
+        reason = f"{cut.words} words must {verb} {where} by {links}"
         reason += f", and go {hops} hops" if hops > 1 else ""
         return CycleBound(-(-cut.words // cut.links) + hops * self._hop_cycles, reason)

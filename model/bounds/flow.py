@@ -54,13 +54,13 @@ def push(
     ``room`` is what still fits through each arc; it is changed.
     """
     nodes = first.size - 1
-    level, place = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    path, total = np.empty(nodes, np.int64), 0
+    level, path = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    total = 0
     while total < most:
         set_levels(first, arcs, head, room, source, level)
         if level[sink] == UNREACHED:
             break
-        place[:] = first[:-1]
+        place = first[:-1].copy()
         node, depth = source, 0
         while True:
             if node == sink:

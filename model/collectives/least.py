@@ -11,14 +11,16 @@ from ..schedule.broadcast_bounds import least_broadcast_steps, least_spanning_tc
 from ..schedule.collective import Collective
 from ..schedule.cost import message_words
 from ..schedule.schedule import Schedule
-from ..schedule.table import CUSTOM
+from ..schedule.table import CUSTOM, NO_OWNER
 from .halving.boxes import is_whole_grid
 from .lower_bounds import counted_costs, lower_bounds, most_links
+from .reductions.bounds import all_reduce_bounds, reduction_cycles
 
 if TYPE_CHECKING:
     from ..bounds.cycles import CycleBound
 
-_OF_ANY_NETWORK = (Collective.BROADCAST, Collective.MULTICAST, CUSTOM)
+_OF_ANY_NETWORK = (Collective.BROADCAST, Collective.MULTICAST, Collective.REDUCE, CUSTOM)
+_TO_EVERYONE = (Collective.ALL_REDUCE, Collective.BARRIER)
 
 
 def least_measures(schedule: Schedule) -> dict[str, int]:
@@ -29,7 +31,11 @@ def least_measures(schedule: Schedule) -> dict[str, int]:
     :func:`.lower_bounds` says what a grid can do, and also bounds what :func:`word_measures`
     counts.
     """
-    return {**_least_counts(schedule), "cycles": schedule_bound(schedule).value}
+    counts = _least_counts(schedule)
+    if schedule.stream.any():
+        # Who has something may pass it on in the same step, any number of times.
+        counts["steps"] = min(1, counts.get("steps", 1))
+    return {**counts, "cycles": schedule_bound(schedule).value}
 
 
 def schedule_bound(schedule: Schedule, *, link_registers: int = 0) -> CycleBound:
@@ -40,9 +46,9 @@ def schedule_bound(schedule: Schedule, *, link_registers: int = 0) -> CycleBound
     # What is compiled takes long to import, and most commands refuse what they refuse before it.
     from ..bounds.cycles import least_cycles  # noqa: PLC0415
 
-    return least_cycles(
-        schedule.topology, schedule.blocks, schedule.port_model, hop_cycles=1 + link_registers
-    )
+    topology, blocks, ports = schedule.topology, schedule.blocks, schedule.port_model
+    bound = reduction_cycles if blocks.reduced.all() else least_cycles
+    return bound(topology, blocks, ports, hop_cycles=1 + link_registers)
 
 
 def _least_counts(schedule: Schedule) -> dict[str, int]:
@@ -57,10 +63,20 @@ def _least_counts(schedule: Schedule) -> dict[str, int]:
         }
     if schedule.topology.nodes < 2:
         return {"steps": 0, "tcd": 0}
+    if schedule.collective in _TO_EVERYONE:
+        return all_reduce_bounds(
+            schedule.topology,
+            schedule.topology.working_nodes.size,
+            message_words(schedule),
+            schedule.port_model,
+            most_links(schedule.topology),
+        )
     if not is_whole_grid(schedule.topology):
         return {}
+    # A reduce-scatter backwards is an all-gather, and takes as much.
+    backwards = schedule.collective == Collective.REDUCE_SCATTER
     found = lower_bounds(
-        schedule.collective,
+        Collective.ALL_GATHER if backwards else schedule.collective,
         schedule.topology,
         schedule.root,
         message_words(schedule),
@@ -96,9 +112,18 @@ def _tcd(topology: Topology, reached: list[set[int]]) -> int:
 
 
 def _reached_from(schedule: Schedule) -> list[set[int]]:
-    """For each node that owns a block, the others to whom some block of it is owed."""
-    everyone = set(schedule.topology.working_nodes.tolist())
+    """For each node that owns a block, the others to whom some block of it is owed.
+
+    For a reduced block, backwards: for one who is owed it, the others who contribute.
+    """
+    blocks, topology = schedule.blocks, schedule.topology
+    everyone = set(topology.working_nodes.tolist())
     reached: dict[int, set[int]] = defaultdict(set)
-    for owner, owed in zip(schedule.blocks.owner.tolist(), schedule.blocks.owed, strict=True):
-        reached[owner] |= (everyone if owed is None else {*owed}) - {owner}
+    for block, (owner, owed) in enumerate(zip(blocks.owner.tolist(), blocks.owed, strict=True)):
+        others = everyone if owed is None else {*owed}
+        if owner != NO_OWNER:
+            reached[owner] |= others - {owner}
+        elif others:
+            goal = min(others)
+            reached[goal] |= {*blocks.holders(block, topology)} - {goal}
     return list(reached.values())

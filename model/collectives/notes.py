@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..schedule.collective import COLLECTIVES
 from ..schedule.schedule import Schedule
 from ..schedule.table import CUSTOM
-from .registry import ALGORITHMS, Algorithm
+from .algorithm import Algorithm
+from .registry import ALGORITHMS
 
 
 def _algorithm_of(schedule: Schedule) -> Algorithm | None:

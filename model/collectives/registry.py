@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from enum import StrEnum
 
 from ..base.errors import InvalidInput, one_of
-from ..network.port_model import PortModel
 from ..network.topology import Topology
 from ..schedule.collective import COLLECTIVES, Collective
 from ..schedule.schedule import Schedule
+from .algorithm import Algorithm
 from .cube.broadcast_copies import nesbt_copies
 from .cube.broadcast_other_ports import OTHER_PORTS
 from .cube.collectives import COLLECTIVES_ON, cube_schedule
 from .cube.scatter import gray_code_scatter
+from .exchanges.circulant import circulant_all_gather
+from .exchanges.partners import Partners, recursive_doubling_partners, swing_partners
+from .exchanges.swing import exchanged_all_reduce, swing_all_gather
+from .exchanges.trivance import trivance_all_gather
 from .fault_blocks.broadcast import jiang_wu_broadcast, region_eyes, theorem_6_bounds
+from .grid.all_ports import rings_all_gather
 from .grid.collectives import recursive_doubling, ring
 from .grid.sends import GRID_COLLECTIVES
 from .halving.eye import eye_broadcast, eyes
 from .halving.minimum import best_sources, minimum_broadcast
 from .halving.rectangle import rectangle_broadcast, rectangle_eyes
+from .reductions.derived import barrier, derived
+from .request import Request
 from .streaming.chain import chain_broadcast
 from .streaming.greedy import greedy_all_gather
 from .streaming.rings import hamiltonian, stream_ring
@@ -32,97 +37,6 @@ from .unicast_chain import (
     u_torus_open_broadcast,
     u_torus_open_multicast,
 )
-
-
-class Ports(StrEnum):
-    """The ports that a node may use in a step, as a user asks for them."""
-
-    ONE = "one"
-    HALF_DUPLEX = PortModel.HALF_DUPLEX.value
-    FULL_DUPLEX = PortModel.FULL_DUPLEX.value
-    ALL = "all"
-
-    @property
-    def duplex(self) -> PortModel | None:
-        """Return the port model that is asked for; None for that of the algorithm, or all ports."""
-        return None if self in (Ports.ONE, Ports.ALL) else PortModel(self.value)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """A collective to schedule.
-
-    topology, words
-        The network, and the words of each block: of the message in a broadcast.
-    source
-        The root; None for the collectives that are :data:`~.promises.ROOTLESS`.
-    targets
-        Who gets a multicast; None for any other collective.
-    partial
-        Serve the nodes that can be reached, where some cannot.
-    all_port
-        For nodes that send and receive on all ports at once.
-    duplex
-        Half-duplex for nodes that send or receive in a step, full-duplex for nodes that do both
-        with any partners; None for what the algorithm does.
-    order
-        In which order blocks leave, where the algorithm has several.
-    packet
-        The most words that a send may carry; None for any number.
-    """
-
-    topology: Topology
-    words: int
-    source: int | None = None
-    targets: tuple[int, ...] | None = None
-    partial: bool = False
-    all_port: bool = False
-    duplex: PortModel | None = None
-    order: str | None = None
-    packet: int | None = None
-
-    @property
-    def root(self) -> int:
-        """The source of a collective that has one."""
-        assert self.source is not None
-        return self.source
-
-
-@dataclass(frozen=True)
-class Algorithm:
-    """One way to carry out a collective.
-
-    ``make(request)`` makes the schedule; it raises :class:`InvalidInput` for a topology that the
-    algorithm does not serve. ``landmarks(topology)`` are the nodes that its papers give a name and
-    a picture marks. ``takes`` names the parts of a request, of ``CHOICES``, that it heeds.
-    ``leaves_out`` says of which kind the working nodes are that it may give nothing;
-    ``most(topology)`` are the upper bounds of its paper on some measures.
-    """
-
-    collective: str
-    name: str
-    make: Callable[[Request], Schedule]
-    landmarks: Callable[[Topology], tuple[int, ...]] = lambda _topology: ()
-    takes: tuple[str, ...] = ()
-    leaves_out: str = ""
-    most: Callable[[Topology], dict[str, int]] = lambda _topology: {}
-
-    def generate(self, request: Request) -> Schedule:
-        """The schedule; refused where something is asked for that the algorithm does not heed."""
-        for name, (option, unset) in CHOICES.items():
-            if getattr(request, name) != unset and name not in self.takes:
-                raise InvalidInput(f"{option} must be left out with {self.name} {self.collective}")
-        return self.make(request)
-
-
-CHOICES = {
-    "partial": ("--partial", False),
-    "all_port": ("--ports all", False),
-    "duplex": ("--ports half-duplex or full-duplex", None),
-    "order": ("--order", None),
-    "packet": ("--packet", None),
-}
-"""Parts of a request that not every algorithm heeds: what they are called, and not asked for."""
 
 
 def _broadcast(generate: Callable[[Topology, int, int], Schedule]) -> Callable[..., Schedule]:
@@ -205,16 +119,15 @@ def _nesbt_copies(request: Request) -> Schedule:
     return nesbt_copies(request.topology, request.root, request.words)
 
 
-def _stream_ring(request: Request) -> Schedule:
-    return stream_ring(request.topology, request.words)
+def _from_all(generate: Callable[[Topology, int], Schedule]) -> Callable[[Request], Schedule]:
+    return lambda request: generate(request.topology, request.words)
 
 
-def _hamiltonian(request: Request) -> Schedule:
-    return hamiltonian(request.topology, request.words)
+def _exchanged(partners: Partners) -> Callable[[Request], Schedule]:
+    def make(request: Request) -> Schedule:
+        return exchanged_all_reduce(request.topology, request.words, request.combining, partners)
 
-
-def _greedy(request: Request) -> Schedule:
-    return greedy_all_gather(request.topology, request.words)
+    return make
 
 
 _CUBE_GRAPHS = dict.fromkeys(
@@ -223,7 +136,7 @@ _CUBE_GRAPHS = dict.fromkeys(
     for graph in served.graphs
 )
 
-ALGORITHMS = (
+_COPYING = (
     Algorithm(Collective.BROADCAST, "eye", _broadcast(eye_broadcast), eyes),
     Algorithm(Collective.BROADCAST, "minimum", _broadcast(minimum_broadcast), best_sources),
     Algorithm(Collective.BROADCAST, "rectangle", _broadcast(rectangle_broadcast), rectangle_eyes),
@@ -253,12 +166,48 @@ ALGORITHMS = (
     Algorithm(Collective.BROADCAST, "chain", _broadcast(chain_broadcast)),
     _all_ports(Collective.BROADCAST, "packed-trees", _packed_trees),
     _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
-    Algorithm(Collective.ALL_GATHER, "stream-ring", _stream_ring),
-    _all_ports(Collective.ALL_GATHER, "hamiltonian", _hamiltonian),
-    _all_ports(Collective.ALL_GATHER, "greedy", _greedy),
+    Algorithm(Collective.ALL_GATHER, "stream-ring", _from_all(stream_ring)),
+    _all_ports(Collective.ALL_GATHER, "hamiltonian", _from_all(hamiltonian)),
+    _all_ports(Collective.ALL_GATHER, "greedy", _from_all(greedy_all_gather)),
+    Algorithm(Collective.ALL_GATHER, "circulant", _from_all(circulant_all_gather)),
+    Algorithm(Collective.ALL_GATHER, "swing", _from_all(swing_all_gather)),
+    _all_ports(Collective.ALL_GATHER, "trivance", _from_all(trivance_all_gather)),
+    _all_ports(Collective.ALL_GATHER, "rings", _from_all(rings_all_gather)),
     Algorithm(Collective.SCATTER, "sbt-gray", _gray_code_scatter, takes=("packet",)),
     *(_on_a_cube(collective, graph) for collective, graph in _CUBE_GRAPHS),
 )
+
+_ONE_WAY = ("nesbt-copies", "chain", "packed-trees", "stream-ring")
+"""What is not turned round: copies, each of which is whole, and what streams always."""
+
+_REDUCING = (
+    *derived(
+        *(
+            [
+                each
+                for each in _COPYING
+                if each.collective == collective and each.name not in _ONE_WAY
+            ]
+            for collective in (Collective.BROADCAST, Collective.ALL_GATHER)
+        )
+    ),
+    Algorithm(
+        Collective.ALL_REDUCE,
+        "recursive-doubling",
+        _exchanged(recursive_doubling_partners),
+        takes=("operator",),
+    ),
+    Algorithm(
+        Collective.ALL_REDUCE, "swing-whole", _exchanged(swing_partners), takes=("operator",)
+    ),
+)
+_BARRIERS = [
+    barrier(each)
+    for each in _REDUCING
+    if each.collective == Collective.ALL_REDUCE and each.keeps_whole
+]
+
+ALGORITHMS = (*_COPYING, *_REDUCING, *_BARRIERS)
 
 
 def algorithms_for(collective: str) -> list[Algorithm]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..network.place import place_name
 from ..network.topology import Topology
+from ..schedule.collective import Collective
 from ..schedule.schedule import Schedule
 from ..schedule.table import CUSTOM
 from .notes import left_out
@@ -13,7 +14,8 @@ def origin_name(topology: Topology, collective: str, root: int | None) -> str:
     """Words on the root of a collective: " from (1,0)"; none where every node is one."""
     if root is None:
         return ""
-    return f" {'to' if collective == 'gather' else 'from'} {place_name(topology, root)}"
+    towards = collective in (Collective.GATHER, Collective.REDUCE)
+    return f" {'to' if towards else 'from'} {place_name(topology, root)}"
 
 
 def schedule_title(schedule: Schedule) -> str:

@@ -183,7 +183,8 @@ def _limit(
     """Resolve the cycle limit that a run was given."""
     if given is None:
         held = 0 if control.hold is None else int(control.held_until(program.nodes).max())
-        return held + cycle_limit(program, refusal)
+        # A controller looks on for longer than anything can happen.
+        return max(held + cycle_limit(program, refusal), control.limit)
     require_range("cycle limit", given, 0, int(np.iinfo(np.int64).max))
     return given
 

@@ -98,44 +98,26 @@ class Image:
     def writes(self) -> Words:
         """Words to be written, in order: rows (node, space, address, word)."""
         config = self.program.config
-        tables = [*_tables(self.program, self.base)]
+        tables = [*table_writes(self.program, self.base)]
         messages = [
             _writes(node, Space.MESSAGE, address, load) for node, address, load in self.loads
         ]
         if slot := self.slot:
-            mine = np.array([identity(config)], dtype=np.uint64)
-            of_network = [_writes(0, CONTROLLER, Register.IMAGE, mine)]
-            writes = [*of_network, *tables, *messages, *self._directory(slot)]
+            directory = self._started(slot).writes()
+            writes = [identity_write(config), *tables, *messages, *directory]
         else:
             writes = [*tables, *_expectations(self.program), *messages]
         return np.concatenate(writes)
 
-    def _directory(self, slot: Slot) -> Iterator[Words]:
-        """The program's entry; its length comes last, as with it the program is loaded."""
-        mode = BARRIER if self.timing is Timing.BARRIER else 0
-        mode |= HALF_DUPLEX if self.program.half_duplex else 0
-        values = {"base": slot.base, "mode": mode, "limit": self.limit, "words": slot.words}
-        for name, value in values.items():
-            address = entry(self.number) + ENTRY.index(name)
-            yield _writes(0, CONTROLLER, address, np.array([value], dtype=np.uint64))
+    def _started(self, slot: Slot) -> Entry:
+        """The program's entry in the directory."""
+        half_duplex = self.program.half_duplex
+        return Entry(self.number, slot, self.timing, half_duplex=half_duplex, limit=self.limit)
 
     def description(self) -> dict[str, object]:
         """All that a host must know beside the writes, for the JSON file."""
-        config = self.program.config
-        columns = zip(config.table.fields, config.table.positions, strict=True)
         return {
-            "format": FORMAT,
-            "version": VERSION,
-            "identity": identity(config),
-            "network": network_to_json(config),
-            "widths": widths(config),
-            "control_fields": [
-                {"name": name, "word": word, "low": low, "width": width}
-                for (name, width), (word, low) in columns
-            ],
-            "address_map": address_map(config),
-            "latencies": latencies(config),
-            "nodes": [_node(config.topology, node) for node in range(config.topology.nodes)],
+            **network_description(self.program.config),
             "program": self._program(),
             "run": {
                 "state": self.predicted.ending.state,
@@ -146,13 +128,9 @@ class Image:
 
     def _program(self) -> dict[str, object]:
         """Describe the start of the program, as JSON values."""
-        started: dict[str, object] = {
-            "barrier": self.timing is Timing.BARRIER,
-            "half_duplex": self.program.half_duplex,
-        }
         if slot := self.slot:
-            started |= {"number": self.number, **slot._asdict(), "limit": self.limit}
-        return started
+            return self._started(slot).to_json()
+        return _mode(self.timing, half_duplex=self.program.half_duplex)
 
     def _memory(self) -> Iterator[dict[str, object]]:
         """The words of each node's message memory after the run, in hex, a run of words each."""
@@ -167,9 +145,75 @@ class Image:
 
         Raises :class:`.InvalidInput` if a file cannot be written.
         """
-        write_pieces_atomically(path, _csv_pieces(self.writes))
-        parts = (f'"{name}": {json.dumps(part)}' for name, part in self.description().items())
-        write_atomically(described, "{" + ",\n ".join(parts) + "}\n")
+        write_files(self.writes, self.description(), path, described)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A program in the directory of a controller."""
+
+    number: int
+    slot: Slot
+    timing: Timing
+    half_duplex: bool
+    limit: int
+
+    def writes(self) -> Iterator[Words]:
+        """The words of the entry; the length comes last, as with it the program is loaded."""
+        mode = BARRIER if self.timing is Timing.BARRIER else 0
+        mode |= HALF_DUPLEX if self.half_duplex else 0
+        slot = self.slot
+        values = {"base": slot.base, "mode": mode, "limit": self.limit, "words": slot.words}
+        for name, value in values.items():
+            address = entry(self.number) + ENTRY.index(name)
+            yield _writes(0, CONTROLLER, address, np.array([value], dtype=np.uint64))
+
+    def to_json(self) -> dict[str, object]:
+        """The entry as JSON values."""
+        mode = _mode(self.timing, half_duplex=self.half_duplex)
+        return {**mode, "number": self.number, **self.slot._asdict(), "limit": self.limit}
+
+
+def _mode(timing: Timing, *, half_duplex: bool) -> dict[str, object]:
+    """The way in which a program runs, as JSON values."""
+    return {"barrier": timing is Timing.BARRIER, "half_duplex": half_duplex}
+
+
+def network_description(config: NetworkConfig) -> dict[str, object]:
+    """All that a host must know of a network, as JSON values; the first keys of the file."""
+    columns = zip(config.table.fields, config.table.positions, strict=True)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "identity": identity(config),
+        "network": network_to_json(config),
+        "widths": widths(config),
+        "control_fields": [
+            {"name": name, "word": word, "low": low, "width": width}
+            for (name, width), (word, low) in columns
+        ],
+        "address_map": address_map(config),
+        "latencies": latencies(config),
+        "nodes": [_node(config.topology, node) for node in range(config.topology.nodes)],
+    }
+
+
+def identity_write(config: NetworkConfig) -> Words:
+    """The write that says for which network all others are."""
+    mine = np.array([identity(config)], dtype=np.uint64)
+    return _writes(0, CONTROLLER, Register.IMAGE, mine)
+
+
+def write_files(
+    writes: Words, description: dict[str, object], path: str | Path, described: str | Path
+) -> None:
+    """Write ``writes`` as CSV to ``path`` and ``description`` as JSON to ``described``.
+
+    Raises :class:`.InvalidInput` if a file cannot be written.
+    """
+    write_pieces_atomically(path, _csv_pieces(writes))
+    parts = (f'"{name}": {json.dumps(part)}' for name, part in description.items())
+    write_atomically(described, "{" + ",\n ".join(parts) + "}\n")
 
 
 def _csv_pieces(writes: Words) -> Iterator[bytes]:
@@ -199,7 +243,7 @@ def _of_interfaces(config: NetworkConfig, writes: Words) -> Words:
     return writes[~np.isin(writes[:, 0], config.topology.switches)]
 
 
-def _tables(program: Program, base: int) -> Iterator[Words]:
+def table_writes(program: Program, base: int) -> Iterator[Words]:
     """Every sender's words, from ``base`` on."""
     config = program.config
     first, words = table_words(program)

@@ -32,9 +32,9 @@ def bus_data_bits(config: NetworkConfig) -> int:
 def require_buses(config: NetworkConfig, host: HostBus | None, tile: TileBus | None) -> None:
     """Raise :class:`InvalidInput` for buses in front of ports that the network does not have."""
     if host is not None and not config.programs:
-        raise InvalidInput.of("bus", "left out of a network of 0 programs", host)
+        raise InvalidInput.of("programs", f"at least 1 for {host}", config.programs)
     if tile is not None and not config.tile_ports:
-        raise InvalidInput.of("tile", "left out of a network without tile ports", tile)
+        raise InvalidInput.of("tile ports", f"given for {tile}", "left out")
 
 
 def require_address_bits(bits: int) -> None:

@@ -92,7 +92,9 @@ class Topology:
     @property
     def working_nodes(self) -> npt.NDArray[np.int64]:
         """The nodes that take part: not faulty, and no switches; ascending."""
-        return np.setdiff1d(np.arange(self.nodes), (*self.faulty_nodes, *self.switches))
+        works = np.ones(self.nodes, np.bool_)
+        works[[*self.faulty_nodes, *self.switches]] = False
+        return np.flatnonzero(works)
 
     @property
     def ports(self) -> int:

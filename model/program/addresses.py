@@ -60,11 +60,6 @@ def source_ends(table: ProgramTable) -> Numbers:
     return np.where(table.window > 0, whole, table.source_address + table.length)
 
 
-def other_half(table: ProgramTable, address: Numbers) -> Numbers:
-    """The same places of the other half of the memory."""
-    return address ^ np.int64(1 << (table.config.address_bits - 1))
-
-
 def across(table: ProgramTable) -> npt.NDArray[np.bool_]:
     """Tell which rows' packets are combined with words of the other half of the memory."""
     combined: npt.NDArray[np.bool_] = (table.operator > 0) & (table.operator % 2 == 0)

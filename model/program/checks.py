@@ -17,6 +17,8 @@ from ..base.errors import InvalidInput
 from ..network.config import Timing
 from ..network.table_format import MOST_HEADER_FLITS
 from .addresses import across_ends, ends, source_ends
+from .overwriting import require_no_overwriting
+from .streams import require_streams
 from .table import NO_START, Numbers, ProgramTable
 
 _ANY = int(np.iinfo(np.int64).max)
@@ -99,16 +101,21 @@ def check_program(table: ProgramTable) -> None:
     require_table_room(table)
     _require_continuations(table)
     _require_received(table, 1, config.steps)
+    require_streams(table)
+    require_no_overwriting(table)
 
 
 def require_timing(table: ProgramTable, timing: Timing) -> None:
     """Raise :class:`InvalidInput` for rows that combine or stream without a barrier between steps.
 
-    What comes for a later step would be combined, or counted, too early.
+    What comes for a later step would be combined, or counted, too early. Where a network combines,
+    so would be what is written over words that are still to be sent.
     """
     if timing != Timing.BARRIER and (table.operator.any() or table.stream.any()):
         does = "streams" if table.stream.any() else "combines"
         raise InvalidInput.of(f"timing of a program that {does}", Timing.BARRIER, timing)
+    if timing != Timing.BARRIER:
+        require_no_overwriting(table, self_timed=True)
 
 
 def require_interfaces(table: ProgramTable) -> None:
@@ -191,13 +198,7 @@ def _require_rows(table: ProgramTable, rows: list[_Limit], segments: list[_Limit
         found = [(int(place), limit, int(place)) for place in limit.wrong()[:1]]
     if found:
         row, limit, place = min(found, key=lambda one: one[0])
-        raise limit.refusal(f"{row_name(table, row)}: ", place)
-
-
-def row_name(table: ProgramTable, row: int) -> str:
-    """Name the node of a row and its place there: "node 3, row 0"."""
-    node = int(np.searchsorted(table.first_row, row, side="right")) - 1
-    return f"node {node}, row {row - int(table.first_row[node])}"
+        raise limit.refusal(f"{table.row_name(row)}: ", place)
 
 
 def _require_continuations(table: ProgramTable) -> None:

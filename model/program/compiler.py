@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput
 from ..base.pieces import offsets_of
 from ..network.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
+from ..network.operators import Operator, as_operators
 from ..network.port_model import PortModel
 from ..network.routes import segments_of_paths
 from ..schedule.schedule import Schedule
@@ -23,7 +24,7 @@ from ..schedule.streams import Streams, streams_of
 from .layout import Layout
 from .program import Program
 from .puts import Puts, puts_of
-from .table import NO_START, Numbers, no_additions
+from .table import NO_START, Numbers
 
 
 def compile_schedule(
@@ -35,9 +36,7 @@ def compile_schedule(
     network's limits are too small, naming the limit, or if its nodes have too few ports.
     """
     layout = layout or Layout.of(schedule, config.message_words)
-    if layout.size > config.message_words:
-        allowed = f"at most {config.message_words}, the message memory"
-        raise InvalidInput.of("flits", allowed, layout.size)
+    _require_memory(layout, config)
     if schedule.steps > config.steps:
         raise InvalidInput.of("steps of the network", f"at least {schedule.steps}", config.steps)
     if schedule.port_model == PortModel.ALL_PORT and not config.all_port:
@@ -46,11 +45,11 @@ def compile_schedule(
     streams = streams_of(schedule)
     if len(streams.send) and not config.streams:
         raise InvalidInput.of("network", "one with streams, for a schedule that streams", "without")
-    puts, receives = puts_of(schedule, layout, streams), _receives(schedule, config)
+    puts, receives = puts_of(schedule, layout, streams, config), _receives(schedule, config)
     # A node's rows are in order of step, and in a step in the order of the sends.
     order = np.lexsort((schedule.step[puts.send], schedule.source[puts.send]))
     send = puts.send[order]
-    additions = no_additions(len(send)) | _stream_columns(schedule, streams, puts)
+    additions = {"operator": puts.operator} | _stream_columns(schedule, streams, puts)
     program = Program(
         config=config,
         port_model=schedule.port_model,
@@ -73,6 +72,13 @@ def compile_schedule(
     )
     program.check()
     return program
+
+
+def _require_memory(layout: Layout, config: NetworkConfig) -> None:
+    """Refuse a layout for which the message memories have no room."""
+    if layout.fits(config):
+        return
+    raise InvalidInput.of("flits", layout.limit(config), layout.size)
 
 
 class Compiled(NamedTuple):
@@ -138,9 +144,18 @@ def make_room(
     for schedule in schedules:
         layouts.append(Layout.of(schedule, words))
         if "message_words" not in fixed:
-            words = max(words, _room(layouts[-1].size))
+            words = max(words, _room(layouts[-1].room))
     config = replace(config, steps=steps, vcs=vcs, message_words=words, streams=streams)
+    if "operators" not in fixed:
+        config = replace(config, operators=_operators(config, schedules))
     return config, [layout.aligned_if_within(words) for layout in layouts]
+
+
+def _operators(config: NetworkConfig, schedules: Sequence[Schedule]) -> tuple[Operator, ...]:
+    """The operators of ``config``, and then the others of ``schedules``."""
+    names = (name for schedule in schedules for name in schedule.blocks.operator if name)
+    known = {operator.name: operator for operator in config.operators}
+    return as_operators(known.get(name, name) for name in dict.fromkeys((*known, *names)))
 
 
 def with_largest_tables(config: NetworkConfig, *, fixed: Collection[str] = ()) -> NetworkConfig:

@@ -18,7 +18,8 @@ What it assumes holds in the network of docs/router.md:
 
 * a route is fixed when its packet is sent, and so is the VC on each of its links;
 * every channel has a buffer of its own, is held by one packet from head flit to tail flit, and a
-  packet waits for nothing but the next channel of its route;
+  packet waits for nothing but the next channel of its route (unless it streams: what else such a
+  packet waits for is in :mod:`.stream_waits`);
 * every packet that waits for a channel which becomes free again and again gets it in the end: it is
   passed a bounded number of times (section 3);
 * ejection always drains: the interface takes a flit in every cycle, or where it refuses some (timed
@@ -38,9 +39,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..base.circles import find_circle
 from ..base.errors import InvalidInput
 from ..network.topology import NO_LINK
-from .checks import row_name
+from .ends import hops_of
+from .stream_waits import waiting_packets
 from .table import ProgramTable
 
 Channels = npt.NDArray[np.int64]
@@ -56,7 +59,7 @@ class Channel(NamedTuple):
 
 
 class DeadlockError(InvalidInput):
-    """A program's routes may wait for each other in a circle.
+    """A program's packets may wait for each other in a circle.
 
     ``cycle`` has the channels of the circle; a packet may hold each of them while it waits for the
     next, and hold the last while it waits for the first. The message shows them with their nodes:
@@ -72,6 +75,21 @@ class DeadlockError(InvalidInput):
         self.cycle = cycle
 
 
+class StreamDeadlockError(DeadlockError):
+    """Packets of one step that stream, or others, may wait for each other in a circle.
+
+    The message names their rows; ``cycle`` is empty.
+    """
+
+    def __init__(self, packets: list[str]) -> None:
+        InvalidInput.__init__(
+            self,
+            "packets that stream must be free of deadlock, not wait for each other in a circle: "
+            f"{', '.join(packets)}",
+        )
+        self.cycle = []
+
+
 def certify(program: ProgramTable) -> None:
     """Raise :class:`DeadlockError` unless ``program`` is free of deadlock.
 
@@ -82,6 +100,9 @@ def certify(program: ProgramTable) -> None:
     cycle = find_cycle(program)
     if cycle:
         raise DeadlockError(cycle)
+    waiting = waiting_packets(program)
+    if waiting:
+        raise StreamDeadlockError([program.row_name(row) for row in waiting])
 
 
 def find_cycle(program: ProgramTable) -> list[Channel]:
@@ -90,23 +111,7 @@ def find_cycle(program: ProgramTable) -> list[Channel]:
     Each channel depends on the next one, and the last on the first. Empty where there is no cycle.
     Raises :class:`InvalidInput` as :func:`certify` does.
     """
-    channels, edges = np.unique(_dependencies(program), return_inverse=True)
-    before, after = edges.reshape(-1, 2).T
-    keep = _left_after_peeling(before, after, channels.size)[before]
-    keep &= _left_after_peeling(after, before, channels.size)[after]
-    following = dict(zip(before[keep].tolist(), after[keep].tolist(), strict=True))
-    if not following:
-        return []
-    # What is left has a way on from every channel, so walking on must come back to some channel.
-    walk: dict[int, None] = {}
-    at = min(following)
-    while at not in walk:
-        walk[at] = None
-        at = following[at]
-    visited = list(walk)
-    circle = visited[visited.index(at) :]
-    lowest = circle.index(min(circle))
-    numbers = channels[circle[lowest:] + circle[:lowest]]
+    numbers = find_circle(_dependencies(program))
     lines, vcs = np.divmod(numbers, program.config.vcs)
     nodes, ports = np.divmod(lines, program.config.topology.ports)
     return [Channel(*each) for each in np.stack((nodes, ports, vcs), axis=1).tolist()]
@@ -117,53 +122,22 @@ def _dependencies(program: ProgramTable) -> Channels:
     config, topology = program.config, program.config.topology
     # A pair is one number meanwhile, as numbers are sorted much faster than rows.
     most = topology.neighbor.size * config.vcs
-    routes = program.routes
-    # The different routes of each node, and the first row that takes each of them. All are
-    # followed at once, hop by hop; ``place`` is the current segment of each.
-    keys, row = np.unique(program.row_node * len(routes) + program.route, return_index=True)
-    at, route = np.divmod(keys, len(routes)) if keys.size else (keys, keys)
-    place, end = routes.first[route], routes.first[route + 1]
-    on = place < end
-    row, at, place, end = row[on], at[on], place[on], end[on]
-    hops = routes.hops[place]
-    held = np.full(row.size, NO_LINK)
+    # The first row of each node that takes each of its routes.
+    keys = program.row_node * len(program.routes) + program.route
+    rows = np.unique(keys, return_index=True)[1]
+    held = np.full(len(rows), NO_LINK)
     pairs = [np.empty(0, dtype=np.int64)]
-    while row.size:
-        port, vc = routes.port[place], routes.vc[place]
-        ahead = topology.neighbor[at, port]
-        without_link = np.flatnonzero(ahead == NO_LINK)
-        if without_link.size:
-            lost = without_link[np.argmin(row[without_link])]
+    for hop in hops_of(program, rows):
+        lost = np.flatnonzero(hop.ahead == NO_LINK)
+        if lost.size:
+            place = lost[np.argmin(rows[hop.place[lost]])]
             raise InvalidInput.of(
-                f"{row_name(program, int(row[lost]))}: route",
+                f"{program.row_name(int(rows[hop.place[place]]))}: route",
                 "along links",
-                f"out of node {at[lost]} by port {port[lost]}",
+                f"out of node {hop.node[place]} by port {hop.port[place]}",
             )
-        wanted = (at * topology.ports + port) * config.vcs + vc
-        pairs.append(np.unique((held * most + wanted)[held != NO_LINK]))
-        hops = hops - 1
-        place = place + (hops == 0)
-        on = place < end
-        row, place, end, at, held = row[on], place[on], end[on], ahead[on], wanted[on]
-        hops = np.where(hops[on] == 0, routes.hops[place], hops[on])
+        before = held[hop.place]
+        wanted = (hop.node * topology.ports + hop.port) * config.vcs + hop.vc
+        pairs.append(np.unique((before * most + wanted)[before != NO_LINK]))
+        held[hop.place] = wanted
     return np.stack(np.divmod(np.unique(np.concatenate(pairs)), most), axis=1)
-
-
-def _left_after_peeling(before: Channels, after: Channels, count: int) -> npt.NDArray[np.bool_]:
-    """Find the channels of ``count`` left when those that no other leads to go, repeatedly.
-
-    ``before`` and ``after`` are the ends of the edges. What is left is in a cycle or leads on from
-    one. The work is proportional to the number of edges.
-    """
-    order = np.argsort(before, kind="stable")
-    after = after[order]
-    begin = np.searchsorted(before[order], np.arange(count + 1))
-    waiting = np.bincount(after, minlength=count)
-    peeled = np.flatnonzero(waiting == 0)
-    while peeled.size:
-        sizes = begin[peeled + 1] - begin[peeled]
-        skipped = np.repeat(begin[peeled] - np.cumsum(sizes) + sizes, sizes)
-        reached, times = np.unique(after[np.arange(sizes.sum()) + skipped], return_counts=True)
-        waiting[reached] -= times
-        peeled = reached[waiting[reached] == 0]
-    return waiting > 0

@@ -9,18 +9,23 @@ comes::
     aligned     node 5   | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | ...
     packed      node 5   | 40 | 41 | 42 | ... | 47 || 8 | 9 || 24 | 25 ||
                            its own at the start      step 1    step 2
+
+Where reduced blocks turn (:mod:`.turns`), all of this is the lower half of a memory.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.pieces import offsets_of
+from ..network.config import NetworkConfig
 from ..schedule.schedule import Schedule
 from ..schedule.table import Blocks
+from .turns import Turns
 
 
 @dataclass(frozen=True)
@@ -29,12 +34,14 @@ class Layout:
 
     ``starts`` has shape (blocks + 1,): where each block begins, and the last one ends, where all
     lie one after the other. ``packed`` is None if they do, in every node; otherwise it has the
-    address of each ``node * blocks + block``. ``size`` is the most words used by any node.
+    address of each ``node * blocks + block``. ``size`` is the most words used by any node, from
+    address 0 on, and ``turns`` say which blocks lie in the upper half of the memory when.
     """
 
     starts: npt.NDArray[np.int64]
     packed: dict[int, int] | None
     size: int
+    turns: Turns
 
     @classmethod
     def of(cls, schedule: Schedule, message_words: int) -> Layout:
@@ -42,20 +49,44 @@ class Layout:
 
         What streams goes on in the order in which it comes, and so lies at the same place in all.
         """
-        starts = block_starts(schedule.blocks)
+        starts, turns = block_starts(schedule.blocks), Turns.of(schedule)
         if schedule.stream.any():
             # A window is at most half of what addresses can tell apart.
-            return cls(starts, None, max(int(starts[-1]), _largest_window(schedule, starts) + 1))
-        if starts[-1] <= message_words:
-            return cls(starts, None, int(starts[-1]))
+            size = max(int(starts[-1]), _largest_window(schedule, starts) + 1)
+            return cls(starts, None, size, turns)
+        aligned = cls(starts, None, int(starts[-1]), turns)
+        if aligned.room <= message_words:
+            return aligned
         packed, size = _pack(schedule)
-        return cls(starts, packed, size)
+        return cls(starts, packed, size, turns)
+
+    @property
+    def room(self) -> int:
+        """Words of a memory that has room for it: a half must begin where a bit of addresses does.
+
+        (A memory of other words may have room too, if its upper half has: :meth:`fits`.)
+        """
+        return 2 * _power(self.size) if self.turns.any else self.size
+
+    def fits(self, config: NetworkConfig) -> bool:
+        """Tell whether the memories of a network have room for it."""
+        if not self.turns.any:
+            return self.size <= config.message_words
+        half = upper_half(config)
+        return self.size <= half and half + self.size <= config.message_words
+
+    def limit(self, config: NetworkConfig) -> str:
+        """Words on the largest ``size`` that the memories of a network have room for."""
+        if not self.turns.any:
+            return f"at most {config.message_words}, the message memory"
+        half = upper_half(config)
+        most = min(half, config.message_words - half)
+        return f"at most {most}, the upper half of the message memory"
 
     def aligned_if_within(self, message_words: int) -> Layout:
         """The layout for memories of ``message_words``, given that it was one for smaller ones."""
-        if self.packed is None or self.starts[-1] > message_words:
-            return self
-        return Layout(self.starts, None, int(self.starts[-1]))
+        aligned = Layout(self.starts, None, int(self.starts[-1]), self.turns)
+        return self if self.packed is None or aligned.room > message_words else aligned
 
     def address(self, node: int, block: int) -> int:
         """Address at which ``block`` begins in ``node``; KeyError if it never has it."""
@@ -82,13 +113,30 @@ def held_words(schedule: Schedule, layout: Layout) -> npt.NDArray[np.bool_]:
     """
     held = np.zeros((schedule.topology.nodes, layout.size), dtype=np.bool_)
     words = schedule.blocks.words.tolist()
-    has = list(enumerate(schedule.blocks.owner.tolist()))
+    has = list(_at_start(schedule))
     for send, target in enumerate(schedule.target.tolist()):
         has += [(block, target) for block in sent_blocks(schedule, send)]
     for block, node in has:
         address = layout.address(node, block)
         held[node, address : address + words[block]] = True
     return held
+
+
+def _at_start(schedule: Schedule) -> Iterator[tuple[int, int]]:
+    """Each block and a node that has a value of it before step 1."""
+    for block in range(len(schedule.blocks)):
+        for holder in schedule.blocks.holders(block, schedule.topology):
+            yield block, holder
+
+
+def upper_half(config: NetworkConfig) -> int:
+    """The address at which the upper half of a message memory begins."""
+    return 1 << (config.address_bits - 1)
+
+
+def _power(words: int) -> int:
+    """The least power of two that is ``words`` or more."""
+    return 1 << max(words - 1, 0).bit_length()
 
 
 def block_starts(blocks: Blocks) -> npt.NDArray[np.int64]:
@@ -128,8 +176,8 @@ def _pack(schedule: Schedule) -> tuple[dict[int, int], int]:
             packed[key] = used[node]
             used[node] += words[block]
 
-    for block, owner in enumerate(schedule.blocks.owner.tolist()):
-        append(owner, block)
+    for block, holder in _at_start(schedule):
+        append(holder, block)
     source, target = schedule.source.tolist(), schedule.target.tolist()
     for send in np.argsort(schedule.step, kind="stable").tolist():
         # In the order of the sender's memory, so that what lies together there stays together.

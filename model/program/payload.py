@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from ..network.config import NetworkConfig
 from ..network.topology import Topology
-from ..schedule.table import Blocks
+from ..schedule.table import NO_OWNER, Blocks
 from .compiler import Compiled
-from .layout import Layout
+from .layout import Layout, upper_half
 
 Words = npt.NDArray[np.uint64]
 
@@ -20,31 +20,66 @@ Words = npt.NDArray[np.uint64]
 class Payload:
     """The words of every block, and where they lie.
 
-    ``words`` has shape (layout.starts[-1],), uint64: the blocks one after the other.
+    ``words`` has shape (layout.starts[-1],), uint64: the blocks one after the other, as those who
+    are owed them must end up with them. ``contributions[block]`` are, of a reduced block, its
+    ``holders``' own values: shape (holders, words of the block); ``holders`` has their nodes.
     """
 
     blocks: Blocks
     layout: Layout
     words: Words
+    contributions: dict[int, Words]
+    holders: dict[int, tuple[int, ...]]
 
     @classmethod
     def random(cls, compiled: Compiled, seed: int) -> Payload:
-        """Words drawn evenly from all that a flit can carry."""
-        blocks, layout = compiled.schedule.blocks, compiled.layout
-        shape = (int(layout.starts[-1]),)
-        return cls(blocks, layout, random_words(compiled.program.config, shape, seed))
+        """Words drawn evenly from all that a flit can carry, and what is to become of them.
 
-    def loads(self) -> list[tuple[int, int, Words]]:
-        """(node, address, words) of every block at its owner before the start."""
-        return [
+        Raises :class:`.InvalidInput` for an operator that has a meaning in hardware alone.
+        """
+        schedule, layout, program = compiled
+        blocks, config = schedule.blocks, program.config
+        words = random_words(config, (int(layout.starts[-1]),), seed)
+        draw = np.random.default_rng((seed, 1))
+        contributions, holders = {}, {}
+        operators = {operator.name: operator for operator in config.operators}
+        for block, name in enumerate(blocks.operator):
+            if name is None:
+                continue
+            nodes = blocks.holders(block, schedule.topology)
+            own = _drawn(draw, config, (len(nodes), int(blocks.words[block])))
+            result = operators[name].reduce(own, config.flit_width)
+            words[layout.starts[block] : layout.starts[block + 1]] = result
+            contributions[block], holders[block] = own, nodes
+        return cls(blocks, layout, words, contributions, holders)
+
+    def loads(self, config: NetworkConfig) -> list[tuple[int, int, Words]]:
+        """(node, address, words) of all that nodes have before the start.
+
+        That is every block at its owner, and each contribution: at the block's own address, or,
+        where the block ends there after an odd number of turns, in the upper half of the memory.
+        """
+        owned = [
             (owner, self.layout.address(owner, block), self._block(block))
             for block, owner in enumerate(self.blocks.owner.tolist())
+            if owner != NO_OWNER
         ]
+        half = upper_half(config)
+        for block, nodes in self.holders.items():
+            every = np.array(nodes)
+            up = self.layout.turns.after(every, np.full(len(nodes), block), np.zeros(1, np.int64))
+            owned += [
+                (node, self.layout.address(node, block) + half * int(raised), words)
+                for node, raised, words in zip(
+                    nodes, up.tolist(), self.contributions[block], strict=True
+                )
+            ]
+        return owned
 
     def memory(self, config: NetworkConfig) -> Words:
         """The message memories before the start, (nodes, message words): 0 but for the loads."""
         memory = empty_memory(config)
-        for node, address, words in self.loads():
+        for node, address, words in self.loads(config):
             memory[node, address : address + len(words)] = words
         return memory
 
@@ -78,6 +113,9 @@ def random_words(
     config: NetworkConfig, shape: tuple[int, ...], seed: int
 ) -> npt.NDArray[np.uint64]:
     """Words drawn evenly from all that a flit can carry."""
+    return _drawn(np.random.default_rng(seed), config, shape)
+
+
+def _drawn(draw: np.random.Generator, config: NetworkConfig, shape: tuple[int, ...]) -> Words:
     largest = np.iinfo(np.uint64).max >> (64 - config.flit_width)
-    draw = np.random.default_rng(seed)
     return draw.integers(0, largest, shape, dtype=np.uint64, endpoint=True)

@@ -16,12 +16,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..base.errors import InvalidInput
+from ..base.errors import InvalidInput, one_of
 from ..base.pieces import offsets_of
+from ..network.config import NetworkConfig
 from ..schedule.rules import send_name
 from ..schedule.schedule import Schedule
 from ..schedule.streams import Streams
-from .layout import Layout
+from .layout import Layout, upper_half
 from .table import Numbers
 
 
@@ -36,25 +37,33 @@ class Puts(NamedTuple):
     target_address: Numbers
     length: Numbers
     window: Numbers
+    operator: Numbers
 
 
-def puts_of(schedule: Schedule, layout: Layout, streams: Streams) -> Puts:
+def puts_of(schedule: Schedule, layout: Layout, streams: Streams, config: NetworkConfig) -> Puts:
     """A put for each run of a send's blocks that lie side by side at both ends.
 
     Raises :class:`.InvalidInput` for a send that ``streams``, or is streamed on, and whose blocks
-    do not lie in its order, in a window at most.
+    do not lie in its order, in a window at most; and for an operator that ``config`` has not.
     """
     send = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
-    block = schedule.block_ids
-    begin = layout.addresses(schedule.source[send], block)
+    block, step = schedule.block_ids, schedule.step[send]
+    source, target, turns = schedule.source[send], schedule.target[send], layout.turns
+    half = upper_half(config)
+    begin = layout.addresses(source, block) + half * turns.after(source, block, step - 1)
+    there, then = turns.after(target, block, step - 1), turns.after(target, block, step)
+    goal = layout.addresses(target, block) + half * then
+    operator = _operator_numbers(schedule, config)[block] * 2 - (there == then)
+    operator = np.where(schedule.combine[send], operator, 0)
     in_order = np.zeros(schedule.sends, np.bool_)
     in_order[streams.send] = in_order[streams.feeder] = True
     order = np.lexsort((np.where(in_order[send], np.arange(len(send)), begin), send))
-    send, block, begin = send[order], block[order], begin[order]
-    goal = layout.addresses(schedule.target[send], block)
     words = schedule.blocks.words[block].astype(np.int64)
+    send, begin, goal, words, operator = (
+        column[order] for column in (send, begin, goal, words, operator)
+    )
     new = np.ones(len(send), dtype=np.bool_)
-    new[1:] = send[1:] != send[:-1]
+    new[1:] = (send[1:] != send[:-1]) | (operator[1:] != operator[:-1])
     apart = np.zeros_like(new)
     for address in (begin, goal):
         apart[1:] |= address[1:] != (address + words)[:-1]
@@ -63,7 +72,19 @@ def puts_of(schedule: Schedule, layout: Layout, streams: Streams) -> Puts:
     new |= apart & ~in_order[send]
     first = np.flatnonzero(new)
     length = np.diff(offsets_of(words)[np.append(first, len(send))])
-    return Puts(send[first], begin[first], goal[first], length, window[send[first]])
+    window = window[send[first]]
+    return Puts(send[first], begin[first], goal[first], length, window, operator[first])
+
+
+def _operator_numbers(schedule: Schedule, config: NetworkConfig) -> Numbers:
+    """Number of each block's operator among those of the network, from 1; 0 where it has none."""
+    numbers = {operator.name: place for place, operator in enumerate(config.operators, start=1)}
+    names = schedule.blocks.operator
+    for name in names:
+        if name is not None and name not in numbers:
+            allowed = one_of(numbers) if numbers else "none, as the network is built without any"
+            raise InvalidInput.of("operator", allowed, name)
+    return np.array([0 if name is None else numbers[name] for name in names], np.int64)
 
 
 class _Blocks(NamedTuple):

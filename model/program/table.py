@@ -210,6 +210,11 @@ class ProgramTable:
         """Sender n has the rows ``sender_order[first_sender_row[n]:first_sender_row[n + 1]]``."""
         return offsets_of(np.bincount(self.sender, minlength=self.nodes * self.config.lanes))
 
+    def row_name(self, row: int) -> str:
+        """Name the node of a row and its place there: "node 3, row 0"."""
+        node = int(np.searchsorted(self.first_row, row, side="right")) - 1
+        return f"node {node}, row {row - int(self.first_row[node])}"
+
     def header_of(self, rows: Numbers) -> npt.NDArray[np.uint64]:
         """Header flits of some rows, one row after the other."""
         flits = self.header_flits

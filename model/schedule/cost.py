@@ -18,6 +18,12 @@ from .collective import Collective
 from .schedule import Schedule
 from .table import CUSTOM
 
+_ONE_MESSAGE = (
+    *(Collective.BROADCAST, Collective.MULTICAST, CUSTOM),
+    *(Collective.REDUCE, Collective.ALL_REDUCE, Collective.BARRIER),
+)
+"""Collectives of one message, in however many blocks it is cut."""
+
 
 @dataclass(frozen=True, eq=False)
 class ScheduleCost:
@@ -70,7 +76,7 @@ def send_words(schedule: Schedule) -> npt.NDArray[np.int64]:
 def message_words(schedule: Schedule) -> int:
     """Words that a node has for one other, or for all: M, in however many blocks it is cut."""
     words = int(schedule.blocks.words.sum())
-    if schedule.collective in (Collective.BROADCAST, Collective.MULTICAST, CUSTOM):
+    if schedule.collective in _ONE_MESSAGE:
         return words
     nodes = schedule.topology.interfaces
     return words // (nodes**2 if schedule.collective == Collective.ALL_TO_ALL else nodes)

@@ -17,6 +17,8 @@ from .streams import streams_of
 
 STEP_CYCLES = 4
 """What the interface and the barrier add to a step."""
+COMBINED_CYCLES = 1
+"""What a network with operators adds to that: all packets are written so much later."""
 STREAM_CYCLES = 3
 """What a node adds to the hops of a word that it sends on."""
 
@@ -26,7 +28,8 @@ def expected_cycles(schedule: Schedule) -> int:
     longest = np.zeros(schedule.steps + 1, np.int64)
     np.maximum.at(longest, schedule.step, _arrivals(schedule))
     used = np.bincount(schedule.step, minlength=schedule.steps + 1) > 0
-    return int((longest[used] + STEP_CYCLES).sum())
+    written = COMBINED_CYCLES if schedule.combine.any() else 0
+    return int((longest[used] + STEP_CYCLES + written).sum())
 
 
 def _arrivals(schedule: Schedule) -> IntArray:

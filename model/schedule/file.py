@@ -40,7 +40,6 @@ from ..base.json_file import decode_versioned, read_json
 from ..base.pieces import offsets_of
 from ..network.port_model import PortModel
 from ..network.topology_file import topology_from_json, topology_to_json
-from .operators import Operator
 from .rules import LARGEST_STEP, LARGEST_VC
 from .schedule import Schedule
 from .table import NO_OWNER, Blocks
@@ -58,6 +57,7 @@ _Vc = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_VC)]
 _Path = Annotated[list[_Number], msgspec.Meta(min_length=2)]
 _Carried = Annotated[list[_Number], msgspec.Meta(min_length=1)]
 _Groups = Annotated[list[_Carried], msgspec.Meta(min_length=1)]
+_Operator = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9-]*$")]
 
 
 class _Block(msgspec.Struct, forbid_unknown_fields=True):
@@ -65,7 +65,7 @@ class _Block(msgspec.Struct, forbid_unknown_fields=True):
     owed: list[_Number] | None
     words: _Words
     contributors: list[_Number] | msgspec.UnsetType | None = msgspec.UNSET
-    operator: Operator | msgspec.UnsetType = msgspec.UNSET
+    operator: _Operator | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Send(msgspec.Struct, forbid_unknown_fields=True, gc=False, omit_defaults=True):
@@ -148,7 +148,7 @@ def _block(blocks: Blocks, block: int) -> _Block:
     if operator is None:
         return _Block(int(blocks.owner[block]), to, words)
     nodes = None if contributors is None else list(contributors)
-    return _Block(None, to, words, nodes, Operator(operator))
+    return _Block(None, to, words, nodes, operator)
 
 
 def read_schedule(path: str | Path | InputFile) -> Schedule:

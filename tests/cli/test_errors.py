@@ -159,17 +159,26 @@ BAD_OPTIONS = {
     # Names
     f"schedule --mesh 8x8 {CORNER} --algorithm ear": (
         "algorithm for broadcast must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
-        "u-torus-open, ring, recursive-doubling, nesbt-copies, brg, sbt, tcbt, nrsbt, nesbt or "
-        "nrbrg, not ear"
+        "u-torus-open, ring, recursive-doubling, chain, packed-trees, nesbt-copies, brg, sbt, "
+        "tcbt, nrsbt, nesbt or nrbrg, not ear"
     ),
     f"schedule --mesh 8x8 {CORNER} --partial": (
         f"--partial must be left out with eye broadcast {TREE}"
     ),
     f"schedule --mesh 8x8 {CORNER} --packet 0": "--packet must be 1 to 2147483647, not 0",
     f"schedule --mesh 8x8 {CORNER} --packet 1,2": "--packet must be a number of flits, not '1,2'",
-    f"schedule --mesh 8x8 {CORNER} --ports all": (
-        "--ports all must be left out with eye broadcast (on a hypercube nesbt-copies, brg, sbt, "
-        "tcbt, nrsbt, nesbt, nrbrg serve it)"
+    f"schedule --mesh 8x8 {CORNER} --algorithm eye --ports all": (
+        "--ports all must be left out with eye broadcast (on a hypercube packed-trees, "
+        "nesbt-copies, brg, sbt, tcbt, nrsbt, nesbt, nrbrg serve it)"
+    ),
+    f"schedule --mesh 8x8 {CORNER} --seconds 1": (
+        "--seconds must be left out with eye: it is for --algorithm best"
+    ),
+    f"schedule --mesh 8x8 {CORNER} --algorithm best --seconds -1": (
+        "--seconds must be 0 or more seconds, not -1.0"
+    ),
+    f"predict --mesh 2x2 {CORNER} --algorithm chain --timing self-timed": (
+        "timing of a program that streams must be barrier, not self-timed"
     ),
     f"schedule --mesh 8x8 {CORNER} --target 1,1": "--target must be left out with broadcast",
     f"schedule --mesh 8x8 {CORNER} --collective multicast": (
@@ -276,6 +285,7 @@ def test_files_that_are_not_what_they_should_be(eyecast: Command, here: Path, wh
     # A schedule may be of any known format, so what looks like none is told them all.
     formats = "schedule, msccl, goal, chakra or forestcoll"
     unlike = f"format must be {formats}, and it looks like none" * (what == "schedule")
+    versions = {"schedule": "1 or 2", "program": "1"}[what]
     cases = {
         "cut.json": (whole[:200], "Input data was truncated"),
         "empty.json": (b"", unlike or "Input data was truncated"),
@@ -291,7 +301,7 @@ def test_files_that_are_not_what_they_should_be(eyecast: Command, here: Path, wh
         ),
         "future.json": (
             whole.replace(b'"version":1', b'"version":9'),
-            "version must be 1, not 9",
+            f"version must be {versions}, not 9",
         ),
         "more.json": (
             whole.replace(b'"port_model"', b'"color":"red","port_model"'),

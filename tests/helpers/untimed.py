@@ -55,9 +55,9 @@ def carried_out(program: Program, memory: Memory, seed: int) -> Memory | None:
             for number in left:
                 node, row = rows[number]
                 place = gone[number]
-                if row.stream and place >= row.lead:
-                    if come[node, row.stream] <= place - row.lead:
-                        continue
+                awaited = place - row.lead
+                if row.stream and awaited >= 0 and come[node, row.stream] <= awaited:
+                    continue
                 word = memory[node, wrapped(row.source_address, place, row.window)]
                 target, lane = ends[number]
                 address = wrapped(row.target_address, place, row.window)

@@ -46,11 +46,12 @@ FLOORS: dict[str, set[str]] = {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
         "model/traffic",
     },
+    "verilog": set(),
     "registers": {"model/base", "model/network", "model/image"},
     "sim": {
         "model/bounds",
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
-        *("model/traffic", "model/compare", "rtl", "waves"),
+        *("model/traffic", "model/compare", "rtl", "verilog", "waves"),
     },
     "boards": {
         "model/bounds",

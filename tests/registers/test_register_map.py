@@ -217,7 +217,7 @@ def test_the_header_compiles_and_has_the_same_addresses(
 def test_networks_that_cannot_stand_behind_a_bus() -> None:
     with pytest.raises(InvalidInput) as refused:
         register_map(replace(SMALL, programs=0))
-    assert str(refused.value) == "bus must be left out of a network of 0 programs, not given"
+    assert str(refused.value) == "programs must be at least 1 for a register map, not 0"
     large = replace(SMALL, topology=mesh((128, 128)), message_words=1 << 16)
     with pytest.raises(InvalidInput) as refused:
         register_map(large)

@@ -313,7 +313,7 @@ def test_an_algorithm_is_chosen_from_the_table(opened: Opened, tmp_path: Path) -
 
 
 def side_by_side() -> Report:
-    from eyecast.model.collectives.registry import Request
+    from eyecast.model.collectives.request import Request
     from eyecast.report.reports import report_comparison
 
     request = Request(topology=mesh((4, 4)), words=4, source=0)

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from amaranth.hdl import ClockDomain
-from amaranth.lib.memory import Memory
 from helpers.engine_host import (
     DAMAGED,
     DONE,
@@ -25,12 +23,12 @@ from helpers.engine_host import (
     program_words,
     rows_before,
 )
+from helpers.memories import Memories
 from helpers.programs import UP, program, put, words
 
 from eyecast.model.cycle.model import run
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.program import Program
-from eyecast.rtl import shared_memory, table
 
 LINE = mesh((3,))
 LIMITS = {"message_words": 8, "table_words": 16}
@@ -43,27 +41,6 @@ def there() -> Program:
     """Words go from node 0 to node 1, and from there on to node 2, with two header flits each."""
     rows = {0: [put(1, (UP, 1), length=3, target=4)], 1: [put(2, (UP, 1), length=2, source=4)]}
     return program(rows, {1: [1], 2: [2]}, LINE, **LIMITS)
-
-
-class Memories:
-    """The memories of an engine, by the order in which they are made: node by node."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.tables: list[Memory] = []
-        self.messages: list[Memory] = []
-        for module, made in ((table, self.tables), (shared_memory, self.messages)):
-            monkeypatch.setattr(module, "Memory", self._recorded(made))
-
-    def _recorded(self, made: list[Memory]) -> Any:
-        def memory(**options: Any) -> Memory:
-            made.append(Memory(**options))
-            return made[-1]
-
-        return memory
-
-    def flip(self, ctx: Any, memory: Memory, address: int, bit: int) -> None:
-        word = memory.data[address]
-        ctx.set(word, ctx.get(word) ^ 1 << bit)
 
 
 @pytest.fixture

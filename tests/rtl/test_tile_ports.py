@@ -16,7 +16,8 @@ from amaranth.hdl import ClockDomain
 from helpers.engine_host import START, Engine, Host, expected_rows, rows_before
 from helpers.programs import UP, program, put, words
 
-from eyecast.model.collectives.registry import Request, find_algorithm
+from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.request import Request
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube, mesh

@@ -10,7 +10,8 @@ import pytest
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.cube.broadcast_copies import nesbt_copies
-from eyecast.model.collectives.registry import Request, algorithms_for
+from eyecast.model.collectives.registry import algorithms_for
+from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.checks import Verification
 from eyecast.model.network.config import NetworkConfig

@@ -20,7 +20,6 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.compiler import Compiled
-from eyecast.model.program.payload import Payload
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 from eyecast.model.run.run import FLAGS
@@ -45,7 +44,13 @@ def broadcast_case(timing="barrier", flits=4):
 
 def run_on_hardware(program, payload, *, timing="barrier", read_words=4, verilog=None):
     simulator = build_simulator(program.config, verilog=verilog)
-    job = prepare(program, payload.loads(), timing=timing, read_words=read_words, cycle_limit=500)
+    job = prepare(
+        program,
+        payload.loads(program.config),
+        timing=timing,
+        read_words=read_words,
+        cycle_limit=500,
+    )
     return next(simulate(simulator, [job]))
 
 
@@ -151,7 +156,7 @@ def test_a_flipped_payload_bit():
     case = broadcast_case()
     flipped = case.payload.words.copy()
     flipped[2] ^= np.uint64(1 << 7)
-    other = Payload(case.payload.blocks, case.payload.layout, flipped)
+    other = dataclasses.replace(case.payload, words=flipped)
     result = compare(case, run_on_hardware(case.program, other))
     assert failed(result) == {"nodes delivered", "trace rows"}
     assert result.difference is not None

@@ -11,11 +11,11 @@ from eyecast.waves.registers import Change
 
 CONFIG = NetworkConfig(topology=line(1))
 NAMES = {
-    "a": ("tile_0.interface.steps", "clock__step"),
+    "a": ("tile_0.network_interface.steps", "clock__step"),
     "b": ("", "tile_0__over"),
     "c": ("", "tile_0__advance"),
-    "d": ("tile_0.interface.lane_0", "state"),
-    "e": ("tile_0.interface.lane_0", "progress__begins"),
+    "d": ("tile_0.network_interface.lane_0", "sender_state"),
+    "e": ("tile_0.network_interface.lane_0", "progress__begins"),
     "f": ("", "clk"),
     "g": ("tile_0", "rst"),
     "h": ("", "tile_0__cycle"),

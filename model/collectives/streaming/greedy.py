@@ -19,8 +19,7 @@ from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
-from .sends import SendList
+from .sends import SendList, blocks_for_all
 
 TRIED_BLOCKS = 1 << 18
 """Blocks at all nodes, in all tries together."""
@@ -47,7 +46,7 @@ def greedy_all_gather(topology: Topology, words: int) -> Schedule:
     sends = SendList()
     for step, source, target, block in min(found, key=lambda moves: moves[-1][0] if moves else 0):
         sends.add(step, (source, target), [block])
-    blocks = Blocks(owners, (None,) * len(owners), lengths)
+    blocks = blocks_for_all(owners, lengths)
     ports = PortModel.ALL_PORT
     return sends.schedule("greedy", topology, Collective.ALL_GATHER, ports, None, blocks)
 

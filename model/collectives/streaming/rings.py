@@ -31,9 +31,8 @@ from ...network.routes import dimension_order
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..halving.boxes import is_whole_grid
-from .sends import SendList
+from .sends import SendList, blocks_for_all
 from .snakes import mesh_cycle, torus_cycles
 
 
@@ -56,7 +55,7 @@ def stream_ring(topology: Topology, words: int) -> Schedule:
             step += 1
             _turn_lines(sends, topology, nodes, axis, low, step)
         low *= side
-    blocks = Blocks(nodes, (None,) * len(nodes), np.full(len(nodes), words))
+    blocks = blocks_for_all(nodes, words)
     ports = PortModel.FULL_DUPLEX if max(topology.dims) > 2 else PortModel.EXCHANGE
     return sends.schedule("stream-ring", topology, Collective.ALL_GATHER, ports, None, blocks)
 
@@ -108,7 +107,7 @@ def hamiltonian(topology: Topology, words: int) -> Schedule:
                 for step, block in enumerate(carried, start=1):
                     sends.add(step, path, [block])
     owners = np.concatenate(ways[: len(lengths)])
-    blocks = Blocks(owners, (None,) * len(owners), np.repeat(lengths, count))
+    blocks = blocks_for_all(owners, np.repeat(lengths, count))
     ports = PortModel.ALL_PORT
     return sends.schedule("hamiltonian", topology, Collective.ALL_GATHER, ports, None, blocks)
 

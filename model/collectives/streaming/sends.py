@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
+import numpy.typing as npt
 
 from ...base.errors import InvalidInput, require_range
 from ...base.pieces import offsets_of
@@ -22,6 +23,13 @@ def require_working(parameter: str, topology: Topology, node: int) -> None:
     topology.require_interface(parameter, node)
     if node in topology.faulty_nodes:
         raise InvalidInput.of(parameter, "a node that is not faulty", node)
+
+
+def blocks_for_all(owners: npt.ArrayLike, words: npt.ArrayLike) -> Blocks:
+    """Blocks that are owed to every node, by owner and length: two columns, or one length."""
+    owner = np.asarray(owners, np.int32)
+    lengths = np.broadcast_to(np.asarray(words, np.int32), owner.shape)
+    return Blocks(owner, (None,) * len(owner), lengths)
 
 
 @dataclass(frozen=True)

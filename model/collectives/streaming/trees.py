@@ -14,9 +14,8 @@ from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.duration import STREAM_CYCLES
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from .arborescences import Arborescence, packed_arborescences
-from .sends import SendList, require_working
+from .sends import SendList, blocks_for_all, require_working
 
 
 def packed_trees_broadcast(topology: Topology, root: int, words: int) -> Schedule:
@@ -38,7 +37,7 @@ def packed_trees_broadcast(topology: Topology, root: int, words: int) -> Schedul
     sends = SendList()
     for block, tree in enumerate(trees):
         add_tree(sends, tree, [block], step=1)
-    blocks = Blocks([root] * len(pieces), (None,) * len(pieces), pieces)
+    blocks = blocks_for_all([root] * len(pieces), pieces)
     ports = PortModel.ALL_PORT
     return sends.schedule("packed-trees", topology, Collective.BROADCAST, ports, root, blocks)
 

@@ -209,7 +209,9 @@ def _list_moves(
                 gain, steps = _gain(skyline, x, y, size)
                 spoilt = waste[covering] + size * size - gain
                 if spoilt <= budget:
-                    moves[count] = covering, which, x, y, spoilt
+                    # One by one: compiled in no time, other than ``moves[count] = ...``.
+                    moves[count, 0], moves[count, 1] = covering, which
+                    moves[count, 2], moves[count, 3], moves[count, 4] = x, y, spoilt
                     roughness = _STEP_COST * (steps - 1) * size
                     scores[count] = spoilt - worth * (covered + gain) + roughness
                     count += 1

@@ -63,3 +63,25 @@ def test_the_reason_is_said() -> None:
 def test_a_large_network_has_bounds_too() -> None:
     bound = least_cycles(mesh((300, 300)), Blocks.of_broadcast(0, 10), ALL)
     assert bound.value == 598 + 5
+
+
+def reduced(owed: tuple[tuple[int, ...] | None, ...], words: int) -> Blocks:
+    return Blocks.reduced_to(owed, words, "add")
+
+
+@pytest.mark.parametrize(
+    ("blocks", "ports", "cycles"),
+    [
+        # A reduction is a broadcast backwards, and a reduce-scatter an all-gather.
+        (reduced(((0,),), 1024), ONE, 14 + 1024),
+        (reduced(((0,),), 1024), ALL, 14 + 512),
+        (reduced(tuple((node,) for node in range(64)), 16), ONE, 63 * 16 + 1),
+        # 2 * 63 / 64 of the words through each port (Patarasuk and Yuan, 2009).
+        (reduced((None,), 1024), ONE, 2016),
+        (reduced((None,), 16384), ONE, 32256),
+        # 2 * 63 hops of each word over 224 links.
+        (reduced((None,), 16384), ALL, 9216),
+    ],
+)
+def test_bounds_of_reductions(blocks: Blocks, ports: PortModel, cycles: int) -> None:
+    assert least_cycles(mesh((8, 8)), blocks, ports).value == cycles

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.command import Command
+from helpers.command import Command, refusal, result
 from helpers.programs import program, put
 from helpers.toy_engine import CARRIED_OUT, NOT_NOW, ToyEngine, read_image, wrong_words
 
@@ -155,3 +155,58 @@ def test_the_words_in_front_of_a_table_count_for_its_room() -> None:
     made = program(rows, receives, programs=1, **{**tight, "table_words": 7})
     check_program(made)
     assert np.array_equal(made.table_sizes, [7, 5, 5, 5])
+
+
+# ---- Images of several programs ---------------------------------------------------------------
+
+ENGINE = ("--mesh", "2x2", "--programs", "3", "--message-words", "16", "--flits", "3")
+
+
+def write_programs(eyecast: Command, *more: str) -> None:
+    """The files a.json and b.json, of one network."""
+    for name, source in (("a", "0,0"), ("b", "1,1")):
+        answer = eyecast("program", *ENGINE, *more, "--source", source, "-o", f"{name}.json")
+        assert answer.errors == ""
+
+
+def test_an_image_has_several_programs(eyecast: Command, here: Path) -> None:
+    write_programs(eyecast)
+    found = result(eyecast("image", "b.json", "a.json", "b.json", "-o", "chip.csv", "--json"))
+    writes, described = read_image(here / "chip.csv")
+    programs = described["programs"]
+    assert found["programs"] == programs
+    ends = [each["base"] + each["words"] for each in programs]
+    assert [each["base"] for each in programs] == [0, *ends[:-1]]
+    assert [each["number"] for each in programs] == [0, 1, 2]
+    for each, name in zip(programs, "bab", strict=True):
+        predicted = result(eyecast("predict", "--program", f"{name}.json", "--json"))
+        assert each["run"] == {"state": "done", "cycles": predicted["cycles"]}
+        assert each["limit"] == 2 * predicted["cycles"] + 100
+    engine = ToyEngine(described)
+    assert {engine.write(*write) for write in writes} == {CARRIED_OUT}
+    for node in range(4):
+        for address in range(3):
+            assert engine.write(node, 0, address, 10 * node + address) == CARRIED_OUT
+    # Node 3's message, which the others get, and which node 0 sends on then.
+    for number in (2, 1):
+        assert engine.write(0, 2, 2, 1 | number << 8) == CARRIED_OUT
+        for node in range(4):
+            assert [engine.memories[node, 0][address] for address in range(3)] == [30, 31, 32]
+
+
+def test_images_that_cannot_be(eyecast: Command) -> None:
+    write_programs(eyecast)
+    many = ("a.json",) * 4
+    assert eyecast("image", *many, "-o", "i.csv") == refusal(
+        "number of programs must be at most 3, which the network keeps, not 4"
+    )
+    assert eyecast("image", "a.json", "-o", "i.json") == refusal(
+        "-o must be a file that does not end in .json, not i.json"
+    )
+    assert eyecast("image", "a.json").status == 2
+    options = ("--mesh", "2x2", "--source", "0,0", "--programs", "3", "--depth", "3")
+    assert eyecast("program", *options, "-o", "other.json").status == 0
+    assert eyecast("image", "a.json", "other.json", "-o", "i.csv") == refusal(
+        "the programs must be for one network, with the same parameters"
+    )
+    assert not Path("i.csv").exists()

@@ -43,8 +43,8 @@ def test_deliveries_and_control_words_have_the_fields_of_sections_19_and_20() ->
 
 
 def test_a_program_file_has_what_is_not_0(tmp_path: Path) -> None:
-    row = replace(put(2, (UP, 1), length=4), operator=4, stream=1, lead=2, window=3)
-    made = program({0: [row, put(2, (UP, 2))]}, {}, **NETWORK)
+    row = put(2, (UP, 1), length=4, target=16, operator=4, stream=1, lead=2, window=3)
+    made = program({1: [row], 0: [put(2, (UP, 1), target=2, length=2)]}, {}, **NETWORK)
     text = program_json(made)
     assert '"operator":4,"stream":1,"lead":2,"window":3}' in text
     assert text.count('"operator"') == 1

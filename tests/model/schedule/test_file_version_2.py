@@ -107,7 +107,11 @@ def test_a_block_that_is_half_reduced(tmp_path: Path) -> None:
     ("place", "value", "line"),
     [
         ("contributors", [3], "nodes of blocks[0] must be 0 to 2, not 3"),
-        ("operator", "multiply", "blocks[0].operator: Invalid enum value 'multiply'"),
+        (
+            "operator",
+            "A B",
+            "blocks[0].operator: Expected str matching regex '^[a-z][a-z0-9-]*$'",
+        ),
         ("owner", -1, "blocks[0].owner: Expected int >= 0"),
     ],
 )

@@ -1,0 +1,73 @@
+"""``eyecast image``: several programs as one image of a network with a controller."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..model.base.errors import InvalidInput
+from ..model.base.files import is_special
+from ..model.network.config import Timing
+from ..model.program.file import read_program
+from ..model.program.payload import empty_memory
+from .console import busy, print_json, print_table, say_written
+from .options.hardware import timing_option
+from .options.output import json_option, require_output_files
+from .options.values import complete_files
+
+
+@click.command("image")
+@click.argument("programs", nargs=-1, required=True, shell_complete=complete_files)
+@click.option(
+    *("-o", "--output"),
+    metavar="FILE",
+    required=True,
+    shell_complete=complete_files,
+    help="Write what loads the programs through the host port here (CSV), and beside it (.json) "
+    "what a host must know.",
+)
+@timing_option
+@json_option
+def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_json: bool) -> None:
+    """Make one image of program files, for a network that keeps several of them.
+
+    They are numbered from 0 in their order, and lie one behind the other. All must be for the same
+    network, with the same options (--programs, --message-words, --table-words, --steps ...). The
+    messages are not part of it.
+    """
+    from ..model.compare.case import watchdog
+    from ..model.cycle.model import run
+    from ..model.image.programs import ProgramsImage
+
+    paths = image_files(output, "-o")
+    require_output_files(*paths)
+    with busy("reading, predicting"):
+        made = [read_program(path) for path in programs]
+        predicted = [run(each, empty_memory(each.config), timing=timing) for each in made]
+        limits = [watchdog(each) for each in predicted]
+        image = ProgramsImage(programs=made, timing=timing, predicted=predicted, limits=limits)
+    image.write(*paths)
+    if as_json:
+        print_json({"programs": image.description()["programs"]})
+        return
+    columns = zip(programs, image.entries, predicted, strict=True)
+    print_table(
+        f"{made[0].config.topology.label}, {timing} timing",
+        ("number", "program", "base", "words", "cycles", "limit"),
+        [
+            (entry.number, name, *entry.slot, run.cycles, entry.limit)
+            for name, entry, run in columns
+        ],
+    )
+    say_written(*paths)
+
+
+def image_files(image: str, option: str) -> list[str]:
+    """The two files of an image that ``option`` names: the CSV, and the JSON beside it."""
+    path = Path(image)
+    if path.suffix.lower() == ".json":
+        raise InvalidInput.of(option, "a file that does not end in .json", image)
+    if is_special(path):
+        raise InvalidInput.of(option, "a file, which another is written beside", image)
+    return [image, str(path.with_suffix(".json"))]

@@ -1,0 +1,51 @@
+"""Algorithms: one way to carry out a collective each, and what of a request it heeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..base.errors import InvalidInput
+from ..network.topology import Topology
+from ..schedule.schedule import Schedule
+from .request import Request
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One way to carry out a collective.
+
+    ``make(request)`` makes the schedule; it raises :class:`InvalidInput` for a topology that the
+    algorithm does not serve. ``landmarks(topology)`` are the nodes that its papers give a name and
+    a picture marks. ``takes`` names the parts of a request, of ``CHOICES``, that it heeds.
+    ``keeps_whole`` tells whether an all-reduce sends whole messages, and not a part for each node.
+    ``leaves_out`` says of which kind the working nodes are that it may give nothing;
+    ``most(topology)`` are the upper bounds of its paper on some measures.
+    """
+
+    collective: str
+    name: str
+    make: Callable[[Request], Schedule]
+    landmarks: Callable[[Topology], tuple[int, ...]] = lambda _topology: ()
+    takes: tuple[str, ...] = ()
+    keeps_whole: bool = True
+    leaves_out: str = ""
+    most: Callable[[Topology], dict[str, int]] = lambda _topology: {}
+
+    def generate(self, request: Request) -> Schedule:
+        """The schedule; refused where something is asked for that the algorithm does not heed."""
+        for name, (option, unset) in CHOICES.items():
+            if getattr(request, name) != unset and name not in self.takes:
+                raise InvalidInput(f"{option} must be left out with {self.name} {self.collective}")
+        return self.make(request)
+
+
+CHOICES = {
+    "partial": ("--partial", False),
+    "all_port": ("--ports all", False),
+    "duplex": ("--ports half-duplex or full-duplex", None),
+    "order": ("--order", None),
+    "packet": ("--packet", None),
+    "operator": ("--operator", None),
+}
+"""Parts of a request that not every algorithm heeds: what they are called, and not asked for."""

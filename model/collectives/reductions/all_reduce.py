@@ -1,0 +1,134 @@
+"""All-reduce as two collectives, one after the other: of the same blocks, and replacing at last.
+
+* *Reduce and broadcast*: all of it to one node, and from there to all. Whatever is short.
+* *Reduce-scatter and all-gather*: to each node its own part of the message, complete, and all parts
+  to all. No node sends or receives more than 2 (N - 1) / N of the message, which is the least that
+  any all-reduce can do (P. Patarasuk and X. Yuan, "Bandwidth optimal all-reduce algorithms for
+  clusters of workstations", 2009). Whatever is long (R. Rabenseifner, "Optimization of Collective
+  Reduction Operations", 2004, by recursive halving and doubling).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ...base.pieces import offsets_of
+from ...network.route_layers import has_circle, layered_vcs
+from ...schedule.collective import Collective
+from ...schedule.schedule import Schedule
+from ...schedule.table import CUSTOM, Blocks
+
+
+def rooted_all_reduce(reduce: Schedule, broadcast: Schedule) -> Schedule:
+    """Bring what ``reduce`` combines at a root to all nodes, by ``broadcast``.
+
+    Both are of the same blocks; custom where they leave nodes out.
+    """
+    whole = reduce.collective == Collective.REDUCE and broadcast.collective != CUSTOM
+    name = Collective.ALL_REDUCE if whole else CUSTOM
+    owed = tuple(_with(reduce.root, nodes) for nodes in broadcast.blocks.owed)
+    return joined(reduce, broadcast, name, replace(reduce.blocks, owed=owed))
+
+
+def _with(root: int | None, nodes: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    """Nodes that a broadcast owes its message, and its root."""
+    return None if nodes is None or root is None else tuple(sorted({root, *nodes}))
+
+
+def scattered_all_reduce(reduce_scatter: Schedule, all_gather: Schedule, words: int) -> Schedule:
+    """All-reduce of ``words`` words by a reduce-scatter and an all-gather of the same blocks.
+
+    They are of as many words for each node, or a word more than some of them need: the last nodes
+    then have a word less, and what is left without words is left out.
+    """
+    blocks = replace(
+        reduce_scatter.blocks,
+        owed=(None,) * len(reduce_scatter.blocks),
+        words=_shared(all_gather.blocks, words),
+    )
+    name = Collective.ALL_REDUCE
+    return without_empty_blocks(joined(reduce_scatter, all_gather, name, blocks))
+
+
+def _shared(blocks: Blocks, words: int) -> npt.NDArray[np.int32]:
+    """Lengths of ``blocks``, ``words`` together: the last nodes' have a word less."""
+    lengths = blocks.words.copy()
+    spare = int(lengths.sum()) - words
+    _, first = np.unique(blocks.owner, return_index=True)
+    lengths[first[len(first) - spare :]] -= 1
+    return lengths
+
+
+def joined(first: Schedule, second: Schedule, collective: str, blocks: Blocks) -> Schedule:
+    """The sends of ``first``, then those of ``second``, in steps behind them, of ``blocks``.
+
+    The ways there and back of both together may wait for each other in a circle, which those of
+    each cannot: then they are dealt to VCs anew, or if there are VCs that keep sends of one step
+    apart, ``second`` gets VCs of its own.
+    """
+    lengths, counts = (
+        np.append(np.diff(one), np.diff(other))
+        for one, other in (
+            (first.path_offsets, second.path_offsets),
+            (first.block_offsets, second.block_offsets),
+        )
+    )
+    made = replace(
+        first,
+        collective=collective,
+        root=None,
+        blocks=blocks,
+        step=np.append(first.step, second.step + first.steps),
+        source=np.append(first.source, second.source),
+        target=np.append(first.target, second.target),
+        path_offsets=offsets_of(lengths),
+        path_nodes=np.append(first.path_nodes, second.path_nodes),
+        vcs=np.append(first.vcs, second.vcs),
+        block_offsets=offsets_of(counts),
+        block_ids=np.append(first.block_ids, second.block_ids),
+        combine=np.append(first.combine, second.combine),
+        stream=np.append(first.stream, second.stream),
+    )
+    if not has_circle(made.path_offsets, made.path_nodes, made.vcs):
+        return made
+    if made.largest_link_load == 1:
+        return replace(made, vcs=layered_vcs(made.path_offsets, made.path_nodes))
+    return replace(made, vcs=np.append(first.vcs, second.vcs + first.vcs.max() + 1))
+
+
+def without_empty_blocks(schedule: Schedule) -> Schedule:
+    """The schedule without blocks of no words, and without sends that carry no other."""
+    blocks = schedule.blocks
+    kept = blocks.words > 0
+    if kept.all():
+        return schedule
+    carried = kept[schedule.block_ids]
+    sends = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
+    counts = np.bincount(sends[carried], minlength=schedule.sends)
+    sent, lengths = counts > 0, np.diff(schedule.path_offsets)
+    chosen = np.flatnonzero(kept).tolist()
+    number = np.cumsum(kept) - 1
+    _, steps = np.unique(schedule.step[sent], return_inverse=True)
+    return replace(
+        schedule,
+        blocks=Blocks(
+            blocks.owner[kept],
+            tuple(blocks.owed[block] for block in chosen),
+            blocks.words[kept],
+            tuple(blocks.contributors[block] for block in chosen),
+            tuple(blocks.operator[block] for block in chosen),
+        ),
+        step=(steps + 1).astype(np.int32),
+        source=schedule.source[sent],
+        target=schedule.target[sent],
+        path_offsets=offsets_of(lengths[sent]),
+        path_nodes=schedule.path_nodes[np.repeat(sent, lengths)],
+        vcs=schedule.vcs[np.repeat(sent, lengths - 1)],
+        block_offsets=offsets_of(counts[sent]),
+        block_ids=number[schedule.block_ids[carried]],
+        combine=schedule.combine[sent],
+        stream=schedule.stream[sent],
+    )

@@ -1,0 +1,71 @@
+"""What may be asked of an algorithm: a collective on a network, and how its nodes may use ports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..network.port_model import PortModel
+from ..network.topology import Topology
+
+
+class Ports(StrEnum):
+    """The ports that a node may use in a step, as a user asks for them."""
+
+    ONE = "one"
+    HALF_DUPLEX = PortModel.HALF_DUPLEX.value
+    FULL_DUPLEX = PortModel.FULL_DUPLEX.value
+    ALL = "all"
+
+    @property
+    def duplex(self) -> PortModel | None:
+        """Return the port model that is asked for; None for that of the algorithm, or all ports."""
+        return None if self in (Ports.ONE, Ports.ALL) else PortModel(self.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A collective to schedule.
+
+    topology, words
+        The network, and the words of each block: of the message in a broadcast.
+    source
+        The root; None for the collectives that are :data:`~.promises.ROOTLESS`.
+    targets
+        Who gets a multicast; None for any other collective.
+    partial
+        Serve the nodes that can be reached, where some cannot.
+    all_port
+        For nodes that send and receive on all ports at once.
+    duplex
+        Half-duplex for nodes that send or receive in a step, full-duplex for nodes that do both
+        with any partners; None for what the algorithm does.
+    order
+        In which order blocks leave, where the algorithm has several.
+    packet
+        The most words that a send may carry; None for any number.
+    operator
+        The name of what a reduction combines by; None for add, and for and in a barrier.
+    """
+
+    topology: Topology
+    words: int
+    source: int | None = None
+    targets: tuple[int, ...] | None = None
+    partial: bool = False
+    all_port: bool = False
+    duplex: PortModel | None = None
+    order: str | None = None
+    packet: int | None = None
+    operator: str | None = None
+
+    @property
+    def root(self) -> int:
+        """The source of a collective that has one."""
+        assert self.source is not None
+        return self.source
+
+    @property
+    def combining(self) -> str:
+        """The name of the operator of a reduction."""
+        return self.operator or "add"

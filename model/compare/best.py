@@ -1,0 +1,142 @@
+"""The fastest of all algorithms that serve a collective, by the cycles that the model predicts.
+
+All algorithms make their schedules, which are proved; each is about so many cycles
+(:func:`.expected_cycles`). From the fastest on they are compiled and run on the cycle model, until
+none of those that are left can be expected to come near; one that is too long for the model keeps
+what is expected of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..base.errors import InvalidInput, one_of, with_article
+from ..collectives.registry import algorithms_for
+from ..collectives.request import Request
+from ..cycle.model import run
+from ..network.config import Timing
+from ..program.checks import require_timing
+from ..program.compiler import Compiled
+from ..program.payload import empty_memory
+from ..schedule.duration import expected_cycles
+from ..schedule.schedule import Schedule
+
+NEAR = 1.5
+"""How many times as long as the fastest a schedule may be expected to take, to be predicted."""
+MOST_FLIT_HOPS = 50_000_000
+"""Flits and links of a program that is run on the model: a few seconds."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A schedule that serves, and its cycles: ``predicted`` by the model, or else expected."""
+
+    schedule: Schedule
+    cycles: int
+    predicted: bool
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """What is less is better: first that all are served, then cycles."""
+        return len(self.schedule.unserved), self.cycles
+
+    @property
+    def words(self) -> str:
+        """Name and cycles: "chain (261 cycles)"."""
+        about = "" if self.predicted else "about "
+        return f"{self.schedule.algorithm} ({about}{self.cycles} cycles)"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """All candidates, the best first, and the algorithms that there was no time to try."""
+
+    candidates: tuple[Candidate, ...]
+    untried: tuple[str, ...]
+
+    @property
+    def schedule(self) -> Schedule:
+        """The fastest schedule."""
+        return self.candidates[0].schedule
+
+    def describe(self) -> str:
+        """One line on what was chosen, what would have been next, and what was not tried."""
+        first, *others = self.candidates
+        following = f"next best {others[0].words}" if others else "nothing else serves"
+        untried = f"; no time to try {', '.join(self.untried)}" if self.untried else ""
+        return f"best is {first.words}, {following}{untried}"
+
+    def to_json(self) -> dict[str, object]:
+        """Return the same as JSON values."""
+        tried = {each.schedule.algorithm: each.cycles for each in self.candidates}
+        return {"cycles": tried, "untried": list(self.untried)}
+
+
+def choose_best(
+    collective: str,
+    request: Request,
+    compiled: Callable[[Schedule], Compiled],
+    *,
+    timing: Timing = Timing.BARRIER,
+    seconds: float | None = None,
+) -> Choice:
+    """Find the fastest schedule for ``request``.
+
+    ``compiled`` compiles a schedule for the network in question, and refuses what it cannot carry
+    out. After ``seconds`` no further algorithm is tried, once one has served.
+    Raises :class:`.InvalidInput` where none serves.
+    """
+    end = None if seconds is None else time.monotonic() + seconds
+    made, untried = _schedules(collective, request, end)
+    made.sort(key=lambda candidate: candidate.rank)
+    found: list[Candidate] = []
+    refusal: InvalidInput | None = None
+    for candidate in made:
+        fastest = min((each.cycles for each in found if each.predicted), default=None)
+        try:
+            near = fastest is None or candidate.cycles <= NEAR * fastest
+            found.append(_predicted(candidate, compiled, timing) if near else candidate)
+        except InvalidInput as error:
+            refusal = error
+    if not found:
+        if refusal is not None:
+            raise refusal
+        names = one_of(algorithm.name for algorithm in algorithms_for(collective))
+        served = with_article(request.topology.label)
+        raise InvalidInput.of(f"network for {collective}", f"one that {names} serves", served)
+    return Choice(tuple(sorted(found, key=lambda each: each.rank)), tuple(untried))
+
+
+def _schedules(
+    collective: str, request: Request, end: float | None
+) -> tuple[list[Candidate], list[str]]:
+    """The schedules of all algorithms that serve, and the names of those that were not tried."""
+    made: list[Candidate] = []
+    untried = []
+    for algorithm in algorithms_for(collective):
+        if made and end is not None and time.monotonic() > end:
+            untried.append(algorithm.name)
+            continue
+        try:
+            schedule = algorithm.generate(request)
+        except InvalidInput:
+            continue
+        schedule.check()
+        made.append(Candidate(schedule, expected_cycles(schedule), predicted=False))
+    return made, untried
+
+
+def _predicted(
+    candidate: Candidate, compiled: Callable[[Schedule], Compiled], timing: Timing
+) -> Candidate:
+    """The candidate with the cycles of the model, if it is not too long for it."""
+    program = compiled(candidate.schedule).program
+    require_timing(program, timing)
+    if program.flit_hops > MOST_FLIT_HOPS:
+        return candidate
+    predicted = run(program, empty_memory(program.config), timing=timing)
+    if not predicted.finished:
+        raise InvalidInput(f"{candidate.schedule.algorithm} does not finish")
+    return Candidate(candidate.schedule, predicted.cycles, predicted=True)

@@ -1,0 +1,75 @@
+"""The image of several programs, which are resident at once in a network with a controller.
+
+It is as that of one program (:mod:`.image`), but has no messages, which tiles or a host write, and
+in the JSON a list of programs in place of one::
+
+    "programs": [{"barrier": true, "half_duplex": false, "number": 0, "base": 0, "words": 9,
+                  "limit": 166, "run": {"state": "done", "cycles": 33}}, ...]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..network.config import Timing
+from ..program.program import Program
+from ..program.slots import slots_of
+from ..run.run import Prediction
+from .image import Entry, Words, identity_write, network_description, table_writes, write_files
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ProgramsImage:
+    """Programs of one network, one behind the other in its tables, numbered in their order.
+
+    predicted
+        A run of each: its end and its cycles, which do not depend on the messages.
+    limits
+        The most cycles of a run of each.
+
+    Raises :class:`.InvalidInput` for programs of several networks, more than the network keeps, or
+    more than its tables hold.
+    """
+
+    programs: Sequence[Program]
+    timing: Timing
+    predicted: Sequence[Prediction]
+    limits: Sequence[int]
+
+    def __post_init__(self) -> None:
+        slots_of(self.programs)
+
+    @property
+    def entries(self) -> Iterator[Entry]:
+        """The programs' entries in the directory."""
+        columns = zip(self.programs, slots_of(self.programs), self.limits, strict=True)
+        for number, (program, slot, limit) in enumerate(columns):
+            half_duplex = program.half_duplex
+            yield Entry(number, slot, self.timing, half_duplex=half_duplex, limit=limit)
+
+    @property
+    def writes(self) -> Words:
+        """Words to be written, in order: rows (node, space, address, word)."""
+        writes = [identity_write(self.programs[0].config)]
+        for program, entry in zip(self.programs, self.entries, strict=True):
+            writes += [*table_writes(program, entry.slot.base), *entry.writes()]
+        return np.concatenate(writes)
+
+    def description(self) -> dict[str, object]:
+        """All that a host must know beside the writes, for the JSON file."""
+        programs = [
+            {**entry.to_json(), "run": {"state": run.ending.state, "cycles": run.cycles}}
+            for entry, run in zip(self.entries, self.predicted, strict=True)
+        ]
+        return {**network_description(self.programs[0].config), "programs": programs}
+
+    def write(self, path: str | Path, described: str | Path) -> None:
+        """Write the writes as CSV to ``path`` and all else as JSON to ``described``.
+
+        Raises :class:`.InvalidInput` if a file cannot be written.
+        """
+        write_files(self.writes, self.description(), path, described)

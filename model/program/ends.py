@@ -1,0 +1,78 @@
+"""The links that packets go over, and where they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..network.topology import NO_LINK
+from .table import Numbers, ProgramTable
+
+
+class Hop(NamedTuple):
+    """The next link of the routes of some rows: columns, one entry for each that goes on so far.
+
+    place
+        Which of the rows it is.
+    node, port, vc
+        The link, and the VC on it.
+    ahead
+        The node that it leads to; ``NO_LINK`` where there is none, and the route is left.
+    last
+        Whether it is the last one.
+    """
+
+    place: Numbers
+    node: Numbers
+    port: Numbers
+    vc: Numbers
+    ahead: Numbers
+    last: npt.NDArray[np.bool_]
+
+
+def hops_of(table: ProgramTable, rows: Numbers) -> Iterator[Hop]:
+    """Follow the routes of ``rows``, all of them at once, link by link."""
+    topology, routes = table.config.topology, table.routes
+    segment, end = routes.first[table.route[rows]], routes.first[table.route[rows] + 1]
+    place = np.flatnonzero(segment < end)
+    node, segment, end = table.row_node[rows[place]], segment[place], end[place]
+    left = routes.hops[segment] - 1
+    while place.size:
+        port = routes.port[segment]
+        ahead = topology.neighbor[node, port].astype(np.int64)
+        last = (left == 0) & (segment + 1 == end)
+        yield Hop(place, node, port, routes.vc[segment], ahead, last)
+        on = ~last & (ahead != NO_LINK)
+        segment = segment + (left == 0)
+        place, node, segment, end, left = (
+            column[on] for column in (place, ahead, segment, end, left)
+        )
+        left = np.where(left == 0, routes.hops[segment], left) - 1
+
+
+class Ends(NamedTuple):
+    """Where packets leave the network, one entry for each: -1 of a route that has no end there.
+
+    node
+        The target.
+    lane
+        The ejection port there, from 1, as a row that streams names it; 1 where there is one.
+    """
+
+    node: Numbers
+    lane: Numbers
+
+
+def ends_of(table: ProgramTable, rows: Numbers) -> Ends:
+    """The ends of the routes of ``rows``."""
+    ends = Ends(np.full(len(rows), NO_LINK), np.full(len(rows), NO_LINK))
+    for hop in hops_of(table, rows):
+        over = hop.last & (hop.ahead != NO_LINK)
+        place = hop.place[over]
+        ends.node[place] = hop.ahead[over]
+        entered = table.config.topology.peer[hop.node[over], hop.port[over]]
+        ends.lane[place] = entered if table.config.all_port else 1
+    return ends

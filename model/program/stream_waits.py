@@ -1,0 +1,119 @@
+"""Waits of packets for each other in a step in which some of them stream.
+
+A packet that streams holds the channels of its route while it waits for words to come, so what
+Dally and Seitz assume (:mod:`.deadlock`) does not hold of it: that it waits for nothing but its
+next channel. The packets of such a step are taken into the graph of channels, each for "all words
+of this packet come"::
+
+    a channel  ─► the next one of the route          held by a packet that waits for the next
+    a channel  ─► the feeder of a packet that        held by one that waits for words
+                  holds it
+    a packet   ─► each channel of its route that     it may have to wait for that one
+                  packets of other senders take too
+    a packet   ─► the one before it at its sender    which is sent first
+    a packet   ─► its feeder                         whose words it waits for
+
+Without a circle nothing waits for ever. A ring of packets, each the feeder of the next, is a circle
+too, of the last kind of edge alone. It goes on all the same if some lead is not 0: word i of a
+packet waits for word i less the lead of the one before, and round the ring for a word farther in
+front of itself (that a lead is there, :func:`.streams.require_streams` has proved). So a ring is
+one node here, and only what leads from it back to it by an edge of another kind is a circle: where
+no other packet takes a channel of a ring, there is none.
+
+The way out of the network is a channel here, which packets by several links may want.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..base.circles import find_circle
+from .ends import hops_of
+from .streams import NO_FEEDER, feeders
+from .table import Numbers, ProgramTable
+
+
+def waiting_packets(table: ProgramTable) -> list[int]:
+    """The rows of packets that may wait for each other in a circle; empty where none may.
+
+    Routes must not leave the network, and rows stream as :func:`.streams.require_streams` allows.
+    """
+    if not table.stream.any():
+        return []
+    feeder = feeders(table)
+    # A row that is over before anything comes waits for nothing.
+    feeder = np.where(table.length > table.lead, feeder, NO_FEEDER)
+    rows = np.flatnonzero(np.isin(table.step, np.unique(table.step[table.stream > 0])))
+    name = _ring_names(feeder)
+    fed = rows[feeder[rows] != NO_FEEDER]
+    channel, row = _channels(table, rows)
+    follows = row[1:] == row[:-1]
+    row_fed = feeder[row] != NO_FEEDER
+    shared = _shared(channel, table.sender[row])
+    former = _former(table)
+    behind = rows[former[rows] != NO_FEEDER]
+    between_rings = name[fed] != name[feeder[fed]]
+    fed = fed[between_rings]
+    edges = [
+        (channel[:-1][follows], channel[1:][follows]),
+        (channel[row_fed], name[feeder[row[row_fed]]]),
+        (name[row[shared]], channel[shared]),
+        (name[behind], name[former[behind]]),
+        (name[fed], name[feeder[fed]]),
+    ]
+    circle = find_circle(np.concatenate([np.stack(pair, axis=1) for pair in edges]))
+    return [each for each in circle if each < len(table.step)]
+
+
+def _channels(table: ProgramTable, rows: Numbers) -> tuple[Numbers, Numbers]:
+    """The channels of all ``rows``, one row after the other, and the row of each.
+
+    Numbers that no row has, and other ones in each step.
+    """
+    config, ports = table.config, table.config.topology.ports
+    in_step = config.topology.nodes * ports * config.vcs
+    found: list[tuple[Numbers, Numbers]] = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+    for hop in hops_of(table, rows):
+        row = rows[hop.place]
+        base = len(table.step) + table.step[row] * in_step
+        found.append((base + (hop.node * ports + hop.port) * config.vcs + hop.vc, row))
+        if not config.all_port:
+            out = base + hop.ahead * ports * config.vcs + hop.vc
+            found.append((out[hop.last], row[hop.last]))
+    channel, row = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.argsort(row, kind="stable")
+    return channel[order], row[order]
+
+
+def _shared(channel: Numbers, sender: Numbers) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Tell which entries have a channel that packets of another sender take, too."""
+    kinds, which = np.unique(channel, return_inverse=True)
+    least = np.full(len(kinds), np.iinfo(np.int64).max)
+    most = np.full(len(kinds), -1)
+    np.minimum.at(least, which, sender)
+    np.maximum.at(most, which, sender)
+    return (least < most)[which]
+
+
+def _former(table: ProgramTable) -> Numbers:
+    """The row of the same step that each row's sender sends before it, or ``NO_FEEDER``."""
+    order, sender = table.sender_order, table.sender
+    former = np.full(len(order), NO_FEEDER)
+    before, after = order[:-1], order[1:]
+    same = (sender[before] == sender[after]) & (table.step[before] == table.step[after])
+    former[after[same]] = before[same]
+    return former
+
+
+def _ring_names(feeder: Numbers) -> Numbers:
+    """A name for each row: the row itself, in a ring of feeders the lowest row of the ring."""
+    count = len(feeder)
+    ahead = np.append(np.where(feeder == NO_FEEDER, count, feeder), count)
+    lowest, far = np.arange(count + 1), ahead
+    for _ in range(count.bit_length()):
+        lowest = np.minimum(lowest, lowest[far])
+        far = far[far]
+    in_ring = np.zeros(count + 1, dtype=np.bool_)
+    in_ring[far] = True
+    in_ring[count] = False
+    return np.where(in_ring, lowest, np.arange(count + 1))[:count]

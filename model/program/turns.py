@@ -1,0 +1,97 @@
+"""In place or across: where reduced blocks lie while they are combined.
+
+A node that sends a block in the step in which something comes for it must send what it held before,
+whatever comes when. So what comes is written to the same place of the other half of the memory,
+combined with the word of this half (*across*), or as it is, and the next step sends from there: the
+block *turns* (docs/router.md, section 19). Where a node does not send the block in that step, or
+streams it, what comes is combined in place::
+
+    recursive doubling, node 0      start    step 1    step 2    step 3      end
+    upper half                      0        .         0-3       .           .
+    lower half, the block's own     .        0-1       .         0-7         0-7
+
+A block ends in the lower half, at its own address. So it starts in the upper one where it turns an
+odd number of times, and is loaded there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput
+from ..schedule.rules import LARGEST_STEP
+from ..schedule.schedule import Schedule
+
+Numbers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+_STEPS = LARGEST_STEP + 2
+
+
+@dataclass(frozen=True, eq=False)
+class Turns:
+    """The steps in which blocks turn.
+
+    ``keys`` are ``(node * blocks + block) * _STEPS + step``, ascending.
+    """
+
+    blocks: int
+    keys: Numbers
+
+    @classmethod
+    def of(cls, schedule: Schedule) -> Turns:
+        """Find them. Raises :class:`.InvalidInput` where two come for a block that is sent."""
+        count = len(schedule.blocks)
+        if not schedule.blocks.reduced.any():
+            return cls(count, np.zeros(0, np.int64))
+        send = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
+        kept = schedule.blocks.reduced[schedule.block_ids]
+        send, block = send[kept], schedule.block_ids[kept].astype(np.int64)
+        step = schedule.step[send]
+        # What streams is sent on as it comes, and not as it was before.
+        whole = ~schedule.stream[send]
+        sent = ((schedule.source[send] * np.int64(count) + block) * _STEPS + step)[whole]
+        come = (schedule.target[send] * np.int64(count) + block) * _STEPS + step
+        sent, come = np.sort(sent), np.sort(come)
+        keys = come[_among(come, sent)]
+        for key in keys[1:][keys[1:] == keys[:-1]][:1]:
+            pair, at = divmod(int(key), _STEPS)
+            node, of_block = divmod(pair, count)
+            raise InvalidInput.of(
+                f"what comes for block {of_block} at node {node} in step {at}, in which it sends "
+                f"the block,",
+                "one send",
+                "several: one memory cannot combine them and send what was there before",
+            )
+        return cls(count, keys)
+
+    @property
+    def any(self) -> bool:
+        """Tell whether some block turns, so that it needs both halves of a memory."""
+        return bool(self.keys.size)
+
+    def after(
+        self,
+        nodes: npt.NDArray[np.integer],
+        blocks: npt.NDArray[np.integer],
+        steps: npt.NDArray[np.integer],
+    ) -> Flags:
+        """Tell which blocks, each in its node, lie in the upper half after a step; 0: at first."""
+        pairs = (nodes.astype(np.int64) * self.blocks + blocks) * _STEPS
+        still = np.searchsorted(self.keys, pairs + _STEPS - 1) - np.searchsorted(
+            self.keys, pairs + steps, side="right"
+        )
+        odd: Flags = still % 2 == 1
+        return odd
+
+
+def _among(numbers: Numbers, ordered: Numbers) -> Flags:
+    """Tell which ``numbers`` are among those that are ``ordered``."""
+    if not ordered.size:
+        return np.zeros(numbers.size, np.bool_)
+    places = np.minimum(np.searchsorted(ordered, numbers), ordered.size - 1)
+    found: Flags = ordered[places] == numbers
+    return found

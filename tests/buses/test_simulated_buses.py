@@ -1,0 +1,89 @@
+"""Engines behind buses on Verilator, driven by bus models that others keep."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import bus_simulator
+from helpers.engine_host import program_words
+from helpers.programs import simulated
+from helpers.switch_networks import switch_star
+
+from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.request import Request
+from eyecast.model.network.buses import HostBus, TileBus
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.config_file import identity
+from eyecast.model.program.compiler import fit
+
+LIMITS: dict[str, Any] = {"message_words": 20, "table_words": 40, "steps": 7}
+BASES = (3, 20)
+"""Where the two programs are that are loaded: the same one twice."""
+
+
+def told(flit_width: int, **more: Any) -> tuple[NetworkConfig, dict[str, Any]]:
+    """A network whose node 0 is a switch, and what a bench is told of it."""
+    plain = NetworkConfig(topology=switch_star(2), flit_width=flit_width, **LIMITS)
+    request = Request(topology=plain.topology, source=1, words=4)
+    schedule = find_algorithm("broadcast", "tree").generate(request)
+    plain, (compiled,) = fit(plain, [schedule])
+    config = replace(plain, programs=2, tile_ports=True)
+    program = compiled.program
+    predicted = simulated(program, "barrier")
+    (row,) = program.rows[1]
+    tables = list(program_words(program))
+    mask_words = -(-8 // flit_width)
+    spaces = {
+        "identity": identity(config),
+        "nodes": 3,
+        "switches": [0],
+        "word_bits": flit_width,
+        "message_words": 20,
+        "table_words": 40,
+        "status_words": 4 + mask_words,
+        "programs": 2,
+        "node_bits": 2,
+        "address_bits": 6,
+    }
+    return config, {
+        "spaces": spaces,
+        "tables": tables,
+        "bases": BASES,
+        "length": max(map(len, tables)),
+        "copies": (1, row.source_address, 2, row.target_address, row.length),
+        "cycles": predicted.cycles + mask_words,
+        "hold": "tile_1__hold",
+        **more,
+    }
+
+
+BUSES = {
+    HostBus.AXI4_LITE: ("cocotbext.axi", "helpers.axi_lite_bench", 32),
+    HostBus.WISHBONE: ("cocotbext.wishbone", "helpers.wishbone_bench", 40),
+}
+"""The package of the bus model, the bench, and the flit width, of which one is not a bus's."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bus", BUSES)
+def test_a_bus_in_front_of_the_host_port(
+    bus: HostBus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, bench, flit_width = BUSES[bus]
+    pytest.importorskip(package, reason=f"{package} is not installed: pip install '.[checks]'")
+    config, given = told(flit_width, seed=1, accesses=10_000)
+    simulator = bus_simulator.build(config, bus, TileBus.AXI_STREAM)
+    bus_simulator.run(simulator, bench, tmp_path, given, monkeypatch)
+
+
+@pytest.mark.slow
+def test_streams_in_front_of_the_tile_ports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("cocotbext.axi", reason="it is not installed: pip install '.[checks]'")
+    config, given = told(32, seed=5, messages=5_000)
+    simulator = bus_simulator.build(config, HostBus.AXI4_LITE, TileBus.AXI_STREAM)
+    bus_simulator.run(simulator, "helpers.axi_stream_bench", tmp_path, given, monkeypatch)

@@ -1,0 +1,57 @@
+"""A bench: an engine behind AXI4-Lite, driven by the master of cocotbext-axi."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cocotb
+from cocotbext.axi import AxiLiteBus, AxiLiteMaster
+
+from .bus_bench import Bench, begin, hold_to_the_rules, pauses
+from .bus_simulator import told
+from .engine_spaces import Access
+
+OKAY, SLVERR, DECERR = 0, 2, 3
+
+
+class AxiLite:
+    """The master, with pauses on all five channels."""
+
+    def __init__(self, dut: Any, seed: int) -> None:
+        self.master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi"), dut.clk, dut.rst)
+        self.size = len(dut.s_axi_wdata) // 8
+        write, read = self.master.write_if, self.master.read_if
+        channels = (write.aw_channel, write.w_channel, write.b_channel)
+        for place, channel in enumerate((*channels, read.ar_channel, read.r_channel)):
+            channel.set_pause_generator(pauses(seed + place))
+        for letter, *payload in (("b",), ("r", "s_axi_rdata")):
+            names = (f"s_axi_{letter}{name}" for name in ("valid", "ready", "resp"))
+            cocotb.start_soon(hold_to_the_rules(dut, *names, *payload))
+
+    def answer(self, refusal: int) -> int:
+        return (OKAY, DECERR, SLVERR)[refusal]
+
+    async def carry_out(self, access: Access, address: int) -> tuple[int, int]:
+        if access.data is None:
+            read = await self.master.read(address, self.size)
+            return int.from_bytes(read.data, "little"), int(read.resp)
+        content = access.data.to_bytes(8, "little")[: self.size]
+        wanted = [place for place in range(self.size) if access.strobes >> place & 1]
+        first, last = wanted[0], wanted[-1]
+        write = await self.master.write(address + first, content[first : last + 1])
+        return 0, int(write.resp)
+
+
+@cocotb.test()
+async def random_accesses(dut: Any) -> None:
+    given = told()
+    await begin(dut)
+    bench = Bench(dut, AxiLite(dut, given["seed"]), given)
+    await bench.random_accesses(given["accesses"])
+
+
+@cocotb.test()
+async def refusals(dut: Any) -> None:
+    given = told()
+    await begin(dut)
+    await Bench(dut, AxiLite(dut, given["seed"]), given).refusals()

@@ -1,0 +1,216 @@
+"""What every bus in front of an engine is tried with, whatever drives it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, RisingEdge
+
+from .engine_spaces import (
+    ACKNOWLEDGE,
+    COMMAND,
+    CONTROLLER,
+    CYCLE,
+    DONE,
+    DONE_STATE,
+    ENABLE,
+    ENTRY_WORDS,
+    IDENTITY,
+    IMAGE,
+    MESSAGE,
+    NO_SUCH_WORD,
+    NOT_NOW,
+    QUEUED,
+    REFUSED,
+    RESULT,
+    START,
+    STOP,
+    TABLE,
+    Access,
+    Spaces,
+    drawn,
+)
+
+PERIOD = 2
+RUNNING_STATE = 2
+
+
+class Bus(Protocol):
+    """A driver of the bus."""
+
+    async def carry_out(self, access: Access, address: int) -> tuple[int, int]:
+        """Give the word read, or 0 for a write, and what the bus answered."""
+
+    def answer(self, refusal: int) -> int:
+        """What the bus answers to what is refused so."""
+
+
+def pauses(seed: int) -> Iterator[bool]:
+    """Whether a channel stands still, cycle by cycle: now never, now mostly."""
+    draw = random.Random(seed)
+    while True:
+        share = draw.choice((0, 0, 0.3, 0.8))
+        for _ in range(draw.randrange(1, 40)):
+            yield draw.random() < share
+
+
+async def begin(dut: Any) -> None:
+    """Clock and reset an engine, with all other inputs at 0."""
+    for name in dir(dut):
+        if name.startswith(("s_axi_", "s_axis_", "m_axis_", "wb_", "tile_")) or name == "rst":
+            handle = getattr(dut, name)
+            if not name.endswith(("ready", "_o")) or name.startswith("m_axis"):
+                handle.value = 0
+    dut.rst.value = 1
+    Clock(dut.clk, PERIOD, unit="step").start()
+    await ClockCycles(dut.clk, 4)
+    dut.rst.value = 0
+
+
+async def hold_to_the_rules(dut: Any, valid: str, ready: str, *payload: str) -> None:
+    """Fail if a channel of the engine's takes back what it shows, before it is taken."""
+    signals = [getattr(dut, name) for name in (valid, *payload)]
+    before = None
+    while True:
+        await RisingEdge(dut.clk)
+        shown = [int(signal.value) for signal in signals]
+        assert before is None or before == shown, (valid, before, shown)
+        waits = shown[0] and not int(getattr(dut, ready).value) and not int(dut.rst.value)
+        before = shown if waits else None
+
+
+class Bench:
+    """An engine, the bus in front of it, and what its words must be."""
+
+    def __init__(self, dut: Any, bus: Bus, told: dict[str, Any]) -> None:
+        self.dut, self.bus, self.told = dut, bus, told
+        self.spaces = Spaces(**told["spaces"])
+        self.draw = random.Random(told["seed"])
+        self.answers = {DONE: 0, NO_SUCH_WORD: 0, NOT_NOW: 0}
+
+    async def check(self, access: Access) -> int:
+        """Carry out an access; its answer must be the model's. Gives the word read."""
+        expected, refusal = self.spaces.carry_out(access)
+        word, answer = await self.bus.carry_out(access, self.spaces.byte_address(access))
+        assert answer == self.bus.answer(refusal), (access, answer, refusal)
+        self.answers[refusal] += 1
+        if access.data is None and not refusal and expected is not None:
+            assert word == expected, (access, word, expected)
+        return word
+
+    async def write(self, region: int, node: int, word: int, data: int, refusal: int = 0) -> None:
+        """Write a word, past the model but for its refusal."""
+        access = Access(region, node, word, data)
+        address = self.spaces.byte_address(access)
+        _, answer = await self.bus.carry_out(access, address)
+        assert answer == self.bus.answer(refusal), (access, answer, refusal)
+        if refusal:
+            assert await self.read(CONTROLLER, 0, REFUSED) == address | refusal
+
+    async def read(self, region: int, node: int, word: int) -> int:
+        access = Access(region, node, word)
+        found, answer = await self.bus.carry_out(access, self.spaces.byte_address(access))
+        assert answer == self.bus.answer(DONE)
+        return found
+
+    async def command(self, command: int, program: int = 0, refusal: int = 0) -> None:
+        await self.write(CONTROLLER, 0, COMMAND, command | program << 8, refusal)
+
+    async def load(self, program: int) -> None:
+        """Load the program behind its base, and the identity."""
+        first = 8 + ENTRY_WORDS * program
+        base = self.told["bases"][program]
+        for node, table in enumerate(self.told["tables"]):
+            for place, word in enumerate(table, base):
+                if node not in self.spaces.switches:
+                    await self.check(Access(TABLE, node, place, word))
+        for place, word in enumerate((base, self.told["length"], 1, 0), first):
+            await self.check(Access(CONTROLLER, 0, place, word))
+        await self.check(Access(CONTROLLER, 0, IMAGE, self.spaces.identity))
+
+    async def until(self, name: str, cycles: int = 500) -> None:
+        """Wait for one of the engine's outputs."""
+        for _ in range(cycles):
+            if int(getattr(self.dut, name).value):
+                return
+            await RisingEdge(self.dut.clk)
+        raise AssertionError(f"{name} stays 0")
+
+    async def run(self, program: int) -> None:
+        """Run the program, which copies words."""
+        await self.check(Access(CONTROLLER, 0, COMMAND, START | program << 8))
+        await self.until("done")
+        spaces, memory = self.spaces, self.spaces.memory
+        source, begin_at, target, at, length = self.told["copies"]
+        memory.update({(target, at + i): memory[source, begin_at + i] for i in range(length)})
+        spaces.state, spaces.program, spaces.cycle = DONE_STATE, program, self.told["cycles"]
+
+    async def random_accesses(self, count: int) -> None:
+        """Accesses at random, with a run in the middle; then every word of every message."""
+        for _ in range(count // 2):
+            await self.check(drawn(self.spaces, self.draw))
+        await self.load(1)
+        await self.run(1)
+        for _ in range(count - count // 2):
+            await self.check(drawn(self.spaces, self.draw))
+        assert min(self.answers.values()) > count // 100, self.answers
+        for node in set(range(self.spaces.nodes)) - set(self.spaces.switches):
+            for word in range(self.spaces.message_words):
+                await self.check(Access(MESSAGE, node, word))
+
+    async def refusals(self) -> None:
+        """Each thing that cannot be done says so, and is done when it can be."""
+        spaces, held = self.spaces, getattr(self.dut, self.told["hold"])
+        bases, length = self.told["bases"], self.told["length"]
+        node = self.told["copies"][0]
+        assert await self.read(CONTROLLER, 0, IDENTITY) == spaces.identity
+        await self.write(MESSAGE, spaces.nodes, 0, 1, NO_SUCH_WORD)
+        # What is not loaded; then what is of another network, and what does not fit.
+        await self.command(START, 0, NOT_NOW)
+        await self.load(0)
+        await self.load(1)
+        await self.write(CONTROLLER, 0, IMAGE, spaces.identity ^ 1)
+        await self.command(START, 0, NOT_NOW)
+        await self.write(CONTROLLER, 0, IMAGE, spaces.identity)
+        await self.write(CONTROLLER, 0, 8, spaces.table_words - length + 1)
+        await self.command(START, 0, NOT_NOW)
+        await self.write(CONTROLLER, 0, 8, bases[0])
+        # A run that is held back, and what it keeps from being written.
+        await self.write(CONTROLLER, 0, ENABLE, 1)
+        held.value = 1
+        await self.command(START, 0)
+        await ClockCycles(self.dut.clk, 30)
+        assert await self.read(CONTROLLER, 0, RESULT) == RUNNING_STATE << 8
+        await self.write(TABLE, node, bases[0], 0, NOT_NOW)
+        await self.write(CONTROLLER, 0, 8, bases[0], NOT_NOW)
+        await self.command(START, 1)
+        assert await self.read(CONTROLLER, 0, QUEUED) == 2
+        await self.command(START, 1, NOT_NOW)
+        await self.write(TABLE, node, bases[1] + length - 1, 0, NOT_NOW)
+        await self.write(MESSAGE, node, 19, 77)
+        assert await self.read(MESSAGE, node, 19) == 77
+        # The second one follows the first at once.
+        assert not int(self.dut.interrupt.value)
+        held.value = 0
+        await self.until("interrupt")
+        await ClockCycles(self.dut.clk, 4)
+        assert int(self.dut.busy.value)
+        await self.until("done")
+        result = await self.read(CONTROLLER, 0, RESULT)
+        assert result == DONE_STATE << 8 | 1 << 12
+        assert await self.read(CONTROLLER, 0, CYCLE) == self.told["cycles"]
+        await self.command(ACKNOWLEDGE)
+        assert not int(self.dut.interrupt.value)
+        # A stop in the middle, and a run after it.
+        held.value = 1
+        await self.command(START, 0)
+        await self.command(STOP)
+        assert not int(self.dut.busy.value)
+        assert await self.read(CONTROLLER, 0, RESULT) & 0x700 == 0
+        held.value = 0
+        await self.command(START, 0)
+        await self.until("done")
+        await self.command(9, 0, NO_SUCH_WORD)

@@ -1,0 +1,74 @@
+"""Engines behind buses on Verilator, with the bus models of others as a bench.
+
+A bench is a module of cocotb tests; it finds what it is told in ``told.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from eyecast.model.network.buses import HostBus, TileBus
+from eyecast.model.network.config import NetworkConfig
+from eyecast.sim import process
+from eyecast.sim.build import runtime_objects
+from eyecast.sim.build_worker import QUICK_LEVEL, VERILATOR_OPTIONS
+from eyecast.sim.cache import cached_folder, digest
+from eyecast.sim.run_worker import LOG, start_bench
+from eyecast.sim.toolchain import environment, tool_versions
+from eyecast.sim.verilog import ENGINE_MODULE, describe_ports, network_verilog
+
+TESTS = Path(__file__).parents[1]
+TOLD = "told.json"
+
+
+def build(config: NetworkConfig, host: HostBus | None, tile: TileBus | None) -> Path:
+    """Build the simulator of an engine behind buses, or find it in the cache."""
+    text = network_verilog(config, host=host, tile=tile)
+    ports = [port["name"] for port in describe_ports(config, host, tile)]
+    public = [f'public_flat_rw -module "{ENGINE_MODULE}" -var "{name}"' for name in ports]
+    control = "\n".join(["`verilator_config", *public, ""])
+
+    def make(folder: Path) -> None:
+        sources = [folder / "control.vlt", folder / "engine.v"]
+        for source, content in zip(sources, (control, text), strict=True):
+            source.write_text(content)
+        made = folder / "build"
+        made.mkdir()
+        worker = [sys.executable, "-P", "-m", "eyecast.sim.build_worker", ENGINE_MODULE, str(made)]
+        options = [json.dumps(VERILATOR_OPTIONS), QUICK_LEVEL, "no-waves"]
+        log = folder / "build.log"
+        with runtime_objects(made):
+            command = [*worker, *options, *map(str, sources)]
+            status = process.run(command, log, variables=environment())
+        assert status == 0, log.read_text()
+
+    key = digest("engine behind buses", text, control, *VERILATOR_OPTIONS, *tool_versions())
+    return cached_folder(key, "simulator of an engine behind buses", make) / "build" / ENGINE_MODULE
+
+
+def run(
+    simulator: Path, bench: str, folder: Path, told: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run all tests of a bench; each must pass."""
+    (folder / TOLD).write_text(json.dumps(told))
+    monkeypatch.setenv("PYTHONPATH", str(TESTS))
+    running = start_bench(simulator, bench, folder)
+    try:
+        assert running.wait(timeout=600) == 0, (folder / LOG).read_text()
+    finally:
+        process.stop(running)
+    said = (folder / LOG).read_text()
+    results = ElementTree.parse(folder / "results.xml")
+    assert list(results.iter("testcase")), said
+    assert not [*results.iter("failure"), *results.iter("error")], said
+
+
+def told() -> Any:
+    """Read what a bench is told; it runs in its own folder."""
+    return json.loads(Path(TOLD).read_text())

@@ -1,0 +1,31 @@
+"""The memories of hardware that is simulated, so that bits change behind its back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from amaranth.lib.memory import Memory
+
+from eyecast.rtl import shared_memory, table
+
+
+class Memories:
+    """The memories of an engine, by the order in which they are made: node by node."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.tables: list[Memory] = []
+        self.messages: list[Memory] = []
+        for module, made in ((table, self.tables), (shared_memory, self.messages)):
+            monkeypatch.setattr(module, "Memory", self._recorded(made))
+
+    def _recorded(self, made: list[Memory]) -> Any:
+        def memory(**options: Any) -> Memory:
+            made.append(Memory(**options))
+            return made[-1]
+
+        return memory
+
+    def flip(self, ctx: Any, memory: Memory, address: int, bit: int) -> None:
+        word = memory.data[address]
+        ctx.set(word, ctx.get(word) ^ 1 << bit)

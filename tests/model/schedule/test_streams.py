@@ -1,0 +1,177 @@
+"""Streams: what check() refuses, and drawn schedules against words that are walked through."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+import pytest
+from helpers.schedules import Send, build
+from helpers.stream_words import Packet, all_leads, works
+
+from eyecast.model.network.topology import ring
+from eyecast.model.schedule.rules import ScheduleError
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.streams import streams_of
+from eyecast.model.schedule.table import Blocks
+
+
+def streaming(
+    sends: list[Send],
+    streams: list[bool],
+    blocks: Blocks,
+    nodes: int = 4,
+    ports: str = "full-duplex",
+) -> Schedule:
+    made = build(ring(nodes), sends, blocks, "custom", ports)
+    return replace(made, root=None, stream=np.array(streams))
+
+
+def owned(*owners: int, words: int = 2) -> Blocks:
+    return Blocks(np.array(owners), ((),) * len(owners), np.full(len(owners), words))
+
+
+def refusal(schedule: Schedule) -> str:
+    with pytest.raises(ScheduleError) as caught:
+        schedule.check()
+    return str(caught.value)
+
+
+def test_a_chain_streams_without_a_lead() -> None:
+    sends = [Send(1, [0, 1]), Send(1, [1, 2]), Send(1, [2, 3])]
+    made = streaming(sends, [False, True, True], owned(0))
+    made.check()
+    found = streams_of(made)
+    assert (found.send.tolist(), found.feeder.tolist(), found.lead.tolist()) == (
+        [1, 2],
+        [0, 1],
+        [0, 0],
+    )
+
+
+def test_a_ring_leads_by_its_own_block() -> None:
+    sends = [
+        Send(1, [node, (node - 1) % 4], [(node + k) % 4 for k in range(3)]) for node in range(4)
+    ]
+    made = streaming(sends, [True] * 4, owned(0, 1, 2, 3))
+    made.check()
+    assert streams_of(made).lead.tolist() == [2, 2, 2, 2]
+
+
+def test_a_ring_without_a_lead_waits_for_itself() -> None:
+    sends = [Send(1, [node, (node - 1) % 4]) for node in range(4)]
+    # The first has the block before, and nothing to wait for.
+    assert "nothing of it comes" in refusal(streaming(sends, [True] * 4, owned(0)))
+    sends = [Send(1, [0, 3, 2]), Send(1, [2, 1]), Send(1, [1, 0])]
+    message = refusal(streaming(sends, [True] * 3, owned(3)))
+    assert message.endswith("its stream waits for itself, around 0 -> 2 -> 1 -> 0")
+
+
+@pytest.mark.parametrize(
+    ("sends", "streams", "blocks", "words"),
+    [
+        ([Send(1, [0, 1])], [True], owned(0), "send 0 (step 1, 0 -> 1): it streams, but nothing"),
+        (
+            [Send(1, [0, 1]), Send(2, [1, 2])],
+            [False, True],
+            owned(0),
+            "send 1 (step 2, 1 -> 2): it streams, but nothing of it comes to its source",
+        ),
+        (
+            [Send(1, [0, 1], [0, 1]), Send(1, [1, 2], [1, 0])],
+            [False, True],
+            owned(0, 0),
+            "send 1 (step 1, 1 -> 2): it would send words 2 words before they come",
+        ),
+        (
+            [Send(1, [0, 1], [0]), Send(1, [1, 2], [0, 1])],
+            [False, True],
+            owned(0, 1),
+            "send 1 (step 1, 1 -> 2): it would wait for 4 words of send 0 (step 1, 0 -> 1), which "
+            "has 2",
+        ),
+        (
+            [Send(1, [0, 1], [0, 1]), Send(1, [1, 2], [0, 0])],
+            [False, True],
+            owned(0, 0),
+            "send 1 (step 1, 1 -> 2): it streams block 0 twice",
+        ),
+        (
+            [Send(1, [0, 1]), Send(1, [1, 2])],
+            [False, False],
+            owned(0),
+            "send 1 (step 1, 1 -> 2): node 1 gets block 0 only by send 0 (step 1, 0 -> 1)",
+        ),
+    ],
+)
+def test_what_is_refused(
+    sends: list[Send], streams: list[bool], blocks: Blocks, words: str
+) -> None:
+    assert refusal(streaming(sends, streams, blocks)).startswith(words)
+
+
+def test_words_of_two_packets_are_refused() -> None:
+    sends = [Send(1, [0, 1], [0]), Send(1, [2, 1], [1]), Send(1, [1, 0], [0, 1])]
+    made = streaming(sends, [False, False, True], owned(0, 2), ports="all-port")
+    assert "it streams words of two packets" in refusal(made)
+
+
+def drawn(random: Random) -> Schedule:
+    """Up to four sends of one step between neighbours, one in and one out at most of each node."""
+    nodes, blocks = 4, [random.randrange(4) for _ in range(3)]
+    lengths = np.array([random.choice((1, 1, 1, 2)) for _ in blocks])
+    way = random.choice((1, -1))
+    sends, streams = [], []
+    for node in range(nodes):
+        if random.random() < 0.85:
+            carried = random.sample(range(3), random.randint(1, 3))
+            sends.append(Send(1, [node, (node + way) % nodes], carried))
+            streams.append(random.random() < 0.8)
+    return streaming(sends, streams, Blocks(np.array(blocks), ((),) * 3, lengths))
+
+
+def packets_of(schedule: Schedule) -> list[Packet]:
+    words = schedule.blocks.words.tolist()
+    bounds = schedule.block_offsets.tolist()
+    return [
+        Packet(
+            int(schedule.source[send]),
+            int(schedule.target[send]),
+            [(b, w) for b in schedule.block_ids[begin:end].tolist() for w in range(words[b])],
+            bool(schedule.stream[send]),
+        )
+        for send, (begin, end) in enumerate(pairwise(bounds))
+    ]
+
+
+def test_drawn_schedules_are_accepted_exactly_if_their_words_are_there() -> None:
+    random, accepted, refused = Random(1), 0, 0
+    while accepted < 6 or refused < 12:
+        made = drawn(random)
+        if not made.sends:
+            continue
+        packets = packets_of(made)
+        words = made.blocks.words.tolist()
+        held = {
+            (int(owner), (block, word))
+            for block, owner in enumerate(made.blocks.owner)
+            for word in range(words[block])
+        }
+        delays = [[1] * len(packets), [9] * len(packets)]
+        delays += [[random.choice((1, 2, 9)) for _ in packets]]
+        try:
+            made.check()
+        except ScheduleError as error:
+            refused += 1
+            if "nothing of it comes" not in str(error):
+                for leads in all_leads(packets):
+                    assert not all(works(packets, held, leads, each) for each in delays), str(error)
+        else:
+            accepted += 1
+            found = streams_of(made)
+            leads = [0] * len(packets)
+            for send, lead in zip(found.send.tolist(), found.lead.tolist(), strict=True):
+                leads[send] = lead
+            assert all(works(packets, held, leads, each) for each in delays)

@@ -1,0 +1,244 @@
+"""Components taken apart: each becomes a module, and an instance in the one that it is part of."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from amaranth.back import rtlil
+from amaranth.hdl import ClockSignal, DomainRenamer, Fragment, Instance, ResetSignal, Value
+from amaranth.hdl._ir import PortDirection
+from amaranth.hdl._xfrm import DomainCollector
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import Component, Out
+
+PREFIX = "eyecast_"
+PAGE = "docs/router.md"
+
+_SECTION = re.compile(re.escape(PAGE) + r',\s+(sections? \d+(?: (?:to|and) \d+)?(?:, "[^"]+")?)')
+
+
+@dataclass(frozen=True)
+class ComponentModule:
+    """A component by itself, in RTLIL, in which other modules are instances.
+
+    head
+        What it is, and which section says more.
+    outputs
+        Names of ports that go out.
+    """
+
+    head: str
+    rtlil: str
+    outputs: frozenset[str]
+
+
+@dataclass(frozen=True)
+class MemoryModule:
+    """A memory by itself: a wrapper that a macro may take the place of.
+
+    Parameters
+    ----------
+    width, depth, address_bits
+        Of its words, how many they are, and of their addresses; one word has no address.
+    writes
+        The number of ports to write, each with an enable.
+    reads
+        For each port to read whether it reads at the clock's edge, where it is enabled.
+    initial
+        The words when power comes on.
+
+    """
+
+    width: int
+    depth: int
+    address_bits: int
+    writes: int
+    reads: tuple[bool, ...]
+    initial: tuple[int, ...]
+
+    @property
+    def outputs(self) -> frozenset[str]:
+        """Names of ports that go out."""
+        return frozenset(numbered("read_data", len(self.reads)))
+
+
+AnyModule = ComponentModule | MemoryModule
+
+WRITE_PORTS = ("write_enable", "write_address", "write_data")
+READ_PORTS = ("read_enable", "read_address", "read_data")
+
+
+def numbered(name: str, count: int) -> list[str]:
+    """Names of several ports of one kind: with a number each, if there is more than one."""
+    return [name] if count == 1 else [f"{name}_{number}" for number in range(count)]
+
+
+@dataclass(frozen=True)
+class Use:
+    """An instance of a module: its name, and the module that it is in."""
+
+    instance: str
+    inside: str
+
+
+class Division:
+    """Components taken apart into modules. Two modules that are the same are one.
+
+    Attributes
+    ----------
+    modules
+        By a name for the meantime, those that have instances behind those of them.
+    uses
+        For each of these names, where it is an instance.
+    foreign
+        For each kind of instance that a component itself has, such as the tiles of a network: the
+        ports that go out of it.
+
+    """
+
+    def __init__(self) -> None:
+        self.modules: dict[str, AnyModule] = {}
+        self.uses: dict[str, list[Use]] = {}
+        self.foreign: dict[str, frozenset[str]] = {}
+        self._known: dict[tuple[str, AnyModule], str] = {}
+
+    def add(self, top: Component, name: str) -> None:
+        """Add a component under a name that stays, and all that it is made of."""
+        module, inner = self._module(top, Fragment.get(top, None))
+        self._keep(name, module, inner)
+
+    def names(self) -> dict[str, str]:
+        """The names that modules get: of their classes, with a number where those are several.
+
+        The number is that of the instance if it has one, or of the module that it is in.
+        """
+        kinds: dict[str, list[str]] = {}
+        for name in self.modules:
+            kinds.setdefault(name.partition("$")[0], []).append(name)
+        labels: dict[str, str] = {}
+        for name in reversed(self.modules):
+            use = self.uses.get(name, [Use("", "")])[0]
+            number = re.search(r"_(\d+)$", use.instance)
+            labels[name] = number[1] if number else labels.get(use.inside, "")
+        names = {}
+        for kind, variants in kinds.items():
+            ends = [labels[name] for name in variants]
+            if len(set(ends)) < len(ends) or "" in ends:
+                ends = [str(number) for number in range(len(ends))]
+            if len(variants) == 1:
+                ends = [""]
+            for name, end in zip(variants, ends, strict=True):
+                names[name] = f"{kind}_{end}" if end else kind
+        return names
+
+    def _module(
+        self, part: Component, fragment: Fragment
+    ) -> tuple[ComponentModule, dict[str, str]]:
+        """The module of a component, and the kinds of its instances by their names."""
+        inside: dict[str, str] = {}
+        for place, (inner, name, source) in enumerate(fragment.subfragments):
+            if isinstance(inner, Instance):
+                out = frozenset(port for port, (_, flow) in inner.ports.items() if flow == "o")
+                self.foreign[inner.type] = out
+                inside[name] = inner.type
+                continue
+            instance = self._instance(part, inner, name)
+            inside[name] = instance.type
+            fragment.subfragments[place] = (instance, name, source)
+        ports = dict(_ports(part))
+        outputs = {port for port, (_, flow) in ports.items() if flow is PortDirection.Output}
+        text, _ = rtlil.convert_fragment(fragment, ports, name="module", emit_src=False)
+        return ComponentModule(_head(type(part)), text, frozenset(outputs)), inside
+
+    def _instance(self, outer: Component, inner: Any, name: str) -> Any:
+        """An instance of what a fragment has in it."""
+        part = next((each for each in inner.origins if isinstance(each, Component)), None)
+        if part is None:
+            raise TypeError(f"{name} of {type(outer).__name__} must be a component")
+        if isinstance(part, Memory):
+            return self._memory_instance(part, name)
+        used = _domains(inner)
+        if len(used) == 1 and used != ["sync"]:
+            inner = DomainRenamer({used[0]: "sync"})(inner)
+        module, inside = self._module(part, inner)
+        wires: dict[str, Value] = {}
+        for domain in used:
+            prefix = "" if len(used) == 1 or domain == "sync" else f"{domain}_"
+            wires[f"i_{prefix}clk"] = ClockSignal(domain)
+            wires[f"i_{prefix}rst"] = ResetSignal(domain, allow_reset_less=True)
+        for port, (value, flow) in _ports(part):
+            wires[f"{'o' if flow is PortDirection.Output else 'i'}_{port}"] = value
+        return Instance(self._named(_snake(type(part).__name__), module, inside), **wires)
+
+    def _memory_instance(self, memory: Memory, name: str) -> Any:
+        reads, writes = memory.read_ports, memory.write_ports
+        (domain,) = {port.domain for port in (*reads, *writes)} - {"comb"}
+        module = MemoryModule(
+            width=len(Value.cast(reads[0].data)),
+            depth=memory.depth,
+            address_bits=len(reads[0].addr),
+            writes=len(writes),
+            reads=tuple(port.domain != "comb" for port in reads),
+            initial=tuple(map(int, memory.init)),
+        )
+        wires: dict[str, Value] = {"i_clk": ClockSignal(domain)}
+        for kinds, ports in ((WRITE_PORTS, writes), (READ_PORTS, reads)):
+            names = zip(*(numbered(kind, len(ports)) for kind in kinds), strict=True)
+            for port, (enable, address, data) in zip(ports, names, strict=True):
+                out = "o" if kinds is READ_PORTS else "i"
+                if port.domain != "comb":
+                    wires[f"i_{enable}"] = port.en
+                if module.address_bits:
+                    wires[f"i_{address}"] = port.addr
+                wires[f"{out}_{data}"] = Value.cast(port.data)
+        kind = name if name.endswith("memory") else f"{name}_memory"
+        return Instance(self._named(kind, module, {}), **wires)
+
+    def _named(self, kind: str, module: AnyModule, inside: dict[str, str]) -> str:
+        """The name of a module for the meantime."""
+        key = kind, module
+        if key not in self._known:
+            self._known[key] = f"{PREFIX}{kind}${len(self._known)}"
+            self._keep(self._known[key], module, inside)
+        return self._known[key]
+
+    def _keep(self, name: str, module: AnyModule, inside: dict[str, str]) -> None:
+        self.modules[name] = module
+        for instance, kind in inside.items():
+            self.uses.setdefault(kind, []).append(Use(instance, name))
+
+
+def _ports(part: Component) -> Iterator[tuple[str, tuple[Value, PortDirection]]]:
+    """The ports of a component that have bits."""
+    for path, member, value in part.signature.flatten(part):
+        bits = Value.cast(value)
+        flow = PortDirection.Output if member.flow == Out else PortDirection.Input
+        if len(bits):
+            yield "__".join(map(str, path)), (bits, flow)
+
+
+def _domains(fragment: Fragment) -> list[str]:
+    """The clock domains that a fragment needs, and does not make."""
+    collector = DomainCollector()
+    collector(fragment)
+    return sorted(collector.used_domains - collector.defined_domains - {"comb"})
+
+
+def _snake(name: str) -> str:
+    """The name of a class as names are written in Verilog."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def _head(component: type) -> str:
+    """What a component is, in a sentence of its docstring, and where the page says more."""
+    own = inspect.getdoc(component) or ""
+    sentence = re.split(r"(?<=\.)\s", own.partition("\n\n")[0])[0]
+    words = re.sub(r":\w+:`\.?(\w+)`", r"\1", sentence).replace("``", "")
+    module = inspect.getmodule(component)
+    section = _SECTION.search(f"{own}\n{inspect.getdoc(module) if module else ''}")
+    more = f" See {PAGE}, {' '.join(section[1].split())}." if section else ""
+    return " ".join(words.split()) + more

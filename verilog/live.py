@@ -1,0 +1,162 @@
+"""Bits of a netlist that something depends on, and the narrower operators that they need."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from .netlist import Assign, Bits, Body, Cell, Netlist, Part, assigned_wires, cut, targets, width_of
+
+NARROWED = ("$add", "$sub", "$mul", "$neg", "$and", "$or", "$xor", "$not", "$mux")
+"""Operators whose low bits depend on low bits alone."""
+
+Outputs = Mapping[str, Collection[str]]
+"""Names of the ports that go out, by kind of instance."""
+
+CELL_OUTPUTS = {"$dff": ("Q",), "$print": ()}
+
+
+def outputs_of(cell: Cell, outputs: Outputs) -> Collection[str]:
+    """Names of the ports that a cell drives."""
+    if cell.kind.startswith("$"):
+        return CELL_OUTPUTS.get(cell.kind, ("Y",))
+    return outputs[cell.kind]
+
+
+class Liveness:
+    """Which bits of each wire are looked at, as a mask; what drives none of them goes.
+
+    ``read`` has a mask by wire. Instances and prints stay.
+    """
+
+    def __init__(self, netlist: Netlist, outputs: Outputs) -> None:
+        self._netlist = netlist
+        self._outputs = outputs
+        self.read: dict[str, int] = {}
+        self._drivers: dict[str, list[Assign | Cell | Body]] = {}
+        self._waiting: list[str] = []
+        for assign in netlist.assigns:
+            self._add_driver(assign.target, assign)
+        for cell in netlist.cells:
+            for port in outputs_of(cell, outputs):
+                self._add_driver(cell.ports.get(port, ()), cell)
+        for body in netlist.processes:
+            for wire in assigned_wires(body):
+                self._drivers.setdefault(wire, []).append(body)
+        self._run()
+
+    def _add_driver(self, target: Bits, driver: Assign | Cell) -> None:
+        for part in target:
+            if isinstance(part, Part):
+                self._drivers.setdefault(part.wire, []).append(driver)
+
+    def _run(self) -> None:
+        for cell in self._netlist.cells:
+            if not cell.kind.startswith("$") or cell.kind == "$print":
+                driven = outputs_of(cell, self._outputs)
+                for port, bits in cell.ports.items():
+                    if port not in driven:
+                        self._see(bits)
+        for wire in self._netlist.wires.values():
+            if wire.direction == "output":
+                self._see((Part(wire.name, 0, wire.width),))
+        while self._waiting:
+            for driver in self._drivers.get(self._waiting.pop(), ()):
+                if isinstance(driver, Assign):
+                    self._see(driver.value)
+                elif isinstance(driver, Cell):
+                    self._see_inputs(driver)
+                else:
+                    self._see_body(driver)
+
+    def _see(self, bits: Bits, mask: int = -1) -> None:
+        """The bits of a value for which ``mask`` has a 1 are looked at."""
+        for part in reversed(bits):
+            here = mask & (1 << part.width) - 1
+            mask >>= part.width
+            if isinstance(part, Part) and here:
+                before = self.read.get(part.wire, 0)
+                after = before | here << part.low
+                if after != before or part.wire not in self.read:
+                    self.read[part.wire] = after
+                    self._waiting.append(part.wire)
+
+    def mask(self, bits: Bits) -> int:
+        """A 1 for each bit of a value that is looked at."""
+        found = 0
+        for part in bits:
+            assert isinstance(part, Part)
+            mask = self.read.get(part.wire, 0) >> part.low & (1 << part.width) - 1
+            found = found << part.width | mask
+        return found
+
+    def _see_inputs(self, cell: Cell) -> None:
+        if cell.kind == "$dff":
+            if self.mask(cell.ports["Q"]):
+                self._see(cell.ports["D"])
+                self._see(cell.ports["CLK"])
+            return
+        if not cell.kind.startswith("$"):
+            return
+        mask = self.mask(cell.ports["Y"])
+        if not mask:
+            return
+        for port, bits in cell.ports.items():
+            if port == "Y":
+                continue
+            if port == "S" or cell.kind not in NARROWED:
+                self._see(bits)
+            else:
+                self._see(bits, (1 << mask.bit_length()) - 1)
+
+    def _see_body(self, body: Body) -> bool:
+        """Look at what a process needs; true if any of it is."""
+        needed = False
+        for statement in body:
+            if isinstance(statement, Assign):
+                if self.mask(statement.target):
+                    self._see(statement.value)
+                    needed = True
+                continue
+            # Every branch is looked at, also behind one that is needed.
+            branches = [self._see_body(inner) for _, inner in statement.cases]
+            if any(branches):
+                self._see(statement.subject)
+                needed = True
+        return needed
+
+
+def remove_dead(netlist: Netlist, outputs: Outputs) -> dict[str, int]:
+    """Take out what nothing depends on, and bits above those that something does.
+
+    Gives for each wire a mask of the bits that are looked at.
+    """
+    live = Liveness(netlist, outputs)
+    netlist.assigns = [each for each in netlist.assigns if live.mask(each.target)]
+    netlist.cells = [each for each in netlist.cells if _stays(each, live)]
+    netlist.processes = [body for body in netlist.processes if any(map(live.mask, targets(body)))]
+    for cell in netlist.cells:
+        _narrow(cell, netlist, live)
+    return live.read
+
+
+def _stays(cell: Cell, live: Liveness) -> bool:
+    if cell.kind == "$print" or not cell.kind.startswith("$"):
+        return True
+    return bool(live.mask(cell.ports["Q" if cell.kind == "$dff" else "Y"]))
+
+
+def _narrow(cell: Cell, netlist: Netlist, live: Liveness) -> None:
+    """Let an operator have no bits above the last one that is looked at."""
+    if cell.kind not in NARROWED:
+        return
+    (target, *others) = cell.ports["Y"]
+    assert isinstance(target, Part)
+    wire = netlist.wires[target.wire]
+    width = live.read[target.wire].bit_length()
+    if others or wire.is_named or width == wire.width:
+        return
+    wire.width = width
+    cell.ports["Y"] = (Part(wire.name, 0, width),)
+    for port in "AB":
+        if width_of(cell.ports.get(port, ())) > width:
+            cell.ports[port] = cut(cell.ports[port], 0, width)

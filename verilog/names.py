@@ -1,0 +1,83 @@
+"""Names that Verilog allows, none twice in a module."""
+
+from __future__ import annotations
+
+import re
+
+from .netlist import Netlist, Part
+from .reserved import RESERVED
+
+VALUES = {
+    "$add": "sum", "$sub": "difference", "$mul": "product", "$and": "both", "$or": "either",
+    "$xor": "odd", "$not": "inverted", "$neg": "negative", "$eq": "equal", "$ne": "unequal",
+    "$lt": "less", "$le": "at_most", "$gt": "more", "$ge": "at_least", "$mux": "chosen",
+    "$reduce_or": "any", "$reduce_bool": "any", "$reduce_and": "all", "$reduce_xor": "parity",
+    "$shift": "indexed", "$shl": "shifted", "$shr": "shifted", "$dff": "register",
+}  # fmt: skip
+"""Names for values that nobody has named, by what makes them."""
+
+
+class Names:
+    """The names of a module's wires and instances."""
+
+    def __init__(self, netlist: Netlist) -> None:
+        self._taken: dict[str, int] = {}
+        self._made_by = {
+            part.wire: VALUES[cell.kind]
+            for cell in netlist.cells
+            if cell.kind in VALUES
+            for part in (*cell.ports.get("Y", ()), *cell.ports.get("Q", ()))
+            if isinstance(part, Part)
+        }
+        wires = netlist.wires.values()
+        self._wires = {each.name: self._new(each.name) for each in wires if each.direction}
+        self._instances = {
+            cell.name: self._new(cell.name)
+            for cell in netlist.cells
+            if not cell.kind.startswith("$")
+        }
+        at_instances = self._at_instances(netlist)
+        for wire in wires:
+            words = at_instances.get(wire.name, wire.name if wire.is_named else None)
+            if words and not wire.direction:
+                self._wires[wire.name] = self._new(words)
+
+    def __getitem__(self, wire: str) -> str:
+        if wire not in self._wires:
+            self._wires[wire] = self._new(self._made_by.get(wire, "value"))
+        return self._wires[wire]
+
+    def instance(self, name: str) -> str:
+        """The name of an instance."""
+        return self._instances[name]
+
+    def _new(self, name: str) -> str:
+        return self.free(self.legal(name))
+
+    def _at_instances(self, netlist: Netlist) -> dict[str, str]:
+        """Names for wires that are called as a port that they lead to is, or not at all."""
+        found: dict[str, str] = {}
+        for cell in netlist.cells:
+            if cell.kind.startswith("$"):
+                continue
+            for port, bits in cell.ports.items():
+                match bits:
+                    case (Part(name, 0, width),) if netlist.wires[name].width == width:
+                        if name.partition("$")[0] in (port, ""):
+                            found.setdefault(name, f"{self.instance(cell.name)}__{port}")
+        return found
+
+    @staticmethod
+    def legal(name: str) -> str:
+        """A name, without what Verilog would have to escape."""
+        name = re.sub(r"\W", "_", name.partition("$")[0])
+        return f"{name}_" if name in RESERVED else name
+
+    def free(self, name: str) -> str:
+        """A name that nothing else in the module has, and nothing else gets."""
+        found = name
+        while found in self._taken:
+            self._taken[name] += 1
+            found = f"{name}_{self._taken[name]}"
+        self._taken[found] = 1
+        return found

@@ -1,0 +1,283 @@
+"""Netlists of modules, as Amaranth writes them in RTLIL, the language of Yosys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some bits of a wire: ``width`` of them from bit ``low`` on."""
+
+    wire: str
+    low: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """Bits ``0``, ``1`` and ``x``, the most significant first."""
+
+    bits: str
+
+    @property
+    def width(self) -> int:
+        """Number of bits."""
+        return len(self.bits)
+
+
+Bits = tuple[Part | Constant, ...]
+"""A value put together of parts, the most significant first, as in Verilog's braces."""
+
+
+@dataclass(slots=True)
+class Wire:
+    """A wire, or a register. ``initial`` is its value when power comes on, if it has one.
+
+    A wire whose name begins with ``$`` was named by no one.
+    """
+
+    name: str
+    width: int
+    direction: str | None = None
+    initial: str | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Somebody has given it its name."""
+        return not self.name.startswith("$")
+
+
+@dataclass(slots=True)
+class Cell:
+    """An operator, a register, or an instance of another module."""
+
+    kind: str
+    name: str
+    parameters: dict[str, str]
+    ports: dict[str, Bits]
+
+    def is_signed(self, operand: str) -> bool:
+        """Whether an operand is a number in two's complement."""
+        return self.parameters.get(f"{operand}_SIGNED", "0") != "0"
+
+
+@dataclass(slots=True)
+class Assign:
+    """Bits that take a value, always or in a branch of a process."""
+
+    target: Bits
+    value: Bits
+
+
+@dataclass(slots=True)
+class Switch:
+    """Branches of a process: the first one counts of whose patterns one fits; none fits all."""
+
+    subject: Bits
+    cases: list[tuple[list[str], list[Assign | Switch]]]
+
+
+Body = list[Assign | Switch]
+
+
+@dataclass(slots=True)
+class Netlist:
+    """A module: its wires in order, its operators, its processes, and what is always assigned."""
+
+    wires: dict[str, Wire] = field(default_factory=dict)
+    cells: list[Cell] = field(default_factory=list)
+    processes: list[Body] = field(default_factory=list)
+    assigns: list[Assign] = field(default_factory=list)
+
+
+def width_of(bits: Bits) -> int:
+    """Count the bits of a value."""
+    return sum(part.width for part in bits)
+
+
+def joined(parts: Iterable[Part | Constant]) -> Bits:
+    """A value of these parts; neighbors that belong together become one."""
+    found: list[Part | Constant] = []
+    for part in parts:
+        before = found[-1] if found else None
+        if not part.width:
+            continue
+        if isinstance(part, Constant) and isinstance(before, Constant):
+            found[-1] = Constant(before.bits + part.bits)
+        elif (
+            isinstance(part, Part)
+            and isinstance(before, Part)
+            and before.wire == part.wire
+            and before.low == part.low + part.width
+        ):
+            found[-1] = Part(part.wire, part.low, part.width + before.width)
+        else:
+            found.append(part)
+    return tuple(found)
+
+
+def cut(bits: Bits, low: int, width: int) -> Bits:
+    """``width`` bits of a value from bit ``low`` on."""
+    found: list[Part | Constant] = []
+    for part in reversed(bits):
+        here = max(low, 0), min(low + width, part.width)
+        if here[0] < here[1]:
+            found.append(_cut_part(part, here[0], here[1] - here[0]))
+        low -= part.width
+    return joined(reversed(found))
+
+
+def _cut_part(part: Part | Constant, low: int, width: int) -> Part | Constant:
+    if isinstance(part, Part):
+        return Part(part.wire, part.low + low, width)
+    end = part.width - low
+    return Constant(part.bits[end - width : end])
+
+
+def zeros(width: int) -> Constant:
+    """A constant of zeros."""
+    return Constant("0" * width)
+
+
+def targets(body: Body) -> Iterator[Bits]:
+    """Everything that a process assigns, as often as it does."""
+    for statement in body:
+        if isinstance(statement, Assign):
+            yield statement.target
+        else:
+            for _, inner in statement.cases:
+                yield from targets(inner)
+
+
+def assigned_wires(body: Body) -> set[str]:
+    """Names of the wires that a process assigns."""
+    return {part.wire for bits in targets(body) for part in bits if isinstance(part, Part)}
+
+
+def read_rtlil(text: str) -> Netlist:
+    """Read the one module of ``text``; it has no memories.
+
+    Raises :class:`ValueError` for what Amaranth does not write.
+    """
+    return _Reader(text).read()
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]|\[[\d:]+\]|[^\s{}]+')
+_CONSTANT = re.compile(r"\d+'([01xz-]*)$")
+
+
+class _Reader:
+    """RTLIL is read a line at a time."""
+
+    def __init__(self, text: str) -> None:
+        self._lines: Iterator[list[str]] = (
+            tokens for line in text.splitlines() if (tokens := _TOKEN.findall(line))
+        )
+        self._netlist = Netlist()
+        self._attributes: dict[str, str] = {}
+
+    def read(self) -> Netlist:
+        """Read all of it."""
+        modules = 0
+        for tokens in self._lines:
+            match tokens:
+                case ["attribute", name, value]:
+                    self._attributes[name] = value
+                    continue
+                case ["module", _]:
+                    modules += 1
+                case ["wire", *words]:
+                    self._read_wire(words)
+                case ["cell", kind, name]:
+                    self._netlist.cells.append(self._cell(kind, name))
+                case ["process", _]:
+                    self._netlist.processes.append(self._body()[0])
+                case ["connect", *sides]:
+                    self._netlist.assigns.append(Assign(*self._sides(sides)))
+                case ["end"]:
+                    pass
+                case _:
+                    raise ValueError(f"RTLIL not known: {' '.join(tokens)}")
+            self._attributes = {}
+        if modules != 1:
+            raise ValueError(f"RTLIL has {modules} modules, not 1")
+        return self._netlist
+
+    def _read_wire(self, words: list[str]) -> None:
+        width = int(words[words.index("width") + 1])
+        initial = _CONSTANT.match(self._attributes.get("\\init", ""))
+        direction = next((each for each in ("input", "output") if each in words), None)
+        name = words[-1].removeprefix("\\")
+        self._netlist.wires[name] = Wire(name, width, direction, initial[1] if initial else None)
+
+    def _cell(self, kind: str, name: str) -> Cell:
+        cell = Cell(kind.removeprefix("\\"), name.removeprefix("\\"), {}, {})
+        for tokens in self._lines:
+            match tokens:
+                case ["parameter", *_, parameter, value]:
+                    cell.parameters[parameter.removeprefix("\\")] = value
+                case ["connect", port, *words]:
+                    cell.ports[port.removeprefix("\\")] = self._bits(words)
+                case _:
+                    return cell
+        raise ValueError("RTLIL ends in a cell")
+
+    def _body(self) -> tuple[Body, list[str]]:
+        """Statements up to the end of a branch, and the line behind them."""
+        body: Body = []
+        for tokens in self._lines:
+            match tokens:
+                case ["assign", *sides]:
+                    body.append(Assign(*self._sides(sides)))
+                case ["switch", *words]:
+                    body.append(self._switch(self._bits(words)))
+                case ["attribute", *_]:
+                    pass
+                case _:
+                    return body, tokens
+        raise ValueError("RTLIL ends in a process")
+
+    def _switch(self, subject: Bits) -> Switch:
+        switch = Switch(subject, [])
+        line = next(self._lines)
+        while line[0] != "end":
+            if line[0] != "case":
+                line = next(self._lines)
+                continue
+            patterns = [each.partition("'")[2].rstrip(",") for each in line[1:] if each != ","]
+            body, line = self._body()
+            switch.cases.append((patterns, body))
+        return switch
+
+    def _sides(self, words: list[str]) -> tuple[Bits, Bits]:
+        """Two values, one behind the other."""
+        end = self._end(words)
+        return self._bits(words[:end]), self._bits(words[end:])
+
+    @staticmethod
+    def _end(words: list[str]) -> int:
+        """The number of words of the first value."""
+        if words[0] == "{":
+            return words.index("}") + 1
+        return 2 if len(words) > 1 and words[1].startswith("[") else 1
+
+    def _bits(self, words: list[str]) -> Bits:
+        parts: list[Part | Constant] = []
+        for word in words:
+            if word in "{}":
+                continue
+            if word.startswith("["):
+                whole = parts.pop()
+                assert isinstance(whole, Part)
+                high, _, low = word[1:-1].partition(":")
+                first = int(low or high)
+                parts.append(Part(whole.wire, first, int(high) - first + 1))
+            elif constant := _CONSTANT.match(word):
+                parts.append(Constant(constant[1]))
+            else:
+                name = word.removeprefix("\\")
+                parts.append(Part(name, 0, self._netlist.wires[name].width))
+        return joined(parts)

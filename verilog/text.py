@@ -1,0 +1,100 @@
+"""The Verilog of components: a text for each module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .hierarchy import READ_PORTS, WRITE_PORTS, ComponentModule, Division, MemoryModule, numbered
+from .lines import comment
+from .netlist import read_rtlil
+from .writer import ModuleText
+
+
+def module_texts(division: Division) -> dict[str, str]:
+    """The text of every module by its name; what is part of another comes before it."""
+    names = division.names()
+    outputs = {name: module.outputs for name, module in division.modules.items()}
+    outputs = division.foreign | outputs
+    dropped: dict[str, frozenset[str]] = {}
+    texts = {}
+    for name, module in division.modules.items():
+        head = [*_head(names[name], module), *_uses(division, names, name)]
+        if isinstance(module, MemoryModule):
+            lines = [*head, *_memory_lines(names[name], module), ""]
+            texts[names[name]] = "\n".join(lines)
+            continue
+        netlist = read_rtlil(module.rtlil)
+        written = ModuleText(names[name], netlist, outputs, dropped, names)
+        dropped[name] = written.missing
+        texts[names[name]] = "\n".join([*head, written.text])
+    return texts
+
+
+def _head(name: str, module: ComponentModule | MemoryModule) -> Iterator[str]:
+    if isinstance(module, ComponentModule):
+        yield from comment(f"{name}: {module.head}")
+        return
+    size = f"{module.depth} words of {module.width} bits"
+    yield from comment(
+        f"{name}: {size}. A macro with the same ports may take the place of this module. What a"
+        " port reads at the clock's edge was there before it."
+    )
+
+
+def _uses(division: Division, names: dict[str, str], name: str) -> Iterator[str]:
+    """Say where a module is an instance."""
+    by_module: dict[str, list[str]] = {}
+    for use in division.uses.get(name, ()):
+        by_module.setdefault(names[use.inside], []).append(use.instance)
+    for inside, instances in by_module.items():
+        some = instances if len(instances) < 5 else [instances[0], "...", instances[-1]]
+        yield from comment(f"In {inside}: {', '.join(some)}.")
+
+
+def _memory_lines(name: str, memory: MemoryModule) -> Iterator[str]:
+    """A memory as a module."""
+    word, address = _range(memory.width), _range(memory.address_bits)
+    writes = [*zip(*(numbered(each, memory.writes) for each in WRITE_PORTS), strict=True)]
+    read_names = (numbered(each, len(memory.reads)) for each in READ_PORTS)
+    reads = [*zip(memory.reads, *read_names, strict=True)]
+
+    def place_in(port: str) -> list[str]:
+        """A port for an address, where there is one."""
+        return [f"input wire {address}{port}"] if memory.address_bits else []
+
+    ports = ["input wire clk"]
+    for enable, place, data in writes:
+        ports += [f"input wire {enable}", *place_in(place), f"input wire {word}{data}"]
+    for clocked, enable, place, data in reads:
+        ports += [f"input wire {enable}"] if clocked else []
+        ports += [*place_in(place), f"output {'reg' if clocked else 'wire'} {word}{data}"]
+    if not memory.address_bits:
+        writes = [(enable, "0", data) for enable, _, data in writes]
+        reads = [(clocked, enable, "0", data) for clocked, enable, _, data in reads]
+    yield f"module {name} ("
+    yield ",\n".join(f"    {port}" for port in ports)
+    yield ");"
+    yield f"  reg {word}words [0:{memory.depth - 1}];"
+    yield "  integer place;"
+    yield "  initial begin"
+    yield f"    for (place = 0; place < {memory.depth}; place = place + 1)"
+    yield f"      words[place] = {memory.width}'h0;"
+    for place, initial in enumerate(memory.initial):
+        if initial:
+            yield f"    words[{place}] = {memory.width}'h{initial:x};"
+    yield "  end"
+    yield "  always @(posedge clk) begin"
+    for enable, place, data in writes:
+        yield f"    if ({enable}) words[{place}] <= {data};"
+    for clocked, enable, place, data in reads:
+        if clocked:
+            yield f"    if ({enable}) {data} <= words[{place}];"
+    yield "  end"
+    for clocked, _, place, data in reads:
+        if not clocked:
+            yield f"  assign {data} = words[{place}];"
+    yield "endmodule"
+
+
+def _range(width: int) -> str:
+    return f"[{width - 1}:0] " if width > 1 else ""

@@ -1,0 +1,294 @@
+"""A module as Verilog."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from .choices import Test
+from .lines import wrapped
+from .live import Outputs, outputs_of, remove_dead
+from .names import Names
+from .netlist import (
+    Assign,
+    Bits,
+    Body,
+    Cell,
+    Constant,
+    Netlist,
+    Part,
+    Switch,
+    Wire,
+    cut,
+    targets,
+    width_of,
+)
+from .operators import operator_text
+from .simplify import simplify
+from .sources import Sources, name_indexed
+from .values import Values, constant
+
+_FORMAT = re.compile(r"\{\d+:[^}]*\}")
+
+
+class ModuleText:
+    """The Verilog of one module.
+
+    Parameters
+    ----------
+    name
+        Of the module.
+    netlist
+        What is in it; it is made simpler.
+    outputs
+        For each kind of instance the ports that go out.
+    dropped
+        For each kind of instance ports that it does not have after all.
+    kinds
+        Names of the modules by kind of instance.
+
+    Attributes
+    ----------
+    text
+        The module.
+    missing
+        Clock or reset, if nothing looks at it: the module has no such port.
+
+    """
+
+    def __init__(
+        self,
+        name: str,
+        netlist: Netlist,
+        outputs: Outputs,
+        dropped: Mapping[str, frozenset[str]],
+        kinds: Mapping[str, str],
+    ) -> None:
+        for cell in netlist.cells:
+            for port in dropped.get(cell.kind, ()):
+                cell.ports.pop(port, None)
+        simplify(netlist)
+        name_indexed(netlist)
+        remove_dead(netlist, outputs)
+        self._netlist, self._outputs, self._kinds = netlist, outputs, kinds
+        self._sources = Sources(netlist)
+        self._inline: frozenset[str] = frozenset()
+        # Once only to count what is used how often, and once to be read.
+        self._begin(Names(netlist))
+        self._body()
+        counted = self._values
+        self._inline = frozenset(self._sources.of_wire.keys() - counted.cut_up)
+        self._begin(Names(netlist), counted)
+        body = self._body()
+        self.missing = frozenset(
+            wire.name
+            for wire in netlist.wires.values()
+            if wire.name in ("clk", "rst") and wire.direction and wire.name not in self._values.read
+        )
+        self.text = "\n".join([*self._ports(name), *self._declarations(), *body, ""])
+
+    def _begin(self, names: Names, counted: Values | None = None) -> None:
+        """Begin to write, with values in place of wires where they have been counted."""
+        self._names = names
+        sources = {wire: self._sources.of_wire[wire] for wire in self._inline}
+        self._values = Values(self._netlist, names, sources, counted.uses if counted else {})
+
+    def _body(self) -> list[str]:
+        """All between the declarations and the end."""
+        instances = [line for cell in self._netlist.cells for line in self._instance(cell)]
+        assigns = [*self._assigns()]
+        clocked = [*self._clocked()]
+        named = [(self._whole(wire), text) for wire, text in self._values.named]
+        lines = [
+            line
+            for target, text in (*named, *assigns)
+            for line in wrapped(f"assign {self._values.target(target)} = {text};", 2)
+        ]
+        return [*instances, *lines, *clocked, *self._unused(), "endmodule"]
+
+    def _whole(self, wire: str) -> Bits:
+        return (Part(wire, 0, self._netlist.wires[wire].width),)
+
+    def _assigns(self) -> Iterator[tuple[Bits, str]]:
+        """What is assigned always, with its value."""
+        for assign in self._netlist.assigns:
+            yield assign.target, self._values.text(assign.value)
+        for target, chosen in self._sources.chosen:
+            yield target, self._values.chosen(chosen)
+        for cell in self._netlist.cells:
+            if "Y" not in cell.ports or not cell.kind.startswith("$"):
+                continue
+            (first, *_) = cell.ports["Y"]
+            if isinstance(first, Part) and first.wire not in self._sources.of_wire:
+                yield cell.ports["Y"], operator_text(cell, self._values.text)
+        for wire, source in self._sources.of_wire.items():
+            if wire not in self._inline:
+                yield self._whole(wire), self._values.source(source)
+
+    def _instance(self, cell: Cell) -> Iterator[str]:
+        if cell.kind.startswith("$"):
+            return
+        yield f"  {self._kinds.get(cell.kind, cell.kind)} {self._names.instance(cell.name)} ("
+        driven = outputs_of(cell, self._outputs)
+        lines = []
+        for port, bits in cell.ports.items():
+            write = self._values.target if port in driven else self._values.text
+            lines += wrapped(f".{self._names.legal(port)}({write(bits)}),", 6)
+        lines[-1] = lines[-1].removesuffix(",")
+        yield from lines
+        yield "  );"
+
+    # What happens at the clock's edge
+
+    def _clocked(self) -> Iterator[str]:
+        """Registers, and what is printed, by the edge of the clock."""
+        edges: dict[str, tuple[list[str], dict[str, list[str]]]] = {}
+        for cell in self._netlist.cells:
+            if cell.kind not in ("$dff", "$print"):
+                continue
+            rises = cell.parameters.get("CLK_POLARITY", "1") == "1"
+            clock = self._values.text(cell.ports["CLK" if cell.kind == "$dff" else "TRG"])
+            edge = f"{'posedge' if rises else 'negedge'} {clock}"
+            lines, resets = edges.setdefault(edge, ([], {}))
+            lines += self._print(cell) if cell.kind == "$print" else self._register(cell, resets)
+        for edge, (lines, resets) in edges.items():
+            yield f"  always @({edge}) begin"
+            yield from lines
+            for reset, cleared in resets.items():
+                yield f"    if ({reset}) begin"
+                yield from cleared
+                yield "    end"
+            yield "  end"
+
+    def _print(self, cell: Cell) -> Iterator[str]:
+        text = cell.parameters["FORMAT"]
+        low, arguments = 0, []
+        for found in _FORMAT.finditer(text):
+            width = int(found[0][1:].partition(":")[0])
+            arguments.append(self._values.text(cut(cell.ports["ARGS"], low, width)))
+            low += width
+        words = ", ".join((_FORMAT.sub("%0d", text), *arguments))
+        yield from wrapped(f"if ({self._values.text(cell.ports['EN'])}) $write({words});", 4)
+
+    def _register(self, cell: Cell, resets: dict[str, list[str]]) -> Iterator[str]:
+        """What a register takes; how it is reset goes to ``resets``, by the reset."""
+        target, value = cell.ports["Q"], cell.ports["D"]
+        wire = value[0].wire if isinstance(value[0], Part) else ""
+        body = self._sources.clocked.get(wire)
+        if body is None:
+            yield from wrapped(f"{self._values.target(target)} <= {self._values.text(value)};", 4)
+            return
+        *before, last = body
+        if isinstance(last, Switch) and (reset := _reset(last, value)) is not None:
+            body = before
+            text = f"{self._values.target(target)} <= {self._values.text(reset.value)};"
+            lines = resets.setdefault(self._values.text(last.subject), [])
+            lines += wrapped(text, 6)
+        yield from self._statements(body, target, 4)
+
+    def _statements(self, body: Body, target: Bits, indent: int) -> Iterator[str]:
+        """A process whose value goes to a register."""
+        for statement in body:
+            if isinstance(statement, Switch):
+                yield from self._branches(statement, target, indent)
+                continue
+            (part,) = statement.target
+            assert isinstance(part, Part)
+            here = cut(target, part.low, part.width)
+            # What stays need not be said.
+            if here != statement.value:
+                text = f"{self._values.target(here)} <= {self._values.text(statement.value)};"
+                yield from wrapped(text, indent)
+
+    def _branches(self, switch: Switch, target: Bits, indent: int) -> Iterator[str]:
+        cases = [*switch.cases]
+        while cases and next(targets(cases[-1][1]), None) is None:
+            cases.pop()
+        begin = "if"
+        for patterns, inner in cases:
+            if patterns:
+                test = self._values.test(Test(switch.subject, tuple(patterns)))
+                yield from wrapped(f"{begin} ({test}) begin", indent)
+            else:
+                yield f"{' ' * indent}end else begin"
+            yield from self._statements(inner, target, indent + 2)
+            begin = "end else if"
+        if cases:
+            yield f"{' ' * indent}end"
+
+    def _unused(self) -> Iterator[str]:
+        """Name what nothing looks at, so that it is known to be meant."""
+        parts = [part for wire in self._netlist.wires.values() for part in self._unread(wire)]
+        if parts:
+            # A name with this word in it tells linters that it is meant.
+            words = ", ".join(self._values.target_part(part) for part in parts)
+            yield from wrapped(f"wire {self._names.free('unused')} = &{{1'b0, {words}}};", 2)
+
+    def _unread(self, wire: Wire) -> Iterator[Part]:
+        """The stretches of a wire that nothing looks at."""
+        read = self._values.read.get(wire.name, 0)
+        declared = wire.direction == "input" or wire.name in self._values.mentioned
+        if not declared or wire.direction == "output":
+            return
+        if wire.name in ("clk", "rst") and not read:
+            return
+        bits = "".join(reversed(f"{read:0{wire.width}b}"))
+        for found in re.finditer("0+", bits):
+            yield Part(wire.name, found.start(), len(found[0]))
+
+    # Declarations
+
+    def _ports(self, name: str) -> Iterator[str]:
+        registers = self._registers()
+        yield f"module {name} ("
+        wires = [
+            wire
+            for wire in self._netlist.wires.values()
+            if wire.direction and wire.name not in self.missing
+        ]
+        yield ",\n".join(
+            f"    {wire.direction} {'reg' if wire.name in registers else 'wire'} {_range(wire)}"
+            f"{self._names[wire.name]}"
+            for wire in wires
+        )
+        yield ");"
+        for wire in wires:
+            if wire.name in registers:
+                yield from self._initial(wire)
+
+    def _declarations(self) -> Iterator[str]:
+        registers = self._registers()
+        for wire in self._netlist.wires.values():
+            if wire.direction or wire.name not in self._values.mentioned:
+                continue
+            kind = "reg" if wire.name in registers else "wire"
+            yield f"  {kind} {_range(wire)}{self._names[wire.name]};"
+            if kind == "reg":
+                yield from self._initial(wire)
+
+    def _initial(self, wire: Wire) -> Iterator[str]:
+        if wire.initial is not None:
+            yield f"  initial {self._names[wire.name]} = {constant(Constant(wire.initial))};"
+
+    def _registers(self) -> set[str]:
+        return {
+            part.wire
+            for cell in self._netlist.cells
+            if cell.kind == "$dff"
+            for part in cell.ports["Q"]
+            if isinstance(part, Part)
+        }
+
+
+def _reset(last: Switch, value: Bits) -> Assign | None:
+    """The assignment of a process's last statement, if it is a reset of all bits."""
+    match last:
+        case Switch((Part(wire, _, 1),), [(["1"], [Assign(target, _) as assign])]) if (
+            target == value and wire.endswith("rst") and width_of(last.subject) == 1
+        ):
+            return assign
+    return None
+
+
+def _range(wire: Wire) -> str:
+    return f"[{wire.width - 1}:0] " if wire.width > 1 else ""
