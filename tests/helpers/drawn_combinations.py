@@ -111,15 +111,16 @@ class Drawing:
         lead = self.draw.randrange(1, (1 << window) // len(nodes) + 1)
         base = self.draw.randrange(self.config.message_words >> window) << window
         turn, size = self.draw.randrange(1 << window), 1 << window
+        own = [base + (turn - number * lead) % size for number in range(len(nodes))]
         for number, source in enumerate(nodes):
-            # What comes lies behind the words that it sends first.
-            first = base + (turn - number * lead) % size
+            following = (number + 1) % len(nodes)
             self._put(
                 source,
-                nodes[(number + 1) % len(nodes)],
+                nodes[following],
                 step=step,
-                source_address=first,
-                target_address=first,
+                source_address=own[number],
+                # What comes lies behind the words that a node sends first.
+                target_address=base + (own[following] + lead) % size,
                 length=lead * (len(nodes) - 1),
                 operator=0,
                 stream=1,
