@@ -163,9 +163,7 @@ class Drawing:
         vc = self.draw.randrange(self.config.vcs)
         ways = (target % width - source % width, target // width - source // width)
         return tuple(
-            Segment(1 + 2 * axis + (way < 0), abs(way), vc)
-            for axis, way in enumerate(ways)
-            if way
+            Segment(1 + 2 * axis + (way < 0), abs(way), vc) for axis, way in enumerate(ways) if way
         )
 
     def _operator(self, *, across: bool = True) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,11 @@ from amaranth.hdl import ClockDomain
 from helpers.amaranth_simulation import simulate
 from helpers.combining import drawn_program, memories_after, random_memory
 from helpers.network_in_python import NetworkBench
-from helpers.programs import DOWN, LINE, UP, program, put
 
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.program import Program
-from eyecast.rtl.host_port import HostSpace, StatusWord
+from eyecast.rtl.host_port import HostSpace
 from eyecast.sim.loading import prepare
 
 
@@ -50,7 +48,17 @@ def run(
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("limits", [{"operators":"add,min-signed","vcs":2},{"operators":"add", "streams":True},{"operators":"xor","streams":True,"vcs":2,"depth":1},{"streams":True},{"streams":True,"contention_free":True,"link_registers":1,"depth":4}, {"operators":"add,max","all_port":True}])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"operators": "add,min-signed", "vcs": 2},
+        {"operators": "add", "streams": True},
+        {"operators": "xor", "streams": True, "vcs": 2, "depth": 1},
+        {"streams": True},
+        {"streams": True, "contention_free": True, "link_registers": 1, "depth": 4},
+        {"operators": "add,max", "all_port": True},
+    ],
+)
 def test_drawn(clock: ClockDomain, seed: int, limits) -> None:
     config = NetworkConfig(topology=mesh((3, 2)), message_words=32, **limits)
     made = drawn_program(config, seed, 4)
