@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..cycle import model as cycle_model
 from ..cycle.control import Control
 from ..network.config import Timing
 from ..program.table import ProgramTable
@@ -28,4 +27,6 @@ def predict(
     try:
         return run(program, memory, timing=timing, control=control)
     except Declined:
-        return cycle_model.run(program, memory, timing=timing, control=control)
+        from ..cycle.model import run as simulated  # noqa: PLC0415 - loads what is compiled
+
+        return simulated(program, memory, timing=timing, control=control)
