@@ -161,13 +161,10 @@ class Sender(Component):
         m = Module()
         row = Signal(_row_layout(self._config), reset_less=True)
         vc = Signal(self._config.vcs)
-        in_step = Signal()
-        sound_slot = Signal()
-        due = Signal()
-        wanted = Signal()
-        injected = Signal()
-        in_payload = Signal()
-        last_word = Signal()
+        in_step, sound_slot, due, wanted, injected, in_payload, last_word = (
+            Signal(name=name)
+            for name in ("in_step", "sound_slot", "due", "wanted", "injected", "payload", "last")
+        )
         word_leaves = injected & in_payload
         place = self._elaborate_message_place(m, row, in_payload, word_leaves, last_word)
         there = self._elaborate_coming(m, row, word_leaves)

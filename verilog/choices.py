@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .netlist import Assign, Bits, Body, Part, Switch, cut, targets
 
@@ -37,7 +38,7 @@ def choices(body: Body) -> Iterator[tuple[Bits, Chosen]]:
             edges.setdefault(part.wire, set()).update((part.low, part.low + part.width))
     for wire, ends in edges.items():
         places = sorted(ends)
-        for low, end in zip(places, places[1:], strict=False):
+        for low, end in pairwise(places):
             stretch = Part(wire, low, end - low)
             chosen = _value(body, stretch, None)
             if chosen is not None:

@@ -50,6 +50,7 @@ class MemoryModule:
         For each port to read whether it reads at the clock's edge, where it is enabled.
     initial
         The words when power comes on.
+
     """
 
     width: int
@@ -96,6 +97,7 @@ class Division:
     foreign
         For each kind of instance that a component itself has, such as the tiles of a network: the
         ports that go out of it.
+
     """
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from .netlist import Assign, Bits, Body, Cell, Netlist, Part, cut, targets, width_of
+from .netlist import Assign, Bits, Body, Cell, Netlist, Part, assigned_wires, cut, targets, width_of
 
 NARROWED = ("$add", "$sub", "$mul", "$neg", "$and", "$or", "$xor", "$not", "$mux")
 """Operators whose low bits depend on low bits alone."""
@@ -40,7 +40,7 @@ class Liveness:
             for port in outputs_of(cell, outputs):
                 self._add_driver(cell.ports.get(port, ()), cell)
         for body in netlist.processes:
-            for wire in {part.wire for target in targets(body) for part in target}:
+            for wire in assigned_wires(body):
                 self._drivers.setdefault(wire, []).append(body)
         self._run()
 
@@ -60,8 +60,7 @@ class Liveness:
             if wire.direction == "output":
                 self._see((Part(wire.name, 0, wire.width),))
         while self._waiting:
-            wire = self._waiting.pop()
-            for driver in self._drivers.get(wire, ()):
+            for driver in self._drivers.get(self._waiting.pop(), ()):
                 if isinstance(driver, Assign):
                     self._see(driver.value)
                 elif isinstance(driver, Cell):
@@ -117,7 +116,10 @@ class Liveness:
                 if self.mask(statement.target):
                     self._see(statement.value)
                     needed = True
-            elif any([self._see_body(inner) for _, inner in statement.cases]):
+                continue
+            # Every branch is looked at, also behind one that is needed.
+            branches = [self._see_body(inner) for _, inner in statement.cases]
+            if any(branches):
                 self._see(statement.subject)
                 needed = True
         return needed

@@ -152,6 +152,11 @@ def targets(body: Body) -> Iterator[Bits]:
                 yield from targets(inner)
 
 
+def assigned_wires(body: Body) -> set[str]:
+    """Names of the wires that a process assigns."""
+    return {part.wire for bits in targets(body) for part in bits if isinstance(part, Part)}
+
+
 def read_rtlil(text: str) -> Netlist:
     """Read the one module of ``text``; it has no memories.
 

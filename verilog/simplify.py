@@ -71,14 +71,18 @@ def _together(assigns: list[Assign]) -> Iterator[Assign]:
             low += part.width
     for parts in by_wire.values():
         parts.sort(key=lambda each: -each[0].low)
-        target, value = [parts[0][0]], [*parts[0][1]]
+        together = [parts[0]]
         for part, bits in parts[1:]:
-            if target[-1].low != part.low + part.width:
-                yield Assign(joined(target), joined(value))
-                target, value = [], []
-            target.append(part)
-            value += bits
-        yield Assign(joined(target), joined(value))
+            if together[-1][0].low != part.low + part.width:
+                yield _one_of(together)
+                together = []
+            together.append((part, bits))
+        yield _one_of(together)
+
+
+def _one_of(parts: list[tuple[Part, Bits]]) -> Assign:
+    """The assignment of stretches that follow each other."""
+    return Assign(joined(part for part, _ in parts), joined(p for _, bits in parts for p in bits))
 
 
 def _fold_processes(netlist: Netlist) -> None:
@@ -163,20 +167,20 @@ def simple_value(cell: Cell) -> Bits | None:
     if "Y" not in cell.ports or not cell.kind.startswith("$"):
         return None
     width = width_of(cell.ports["Y"])
+    value: Bits | None = None
     if cell.kind == "$mux":
-        return _chosen(cell)
-    if cell.kind in ("$shl", "$shr", "$sshr"):
-        return _shifted(cell, width)
-    if cell.kind in REDUCTIONS and width_of(cell.ports["A"]) == 1:
-        return resized(cell.ports["A"], width)
-    known = evaluated(cell)
-    if known is not None:
-        return resized((known,), width)
-    if cell.kind in ("$and", "$or"):
-        return _masked(cell, width)
-    if cell.kind == "$eq":
-        return _equal(cell)
-    return None
+        value = _chosen(cell)
+    elif cell.kind in ("$shl", "$shr", "$sshr"):
+        value = _shifted(cell, width)
+    elif cell.kind in REDUCTIONS and width_of(cell.ports["A"]) == 1:
+        value = resized(cell.ports["A"], width)
+    elif known := evaluated(cell):
+        value = resized((known,), width)
+    elif cell.kind in ("$and", "$or"):
+        value = _masked(cell, width)
+    elif cell.kind == "$eq":
+        value = _equal(cell)
+    return value
 
 
 def resized(bits: Bits, width: int, *, signed: bool = False) -> Bits:
@@ -247,7 +251,7 @@ def _chosen(cell: Cell) -> Bits | None:
 
 def _shifted(cell: Cell, width: int) -> Bits | None:
     bits, by = cell.ports["A"], cell.ports["B"]
-    if by and not isinstance(by[0], Constant) or len(by) > 1:
+    if (by and not isinstance(by[0], Constant)) or len(by) > 1:
         return None
     places = int(by[0].bits, 2) if by and isinstance(by[0], Constant) else 0
     signed = cell.is_signed("A")

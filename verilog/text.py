@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .hierarchy import READ_PORTS, WRITE_PORTS, ComponentModule, Division, MemoryModule, numbered
+from .lines import comment
 from .netlist import read_rtlil
-from .writer import ModuleText, comment
+from .writer import ModuleText
 
 
 def module_texts(division: Division) -> dict[str, str]:
@@ -46,9 +47,8 @@ def _uses(division: Division, names: dict[str, str], name: str) -> Iterator[str]
     for use in division.uses.get(name, ()):
         by_module.setdefault(names[use.inside], []).append(use.instance)
     for inside, instances in by_module.items():
-        if len(instances) > 4:
-            instances = [instances[0], "...", instances[-1]]
-        yield from comment(f"In {inside}: {', '.join(instances)}.")
+        some = instances if len(instances) < 5 else [instances[0], "...", instances[-1]]
+        yield from comment(f"In {inside}: {', '.join(some)}.")
 
 
 def _memory_lines(name: str, memory: MemoryModule) -> Iterator[str]:

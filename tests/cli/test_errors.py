@@ -57,11 +57,9 @@ BAD_OPTIONS = {
     "program --mesh 2x2 --source 0,0 -o a.json --image a.csv": (
         "output file a.json must be another file than the first output"
     ),
-    "verify --mesh 4x4 --source 0,0 --programs 2": (
-        "programs must be 0 for the simulator and the boards here, not 2"
-    ),
-    "bitstream --board ulx3s-85f --mesh 2x2 --programs 2": (
-        "programs must be 0 for the simulator and the boards here, not 2"
+    "verify --mesh 4x4 --source 0,0 --programs 2 --hold 1,1:9": "--hold needs --tile-ports",
+    "bitstream --board ulx3s-85f --mesh 2x2 --programs 2 --flit-width 16": (
+        "flit width must be at least 32 in a network with programs, not 16"
     ),
     "verilog --mesh 64x64 -o a.v": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
@@ -171,11 +169,11 @@ BAD_OPTIONS = {
         "--ports all must be left out with eye broadcast (on a hypercube packed-trees, "
         "nesbt-copies, brg, sbt, tcbt, nrsbt, nesbt, nrbrg serve it)"
     ),
-    f"schedule --mesh 8x8 {CORNER} --time-limit 1": (
-        "--time-limit must be left out with eye: it is for --algorithm best"
+    f"schedule --mesh 8x8 {CORNER} --seconds 1": (
+        "--seconds must be left out with eye: it is for --algorithm best"
     ),
-    f"schedule --mesh 8x8 {CORNER} --algorithm best --time-limit -1": (
-        "--time-limit must be 0 or more seconds, not -1.0"
+    f"schedule --mesh 8x8 {CORNER} --algorithm best --seconds -1": (
+        "--seconds must be 0 or more seconds, not -1.0"
     ),
     f"predict --mesh 2x2 {CORNER} --algorithm chain --timing self-timed": (
         "timing of a program that streams must be barrier, not self-timed"

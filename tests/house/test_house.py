@@ -63,6 +63,10 @@ FLOORS: dict[str, set[str]] = {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/traffic", "model/compare", "formats", "sim"),
     },
+    "ip": {
+        *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
+        *("model/image", "registers", "sim"),
+    },
     "api": {
         "model/bounds",
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
@@ -72,7 +76,7 @@ FLOORS: dict[str, set[str]] = {
         "model/bounds",
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/image", "model/traffic", "model/compare", "picture"),
-        *("sim", "boards", "formats", "report", "rtl", "sweeps", "waves"),
+        *("sim", "boards", "formats", "ip", "report", "rtl", "sweeps", "waves"),
     },
 }
 """For each floor the floors below it that it may import; itself always, and ``eyecast`` itself."""

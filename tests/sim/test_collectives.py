@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.all_port_bench import CUBE
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.cube.broadcast_copies import nesbt_copies
@@ -87,8 +88,8 @@ def one_of_each(made: Sequence[Schedule]) -> list[Schedule]:
 
 
 def all_port(cube: Topology) -> NetworkConfig:
-    """With room for the steps of everything on 3-cubes: both tests of these share a simulator."""
-    return NetworkConfig(topology=cube, all_port=True, steps=28)
+    """A 3-cube is that of other tests, which share its simulator."""
+    return NetworkConfig(topology=cube, all_port=True) if cube.nodes > 8 else CUBE
 
 
 def multicasts(topology: Topology, draw: np.random.Generator) -> list[Schedule]:

@@ -157,5 +157,5 @@ def test_export(eyecast: Command) -> None:
     assert json.loads(Path("network.json").read_text())["parameters"]["topology"]["switches"] == [0]
     text = Path("network.v").read_text()
     for module, count in (("eyecast_switch", 1), ("eyecast_tile", 1)):
-        assert text.count(f"\nmodule {module}(") == 1
+        assert text.count(f"\nmodule {module} (") == 1
         assert text.count(f"\n  {module} ") == count

@@ -1,0 +1,24 @@
+"""Lines of Verilog."""
+
+from __future__ import annotations
+
+import textwrap
+
+LINE = 100
+
+
+def wrapped(text: str, indent: int) -> list[str]:
+    """A statement in lines."""
+    return textwrap.wrap(
+        text,
+        LINE,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def comment(words: str) -> list[str]:
+    """A comment in lines."""
+    return textwrap.wrap(words, LINE, initial_indent="// ", subsequent_indent="// ")

@@ -1,0 +1,170 @@
+"""Values as Verilog: of wires, of constants, and of the operators between them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+from .choices import Choice, Chosen, Test
+from .names import Names
+from .netlist import Bits, Cell, Constant, Netlist, Part, cut
+from .operators import beside, operator_text
+
+LONGEST, LONGEST_TWICE = 90, 26
+"""An expression of more characters, that is used once or more often, has a name of its own."""
+
+
+class Values:
+    """Writes values, and keeps account of what they are made of.
+
+    Parameters
+    ----------
+    netlist, names
+        Of the module.
+    sources
+        Wires in whose place that may be written which gives them their values.
+    once
+        How often each of these is used.
+
+    Attributes
+    ----------
+    uses
+        How often each wire has been used.
+    cut_up
+        Wires of which a part has been used.
+    read
+        For each wire a mask of the bits that have been used.
+    mentioned
+        Wires that have been used by their names, or assigned to.
+    named
+        Of ``sources``, those that had to be named after all, with their values.
+
+    """
+
+    def __init__(
+        self,
+        netlist: Netlist,
+        names: Names,
+        sources: Mapping[str, Cell | Chosen],
+        once: Mapping[str, int],
+    ) -> None:
+        self._netlist, self._names = netlist, names
+        self._of_wire, self._once = sources, once
+        self._known: dict[str, str | None] = {}
+        self.uses: Counter[str] = Counter()
+        self.cut_up: set[str] = set()
+        self.read: dict[str, int] = {}
+        self.mentioned: set[str] = set()
+        self.named: list[tuple[str, str]] = []
+
+    def text(self, bits: Bits) -> str:
+        """A value that may stand by itself, or between commas."""
+        if len(bits) == 1:
+            return self._part(bits[0])
+        return self._braces(bits)
+
+    def operand(self, bits: Bits) -> str:
+        """A value that may stand beside an operator."""
+        return beside(self.text(bits))
+
+    def _braces(self, bits: Bits) -> str:
+        texts: list[tuple[str, int]] = []
+        for part in bits:
+            text = self._part(part)
+            if texts and texts[-1][0] == text and isinstance(part, Part) and part.width == 1:
+                texts[-1] = text, texts[-1][1] + 1
+            else:
+                texts.append((text, 1))
+        parts = [text if times == 1 else f"{{{times}{{{text}}}}}" for text, times in texts]
+        return f"{{{', '.join(parts)}}}" if len(parts) > 1 else parts[0]
+
+    def _part(self, part: Part | Constant) -> str:
+        if isinstance(part, Constant):
+            return constant(part)
+        wire = self._netlist.wires[part.wire]
+        whole = part.width == wire.width
+        self.uses[part.wire] += 1
+        if not whole:
+            self.cut_up.add(part.wire)
+        if part.wire in self._of_wire:
+            if part.wire not in self._known:
+                self._known[part.wire] = self._short_text(part.wire)
+            text = self._known[part.wire]
+            if text is not None:
+                return text
+        mask = (1 << part.width) - 1 << part.low
+        self.read[part.wire] = self.read.get(part.wire, 0) | mask
+        return self.target_part(part)
+
+    def _short_text(self, wire: str) -> str | None:
+        """What is written in place of a wire; None if that is too much to be written there."""
+        text = self.source(self._of_wire[wire])
+        if len(text) <= (LONGEST if self._once[wire] == 1 else LONGEST_TWICE):
+            return text
+        self.named.append((wire, text))
+        return None
+
+    def target(self, bits: Bits) -> str:
+        """A value that is assigned to."""
+        texts = [self.target_part(part) for part in bits if isinstance(part, Part)]
+        return texts[0] if len(texts) == 1 else f"{{{', '.join(texts)}}}"
+
+    def target_part(self, part: Part) -> str:
+        """Some bits of a wire by its name."""
+        self.mentioned.add(part.wire)
+        name = self._names[part.wire]
+        if part.width == self._netlist.wires[part.wire].width:
+            return name
+        if part.width == 1:
+            return f"{name}[{part.low}]"
+        return f"{name}[{part.low + part.width - 1}:{part.low}]"
+
+    def source(self, source: Cell | Chosen) -> str:
+        """A value by what gives it."""
+        if isinstance(source, Cell):
+            return operator_text(source, self.text)
+        return self.chosen(source)
+
+    def chosen(self, chosen: Chosen) -> str:
+        """A value that is chosen by tests."""
+        if not isinstance(chosen, Choice):
+            return self.text(chosen)
+        match (chosen.then, chosen.otherwise):
+            case ((Constant("1"),), (Constant("0"),)):
+                return self.test(chosen.test)
+            case ((Constant("0"),), (Constant("1"),)):
+                return f"!{beside(self.test(chosen.test), '!')}"
+        then = self.chosen(chosen.then)
+        if isinstance(chosen.then, Choice):
+            then = f"({then})"
+        test = beside(self.test(chosen.test))
+        return f"{test} ? {then} : {self.chosen(chosen.otherwise)}"
+
+    def test(self, test: Test) -> str:
+        """Whether a value fits one of the patterns of a test."""
+        texts = [self._fits(test.subject, pattern) for pattern in test.patterns]
+        if len(texts) == 1:
+            return texts[0]
+        return " | ".join(map(beside, texts))
+
+    def _fits(self, subject: Bits, pattern: str) -> str:
+        """Whether a value fits a pattern, in which - stands for any bit."""
+        texts = []
+        for found in re.finditer(r"[01]+", pattern):
+            bits = cut(subject, len(pattern) - found.end(), len(found[0]))
+            if found[0] in ("0", "1"):
+                text = self.operand(bits)
+                texts.append(
+                    text if found[0] == "1" else f"!{text}" if text[0] != "!" else f"!({text})"
+                )
+            else:
+                texts.append(f"{self.operand(bits)} == {constant(Constant(found[0]))}")
+        return " & ".join(map(beside, texts)) if len(texts) > 1 else texts[0]
+
+
+def constant(bits: Constant) -> str:
+    """A constant with its width."""
+    if "x" in bits.bits:
+        return f"{bits.width}'b{bits.bits}"
+    return f"{bits.width}'h{int(bits.bits, 2):x}"
