@@ -2,7 +2,7 @@
 
     python bench/fpga.py
 
-One router with five ports, one network interface, or an engine of 2x2 nodes, placed and routed
+One router with five ports, one network interface, or an engine of two nodes, placed and routed
 between registers: shift registers of the harness lead to its inputs and from its outputs, as no
 device has as many pins. ``python bench/fpga.py PART ...`` measures parts whose names contain one of
 these words, and keeps what is known of the others.
@@ -49,7 +49,7 @@ BLOCK_RAMS = 3
 MESH = NetworkConfig(topology=mesh((8, 8)), depth=4, flit_width=32)
 TORUS = replace(MESH, topology=torus((8, 8)), vcs=2)
 CONTENTION_FREE = replace(MESH, contention_free=True)
-ENGINE = NetworkConfig(topology=mesh((2, 2)), programs=2)
+ENGINE = NetworkConfig(topology=mesh((2,)), programs=2)
 WITH_TILES = replace(ENGINE, tile_ports=True)
 
 

@@ -19,8 +19,8 @@ def main() -> None:
     product = multiply(width, height, given.rows, given.seed)
     size = product.expected.shape[0]
     print(f"{size}x{size} matrix times vector, {given.rows} rows at each of {width}x{height} tiles")
-    for name, cycles in product.phases.items():
-        print(f"  {name:12} {cycles:5} cycles")
+    for name, cycle in product.phases.items():
+        print(f"  {name} in cycle {cycle}")
     right = product.right
     print(f"all {len(product.results)} tiles have NumPy's result: {'yes' if right else 'NO'}")
     if given.timeline:

@@ -26,7 +26,14 @@ CHIP = "chip"
 
 
 class Chip(Component):
-    """Processors, each at its node of a network that is an instance by name.
+    """Processors, each at its node of a network.
+
+    Parameters
+    ----------
+    software
+        What is to run on it.
+    network
+        A :class:`.Network`; None: an instance by name, of the Verilog that is exported.
 
     Members
     -------
@@ -37,8 +44,9 @@ class Chip(Component):
 
     """
 
-    def __init__(self, software: Software) -> None:
+    def __init__(self, software: Software, network: Component | None = None) -> None:
         self._software = software
+        self._network = network
         config = software.config
         super().__init__(
             {
@@ -53,13 +61,10 @@ class Chip(Component):
         """The network's ports are joined to the chip's own and to the processors."""
         m = Module()
         config, plan = self._software.config, self._software.plan
-        signature = network_signature(config)
-        network = signature.create(path=("network",))
-        ports = {"i_clk": ClockSignal(), "i_rst": ResetSignal()}
-        for path, member, value in signature.flatten(network):
-            direction = "o" if member.flow == Out else "i"
-            ports[f"{direction}_{'__'.join(map(str, path))}"] = value
-        m.submodules.network = Instance(TOP_MODULE, **ports)
+        if self._network is None:
+            network = self._instance(m)
+        else:
+            m.submodules.network = network = self._network
         connect(m, flipped(self).host, network.host)
         for name in (*STATE_OUTPUTS, "cycle"):
             m.d.comb += getattr(self, name).eq(getattr(network, name))
@@ -71,6 +76,17 @@ class Chip(Component):
             processors.append(processor)
         m.d.comb += self.computes.eq(Cat(each.computes for each in processors))
         return m
+
+    def _instance(self, m: Module):
+        """The ports of a network that is only named here."""
+        signature = network_signature(self._software.config)
+        network = signature.create(path=("network",))
+        ports = {"i_clk": ClockSignal(), "i_rst": ResetSignal()}
+        for path, member, value in signature.flatten(network):
+            direction = "o" if member.flow == Out else "i"
+            ports[f"{direction}_{'__'.join(map(str, path))}"] = value
+        m.submodules.network = Instance(TOP_MODULE, **ports)
+        return network
 
 
 def chip_verilog(software: Software) -> str:

@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 import eyecast
 from eyecast.model.compare.case import watchdog
 from eyecast.model.cycle.model import run
@@ -17,6 +14,8 @@ from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.program.compiler import fit
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.program.program import Program
+
+from .numbers import Factors
 
 SPREAD, GATHER = 0, 1
 """The programs: x to all nodes; every node's part of y to all nodes."""
@@ -50,9 +49,7 @@ class Software:
     plan: Plan
     image: ProgramsImage
 
-    def writes(
-        self, matrix: npt.NDArray[np.int16], vector: npt.NDArray[np.int16]
-    ) -> Iterator[tuple[int, int, int, int]]:
+    def writes(self, matrix: Factors, vector: Factors) -> Iterator[tuple[int, int, int, int]]:
         """Words that the host writes: (node, space, address, word); x goes to node 0 alone."""
         yield from map(tuple, self.image.writes.tolist())
         plan, mask = self.plan, 0xFFFF

@@ -3,7 +3,7 @@
 ::
 
     x is here ─► reads x[k], a[0][k], a[1][k] ... for each k ─► writes its part of y ─► lets go
-    (finished)          one word a cycle                          one word a cycle      (hold)
+    (arrived)    a word a cycle, when its node reads none         a word a cycle        (hold)
 """
 
 from amaranth.hdl import Array, Module, Mux, Signal
@@ -48,20 +48,21 @@ class Processor(Component):
     def elaborate(self, _platform: object) -> Module:
         """Wait, read and multiply, write; a program of the network is behind each arrow."""
         m = Module()
-        port, ready = self.port, Signal()
-        spreads = port.running & (port.program == SPREAD)
+        port, begun, ready = self.port, Signal(), Signal()
         m.d.comb += port.hold.eq((port.program == GATHER) & ~ready)
+        spreads = port.program == SPREAD
+        with m.If(spreads & ~port.running):
+            # Another vector is going to come.
+            m.d.sync += [begun.eq(0), ready.eq(0)]
+        # The first node has the vector before it is sent to all others.
+        is_here = port.running if self._node == 0 else port.arrived
         sums = Array(
             Signal(self._width, name=f"sum_{row}") for row in range(self._plan.rows_of_node)
         )
         with m.FSM():
-            with m.State("WAIT"):
-                with m.If(spreads & port.finished & ~ready):
-                    m.d.sync += [each.eq(0) for each in sums]
-                    m.next = "READ"
-                with m.If(spreads & ~port.finished):
-                    # A new vector is under way.
-                    m.d.sync += ready.eq(0)
+            with m.State("WAIT"), m.If(spreads & is_here & ~begun):
+                m.d.sync += [begun.eq(1), *(each.eq(0) for each in sums)]
+                m.next = "READ"
             with m.State("READ"):
                 m.d.comb += self.computes.eq(1)
                 self._elaborate_products(m, sums)

@@ -9,8 +9,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
+from matplotlib.ticker import MaxNLocator
 
 from eyecast.sim import process
 from eyecast.sim.build_worker import QUICK_LEVEL, VERILATOR_OPTIONS
@@ -20,6 +22,7 @@ from eyecast.sim.toolchain import environment, tool_versions
 
 from .bench import FOUND, TASK
 from .chip import CHIP, chip_verilog
+from .numbers import Factors, drawn, expected
 from .plan import Software, software
 
 BENCH = "chip_bench"
@@ -58,33 +61,27 @@ class Product:
 
     @property
     def phases(self) -> dict[str, int]:
-        """Cycles from the start on: until x is everywhere, y computed, y everywhere."""
-        last = int(np.flatnonzero(self.computes.any(axis=1))[-1]) + 1
-        spread, all_done = self.ends
-        return {"broadcast": spread, "products": last - spread, "all-gather": all_done - last}
+        """The cycle, from the start on, in which x is everywhere, y computed, y everywhere."""
+        spread, end = self.ends
+        computed = int(np.flatnonzero(self.computes.any(axis=1))[-1]) + 1
+        return {"x everywhere": spread, "y computed": computed, "y everywhere": end}
 
 
 def multiply(width: int, height: int, rows_of_node: int, seed: int) -> Product:
     """Draw a matrix and a vector, and multiply them on the chip."""
     made = software(width, height, rows_of_node)
-    draw = np.random.default_rng(seed)
-    size = made.plan.size
-    matrix = draw.integers(-(1 << 15), 1 << 15, (size, size), dtype=np.int16)
-    vector = draw.integers(-(1 << 15), 1 << 15, size, dtype=np.int16)
+    matrix, vector = drawn(made.plan.size, seed)
     found = _simulated(made, matrix, vector)
-    # Sums wrap around, as those of the chip do.
-    expected = (matrix.astype(np.int64) @ vector.astype(np.int64)).astype(np.int32)
     nodes = made.config.topology.nodes
     computes = np.array(found["computes"], dtype=np.uint64)[:, None] >> np.arange(
         nodes, dtype=np.uint64
     )
     results = np.array(found["results"], dtype=np.uint32).view(np.int32)
-    return Product(results, expected, (computes & np.uint64(1)).astype(bool), tuple(found["ends"]))
+    busy = (computes & np.uint64(1)).astype(bool)
+    return Product(results, expected(matrix, vector), busy, tuple(found["ends"]))
 
 
-def _simulated(
-    made: Software, matrix: npt.NDArray[np.int16], vector: npt.NDArray[np.int16]
-) -> dict[str, list[int]]:
+def _simulated(made: Software, matrix: Factors, vector: Factors) -> dict[str, list[int]]:
     """Run the bench on the simulated chip: what it found."""
     plan = made.plan
     task = {
@@ -127,8 +124,6 @@ def _simulator(made: Software) -> Path:
 
 def draw(product: Product, path: str) -> None:
     """Draw for each tile when it waits for x, computes, and shares its part of y."""
-    import matplotlib.pyplot as plt
-
     spread, end = product.ends
     figure, axes = plt.subplots(figsize=(8, 3.2))
     for tile, busy in enumerate(product.computes.T):
@@ -140,6 +135,7 @@ def draw(product: Product, path: str) -> None:
     axes.axvline(spread, color="black", linewidth=0.8)
     axes.set_xlabel("cycle")
     axes.set_ylabel("tile")
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.invert_yaxis()
     names = ("x comes (broadcast)", "products", "y goes round (all-gather)")
     handles = [plt.Rectangle((0, 0), 1, 1, color=color) for *_, color in parts]

@@ -57,11 +57,9 @@ BAD_OPTIONS = {
     "program --mesh 2x2 --source 0,0 -o a.json --image a.csv": (
         "output file a.json must be another file than the first output"
     ),
-    "verify --mesh 4x4 --source 0,0 --programs 2": (
-        "programs must be 0 for the simulator and the boards here, not 2"
-    ),
-    "bitstream --board ulx3s-85f --mesh 2x2 --programs 2": (
-        "programs must be 0 for the simulator and the boards here, not 2"
+    "verify --mesh 4x4 --source 0,0 --programs 2 --hold 1,1:9": "--hold needs --tile-ports",
+    "bitstream --board ulx3s-85f --mesh 2x2 --programs 2 --flit-width 16": (
+        "flit width must be at least 32 in a network with programs, not 16"
     ),
     "verilog --mesh 64x64 -o a.v": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
