@@ -35,6 +35,7 @@ COMMANDS = {
     "demo": "Run two broadcasts on the hardware, and draw them.",
     "doctor": "Say what is installed, and what is missing.",
     "image": "Make one image of several programs, for a host that loads them.",
+    "ip": "Write a network and a program as a package for a chip.",
     "predict": "Predict the cycles of every step with the cycle model.",
     "program": "Compile a schedule to the injection tables of a network.",
     "schedule": "Make and prove a schedule, beside its lower bounds.",

@@ -70,6 +70,7 @@ def register_map_files(config: NetworkConfig, folder: Path) -> list[Path]:
     """
     text = register_map(config)
     try:
+        from peakrdl_cheader.c_standards import CStandard  # noqa: PLC0415 - optional
         from peakrdl_cheader.exporter import CHeaderExporter  # noqa: PLC0415 - optional
         from peakrdl_html import HTMLExporter  # noqa: PLC0415 - optional
     except ImportError as error:
@@ -81,7 +82,7 @@ def register_map_files(config: NetworkConfig, folder: Path) -> list[Path]:
         source = work / RDL_FILE
         source.write_text(text)
         top = compiled(source)
-        CHeaderExporter().export(top, str(work / HEADER_FILE))
+        CHeaderExporter().export(top, str(work / HEADER_FILE), std=CStandard.gnu99)
         HTMLExporter().export(top, str(work / PAGES_FOLDER))
         for fonts in LARGE_FONTS:
             shutil.rmtree(work / PAGES_FOLDER / "fonts" / fonts)

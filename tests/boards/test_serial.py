@@ -263,3 +263,36 @@ def test_a_clock_that_is_a_little_off_is_followed(percent):
 
     simulate(receiver, send, receive)
     assert bytes(seen) == data
+
+
+class DeafLine:
+    """A line on which so many replies are lost; the board carries every request out."""
+
+    name, pace = "deaf", Pace(byte=1e-4, latency=0.1, silence=0.04)
+
+    def __init__(self, lost):
+        self.lost, self.written, self._reply, self._now = lost, 0, b"", 0.0
+
+    def now(self):
+        return self._now
+
+    def write(self, data):
+        self.written += 1
+        body = data[1:2]
+        whole = bytes((REPLY_MARK,)) + body + crc(body).to_bytes(CRC_BYTES, "little")
+        self._reply = b"" if self.written <= self.lost else whole
+
+    def read(self, most, seconds):
+        self._now += seconds
+        data, self._reply = self._reply[:most], self._reply[most:]
+        return data
+
+
+def test_what_must_not_be_done_twice_is_not_sent_again_once_it_was_done():
+    for lost, was_done, written in ((0, False, 1), (1, True, 1), (2, False, 3)):
+        line = DeafLine(lost)
+        host = SerialHost(line, word_bytes=4)
+        host.write_once(2, 2, 1, was_done=lambda done=was_done: done)
+        assert line.written == written
+    with pytest.raises(InvalidInput, match="not silent"):
+        SerialHost(DeafLine(99), word_bytes=4).write_once(2, 2, 1, was_done=lambda: False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,7 @@ SOURCE = 9
 
 @pytest.mark.slow
 def test_a_broadcast_from_the_first_tiles_start_to_the_last_tiles_last_word(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     """The first tile's words go out as they are written, and the last are read as they come."""
     topology = mesh((8, 8))
@@ -42,9 +41,9 @@ def test_a_broadcast_from_the_first_tiles_start_to_the_last_tiles_last_word(
     held = {name: value for name, value in vars(job).items() if name != "writes"}
     plan = {"job": held | {"writes": job.writes.tolist()}, "source": SOURCE, "message": message}
     (tmp_path / tile_bench.PLAN).write_text(json.dumps(plan))
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent.parent), prepend=os.pathsep)
     simulator = build_simulator(config) / BUILD_FOLDER / TOP_MODULE
-    process = start_bench(simulator, "helpers.tile_bench", tmp_path)
+    helpers = Path(tile_bench.__file__).parent
+    process = start_bench(simulator, "tile_bench", tmp_path, modules=helpers)
     process.wait()
     log = (tmp_path / LOG).read_text()
     assert (tmp_path / tile_bench.SEEN).exists(), log

@@ -1,0 +1,95 @@
+"""``eyecast ip``: a network and a program as a package for a chip."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..model.base.errors import InvalidInput
+from ..model.collectives.title import schedule_title
+from ..model.network.buses import HostBus, TileBus, require_buses
+from ..model.network.config import Timing
+from ..model.network.words import SizeLimit
+from ..model.program.layout import held_words
+from .console import busy, say
+from .options.collective import collective_options
+from .options.hardware import (
+    fitted,
+    force_option,
+    hardware_options,
+    made_room,
+    require_no_deadlock,
+    timing_option,
+)
+from .options.network import network_options
+from .options.schedule_file import chosen_schedule, schedule_file_option
+from .options.values import complete_files, was_typed
+
+
+@click.command("ip")
+@network_options
+@collective_options
+@schedule_file_option
+@hardware_options
+@force_option
+@click.option(
+    "--bus",
+    type=click.Choice([bus.value for bus in HostBus]),
+    default=HostBus.AXI4_LITE.value,
+    show_default=True,
+    help="The bus in front of the host port.",
+)
+@click.option(
+    "--tile",
+    type=click.Choice([bus.value for bus in TileBus]),
+    help="A bus in front of every tile port; needs --tile-ports.",
+)
+@click.option(
+    *("-o", "--output"),
+    metavar="DIR",
+    required=True,
+    shell_complete=complete_files,
+    help="Write the package into this folder, which is empty or made.",
+)
+@timing_option
+def ip_command(output: str, bus: str, tile: str | None, timing: Timing, **chosen: Any) -> None:
+    """Write a network and a program of it as a package for a chip.
+
+    It has Verilog, a module a file; a core for FuseSoC; the registers as SystemRDL, C header and
+    page; a driver in C; constraints; the image of the program; the contract as a page; and a bench
+    in Verilog that checks itself, with its vectors. The network has a controller: 1 program, if
+    --programs says nothing else.
+    """
+    from ..ip.package import require_new_folder, write_package
+    from ..model.compare.case import Case, watchdog
+    from ..model.image.image import Image
+
+    folder = Path(output)
+    require_new_folder(folder)
+    if not was_typed("programs"):
+        chosen["programs"] = 1
+    if chosen["programs"] == 0:
+        raise InvalidInput.of("programs", "1 to 15 in a package", 0)
+    host, streams = HostBus(bus), TileBus(tile) if tile else None
+    with busy("generating, checking, predicting"):
+        schedule = chosen_schedule(chosen, SizeLimit.HARDWARE)
+        (compiled,) = fitted(chosen, [schedule])
+        config = compiled.program.config
+        require_buses(config, host, streams)
+        require_no_deadlock(chosen, compiled.program)
+        case = Case.of(compiled, timing=timing, seed=0)
+        image = Image(
+            program=case.program,
+            timing=timing,
+            loads=case.payload.loads(config),
+            predicted=case.predicted,
+            known=held_words(compiled.schedule, compiled.layout),
+            limit=watchdog(case.predicted),
+        )
+    with busy("writing the package"):
+        write_package(folder, image, schedule_title(schedule), host, streams)
+    if room := made_room(chosen, config):
+        say(f"for a network with {room}")
+    say(f"wrote {folder}")

@@ -1,0 +1,52 @@
+"""The hardware's contract as a page of its own: of docs/router.md what is true of a network."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+from ..model.network.config import NetworkConfig
+
+ROUTER_PAGE = Path(__file__).resolve().parent.parent / "docs" / "router.md"
+
+_STYLE = """
+body { max-width: 52em; margin: 2em auto; padding: 0 1em; font: 16px/1.5 sans-serif; }
+pre { font: 13px/1.3 monospace; overflow-x: auto; background: #f4f4f4; padding: .8em; }
+code { font-family: monospace; background: #f4f4f4; }
+table { border-collapse: collapse; } td, th { border: 1px solid #ccc; padding: .2em .6em; }
+"""
+
+
+def contract_page(config: NetworkConfig, title: str) -> str:
+    """HTML of the sections of the page that apply to a network behind a bus."""
+    head, *sections = re.split(r"^(?=## )", ROUTER_PAGE.read_text(), flags=re.MULTILINE)
+    left_out = _left_out(config)
+    kept = [each for each in sections if int(each.split()[1].rstrip(".")) not in left_out]
+    # The overview of the page lists sections that are not here.
+    head = head.partition("\n| section |")[0]
+    renderer = MarkdownIt("commonmark").enable("table")
+    body = renderer.render("".join([head, "\n", *kept]))
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{title}</title>'
+        f"<style>{_STYLE}</style></head>\n<body>\n{body}</body>\n</html>\n"
+    )
+
+
+def _left_out(config: NetworkConfig) -> set[int]:
+    """The variants that a network is not."""
+    has = {
+        9: config.link_registers,
+        10: config.barrier_registers,
+        11: config.timed_rows,
+        12: config.signature,
+        13: config.contention_free,
+        14: config.all_port,
+        15: config.topology.switches,
+        17: config.tile_ports,
+        18: config.parity,
+        19: config.operators,
+        20: config.streams,
+    }
+    return {section for section, applies in has.items() if not applies}

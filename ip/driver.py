@@ -1,0 +1,63 @@
+"""The driver of a package in C, and the image of its program as an array."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+from ..model.image.host_port import Space
+from ..model.image.image import Image
+from ..model.network.buses import bus_data_bits
+from ..model.network.config import NetworkConfig
+from ..registers.register_map import REGIONS, node_bytes, region_base
+
+TEMPLATES = Path(__file__).with_name("templates")
+REGION_OF = {
+    Space.MESSAGE: "message",
+    Space.TABLE: "table",
+    Space.EXPECTED: "controller",
+    Space.STATUS: "status",
+}
+"""The region of a byte address for each space of the host port; 2 is the controller's."""
+
+
+def byte_address(config: NetworkConfig, node: int, space: Space, address: int) -> int:
+    """The place of a word on the bus (docs/router.md, section 21)."""
+    region = REGION_OF[space]
+    assert region in REGIONS
+    word = address * (bus_data_bits(config) // 8)
+    return region_base(config, region) + node * node_bytes(config) + word
+
+
+def driver_files(image: Image) -> dict[str, str]:
+    """Texts of the driver, and of the image as an array of writes, by file name."""
+    config = image.program.config
+    bits = bus_data_bits(config)
+    texts = {name: (TEMPLATES / name).read_text() for name in ("eyecast.h", "eyecast.c")}
+    texts["eyecast.h"] = texts["eyecast.h"].replace("@WORD@", f"uint{bits}_t")
+    end = "u" if bits == 32 else "ull"
+    writes = [
+        f"  {{{byte_address(config, node, Space(space), address):#x}u, {word:#x}{end}}}"
+        for node, space, address, word in cast(list[list[int]], image.writes.tolist())
+    ]
+    texts["eyecast_image.h"] = "\n".join(
+        [
+            "/* The image of a program: what is written to load it, in this order. */",
+            "#ifndef EYECAST_IMAGE_H",
+            "#define EYECAST_IMAGE_H",
+            "",
+            '#include "eyecast.h"',
+            "",
+            f"#define EYECAST_IMAGE_WRITES {len(writes)}",
+            f"#define EYECAST_IMAGE_PROGRAM {image.number}",
+            f"#define EYECAST_IMAGE_CYCLES {image.predicted.cycles}",
+            "",
+            "static const eyecast_write_t eyecast_image[EYECAST_IMAGE_WRITES] = {",
+            ",\n".join(writes),
+            "};",
+            "",
+            "#endif",
+            "",
+        ]
+    )
+    return texts

@@ -1,0 +1,103 @@
+"""A package for a chip: all files that ``eyecast ip`` writes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from ..model.base.errors import InvalidInput
+from ..model.image.image import Image
+from ..model.network.buses import HostBus, TileBus
+from ..registers.register_map import register_map_files
+from ..sim.verilog import ENGINE_MODULE, network_modules
+from .bench import bench_files
+from .contract import contract_page
+from .driver import driver_files
+
+TEMPLATES = Path(__file__).with_name("templates")
+CONSTRAINTS = ("eyecast.sdc", "eyecast.lpf", "eyecast.pcf")
+CORE_NAME = "eyecast:ip:engine:1.0"
+
+
+def require_new_folder(folder: Path) -> None:
+    """Raise :class:`InvalidInput` unless ``folder`` is empty or can be made."""
+    name = f"output folder {folder}"
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput.of(name, "a folder", "a file")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise InvalidInput.of(name, "empty or not there", "files in it")
+    if not folder.absolute().parent.is_dir():
+        raise InvalidInput.of(name, "in a folder that is there", "none")
+    if not os.access(folder.absolute().parent, os.W_OK):
+        raise InvalidInput.of(name, "in a folder that is writable", "one that is not")
+
+
+def write_package(
+    folder: Path, image: Image, collective: str, host: HostBus, tile: TileBus | None
+) -> None:
+    """Write the package of a network and a program into ``folder``, whole or not at all.
+
+    ``collective`` says in words what the program does. Raises :class:`InvalidInput` as
+    :func:`require_new_folder`, :func:`.network_modules` and :func:`.register_map_files` do.
+    """
+    require_new_folder(folder)
+    place = folder.absolute()
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}-") as name:
+        work = Path(name) / "package"
+        work.mkdir()
+        _fill(work, image, collective, host, tile)
+        if place.exists():
+            place.rmdir()
+        work.rename(place)
+
+
+def _fill(work: Path, image: Image, collective: str, host: HostBus, tile: TileBus | None) -> None:
+    """Write all files of a package."""
+    config = image.program.config
+    modules = network_modules(config, host=host, tile=tile)
+    title = f"Eyecast engine: {config.topology.label}"
+    texts = {f"rtl/{name}.v": text for name, text in modules.items()}
+    texts |= {f"sim/{name}": text for name, text in bench_files(image).items()}
+    texts["sim/Makefile"] = (TEMPLATES / "Makefile").read_text()
+    texts |= {f"driver/{name}": text for name, text in driver_files(image).items()}
+    texts |= {f"constraints/{name}": (TEMPLATES / name).read_text() for name in CONSTRAINTS}
+    texts["contract.html"] = contract_page(config, title)
+    texts["eyecast.core"] = _core(title, list(modules))
+    texts["README.md"] = _read_me(title, image, collective)
+    for path, text in texts.items():
+        file = work / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    image.write(work / "image.csv", work / "image.json")
+    register_map_files(config, work / "driver")
+
+
+def _core(title: str, modules: list[str]) -> str:
+    """The package for FuseSoC, in CAPI2."""
+    sources = "".join(f"      - rtl/{name}.v\n" for name in modules)
+    text = (TEMPLATES / "eyecast.core").read_text()
+    for name, value in {
+        "NAME": CORE_NAME,
+        "TITLE": title,
+        "SOURCES": sources.rstrip("\n"),
+        "TOP": ENGINE_MODULE,
+    }.items():
+        text = text.replace(f"@{name}@", value)
+    return text
+
+
+def _read_me(title: str, image: Image, collective: str) -> str:
+    text = (TEMPLATES / "README.md").read_text()
+    for name, value in {
+        "TITLE": title,
+        "LABEL": image.program.config.topology.label,
+        "COLLECTIVE": collective,
+        "TOP": ENGINE_MODULE,
+        "CORE": CORE_NAME,
+        "CYCLES": image.predicted.cycles,
+        "FLITS": len(image.predicted.trace),
+    }.items():
+        text = text.replace(f"@{name}@", str(value))
+    return text

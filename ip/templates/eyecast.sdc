@@ -1,0 +1,11 @@
+# One clock, and no input or output without one: every port of the network belongs to "clk".
+# The period is 10 ns here; docs and tables of Eyecast say what FPGAs reach.
+create_clock -name clk -period 10.0 [get_ports clk]
+
+# "rst" is sampled by a register like any other input, so it comes with the clock, too.
+set_input_delay 2.0 -clock clk [remove_from_collection [all_inputs] [get_ports clk]]
+set_output_delay 2.0 -clock clk [all_outputs]
+
+# Which ports of a tile lead somewhere is a constant, which each tile keeps in a register: that
+# register never changes after the first clock edge.
+set_false_path -from [get_cells -hierarchical router__linked*]
