@@ -2,8 +2,10 @@
 
     python bench/fpga.py
 
-One router with five ports, or one network interface, placed and routed between registers: shift
-registers of the harness lead to its inputs and from its outputs, as no device has as many pins.
+One router with five ports, one network interface, or an engine of two nodes, placed and routed
+between registers: shift registers of the harness lead to its inputs and from its outputs, as no
+device has as many pins. ``python bench/fpga.py PART ...`` measures parts whose names contain one of
+these words, and keeps what is known of the others.
 What the harness takes is taken off; it is counted by placing it without the part. Buffers of 4
 flits. Medians of three seeds; the frequency asked for is out of reach, so that nextpnr does what it
 can.
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import re
 import statistics
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,11 +32,17 @@ from rich.table import Table
 from eyecast.boards.synthesis.technology import synthesis, synthesis_files, technology_of
 from eyecast.boards.tools import run_tool
 from eyecast.model.base.files import write_bytes_atomically
+from eyecast.model.network.buses import HostBus, TileBus
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh, torus
+from eyecast.rtl.axi4_lite import Axi4Lite
+from eyecast.rtl.axi_stream import StreamReader, StreamWriter
 from eyecast.rtl.direct_router import DirectRouter
+from eyecast.rtl.engine import Engine
 from eyecast.rtl.interface import NetworkInterface
 from eyecast.rtl.router import Router
+from eyecast.rtl.technology import Technology
+from eyecast.rtl.wishbone import Wishbone
 
 KEPT = Path(__file__).with_name("fpga.json")
 SEEDS = (1, 2, 3)
@@ -43,6 +52,29 @@ BLOCK_RAMS = 3
 MESH = NetworkConfig(topology=mesh((8, 8)), depth=4, flit_width=32)
 TORUS = replace(MESH, topology=torus((8, 8)), vcs=2)
 CONTENTION_FREE = replace(MESH, contention_free=True)
+ENGINE = NetworkConfig(topology=mesh((2,)), programs=2)
+WITH_TILES = replace(ENGINE, tile_ports=True)
+
+
+def _engine(host: HostBus | None = None, tile: TileBus | None = None) -> Callable[..., Component]:
+    """Make an engine behind these buses; networks with programs know no look-ahead."""
+
+    def make(config: NetworkConfig, *, technology: Technology) -> Component:
+        return Engine(config, host, tile, technology=replace(technology, look_ahead=False))
+
+    return make
+
+
+def _bridge(part: Callable[[NetworkConfig], Component]) -> Callable[..., Component]:
+    """Make a bridge by itself, which has no technology."""
+
+    def make(config: NetworkConfig, *, technology: Technology) -> Component:
+        del technology
+        return part(config)
+
+    return make
+
+
 PARTS: dict[str, tuple[Callable[..., Component], NetworkConfig]] = {
     "router, 1 VC": (Router, MESH),
     "router, 2 VCs": (Router, replace(MESH, vcs=2)),
@@ -50,6 +82,20 @@ PARTS: dict[str, tuple[Callable[..., Component], NetworkConfig]] = {
     "router, contention-free": (DirectRouter, CONTENTION_FREE),
     "interface, 1 VC": (NetworkInterface, MESH),
     "interface, contention-free": (NetworkInterface, CONTENTION_FREE),
+    "interface, operator add": (NetworkInterface, replace(MESH, operators="add")),
+    "interface, streams": (NetworkInterface, replace(MESH, streams=True)),
+    "interface, add and streams": (NetworkInterface, replace(MESH, operators="add", streams=True)),
+    "router, contention-free, streams": (DirectRouter, replace(CONTENTION_FREE, streams=True)),
+    "bridge, AXI4-Lite": (_bridge(Axi4Lite), ENGINE),
+    "bridge, Wishbone": (_bridge(Wishbone), ENGINE),
+    "bridge, AXI-Stream in": (_bridge(StreamWriter), ENGINE),
+    "bridge, AXI-Stream out": (_bridge(StreamReader), ENGINE),
+    "engine": (_engine(), ENGINE),
+    "engine, AXI4-Lite": (_engine(HostBus.AXI4_LITE), ENGINE),
+    "engine, Wishbone": (_engine(HostBus.WISHBONE), ENGINE),
+    "engine, parity": (_engine(), replace(ENGINE, parity=True)),
+    "engine, tile ports": (_engine(), WITH_TILES),
+    "engine, tile ports, AXI-Stream": (_engine(None, TileBus.AXI_STREAM), WITH_TILES),
 }
 CONSTANT = {"linked": -1, "node": 0}
 """Inputs that are constant in a network."""
@@ -166,8 +212,16 @@ def _measure(name: str, device: str) -> Measured:
 
 def main() -> None:
     """Measure, print and keep."""
-    cases = [(part, device) for device in DEVICES for part in PARTS]
-    measured = [_measure(*case) for case in track(cases, "parts", transient=True)]
+    words = sys.argv[1:] or [""]
+    names = [name for name in PARTS if any(word in name for word in words)]
+    cases = [(part, device) for device in DEVICES for part in names]
+    known = msgspec.json.decode(KEPT.read_bytes(), type=list[Measured]) if sys.argv[1:] else []
+    kept = {(each.part, each.device): each for each in known}
+    for case in track(cases, "parts", transient=True):
+        kept[case] = _measure(*case)
+    measured = [
+        kept[name, device] for device in DEVICES for name in PARTS if (name, device) in kept
+    ]
     table = Table("part", "device", "LUTs", "flip-flops", "block RAMs", "MHz")
     for each in measured:
         numbers = (f"{number:,}" for number in (each.luts, each.flip_flops, each.block_rams))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput
 from ..model.compare.case import Case
@@ -14,6 +13,7 @@ from ..model.compare.checks import (
     Verification,
     cycles_check,
     delivery_check,
+    ending_checks,
     equality_check,
     flags_check,
 )
@@ -24,11 +24,9 @@ from ..rtl.host_port import HostSpace
 from ..sim.job import Job, JobResult
 from ..sim.loading import job_of
 from ..sim.simulator import hardware_run
+from .controlled_run import await_end, carry_out, read_all, write_all
 from .serial.computer import SerialHost
-from .serial.frame import Control, Outcome, Status, identity
-
-POLLS = 1000
-"""Statuses that are read while a run lasts, at the most: many times as long as any run."""
+from .serial.frame import Control, Outcome, identity
 
 
 def require_network(host: SerialHost, config: NetworkConfig) -> None:
@@ -49,43 +47,24 @@ def run_on_board(
     """
     require_network(host, case.program.config)
     job = job_of(case)
-    mode = Control.BARRIER if job.barrier else Control(0)
-    mode |= Control.HALF_DUPLEX if job.half_duplex else Control(0)
-    host.control(mode | Control.RESET)
-    for number, (node, space, address, word) in enumerate(job.writes.tolist(), 1):
-        say(f"loading word {number} of {len(job.writes)}")
-        host.write_word(node, space, address, word)
-    say("running")
-    host.control(mode)
-    ended = _await_end(host, job)
-    status = _read(host, job.nodes, HostSpace.STATUS, job.status_words, say)
-    host.control(mode | Control.RESET)
-    messages = _read(host, job.nodes, HostSpace.MESSAGE, job.read_words, say)
-    result = JobResult(Outcome.DONE in ended.outcome, ended.cycle, 0.0, status, messages)
+    run = carry_out if job.controller else _carry_out_in_reset
+    result = run(host, job, say)
     return compare_with_board(case, hardware_run(job, result, Trace.empty(0)))
 
 
-def _await_end(host: SerialHost, job: Job) -> Status:
-    """The status of a run that has ended, or that the watchdog has given up."""
-    overdue = 0
-    for _ in range(POLLS):
-        status = host.status()
-        # The bytes of a running counter need not belong together: one look may be wrong.
-        overdue = overdue + 1 if status.cycle > job.cycle_limit else 0
-        if Outcome.DONE in status.outcome or overdue > 1:
-            break
-    return status
-
-
-def _read(
-    host: SerialHost, nodes: int, space: HostSpace, words: int, say: Callable[[str], None]
-) -> npt.NDArray[np.uint64]:
-    """The first words of a space of every node: shape (nodes, words)."""
-    values = np.zeros((nodes, words), dtype=np.uint64)
-    for node in range(nodes):
-        say(f"reading the {space.name.lower()} of node {node} of {nodes}")
-        values[node] = host.read_words(node, space, words)
-    return values
+def _carry_out_in_reset(host: SerialHost, job: Job, say: Callable[[str], None]) -> JobResult:
+    """Load and read a network in reset, and run it between."""
+    mode = Control.BARRIER if job.barrier else Control(0)
+    mode |= Control.HALF_DUPLEX if job.half_duplex else Control(0)
+    host.control(mode | Control.RESET)
+    write_all(host, job, say)
+    say("running")
+    host.control(mode)
+    ended = await_end(host, job)
+    status = read_all(host, job, HostSpace.STATUS, job.status_words, say)
+    host.control(mode | Control.RESET)
+    messages = read_all(host, job, HostSpace.MESSAGE, job.read_words, say)
+    return JobResult(Outcome.DONE in ended.outcome, ended.cycle, 0.0, status, messages)
 
 
 def compare_with_board(case: Case, measured: HardwareRun) -> Verification:
@@ -99,6 +78,7 @@ def compare_with_board(case: Case, measured: HardwareRun) -> Verification:
         equality_check("steps", case.schedule.steps, last_step),
         cycles_check(case.predicted, measured),
         flags_check(case.predicted, measured),
+        *ending_checks(case, measured),
     ]
     if case.program.config.signature:
         checks.append(_signatures_check(case, measured))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -189,21 +190,29 @@ def _predict(chosen: OptionValues, comparison: SideBySide, *, keep: bool) -> lis
 def _compile(
     chosen: OptionValues, entries: Sequence[Entry], say: Callable[[str], None]
 ) -> dict[str, Compiled]:
-    """Compile all that can be, for one network, by algorithm; note why the others cannot."""
+    """Compile all that can be, for one network, with streams where they are needed, by algorithm.
+
+    Why the others cannot be compiled is noted.
+    """
     config, layouts = _common_room(chosen, [entry.schedule for entry in entries])
-    compiled = []
+    compiled: dict[bool, list[Compiled]] = {False: [], True: []}
     for entry, layout in zip(entries, layouts, strict=True):
         say(f"compiling {entry.name}")
+        # Streams make every row longer, and who does not stream does without them.
+        streams = bool(entry.schedule.stream.any()) or chosen["streams"]
         try:
-            wide = with_largest_tables(config, fixed=typed_room())
+            wide = with_largest_tables(replace(config, streams=streams), fixed=typed_room())
             one = Compiled.of(entry.schedule, wide, layout)
             require_no_deadlock(chosen, one.program)
         except InvalidInput as error:
             entry.refusals.update(dict.fromkeys(TIMINGS, str(error)))
         else:
-            compiled.append(one)
-    _, compiled = make_table_room(config, compiled, fixed=typed_room())
-    return {each.schedule.algorithm: each for each in compiled}
+            compiled[streams].append(one)
+    room = (
+        make_table_room(replace(config, streams=streams), some, fixed=typed_room())[1]
+        for streams, some in compiled.items()
+    )
+    return {each.schedule.algorithm: each for some in room for each in some}
 
 
 def _common_room(
@@ -246,9 +255,11 @@ def _verify(comparison: SideBySide, cases: Sequence[Case]) -> None:
         refusal = next(iter(comparison.entries[0].refusals.values()))
         raise InvalidInput(f"--rtl has nothing to run: {refusal}")
     with progress("verifying", len(cases), shown=True) as (say, advance):
-        for result in verify(cases, on_build=lambda: say(BUILDING)):
-            entries[result.case.schedule.algorithm].verified[result.case.timing] = result
-            advance()
+        for streams in {case.program.config.streams for case in cases}:
+            some = [case for case in cases if case.program.config.streams == streams]
+            for result in verify(some, on_build=lambda: say(BUILDING)):
+                entries[result.case.schedule.algorithm].verified[result.case.timing] = result
+                advance()
 
 
 def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
@@ -281,15 +292,25 @@ def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
         say(*(f"not served by {name}: {why}" for name, why in comparison.refusals.items()))
     elif comparison.refusals:
         say(f"not served by {', '.join(comparison.refusals)} (--why says why)")
+    for (why_not, timings), names in _without_cycles(comparison.entries).items():
+        have = "has" if len(names) == 1 else "have"
+        say(f"{', '.join(names)} {have} no cycles, {timings}: {why_not}")
     for entry in comparison.entries:
-        for refusal in dict.fromkeys(entry.refusals.values()):
-            timings = [timing for timing, why in entry.refusals.items() if why == refusal]
-            say(f"{entry.name} has no cycles, {' and '.join(timings)}: {refusal}")
         for timing, result in entry.verified.items():
             for check in result.checks:
                 if not check.agrees:
                     values = f"{check.predicted} predicted, {check.measured} on the hardware"
                     say(f"{entry.name}, {timing}: {check.name} {values}")
+
+
+def _without_cycles(entries: Sequence[Entry]) -> dict[tuple[str, str], list[str]]:
+    """Names of the algorithms without cycles, by the reason and the timings that it is for."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for entry in entries:
+        for refusal in dict.fromkeys(entry.refusals.values()):
+            timings = [timing for timing, why in entry.refusals.items() if why == refusal]
+            names.setdefault((refusal, " and ".join(timings)), []).append(entry.name)
+    return names
 
 
 def _bound_row(name: str, least: Mapping[str, int]) -> tuple[object, ...]:

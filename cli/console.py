@@ -107,9 +107,8 @@ def print_checks(title: str, checks: Iterable[Check], *, measured: str = "hardwa
 
 
 def bound_line(bound: CycleBound, cycles: int) -> str:
-    """One line on the least cycles that any schedule could take, beside those of this one."""
-    times = times_least(bound, cycles)
-    return f"at least {bound.value} cycles, as {bound.reason}: {times} times that"
+    """One line on cycles beside the least that any schedule could take, and why it could not."""
+    return f"{times_least(bound, cycles)} times the lower bound: {bound.reason}"
 
 
 def times_least(bound: CycleBound, cycles: int) -> str:

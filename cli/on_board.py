@@ -27,7 +27,6 @@ def board_config(chosen: OptionValues, config: NetworkConfig) -> NetworkConfig:
     """Give a network on a board signatures, by which it tells what it has done, unless refused."""
     if config.all_port:
         raise InvalidInput.of("--ports", "one on a board", "all")
-    config.require_without_controller()
     return replace(config, signature=not chosen["no_signature"])
 
 

@@ -206,13 +206,21 @@ def _label_ruler(axes: Axes, ruler: Ruler, font: float, style: dict[str, Any]) -
 
 def _label_step(axes: Axes, drawing: Drawing, step: int, font: float) -> None:
     color = drawing.colors[step - 1]
-    sends = _counted(int(drawing.schedule.sends_per_step[step - 1]), "send")
+    sends = _sends(drawing.schedule, step)
     pill = {"boxstyle": "round,pad=0.3,rounding_size=0.6", "fc": color, "ec": "none"}
     bold: dict[str, Any] = {"color": text_color(color), "weight": "bold", "bbox": pill}
     style: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     style["size"] = font
     axes.annotate(f"step {step}", (0, 1), xytext=(0.6 * font, 0.4 * font), **bold, **style)
     axes.annotate(sends, (0, 1), xytext=(5.2 * font, 0.4 * font), color=QUIET, **style)
+
+
+def _sends(schedule: Schedule, step: int) -> str:
+    """Words on the sends of a step: "8 sends", and whether they combine at their targets."""
+    there = schedule.step == step
+    combined = schedule.combine[there]
+    which = "" if not combined.any() else ", combined" if combined.all() else ", some combined"
+    return f"{_counted(int(there.sum()), 'send')}{which}"
 
 
 def _legend(drawing: Drawing, *, steps: bool) -> list[Line2D]:
@@ -234,7 +242,7 @@ def _legend(drawing: Drawing, *, steps: bool) -> list[Line2D]:
         entry("reached in step n", ls="", marker="$n$", ms=7, color=INK)
     some = min(schedule.steps, _MOST_LEGEND_STEPS) if steps else 0
     for i in np.linspace(0, schedule.steps - 1, some).round().astype(int):
-        sends = _counted(int(schedule.sends_per_step[i]), "send")
+        sends = _sends(schedule, int(i) + 1)
         line = max(drawing.widths[i] * drawing.cell, 1.5)
         entry(f"step {i + 1}: {sends}", color=drawing.colors[i], lw=line)
     return entries

@@ -121,7 +121,11 @@ def _held(watched: Watched) -> Numbers:
     if watched.schedule is None:
         return np.zeros(nodes, dtype=np.int64)
     blocks = watched.schedule.blocks
-    return np.bincount(blocks.owner, blocks.words, nodes).astype(np.int64)
+    plain = ~blocks.reduced
+    held = np.bincount(blocks.owner[plain], blocks.words[plain], nodes).astype(np.int64)
+    for block in np.flatnonzero(blocks.reduced).tolist():
+        held[list(blocks.holders(block, watched.schedule.topology))] += blocks.words[block]
+    return held
 
 
 def _memory(pack: Pack, watched: Watched, notes: list[str]) -> Any:
@@ -140,8 +144,13 @@ def _memory(pack: Pack, watched: Watched, notes: list[str]) -> Any:
 
 
 def _blocks(pack: Pack, watched: Watched) -> Any:
-    """Addresses and owners of blocks, where there are several that lie alike in every node."""
+    """Addresses and owners of blocks, where there are several that lie alike in every node.
+
+    A reduced block counts as that of the first node that is owed it.
+    """
     schedule, layout = watched.schedule, watched.layout
     if schedule is None or layout is None or layout.packed is not None or len(schedule.blocks) < 2:
         return None
-    return {"starts": pack.column(layout.starts), "owner": pack.column(schedule.blocks.owner)}
+    goals = [owed[0] if owed else 0 for owed in schedule.blocks.owed]
+    owner = np.where(schedule.blocks.reduced, goals, schedule.blocks.owner)
+    return {"starts": pack.column(layout.starts), "owner": pack.column(owner)}

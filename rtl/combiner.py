@@ -225,17 +225,16 @@ class Combiner(Component):
             result
             for operator, result in zip(config.operators, results, strict=True)
             if operator.name in KEEPS_BESIDE_ZERO
-        ]
+        ] or [self._later(m, came.word, config.operator_latency)]
         chosen = self._later(m, came.operator, config.operator_latency)
         written = Signal(width, name=f"written_{lane}")
         with m.Switch(chosen):
             for place, result in enumerate(results):
-                if not (replacing and result is replacing[0]):
+                if result is not replacing[0]:
                     with m.Case(place + 1):
                         m.d.comb += written.eq(result)
             with m.Default():
-                came_then = self._later(m, came.word, config.operator_latency)
-                m.d.comb += written.eq(replacing[0] if replacing else came_then)
+                m.d.comb += written.eq(replacing[0])
         return written
 
     def _later(self, m: Module, value: Value, cycles: int) -> Value:

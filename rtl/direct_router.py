@@ -33,11 +33,14 @@ class Here:
         Where it leaves; no port where nothing does.
     lost
         It may go nowhere.
+    first
+        It is the first of its packet that leaves. Looked at in a network with streams.
     """
 
     flit: data.View
     route: data.View
     lost: Signal
+    first: Signal
 
 
 class DirectRouter(Component):
@@ -46,7 +49,9 @@ class DirectRouter(Component):
     Its parameters and members are those of :class:`.Router`. A flit leaves in the cycle after the
     one in which it has arrived, whatever ``accept`` is; there are no credits and no stalls.
     ``overflow`` is 1 in the cycle in which two flits meet at an output, ``bad_route`` in the one
-    after a flit has arrived that may go nowhere.
+    after a flit has arrived that may go nowhere. In a network with streams packets have gaps:
+    there ``overflow`` is 1 also in the cycle in which a packet begins to leave on a VC of an output
+    that another one has not left yet.
     """
 
     def __init__(
@@ -78,8 +83,8 @@ class DirectRouter(Component):
     def _elaborate_input(self, m: Module, port: int, link) -> Here:
         """Register what arrives: it is there one cycle later.
 
-        Nothing makes a sender wait, so a packet's flits come in successive cycles: its route stays
-        in the register until its tail has left.
+        Where nothing makes a sender wait, a packet's flits come in successive cycles: its route
+        stays in the register until its tail has left.
         """
         m.submodules[f"arrival_{port}"] = arrival = Arrival(
             self._config, outputs=self._beside(port)
@@ -100,14 +105,34 @@ class DirectRouter(Component):
             Signal.like(item.flit, name=f"flit_{port}", reset_less=True),
             Signal.like(item.route, name=f"route_{port}"),
             Signal(name=f"lost_{port}"),
+            Signal(name=f"first_{port}"),
         )
         m.d.sync += [
             here.flit.eq(item.flit),
             here.lost.eq(valid & ~arrival.following & arrival.stray),
         ]
-        with m.If(~arrival.following):
-            m.d.sync += here.route.eq(item.route)
+        if self._config.streams:
+            self._elaborate_gaps(m, link.valid, arrival, here)
+        else:
+            with m.If(~arrival.following):
+                m.d.sync += here.route.eq(item.route)
         return here
+
+    def _elaborate_gaps(self, m: Module, valid: Value, arrival: Arrival, here: Here) -> None:
+        """Where flits wait for their words, their packet's route is kept beside them, by VC."""
+        route, first = arrival.item.route, ~arrival.following
+        followed = Signal.like(route)
+        for vc in range(self._config.vcs):
+            kept = Signal.like(route, name="kept_route")
+            with m.If(valid[vc]):
+                m.d.comb += followed.eq(kept)
+                with m.If(first):
+                    m.d.sync += kept.eq(route)
+        none = Signal.like(route)
+        m.d.sync += [
+            here.first.eq(first & valid.any()),
+            here.route.eq(Mux(valid.any(), Mux(first, route, followed), none)),
+        ]
 
     def _elaborate_output(self, m: Module, port: int, link, inputs: dict[int, Here]) -> Value:
         """Let the flit that asks for a port leave by it. Return whether there is more than one."""
@@ -133,4 +158,16 @@ class DirectRouter(Component):
             link.flit.eq(crossbar.value),
             link.valid.eq(valid),
         ]
-        return Cat(asked[:place].any() & asks for place, asks in enumerate(asked)).any()
+        meet = Cat(asked[:place].any() & asks for place, asks in enumerate(asked)).any()
+        if not self._config.streams:
+            return meet
+        begins = Cat(asks & here.first for here, asks in asking).any()
+        return meet | self._breaks_in(m, link, begins)
+
+    def _breaks_in(self, m: Module, link, begins: Value) -> Value:
+        """A packet begins to leave on a VC on which another one is under way."""
+        held = Signal(self._config.vcs)
+        for vc in range(self._config.vcs):
+            with m.If(link.valid[vc]):
+                m.d.sync += held[vc].eq(~link.flit.tail)
+        return begins & (held & link.valid).any()

@@ -25,10 +25,11 @@ from .axi_stream import (
 )
 from .by_name import add_by_name
 from .network import STATE_OUTPUTS, Network, network_signature, nodes_with_ports, tile_name
+from .technology import PLAIN, Technology
 from .tile_port import TilePort
 from .wishbone import Wishbone, WishboneBus
 
-_BRIDGES = {HostBus.AXI4_LITE: Axi4Lite, HostBus.WISHBONE: Wishbone}
+_BRIDGES: dict[HostBus, Any] = {HostBus.AXI4_LITE: Axi4Lite, HostBus.WISHBONE: Wishbone}
 _PREFIXES = {HostBus.AXI4_LITE: "s_axi", HostBus.WISHBONE: "wb"}
 
 
@@ -100,6 +101,8 @@ class Engine(Component):
     network
         The name of the module to instantiate as the network, instead of elaborating it anew; then
         the parts that each tile has are those of ``STREAM_MODULES``.
+    technology
+        What the network is made of, where it is elaborated anew.
 
     Members
     -------
@@ -115,16 +118,18 @@ class Engine(Component):
         tile: TileBus | None,
         *,
         network: str | None = None,
+        technology: Technology = PLAIN,
     ) -> None:
         require_buses(config, host, tile)
         self._config, self._host, self._tile, self._network = config, host, tile, network
+        self._technology = technology
         super().__init__(engine_signature(config, host, tile))
 
     def elaborate(self, _platform: object) -> Module:
         """The network, and a bridge for each of its ports."""
         m = Module()
         if self._network is None:
-            m.submodules.network = network = Network(self._config)
+            m.submodules.network = network = Network(self._config, technology=self._technology)
         else:
             signature = network_signature(self._config)
             network = add_by_name(m, self._network, signature, "network", ResetSignal())

@@ -19,11 +19,17 @@ LOG = "simulator.log"
 
 
 def start_bench(
-    simulator: Path, bench: str, run_folder: Path, *, waves: bool = False
+    simulator: Path,
+    bench: str,
+    run_folder: Path,
+    *,
+    waves: bool = False,
+    modules: Path | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start the program ``simulator`` in a folder, with a module as its bench.
 
-    The simulated module has the name of the program.
+    The simulated module has the name of the program. ``modules`` is the folder of the bench, where
+    it is not an installed one.
     """
     # A simulator knows where these were when it was built, and they may have been links then.
     searched = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
@@ -41,6 +47,9 @@ def start_bench(
         # A bench asserts nothing, and pytest with all of its plugins is long in coming.
         "COCOTB_REWRITE_ASSERTION_FILES": "",
     }
+    if modules is not None:
+        paths = filter(None, [str(modules), os.environ.get("PYTHONPATH")])
+        variables["PYTHONPATH"] = os.pathsep.join(paths)
     return start(
         [str(simulator), *(["--trace"] if waves else [])],
         run_folder / LOG,

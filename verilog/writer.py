@@ -192,6 +192,9 @@ class ModuleText:
             if isinstance(statement, Switch):
                 yield from self._branches(statement, target, indent)
                 continue
+            if not statement.target:
+                # A field of no bits, as the window of a network without streams.
+                continue
             (part,) = statement.target
             assert isinstance(part, Part)
             here = cut(target, part.low, part.width)

@@ -250,7 +250,9 @@ def _cycles(board: Board, case: Case) -> int:
     """Clock cycles that all requests and replies of a run take, if none is repeated."""
     job = job_of(case)
     word = word_bytes(case.program.config)
-    exchanges = len(job.writes) + 2 * job.nodes + STATUSES + 3
+    # A controller is told to stop and to start, and asked how it ended and what it refused.
+    commands = 7 if job.controller else 3
+    exchanges = len(job.writes) + 2 * job.nodes + STATUSES + commands
     frames = 1 + HEADER_BYTES + word + CRC_BYTES + reply_bytes(0)
     words = job.nodes * (job.status_words + job.read_words)
     payload = words * word + STATUSES * STATUS_BYTES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -152,13 +153,32 @@ class SerialHost:
         """Write one word through the host port; in reset only."""
         self._exchange(Request(kind=Kind.WRITE, space=space, node=node, address=address, word=word))
 
-    def read_words(self, node: int, space: int, words: int) -> npt.NDArray[np.uint64]:
-        """The first ``words`` words of a space of a node: shape (words,)."""
+    def write_once(
+        self, space: int, address: int, word: int, *, was_done: Callable[[], bool]
+    ) -> None:
+        """Write a word of node 0 that does something, and must not be written twice.
+
+        ``was_done`` is asked where no reply came: the request may have come all the same.
+        """
+        request = Request(kind=Kind.WRITE, space=space, address=address, word=word)
+        self._heard = False
+        for _ in range(ATTEMPTS):
+            if self._attempt(request) is not None:
+                return
+            self._wait_for_silence()
+            if was_done():
+                return
+        raise self._refusal()
+
+    def read_words(
+        self, node: int, space: int, words: int, *, first: int = 0
+    ) -> npt.NDArray[np.uint64]:
+        """Read ``words`` words of a space of a node, from ``first`` on: shape (words,)."""
         data = b""
-        for first in range(0, words, MOST_WORDS):
-            count = min(MOST_WORDS, words - first)
+        for address in range(first, first + words, MOST_WORDS):
+            count = min(MOST_WORDS, first + words - address)
             data += self._exchange(
-                Request(kind=Kind.READ, space=space, node=node, address=first, words=count)
+                Request(kind=Kind.READ, space=space, node=node, address=address, words=count)
             )
         padded = np.zeros((words, 8), dtype=np.uint8)
         padded[:, : self._word_bytes] = np.frombuffer(data, np.uint8).reshape(words, -1)
@@ -170,13 +190,21 @@ class SerialHost:
         for attempt in range(ATTEMPTS):
             if attempt:
                 self._wait_for_silence()
-            self._sequence = (self._sequence + 1) % 256
-            self._line.write(request.encode(self._sequence, self._word_bytes))
-            payload = self._reply(request)
+            payload = self._attempt(request)
             if payload is not None:
                 return payload
+        raise self._refusal()
+
+    def _attempt(self, request: Request) -> bytes | None:
+        """Send ``request`` once: the payload of its reply, None if there is none."""
+        self._sequence = (self._sequence + 1) % 256
+        self._line.write(request.encode(self._sequence, self._word_bytes))
+        return self._reply(request)
+
+    def _refusal(self) -> InvalidInput:
+        """Say that no good reply has come."""
         state = "one with other bytes on it" if self._heard else "silent"
-        raise InvalidInput.of(
+        return InvalidInput.of(
             f"serial port {self._line.name}", "a line to a board with a network", state
         )
 

@@ -19,7 +19,7 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from ...model.network.config import NetworkConfig
-from ...rtl.host_port import HostPort
+from ...rtl.host_port import HostPort, Refusal, RequestPort
 from ...rtl.link import CYCLE_BITS
 from .frame import (
     CRC_BYTES,
@@ -86,6 +86,9 @@ class _Parts:
         The word that is being sent is the last one.
     tells
         The request is for the status.
+    ask, waits, answer, refused
+        Of a network with a controller: it is asked; it has not answered yet; the word that it read
+        last; some request has been refused since the last one that set something.
     """
 
     def __init__(self, divisor: int, word_bytes: int) -> None:
@@ -98,6 +101,8 @@ class _Parts:
         self.place = Signal(range(max(HEADER_BYTES + word_bytes + CRC_BYTES, _STATUS_LAST + 1)))
         self.last = Signal()
         self.tells = self.header.kind == Kind.STATUS
+        self.ask, self.waits, self.refused = Signal(), Signal(), Signal()
+        self.answer = Signal(8 * word_bytes, reset_less=True)
 
     def send(self, m: Module, bit: Value) -> None:
         """In this state, send bytes of which ``bit`` is the bit wanted."""
@@ -127,9 +132,10 @@ class UartHost(Component):
     rx, tx : In(1), Out(1)
         The line.
     host : Out(HostPort)
-        To the network.
+        To the network; where that has a controller, a :class:`.RequestPort`.
     network_reset, barrier, half_duplex : Out(1)
-        Likewise. The network is in reset until it is started.
+        Likewise. The network is in reset until it is started. A controller does not look at the
+        last two.
     done, error, cycle : In
         From the network.
 
@@ -144,7 +150,7 @@ class UartHost(Component):
             {
                 "rx": In(1, init=1),
                 "tx": Out(1, init=1),
-                "host": Out(HostPort(config)),
+                "host": Out(RequestPort(config) if config.programs else HostPort(config)),
                 "network_reset": Out(1, init=1),
                 "barrier": Out(1, init=1),
                 "half_duplex": Out(1),
@@ -163,13 +169,20 @@ class UartHost(Component):
         m.submodules.crc = parts.crc
         m.d.comb += [parts.receiver.rx.eq(self.rx), self.tx.eq(parts.transmitter.tx)]
         self._elaborate_shift_register(m, parts)
+        if self._config.programs:
+            self._elaborate_requests(m, parts)
         silent = self._elaborate_silence(m, parts)
         with m.FSM():
             self._elaborate_reception(m, parts, silent)
             with m.State("EXECUTE"):
+                m.next = "MARK"
                 self._elaborate_execution(m, parts)
                 m.d.comb += parts.crc.clear.eq(1)
-                m.next = "MARK"
+            if self._config.programs:
+                with m.State("ASK"):
+                    m.d.comb += parts.crc.clear.eq(1)
+                    with m.If(~parts.waits):
+                        m.next = "MARK"
             self._elaborate_reply_head(m, parts)
             self._elaborate_payload(m, parts)
             self._elaborate_check(m, parts)
@@ -190,7 +203,7 @@ class UartHost(Component):
         """
         header, word = parts.header, parts.word
         with m.If(parts.load):
-            m.d.sync += word.eq(self.host.read_data)
+            m.d.sync += word.eq(parts.answer if self._config.programs else self.host.read_data)
         with m.Elif(parts.shift_in | parts.shift_out):
             m.d.sync += word.eq(Cat(word[1:], parts.receiver.bit))
         address = header.address[: len(self.host.address)]
@@ -230,11 +243,43 @@ class UartHost(Component):
                 m.next = "HUNT"
 
     def _elaborate_execution(self, m: Module, parts: _Parts) -> None:
-        """Write a word, where the network may be written; or set what is set."""
+        """Write a word, where the network may be written; or set what is set.
+
+        A controller is asked in a state of its own, until it answers.
+        """
         kind = parts.header.kind
-        m.d.comb += self.host.write.eq((kind == Kind.WRITE) & self.network_reset)
         with m.If(kind == Kind.CONTROL):
             m.d.sync += Cat(self.network_reset, self.barrier, self.half_duplex).eq(parts.word[:3])
+        if not self._config.programs:
+            m.d.comb += self.host.write.eq((kind == Kind.WRITE) & self.network_reset)
+            return
+        with m.If(kind == Kind.CONTROL):
+            m.d.sync += parts.refused.eq(0)
+        with m.If((kind == Kind.WRITE) | (kind == Kind.READ)):
+            with m.If(self.network_reset):
+                m.d.sync += parts.refused.eq(1)
+            with m.Else():
+                m.d.comb += parts.ask.eq(1)
+                m.next = "ASK"
+
+    def _elaborate_requests(self, m: Module, parts: _Parts) -> None:
+        """Ask a controller for a word, and for the next one while a word is sent.
+
+        A word takes longer to send than any answer to come.
+        """
+        port, header = self.host, parts.header
+        reads, next_wanted = header.kind == Kind.READ, Signal()
+        m.d.sync += next_wanted.eq(parts.load & reads & (header.count != 0) & ~parts.last)
+        asks = Signal()
+        m.d.comb += [port.valid.eq(asks), port.write.eq(~reads)]
+        with m.If(port.ready):
+            m.d.sync += asks.eq(0)
+        with m.If(port.answered):
+            m.d.sync += [parts.waits.eq(0), parts.answer.eq(port.read_data)]
+            with m.If(port.refusal != Refusal.NONE):
+                m.d.sync += parts.refused.eq(1)
+        with m.If(parts.ask | next_wanted):
+            m.d.sync += [asks.eq(1), parts.waits.eq(1)]
 
     def _elaborate_reply_head(self, m: Module, parts: _Parts) -> None:
         """Mark and sequence; the CRC begins behind the mark."""
@@ -262,7 +307,7 @@ class UartHost(Component):
         with m.State("PAYLOAD"):
             # It has far to come, and is taken cycles after it is known which.
             status_bit = Signal()
-            m.d.sync += status_bit.eq(self._status_bit(place, transmitter.place))
+            m.d.sync += status_bit.eq(self._status_bit(parts, transmitter.place))
             parts.send(m, Mux(parts.tells, status_bit, parts.word[0]))
             m.d.comb += parts.shift_out.eq(transmitter.taken)
             with m.If(transmitter.sent):
@@ -282,9 +327,11 @@ class UartHost(Component):
                 with m.If(parts.place[0]):
                     m.next = "HUNT"
 
-    def _status_bit(self, place: Signal, bit: Value) -> Value:
+    def _status_bit(self, parts: _Parts, bit: Value) -> Value:
         """One bit of the status: flags, then the identity, then the cycle."""
-        flags = Cat(self.network_reset, self.barrier, self.half_duplex, self.done, self.error)
+        place = parts.place
+        control = Cat(self.network_reset, self.barrier, self.half_duplex)
+        flags = Cat(control, self.done, self.error, parts.refused)
         index = Cat(bit, place[:2])
         return Mux(
             place[3],

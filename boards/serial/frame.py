@@ -55,6 +55,8 @@ class Outcome(enum.IntFlag):
 
     DONE = 8
     ERROR = 16
+    REFUSED = 32
+    """A controller has refused a request since the last control request."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Status:
         """Read the payload of a status reply."""
         return cls(
             control=Control(payload[0] & 7),
-            outcome=Outcome(payload[0] & 24),
+            outcome=Outcome(payload[0] & 56),
             identity=int.from_bytes(payload[1:5], "little"),
             cycle=int.from_bytes(payload[5:9], "little"),
         )

@@ -1,13 +1,31 @@
 """A network and its serial host behind five pins: what a board holds, and what is simulated."""
 
-from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Signal
-from amaranth.lib.wiring import Component, In, Out
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Signal, Value
+from amaranth.lib.wiring import Component, In, Out, connect
 
 from ...model.network.config import NetworkConfig
 from ...rtl.host_port import ASKED
 from ...rtl.network import Network
 from .device import UartHost
 from .frame import require_boardable
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """A design of somebody's own around a network with a controller, for a board.
+
+    name
+        A text that is another one for each design: what was built is kept by it.
+    wrap
+        Makes the component that has the network inside, and at least its ports ``host``, ``busy``,
+        ``done``, ``error`` and ``cycle``.
+    """
+
+    name: str
+    wrap: Callable[[Network], Component]
 
 
 class HostedNetwork(Component):
@@ -21,6 +39,8 @@ class HostedNetwork(Component):
         As for :class:`.UartHost`.
     tile_by_name
         As for :class:`.Network`.
+    around
+        A design around the network; None: the network alone.
 
     Attributes
     ----------
@@ -29,18 +49,26 @@ class HostedNetwork(Component):
     rx, tx : In(1), Out(1)
         The line.
     led : Out(2)
-        Bit 0: done. Bit 1: error. In reset of the network they show how the last run ended.
+        Bit 0: done. Bit 1: error. In reset of the network, or while a controller holds its core in
+        reset, they show how the last run ended.
 
     """
 
     def __init__(
-        self, config: NetworkConfig, *, divisor: int, timeout: int, tile_by_name: bool = False
+        self,
+        config: NetworkConfig,
+        *,
+        divisor: int,
+        timeout: int,
+        tile_by_name: bool = False,
+        around: Surroundings | None = None,
     ) -> None:
         require_boardable(config)
         self._config = config
         self._divisor = divisor
         self._timeout = timeout
         self._tile_by_name = tile_by_name
+        self._around = around
         super().__init__(
             {
                 "clk": In(1),
@@ -56,26 +84,31 @@ class HostedNetwork(Component):
         m = Module()
         host = UartHost(self._config, divisor=self._divisor, timeout=self._timeout)
         network = Network(self._config, tile_by_name=self._tile_by_name)
+        if self._around is not None:
+            network = self._around.wrap(network)
         self._elaborate_domains(m, host)
         m.submodules.host = DomainRenamer("host")(host)
         m.submodules.network = DomainRenamer("network")(network)
         m.d.comb += [host.rx.eq(self.rx), self.tx.eq(host.tx)]
-        for name in ("barrier", "half_duplex"):
-            m.d.comb += getattr(network, name).eq(getattr(host, name))
         self._elaborate_answers(m, host, network)
-        with m.If(~host.network_reset):
+        shown: Value = ~host.network_reset
+        if self._config.programs:
+            shown = Cat(network.busy, network.done, network.error).any()
+        with m.If(shown):
             m.d.host += self.led.eq(Cat(host.done, host.error))
         return m
 
     def _elaborate_answers(self, m: Module, host: UartHost, network: Network) -> None:
         """Register the answers of all nodes: the host looks at them bytes later."""
-        for name in ASKED:
-            m.d.comb += getattr(network.host, name).eq(getattr(host.host, name))
-        answers = [
-            (host.host.read_data, network.host.read_data),
-            (host.done, network.done),
-            (host.error, network.error),
-        ]
+        answers = [(host.done, network.done), (host.error, network.error)]
+        if self._config.programs:
+            connect(m, host.host, network.host)
+        else:
+            for name in ("barrier", "half_duplex"):
+                m.d.comb += getattr(network, name).eq(getattr(host, name))
+            for name in ASKED:
+                m.d.comb += getattr(network.host, name).eq(getattr(host.host, name))
+            answers.append((host.host.read_data, network.host.read_data))
         for seen, answer in answers:
             register = Signal.like(seen)
             m.d.host += register.eq(answer)

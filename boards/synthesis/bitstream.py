@@ -32,6 +32,7 @@ from ..resources import (
     require_tiles_fit,
 )
 from ..serial.frame import require_boardable
+from ..serial.hosted_network import Surroundings
 from ..tools import ToolError, run_tool, tool_version
 from .technology import THOROUGH, synthesis, synthesis_files
 from .top import TILE_FILE, TOP, synthesis_inputs, tile_rtlil
@@ -130,11 +131,15 @@ _FAMILIES = {
 
 
 def build_bitstream(
-    board: Board, config: NetworkConfig, *, say: Say = lambda stage: None
+    board: Board,
+    config: NetworkConfig,
+    *,
+    around: Surroundings | None = None,
+    say: Say = lambda stage: None,
 ) -> Bitstream:
     """Make the bitstream of a network for a board, or take it from the cache.
 
-    ``say`` is told each :class:`Stage` as it begins.
+    ``around`` is a design around the network, ``say`` is told each :class:`Stage` as it begins.
     Raises :class:`.InvalidInput` if the network does not fit or a tool is missing,
     :class:`.ToolError` if one fails.
     """
@@ -142,7 +147,7 @@ def build_bitstream(
     _require_possible(board, config)
     # Asked now, so that a missing one is said before synthesis.
     tools = (tool_version(family.place), tool_version(family.pack))
-    netlist = synthesize(board, config, say=say)
+    netlist = synthesize(board, config, around=around, say=say)
     require_fits(board, config, cells_used(board, json.loads((netlist / STATISTICS).read_text())))
 
     def make(folder: Path) -> None:
@@ -165,7 +170,13 @@ def build_bitstream(
     return _read(board, folder, family)
 
 
-def synthesize(board: Board, config: NetworkConfig, *, say: Say = lambda stage: None) -> Path:
+def synthesize(
+    board: Board,
+    config: NetworkConfig,
+    *,
+    around: Surroundings | None = None,
+    say: Say = lambda stage: None,
+) -> Path:
     """The folder with the netlist of a network for a board (``top.json``), from the cache if there.
 
     Raises as :func:`build_bitstream` does.
@@ -176,13 +187,14 @@ def synthesize(board: Board, config: NetworkConfig, *, say: Say = lambda stage: 
 
     def make(folder: Path) -> None:
         say(Stage.CONVERT)
-        for name, text in synthesis_inputs(board, config, STATISTICS).items():
+        for name, text in synthesis_inputs(board, config, STATISTICS, around).items():
             (folder / name).write_text(text)
         say(Stage.SYNTHESIZE)
         _run_yosys(folder, f"{TOP}.ys")
 
     what = f"netlist of {_words(board, config)}"
-    return cached_folder(_netlist_key("netlist", board, config), what, make)
+    kind = "netlist" if around is None else f"netlist in {around.name}"
+    return cached_folder(_netlist_key(kind, board, config), what, make)
 
 
 def _require_possible(board: Board, config: NetworkConfig) -> None:

@@ -72,7 +72,8 @@ def technology_of(family: str, config: NetworkConfig, *, block_rams: int) -> Tec
         crossbar_mux=crossbar_cell,
         crossbar_rests_at_zero=family == "ice40",
         # The block RAM of an iCE40 answers in time for what is asked of it, and cells are few.
-        look_ahead=family == "ecp5",
+        # An interface with a controller does not read ahead.
+        look_ahead=family == "ecp5" and not config.programs,
         flattened=True,
     )
 

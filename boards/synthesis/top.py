@@ -11,7 +11,7 @@ from ...model.network.config import NetworkConfig
 from ...rtl.network import TILE_MODULE, tile_modules
 from ...rtl.tile import Tile
 from ..registry import Board
-from ..serial.hosted_network import HostedNetwork
+from ..serial.hosted_network import HostedNetwork, Surroundings
 from .technology import synthesis, synthesis_files, tile_technology
 
 TOP = "top"
@@ -21,16 +21,23 @@ TILE_FILE, SWITCH_FILE = "tile.il", "switch.il"
 class BoardTop(Elaboratable):
     """A :class:`.HostedNetwork` on the pins of a board."""
 
-    def __init__(self, board: Board, config: NetworkConfig) -> None:
+    def __init__(
+        self, board: Board, config: NetworkConfig, around: Surroundings | None = None
+    ) -> None:
         self._board = board
         self._config = config
+        self._around = around
 
     def elaborate(self, platform: Any) -> Module:
         """Clock and reset are the platform's; every pin has its buffer."""
         m = Module()
         board = self._board
         m.submodules.core = core = HostedNetwork(
-            self._config, divisor=board.divisor, timeout=board.timeout, tile_by_name=True
+            self._config,
+            divisor=board.divisor,
+            timeout=board.timeout,
+            tile_by_name=True,
+            around=self._around,
         )
         uart = platform.request("uart", 0, dir="-")
         m.submodules.rx = rx = io.Buffer("i", uart.rx)
@@ -87,7 +94,9 @@ def tile_rtlil(board: Board, config: NetworkConfig, module: str = TILE_MODULE) -
     return text
 
 
-def synthesis_inputs(board: Board, config: NetworkConfig, statistics: str) -> dict[str, str]:
+def synthesis_inputs(
+    board: Board, config: NetworkConfig, statistics: str, around: Surroundings | None = None
+) -> dict[str, str]:
     """Files that yosys and nextpnr read, by name: RTLIL, script, constraints.
 
     The script writes the cells' counts to the file ``statistics``.
@@ -99,7 +108,7 @@ def synthesis_inputs(board: Board, config: NetworkConfig, statistics: str) -> di
         platform.add_file(name, text)
     steps = synthesis(board.family, TOP)
     plan = platform.prepare(
-        BoardTop(board, config),
+        BoardTop(board, config, around),
         TOP,
         emit_src=False,
         script_after_read=steps.before,

@@ -22,6 +22,7 @@ from .hardware import fitted, ports_option
 from .network import network_facts
 from .values import (
     OptionValues,
+    complete_files,
     complete_words,
     integer_option,
     option_group,
@@ -76,10 +77,17 @@ collective_options = option_group(
         "use all ports. best is the fastest of all.",
     ),
     click.option(
-        "--time-limit",
+        "--seconds",
         metavar="SECONDS",
         type=float,
         help="With --algorithm best: begin with no further algorithm after so many seconds.",
+    ),
+    click.option(
+        "--group",
+        metavar="rows|columns|'submesh AxB'|FILE",
+        shell_complete=complete_files,
+        help="One collective for each row, column or box of sides AxB, or for each group of a "
+        "file, all at once; by the best algorithm if nothing is said.",
     ),
     click.option("--partial", is_flag=True, help="Serve the nodes that can be reached."),
     click.option(
@@ -151,6 +159,16 @@ def chosen_request(chosen: OptionValues, topology: Topology, source: int | None)
     )
 
 
+def chosen_collective(chosen: OptionValues, topology: Topology) -> Schedule:
+    """The schedule that the options describe on ``topology``, of all nodes or of groups."""
+    if chosen.get("group") is None:
+        return make_schedule(chosen, topology, chosen_root(chosen, topology))
+    from .groups import chosen_groups, schedule_of_groups
+
+    groups = chosen_groups(chosen, topology, lambda: chosen_root(chosen, topology))
+    return schedule_of_groups(chosen, topology, groups, make_schedule)
+
+
 def make_schedule(chosen: OptionValues, topology: Topology, source: int | None) -> Schedule:
     """The schedule of the chosen algorithm, checked."""
     collective = chosen["collective"]
@@ -158,8 +176,8 @@ def make_schedule(chosen: OptionValues, topology: Topology, source: int | None) 
     name = chosen["algorithm"] or _default_algorithm(collective, request)
     if name == BEST:
         return _best_schedule(chosen, request)
-    if chosen.get("time_limit") is not None:
-        raise InvalidInput(f"--time-limit must be left out with {name}: it is for --algorithm best")
+    if chosen.get("seconds") is not None:
+        raise InvalidInput(f"--seconds must be left out with {name}: it is for --algorithm best")
     algorithm = find_algorithm(collective, name)
     try:
         schedule = algorithm.generate(request)
@@ -179,9 +197,9 @@ def _best_schedule(chosen: OptionValues, request: Request) -> Schedule:
     # Numba takes long to load, and what is refused is refused before.
     from ...model.compare.best import choose_best
 
-    limit = chosen.get("time_limit")
+    limit = chosen.get("seconds")
     if limit is not None and not limit >= 0:
-        raise InvalidInput.of("--time-limit", "0 or more seconds", limit)
+        raise InvalidInput.of("--seconds", "0 or more seconds", limit)
 
     def compiled(schedule: Schedule) -> Compiled:
         (one,) = fitted(chosen, [schedule])

@@ -14,34 +14,14 @@ each T is the ratio of a cut, so there is an end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from ..network.links import directed_links
 from ..network.topology import Topology
+from .cut import Cut, NodeSet
 from .flow import UNREACHED, Graph, Numbers, push, set_levels
-
-NodeSet = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class Cut:
-    """A set of nodes, the words that must leave it, and the directed links by which they can.
-
-    ``inside`` has shape (nodes,), bool.
-    """
-
-    inside: NodeSet
-    words: int
-    links: int
-
-    @property
-    def ratio(self) -> Fraction:
-        """Words for each link: the cycles that the cut takes at least."""
-        return Fraction(self.words, self.links)
 
 
 class Cutter:

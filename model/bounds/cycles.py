@@ -7,10 +7,10 @@ word per cycle. So a collective takes at least
   which it receives, and k cycles more, as none of them is there before; and the same of what it
   must send;
 * **cuts**: the words that must leave a set of nodes, over the links that lead out of it, and the
-  hops that the last one still has to go. All cuts of what a node must get, or send to single
-  nodes, are covered exactly by maximum flow (:mod:`.cuts`), up to :data:`MOST_EXACT` nodes. Of
-  what is exchanged in pairs these are tried: both sides of a plane across a grid, and all nodes
-  near one;
+  hops that the last one still has to go. With all ports, all cuts of what a node must get, or send
+  to single nodes, are covered exactly by maximum flow (:mod:`.cuts`), up to :data:`MOST_EXACT`
+  nodes. Of what is exchanged in pairs these are tried: both sides of a plane across a grid, and
+  all nodes near one;
 * **links**: the hops of all words together, over all links.
 
 Nothing that the hardware adds is counted, neither header flits nor the steps' ends: a bound is for
@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,9 +31,12 @@ from ..network.links import directed_links
 from ..network.port_model import PortModel
 from ..network.topology import Topology
 from ..schedule.table import Blocks
-from .cuts import Cut, Cutter, NodeSet
-from .demand import Demand, Moves
-from .flow import Graph, Numbers, hops_from
+from .cut import Cut, NodeSet
+from .demand import Demand
+from .hops import Numbers, hops_from
+
+if TYPE_CHECKING:
+    from .cuts import Cutter
 
 MOST_EXACT = 256
 """Nodes of a network whose cuts are all covered: a second for all-gather on that many."""
@@ -58,30 +62,15 @@ def least_cycles(
     ``hop_cycles`` are the cycles that a hop takes, 1 and the registers of a link. The collective is
     taken to be possible: every node can reach those that it has words for.
     """
-    moves = Moves.of(topology, blocks)
-    found = [CycleBound(0, "nothing has to be sent")]
-    for demand, backwards in ((moves.forwards, False), (moves.backwards, True)):
-        if len(demand.owners):
-            found += _Search(topology, demand, port_model, hop_cycles, backwards).bounds()
-    if moves.both_ways:
-        found += _both_ways(topology, moves.both_ways, port_model)
-    return max(found)
-
-
-def _both_ways(topology: Topology, words: int, port_model: PortModel) -> list[CycleBound]:
-    """What is combined and given to all: over all links, and over all nodes of one port."""
-    nodes = len(topology.working_nodes)
-    total = 2 * (nodes - 1) * words
-    links = len(directed_links(topology)[0])
-    found = [CycleBound(-(-total // max(links, 1)), f"{total} hops of words share {links} links")]
-    if port_model != PortModel.ALL_PORT:
-        reason = f"{total} words are sent by {nodes} nodes of one port each"
-        found.append(CycleBound(-(-total // nodes), reason))
-    return found
+    demand = Demand.of(topology, blocks)
+    if not len(demand.owners):
+        return CycleBound(0, "nothing has to be sent")
+    search = _Search(topology, demand, port_model, hop_cycles)
+    return max(search.bounds())
 
 
 class _Search:
-    """All bounds of one demand; of what goes ``backwards`` with all links the other way."""
+    """All bounds of one demand."""
 
     def __init__(
         self,
@@ -89,22 +78,20 @@ class _Search:
         demand: Demand,
         port_model: PortModel,
         hop_cycles: int,
-        backwards: bool,
     ) -> None:
         self._topology, self._demand, self._hop_cycles = topology, demand, hop_cycles
-        self._backwards = backwards
-        self._begins, self._ends = directed_links(topology)[:: -1 if backwards else 1]
+        self._begins, self._ends = directed_links(topology)
         ports_in = np.bincount(self._ends, minlength=topology.nodes)
         ports_out = np.bincount(self._begins, minlength=topology.nodes)
-        if port_model != PortModel.ALL_PORT:
+        self._all_port = port_model == PortModel.ALL_PORT
+        if not self._all_port:
             ports_in, ports_out = np.minimum(ports_in, 1), np.minimum(ports_out, 1)
         self._ports_in, self._ports_out = ports_in, ports_out
         owners = demand.owners
         self._owners = owners
         self._near = len(owners) * topology.nodes <= MOST_PAIRS
         if self._near:
-            graph = Graph.of(topology.nodes, self._begins, self._ends)
-            self._hops = hops_from(graph, owners)
+            self._hops = hops_from(topology, owners)
             self._between = demand.between(owners)
 
     def bounds(self) -> Iterator[CycleBound]:
@@ -115,7 +102,8 @@ class _Search:
         else:
             yield from self._nodes()
         yield from self._tried_cuts()
-        if self._topology.nodes <= MOST_EXACT:
+        # With one port, the words of a node over it are more than those over any cut's links.
+        if self._all_port and self._topology.nodes <= MOST_EXACT:
             yield from self._exact_cuts()
 
     def _farthest(self) -> Iterator[CycleBound]:
@@ -165,12 +153,9 @@ class _Search:
         cycles = np.where(words > 0, -(-words // np.maximum(ports, 1)) + hops * self._hop_cycles, 0)
         node = int(cycles.argmax())
         way = f"{hops} hops" if hops > 1 else "1 hop"
-        farther = "" if hops == 1 else " or farther"
         count = int(ports[node])
         by = "one port" if count == 1 else f"{count} ports"
-        if self._backwards:
-            verb = {"get": "send", "send": "get"}[verb]
-        reason = f"node {node} must {verb} {words[node]} words by {by}, {way} away{farther}"
+        reason = f"node {node} must {verb} {words[node]} words by {by}, {way} away"
         return CycleBound(int(cycles[node]), reason)
 
     def _volume(self) -> CycleBound:
@@ -222,15 +207,16 @@ class _Search:
 
     def _exact_cuts(self) -> Iterator[CycleBound]:
         """The tightest cuts of what each node must get; and of what it sends to single nodes."""
+        # What is compiled takes long to import, and is of no use with one port.
+        from .cuts import Cutter  # noqa: PLC0415
+
         demand = self._demand
         full = np.zeros((demand.nodes, demand.nodes), np.int64)
         full[self._owners] = self._between
-        forwards = Cutter(self._topology, backwards=self._backwards)
-        yield from self._cuts_of(full, forwards, "reach")
+        yield from self._cuts_of(full, Cutter(self._topology), "reach")
         alone = np.zeros((demand.nodes, demand.nodes), np.int64)
         np.add.at(alone, (demand.target, demand.source), demand.words)
-        against = Cutter(self._topology, backwards=not self._backwards)
-        yield from self._cuts_of(alone, against, "come from")
+        yield from self._cuts_of(alone, Cutter(self._topology, backwards=True), "come from")
 
     def _cuts_of(self, between: Numbers, cutter: Cutter, verb: str) -> Iterator[CycleBound]:
         """Tightest cuts between what each row's node has for each column's node."""
@@ -258,7 +244,6 @@ class _Search:
         size = int(cut.inside.sum())
         where = f"node {int(np.argmax(cut.inside))}" if size == 1 else f"{size} nodes"
         links = "1 link" if cut.links == 1 else f"{cut.links} links"
-        verb = "come to" if self._backwards else "leave"
-        reason = f"{cut.words} words must {verb} {where} by {links}"
+        reason = f"{cut.words} words must leave {where} by {links}"
         reason += f", and go {hops} hops" if hops > 1 else ""
         return CycleBound(-(-cut.words // cut.links) + hops * self._hop_cycles, reason)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..network.topology import Topology
-from ..schedule.table import NO_OWNER, Blocks
+from ..schedule.table import Blocks
 from .flow import Numbers
-
-Row = tuple[int, tuple[int, ...] | None, int]
-"""An owner, who is owed its words (None: every working node), and how many there are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,13 +29,14 @@ class Demand:
     several: tuple[tuple[int, tuple[int, ...], int], ...]
 
     @classmethod
-    def of(cls, topology: Topology, rows: Iterable[Row]) -> Demand:
-        """Read the demand off rows of an owner, the nodes that are owed its words, and how many."""
+    def of(cls, topology: Topology, blocks: Blocks) -> Demand:
+        """Read the demand off the blocks of a schedule, of which none is reduced."""
         working = topology.working_nodes
         everyone = frozenset(working.tolist())
         to_all = np.zeros(topology.nodes, np.int64)
         single: list[tuple[int, int, int]] = []
         several = []
+        rows = zip(blocks.owner.tolist(), blocks.owed, blocks.words.tolist(), strict=True)
         for owner, owed, words in rows:
             if owed is not None and len(owed) == 1:
                 single += [(owner, node, words) for node in owed if node != owner]
@@ -84,45 +81,3 @@ class Demand:
         for owner, _, words in self.several:
             total[owner] += words
         return total
-
-
-@dataclass(frozen=True, eq=False)
-class Moves:
-    """What the blocks of a collective make move, in three parts.
-
-    ``forwards`` goes from owners to others. ``backwards`` is reduced, which is a broadcast
-    backwards: from the node that gets the result to all who contribute, every link the other way.
-    ``both_ways`` counts words that are reduced and owed to all: each of them moves once for each
-    node but one to be combined, and as often to be given to all.
-    """
-
-    forwards: Demand
-    backwards: Demand
-    both_ways: int
-
-    @classmethod
-    def of(cls, topology: Topology, blocks: Blocks) -> Moves:
-        """Read them off the blocks of a schedule.
-
-        The result of what is owed to several is with one of them at some time, and what comes from
-        any node must come to that; the first of them serves as well as any.
-        """
-        first = int(topology.working_nodes[0])
-        everyone = {*topology.working_nodes.tolist()}
-        there: list[Row] = []
-        back: list[Row] = []
-        both_ways = 0
-        columns = (blocks.owner.tolist(), blocks.owed, blocks.contributors, blocks.words.tolist())
-        for owner, owed, contributors, words in zip(*columns, strict=True):
-            if owner != NO_OWNER:
-                there.append((owner, owed, words))
-                continue
-            goals = owed if owed is not None else (first,)
-            if not goals:
-                continue
-            back.append((goals[0], contributors, words))
-            if owed is None or len(owed) > 1:
-                there.append((goals[0], owed, words))
-                whole = (owed is None or {*owed} == everyone) and contributors is None
-                both_ways += words * whole
-        return cls(Demand.of(topology, there), Demand.of(topology, back), both_ways)

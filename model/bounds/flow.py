@@ -126,13 +126,3 @@ def set_levels(
                 level[head[arc]] = level[node] + 1
                 queue[end] = head[arc]
                 end += 1
-
-
-def hops_from(graph: Graph, sources: Numbers) -> Numbers:
-    """Hops from each of ``sources`` to every node: shape (sources, nodes), -1 for no path."""
-    room = np.zeros(graph.head.size, np.int64)
-    room[::2] = 1
-    hops = np.empty((len(sources), graph.nodes), np.int64)
-    for row, source in enumerate(sources.tolist()):
-        set_levels(graph.first, graph.arcs, graph.head, room, source, hops[row])
-    return hops

@@ -18,6 +18,7 @@ class Algorithm:
     ``make(request)`` makes the schedule; it raises :class:`InvalidInput` for a topology that the
     algorithm does not serve. ``landmarks(topology)`` are the nodes that its papers give a name and
     a picture marks. ``takes`` names the parts of a request, of ``CHOICES``, that it heeds.
+    ``keeps_whole`` tells whether an all-reduce sends whole messages, and not a part for each node.
     ``leaves_out`` says of which kind the working nodes are that it may give nothing;
     ``most(topology)`` are the upper bounds of its paper on some measures.
     """
@@ -27,6 +28,7 @@ class Algorithm:
     make: Callable[[Request], Schedule]
     landmarks: Callable[[Topology], tuple[int, ...]] = lambda _topology: ()
     takes: tuple[str, ...] = ()
+    keeps_whole: bool = True
     leaves_out: str = ""
     most: Callable[[Topology], dict[str, int]] = lambda _topology: {}
 

@@ -13,13 +13,18 @@ from .cube.broadcast_copies import nesbt_copies
 from .cube.broadcast_other_ports import OTHER_PORTS
 from .cube.collectives import COLLECTIVES_ON, cube_schedule
 from .cube.scatter import gray_code_scatter
+from .exchanges.circulant import circulant_all_gather
+from .exchanges.partners import Partners, recursive_doubling_partners, swing_partners
+from .exchanges.swing import exchanged_all_reduce, swing_all_gather
+from .exchanges.trivance import trivance_all_gather
 from .fault_blocks.broadcast import jiang_wu_broadcast, region_eyes, theorem_6_bounds
+from .grid.all_ports import rings_all_gather
 from .grid.collectives import recursive_doubling, ring
 from .grid.sends import GRID_COLLECTIVES
 from .halving.eye import eye_broadcast, eyes
 from .halving.minimum import best_sources, minimum_broadcast
 from .halving.rectangle import rectangle_broadcast, rectangle_eyes
-from .reductions.derived import barrier, derived, whole_message
+from .reductions.derived import barrier, derived
 from .request import Request
 from .streaming.chain import chain_broadcast
 from .streaming.greedy import greedy_all_gather
@@ -114,16 +119,15 @@ def _nesbt_copies(request: Request) -> Schedule:
     return nesbt_copies(request.topology, request.root, request.words)
 
 
-def _stream_ring(request: Request) -> Schedule:
-    return stream_ring(request.topology, request.words)
+def _from_all(generate: Callable[[Topology, int], Schedule]) -> Callable[[Request], Schedule]:
+    return lambda request: generate(request.topology, request.words)
 
 
-def _hamiltonian(request: Request) -> Schedule:
-    return hamiltonian(request.topology, request.words)
+def _exchanged(partners: Partners) -> Callable[[Request], Schedule]:
+    def make(request: Request) -> Schedule:
+        return exchanged_all_reduce(request.topology, request.words, request.combining, partners)
 
-
-def _greedy(request: Request) -> Schedule:
-    return greedy_all_gather(request.topology, request.words)
+    return make
 
 
 _CUBE_GRAPHS = dict.fromkeys(
@@ -162,27 +166,45 @@ _COPYING = (
     Algorithm(Collective.BROADCAST, "chain", _broadcast(chain_broadcast)),
     _all_ports(Collective.BROADCAST, "packed-trees", _packed_trees),
     _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
-    Algorithm(Collective.ALL_GATHER, "stream-ring", _stream_ring),
-    _all_ports(Collective.ALL_GATHER, "hamiltonian", _hamiltonian),
-    _all_ports(Collective.ALL_GATHER, "greedy", _greedy),
+    Algorithm(Collective.ALL_GATHER, "stream-ring", _from_all(stream_ring)),
+    _all_ports(Collective.ALL_GATHER, "hamiltonian", _from_all(hamiltonian)),
+    _all_ports(Collective.ALL_GATHER, "greedy", _from_all(greedy_all_gather)),
+    Algorithm(Collective.ALL_GATHER, "circulant", _from_all(circulant_all_gather)),
+    Algorithm(Collective.ALL_GATHER, "swing", _from_all(swing_all_gather)),
+    _all_ports(Collective.ALL_GATHER, "trivance", _from_all(trivance_all_gather)),
+    _all_ports(Collective.ALL_GATHER, "rings", _from_all(rings_all_gather)),
     Algorithm(Collective.SCATTER, "sbt-gray", _gray_code_scatter, takes=("packet",)),
     *(_on_a_cube(collective, graph) for collective, graph in _CUBE_GRAPHS),
 )
 
-_BY_NAME = {
-    name: [algorithm for algorithm in _COPYING if algorithm.collective == name]
-    for name in (Collective.BROADCAST, Collective.ALL_GATHER)
-}
-_REDUCING = derived(
-    # Copies are there to be lost: each is whole, and none is to be combined with another.
-    [each for each in _BY_NAME[Collective.BROADCAST] if each.name != "nesbt-copies"],
-    _BY_NAME[Collective.ALL_GATHER],
+_ONE_WAY = ("nesbt-copies", "chain", "packed-trees", "stream-ring")
+"""What is not turned round: copies, each of which is whole, and what streams always."""
+
+_REDUCING = (
+    *derived(
+        *(
+            [
+                each
+                for each in _COPYING
+                if each.collective == collective and each.name not in _ONE_WAY
+            ]
+            for collective in (Collective.BROADCAST, Collective.ALL_GATHER)
+        )
+    ),
+    Algorithm(
+        Collective.ALL_REDUCE,
+        "recursive-doubling",
+        _exchanged(recursive_doubling_partners),
+        takes=("operator",),
+    ),
+    Algorithm(
+        Collective.ALL_REDUCE, "swing-whole", _exchanged(swing_partners), takes=("operator",)
+    ),
 )
 _BARRIERS = [
     barrier(each)
     for each in _REDUCING
-    if each.collective == Collective.ALL_REDUCE
-    and whole_message(each, _BY_NAME[Collective.ALL_GATHER])
+    if each.collective == Collective.ALL_REDUCE and each.keeps_whole
 ]
 
 ALGORITHMS = (*_COPYING, *_REDUCING, *_BARRIERS)

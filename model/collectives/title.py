@@ -23,5 +23,7 @@ def schedule_title(schedule: Schedule) -> str:
     origin = origin_name(schedule.topology, schedule.collective, schedule.root)
     what = "custom collective" if schedule.collective == CUSTOM else schedule.collective
     lack = left_out(schedule)
-    title = f"{schedule.topology.label}, {schedule.algorithm} {what}{origin}"
+    names = dict.fromkeys(name for name in schedule.blocks.operator if name is not None)
+    combined = f" by {' and '.join(names)}" if names else ""
+    title = f"{schedule.topology.label}, {schedule.algorithm} {what}{origin}{combined}"
     return f"{title} ({lack})" if lack else title

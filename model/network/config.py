@@ -307,12 +307,6 @@ class NetworkConfig:
             allowed = f"at least {LEAST_CONTROLLED_WIDTH} in a network with programs"
             raise InvalidInput.of("flit width", allowed, self.flit_width)
 
-    def require_without_controller(self) -> None:
-        """Refuse a network with a controller, which no host here speaks to yet."""
-        if self.programs:
-            allowed = "0 for the simulator and the boards here"
-            raise InvalidInput.of("programs", allowed, self.programs)
-
     def _require_flit_width(self, what: str, bits: int) -> None:
         if bits > self.flit_width:
             raise InvalidInput.of(

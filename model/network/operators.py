@@ -34,8 +34,8 @@ class Operator:
         Cycles from its words to its result.
     meaning
         Of an operator of a user's own: what it makes of the word that is there, the word that comes
-        and the bits of a word, three ``uint64``; the result is one. Numba must be able to compile
-        it. None where nothing here runs the network.
+        and the bits of a word, three ``uint64``; the result is one, of which so many bits are
+        kept. Numba must be able to compile it. None where nothing here runs the network.
     component
         Of the same: what makes its hardware, as ``rtl/`` asks for it. None where none is built.
 
@@ -73,8 +73,9 @@ class Operator:
             allowed = "given with its meaning, which no file has"
             raise InvalidInput.of("operator", allowed, self.name)
         pairs = zip(there.ravel(), coming.ravel(), strict=True)
-        results = [self.meaning(x, y, np.uint64(bits)) for x, y in pairs]
-        return np.array(results, dtype=np.uint64).reshape(there.shape)
+        with np.errstate(over="ignore"):
+            results = [self.meaning(x, y, np.uint64(bits)) for x, y in pairs]
+        return np.array(results, dtype=np.uint64).reshape(there.shape) & _ones(bits)
 
     def reduce(self, contributions: Words, bits: int) -> Words:
         """What becomes of ``contributions``, shape (contributors, words), one after the other."""
@@ -82,6 +83,11 @@ class Operator:
         for contribution in contributions[1:]:
             result = self.combine(result, contribution, bits)
         return result
+
+
+def _ones(bits: int) -> np.uint64:
+    """A word of ones."""
+    return np.uint64((1 << bits) - 1)
 
 
 def _signed(words: Words, bits: int) -> npt.NDArray[np.int64]:
@@ -92,8 +98,7 @@ def _signed(words: Words, bits: int) -> npt.NDArray[np.int64]:
 
 def _add(there: Words, coming: Words, bits: int) -> Words:
     """Add modulo 2 to the power of ``bits``."""
-    mask = np.uint64((1 << bits) - 1)
-    return there + coming & mask
+    return there + coming & _ones(bits)
 
 
 _MEANINGS: dict[str, Callable[[Words, Words, int], Words]] = {

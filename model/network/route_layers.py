@@ -17,6 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..base.circles import find_circle
 from ..base.errors import InvalidInput
 from .routes import Nodes, Numbers, Offsets, route
 from .topology import Topology
@@ -61,6 +62,27 @@ def layered_vcs(path_offsets: Offsets, path_nodes: Nodes) -> Numbers:
             known[path] = _layer(layers, list(pairwise(path)))
         vcs.append(known[path])
     return np.repeat(np.array(vcs, np.int32), np.diff(path_offsets) - 1)
+
+
+def has_circle(path_offsets: Offsets, path_nodes: Numbers, vcs: Numbers) -> bool:
+    """Tell whether packets on these paths may wait for each other in a circle.
+
+    Paths and VCs are columns as those of a schedule; of parallel links each is all.
+    """
+    links = np.diff(path_offsets) - 1
+    if (links == 1).all():
+        return False
+    inner = np.ones(path_nodes.size, np.bool_)
+    inner[path_offsets[1:] - 1] = False
+    begins = np.flatnonzero(inner)
+    ends = path_nodes[begins], path_nodes[begins + 1]
+    link = ends[0] * (np.int64(path_nodes.max(initial=0)) + 1) + ends[1]
+    # Links of a path are neighbours in the columns, but the last is beside the next path's first.
+    last = np.zeros(begins.size, np.bool_)
+    last[np.cumsum(links) - 1] = True
+    channels = link * MOST_LAYERS + vcs
+    edges = np.stack((channels[:-1], channels[1:]), axis=1)[~last[:-1]]
+    return bool(find_circle(edges))
 
 
 def _layer(layers: list[dict[_Link, set[_Link]]], links: list[_Link]) -> int:

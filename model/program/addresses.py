@@ -31,13 +31,13 @@ class Pieces(NamedTuple):
     end: Numbers
 
 
-def pieces(table: ProgramTable, first: Numbers) -> Pieces:
-    """The pieces in which the messages of all rows lie, from ``first`` on; none of no words."""
+def pieces(table: ProgramTable, first: Numbers, length: Numbers) -> Pieces:
+    """The pieces in which ``length`` words of all rows lie, from ``first`` on; none of no words."""
     rows = np.arange(len(first))
     size = _window_sizes(table)
     base = first // size * size
-    before = np.where(table.window > 0, np.minimum(table.length, base + size - first), table.length)
-    wrapped = table.length - before
+    before = np.where(table.window > 0, np.minimum(length, base + size - first), length)
+    wrapped = length - before
     row, begin = np.concatenate((rows, rows)), np.concatenate((first, base))
     end = begin + np.concatenate((before, wrapped))
     some = end > begin

@@ -39,9 +39,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..base.circles import find_circle
 from ..base.errors import InvalidInput
 from ..network.topology import NO_LINK
-from .circles import find_circle
 from .ends import hops_of
 from .stream_waits import waiting_packets
 from .table import ProgramTable

@@ -23,6 +23,8 @@ class Hop(NamedTuple):
         The node that it leads to; ``NO_LINK`` where there is none, and the route is left.
     last
         Whether it is the last one.
+    segment, left
+        The segment of the route, and how many of its hops come after this one.
     """
 
     place: Numbers
@@ -31,6 +33,8 @@ class Hop(NamedTuple):
     vc: Numbers
     ahead: Numbers
     last: npt.NDArray[np.bool_]
+    segment: Numbers
+    left: Numbers
 
 
 def hops_of(table: ProgramTable, rows: Numbers) -> Iterator[Hop]:
@@ -44,7 +48,7 @@ def hops_of(table: ProgramTable, rows: Numbers) -> Iterator[Hop]:
         port = routes.port[segment]
         ahead = topology.neighbor[node, port].astype(np.int64)
         last = (left == 0) & (segment + 1 == end)
-        yield Hop(place, node, port, routes.vc[segment], ahead, last)
+        yield Hop(place, node, port, routes.vc[segment], ahead, last, segment, left)
         on = ~last & (ahead != NO_LINK)
         segment = segment + (left == 0)
         place, node, segment, end, left = (

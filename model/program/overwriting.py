@@ -28,13 +28,13 @@ def require_no_overwriting(table: ProgramTable, *, self_timed: bool = False) -> 
     """
     if not table.config.operators:
         return
-    reads, writes = pieces(table, table.source_address), pieces(table, table.target_address)
-    own = table.stream[reads.row] == 0
-    reads = _at_nodes(table, table.row_node, Pieces(*(column[own] for column in reads)))
+    own = np.where(table.stream == 0, table.length, 0)
+    reads = _at_nodes(table, table.row_node, pieces(table, table.source_address, own))
+    writes = pieces(table, table.target_address, table.length)
     writes = _at_nodes(table, ends_of(table, np.arange(len(table.step))).node, writes)
     if not self_timed:
         reads, writes = (_at_steps(table, each) for each in (reads, writes))
-    earliest = _least_steps(table, reads, writes)
+    earliest = least_steps(table, reads, writes)
     for place in np.flatnonzero(earliest <= table.step[writes.row])[:1].tolist():
         row = table.row_name(int(writes.row[place]))
         step = f"a row of step {earliest[place]} there sends"
@@ -53,7 +53,7 @@ def _at_steps(table: ProgramTable, there: Pieces) -> Pieces:
     return Pieces(there.row, base + there.begin, base + there.end)
 
 
-def _least_steps(table: ProgramTable, reads: Pieces, writes: Pieces) -> Numbers:
+def least_steps(table: ProgramTable, reads: Pieces, writes: Pieces) -> Numbers:
     """The least step of a piece of ``reads`` with which each of ``writes`` has a word in common.
 
     The memories are cut where a piece that is read begins or ends. Of each part between two cuts

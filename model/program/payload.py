@@ -43,10 +43,12 @@ class Payload:
         draw = np.random.default_rng((seed, 1))
         contributions, holders = {}, {}
         operators = {operator.name: operator for operator in config.operators}
-        for block in np.flatnonzero(blocks.reduced).tolist():
+        for block, name in enumerate(blocks.operator):
+            if name is None:
+                continue
             nodes = blocks.holders(block, schedule.topology)
             own = _drawn(draw, config, (len(nodes), int(blocks.words[block])))
-            result = operators[blocks.operator[block]].reduce(own, config.flit_width)
+            result = operators[name].reduce(own, config.flit_width)
             words[layout.starts[block] : layout.starts[block + 1]] = result
             contributions[block], holders[block] = own, nodes
         return cls(blocks, layout, words, contributions, holders)

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .circles import find_circle
+from ..base.circles import find_circle
 from .ends import hops_of
 from .streams import NO_FEEDER, feeders
 from .table import Numbers, ProgramTable

@@ -5,7 +5,9 @@ a route and the earliest step in which
 
 * all sends that it comes after have ended in earlier steps,
 * the port model lets its two nodes take part in it, and
-* none of its links is in use, on whatever VC, so that no two sends of a step ever meet::
+* none of its links is in use, on whatever VC, so that no two sends of a step ever meet.
+
+Sends of one unit, such as the two of an exchange, get the same step::
 
     send   source target  after        step      (full-duplex)
     0      0      1       -            1
@@ -40,13 +42,22 @@ class OrderedSends:
     """Sends without steps: equally long columns, with a row for each send.
 
     ``source`` and ``target`` are nodes, ``blocks`` the blocks that a send carries, one or more, and
-    ``after`` the rows of the sends that must be complete before it begins.
+    ``after`` the rows of the sends that must be complete before it begins. ``unit`` numbers the
+    units, from 0 on; left out, each row is one. ``combine`` are the rows whose sends combine at
+    their target, left out where none does.
     """
 
     source: Sequence[int]
     target: Sequence[int]
     blocks: Sequence[Sequence[int]]
     after: Sequence[Sequence[int]]
+    unit: Sequence[int] = ()
+    combine: Sequence[bool] = ()
+
+    @property
+    def units(self) -> Sequence[int]:
+        """The unit of each row."""
+        return self.unit or range(len(self.source))
 
     def __len__(self) -> int:
         return len(self.source)
@@ -108,35 +119,42 @@ def packed_schedule(
         vcs=np.concatenate([np.zeros(0, np.int32), *(hops[row] for row in rows)]),
         block_offsets=offsets_of(np.fromiter(map(len, carried), np.int64, len(carried))),
         block_ids=np.fromiter(chain.from_iterable(carried), np.int32),
+        combine=np.array(sends.combine, np.bool_)[order]
+        if sends.combine
+        else np.zeros(0, np.bool_),
     )
 
 
 def _steps(sends: OrderedSends, paths: list[list[int]], port_model: PortModel) -> list[int]:
     """Choose the step of each send."""
-    before = [set(rows) for rows in sends.after]
+    unit_of = list(sends.units)
+    rows: list[list[int]] = [[] for _ in range(max(unit_of, default=-1) + 1)]
+    for row, unit in enumerate(unit_of):
+        rows[unit].append(row)
+    before = [{unit_of[other] for row in unit for other in sends.after[row]} for unit in rows]
     behind: list[list[int]] = [[] for _ in before]
-    for row, others in enumerate(before):
+    for unit, others in enumerate(before):
         for other in others:
-            behind[other].append(row)
+            behind[other].append(unit)
     urgency = _urgency(before, behind)
     calendar = _Calendar(port_model)
-    steps = [0] * len(sends)
+    steps = [0] * len(rows)
     missing = list(map(len, before))
 
-    def key(row: int) -> tuple[int, int, int]:
-        return (-urgency[row], -len(paths[row]), row)
+    def key(unit: int) -> tuple[int, int, int]:
+        return (-urgency[unit], -max(len(paths[row]) for row in rows[unit]), unit)
 
-    ready = [key(row) for row, count in enumerate(missing) if not count]
+    ready = [key(unit) for unit, count in enumerate(missing) if not count]
     heapify(ready)
     while ready:
-        row = heappop(ready)[-1]
-        earliest = 1 + max((steps[other] for other in before[row]), default=0)
-        steps[row] = calendar.place(paths[row], earliest)
-        for other in behind[row]:
+        unit = heappop(ready)[-1]
+        earliest = 1 + max((steps[other] for other in before[unit]), default=0)
+        steps[unit] = calendar.place([paths[row] for row in rows[unit]], earliest)
+        for other in behind[unit]:
             missing[other] -= 1
             if not missing[other]:
                 heappush(ready, key(other))
-    return steps
+    return [steps[unit] for unit in unit_of]
 
 
 def _urgency(before: list[set[int]], behind: list[list[int]]) -> list[int]:
@@ -182,20 +200,22 @@ class _Calendar:
         self._on_link: defaultdict[tuple[int, int], int] = defaultdict(int)
         self._pair: defaultdict[tuple[int, int], int] = defaultdict(int)
 
-    def place(self, path: list[int], earliest: int) -> int:
-        """Find the first step from ``earliest`` on in which a send has its path, and take it."""
-        links = list(pairwise(path))
-        busy = self._nodes_busy(path[0], path[-1])
-        for link in links:
-            busy |= self._on_link[link]
+    def place(self, paths: list[list[int]], earliest: int) -> int:
+        """Find the first step from ``earliest`` on in which a unit has its paths, and take it."""
+        busy = 0
+        for path in paths:
+            busy |= self._nodes_busy(path[0], path[-1])
+            for link in pairwise(path):
+                busy |= self._on_link[link]
         free = ~(busy >> earliest)
         step = earliest + (free & -free).bit_length() - 1
         bit = 1 << step
-        for link in links:
-            self._on_link[link] |= bit
-        self._sending[path[0]] |= bit
-        self._receiving[path[-1]] |= bit
-        self._pair[path[0], path[-1]] |= bit
+        for path in paths:
+            for link in pairwise(path):
+                self._on_link[link] |= bit
+            self._sending[path[0]] |= bit
+            self._receiving[path[-1]] |= bit
+            self._pair[path[0], path[-1]] |= bit
         return step
 
     def _nodes_busy(self, source: int, target: int) -> int:

@@ -63,8 +63,9 @@ def broadcast_of(config):
 
 def agrees(comparison):
     assert comparison.agrees, comparison.checks
+    ends = ["end"] if comparison.case.program.config.programs else []
     assert [check.name for check in comparison.checks] == [
-        *("nodes delivered", "steps", "cycles", "error flags", "signatures", "LEDs"),
+        *("nodes delivered", "steps", "cycles", "error flags", *ends, "signatures", "LEDs"),
     ]
 
 
@@ -75,6 +76,17 @@ def test_a_broadcast_on_the_rtl_is_what_the_model_says(rtl):
 @pytest.mark.slow
 def test_a_host_waits_for_answers_that_come_through_registers():
     config = replace(SQUARE, barrier_registers=5)
+    agrees(prove(rtl_design(FAST, config), broadcast_of(config)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"parity": True, "barrier_registers": 4}, {"topology": SWITCHED.topology}],
+    ids=["plain", "parity and registers", "switch"],
+)
+def test_a_controller_on_a_board_is_asked_over_the_line(more):
+    config = replace(SMALL, flit_width=32, programs=2, **more)
     agrees(prove(rtl_design(FAST, config), broadcast_of(config)))
 
 

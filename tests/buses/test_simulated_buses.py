@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from helpers import bus_simulator
 from helpers.engine_host import program_words
 from helpers.programs import simulated
 from helpers.switch_networks import switch_star
+from systemrdl.node import MemNode, RegNode
 
 from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.collectives.request import Request
@@ -18,6 +21,7 @@ from eyecast.model.network.buses import HostBus, TileBus
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.config_file import identity
 from eyecast.model.program.compiler import fit
+from eyecast.registers.register_map import compiled, register_map
 
 LIMITS: dict[str, Any] = {"message_words": 20, "table_words": 40, "steps": 7}
 BASES = (3, 20)
@@ -60,6 +64,43 @@ def told(flit_width: int, **more: Any) -> tuple[NetworkConfig, dict[str, Any]]:
     }
 
 
+def listed_words(config: NetworkConfig, folder: Path) -> Iterator[dict[str, Any]]:
+    """Every word that SystemRDL has: where it is, who may use it, and which bits it has."""
+    path = folder / "map.rdl"
+    path.write_text(register_map(config))
+    for node in compiled(path).descendants(unroll=True):
+        if isinstance(node, RegNode):
+            fields = list(node.fields())
+            resets = [(each, each.get_property("reset")) for each in fields]
+            yield {
+                "address": node.absolute_address,
+                "sw": fields[0].get_property("sw").name,
+                "mask": sum(mask_of(each) for each in fields),
+                "reset": sum(reset << each.low for each, reset in resets if reset is not None),
+                "reset_mask": sum(mask_of(each) for each, reset in resets if reset is not None),
+            }
+        elif isinstance(node, MemNode):
+            words, width = node.get_property("mementries"), node.get_property("memwidth")
+            entry, owner = node.size // words, node.parent
+            while not owner.get_property("desc"):
+                owner = owner.parent
+            # "Switches, which have none: 0, 4."
+            if str(owner.current_idx[0]) in re.findall(r"\d+", owner.get_property("desc")):
+                continue
+            for word in range(words):
+                yield {
+                    "address": node.absolute_address + entry * word,
+                    "sw": node.get_property("sw").name,
+                    "mask": (1 << width) - 1,
+                    "reset": 0,
+                    "reset_mask": 0,
+                }
+
+
+def mask_of(field: Any) -> int:
+    return ((1 << field.width) - 1) << field.low
+
+
 BUSES = {
     HostBus.AXI4_LITE: ("cocotbext.axi", "helpers.axi_lite_bench", 32),
     HostBus.WISHBONE: ("cocotbext.wishbone", "helpers.wishbone_bench", 40),
@@ -75,6 +116,7 @@ def test_a_bus_in_front_of_the_host_port(
     package, bench, flit_width = BUSES[bus]
     pytest.importorskip(package, reason=f"{package} is not installed: pip install '.[checks]'")
     config, given = told(flit_width, seed=1, accesses=10_000)
+    given["registers"] = list(listed_words(config, tmp_path))
     simulator = bus_simulator.build(config, bus, TileBus.AXI_STREAM)
     bus_simulator.run(simulator, bench, tmp_path, given, monkeypatch)
 

@@ -62,7 +62,8 @@ def test_schedule(eyecast: Command, here: Path) -> None:
         **{"steps": 6, "tcd": source_tcd(3, 0, 0), "sends": 63},
         **{"links_used": found["links_used"], "largest_link_load": 1},
         **{"pairs_sharing_links": 0, "unserved": []},
-        "least": {"steps": 6, "tcd": 63},
+        "least": {"steps": 6, "tcd": 63, "cycles": 30},
+        "cycles": 140,
     }
     written = read_schedule(here / "s.json")
     written.check()
@@ -110,7 +111,10 @@ def test_predict_says_the_same_of_options_and_of_files(
         assert found["stalled_flits"] == 0
 
 
-UNKNOWN = {"schedule": ("seed",), "program": ("seed", "collective", "algorithm", "source")}
+UNKNOWN = {
+    "schedule": ("seed",),
+    "program": ("seed", "collective", "algorithm", "source", "least_cycles"),
+}
 """What a file does not say of itself."""
 
 FACTS = ("version", "network", "seed", "collective", "algorithm", "source", "ports")

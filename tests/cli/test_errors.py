@@ -57,11 +57,9 @@ BAD_OPTIONS = {
     "program --mesh 2x2 --source 0,0 -o a.json --image a.csv": (
         "output file a.json must be another file than the first output"
     ),
-    "verify --mesh 4x4 --source 0,0 --programs 2": (
-        "programs must be 0 for the simulator and the boards here, not 2"
-    ),
-    "bitstream --board ulx3s-85f --mesh 2x2 --programs 2": (
-        "programs must be 0 for the simulator and the boards here, not 2"
+    "verify --mesh 4x4 --source 0,0 --programs 2 --hold 1,1:9": "--hold needs --tile-ports",
+    "bitstream --board ulx3s-85f --mesh 2x2 --programs 2 --flit-width 16": (
+        "flit width must be at least 32 in a network with programs, not 16"
     ),
     "verilog --mesh 64x64 -o a.v": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
@@ -171,11 +169,11 @@ BAD_OPTIONS = {
         "--ports all must be left out with eye broadcast (on a hypercube packed-trees, "
         "nesbt-copies, brg, sbt, tcbt, nrsbt, nesbt, nrbrg serve it)"
     ),
-    f"schedule --mesh 8x8 {CORNER} --time-limit 1": (
-        "--time-limit must be left out with eye: it is for --algorithm best"
+    f"schedule --mesh 8x8 {CORNER} --seconds 1": (
+        "--seconds must be left out with eye: it is for --algorithm best"
     ),
-    f"schedule --mesh 8x8 {CORNER} --algorithm best --time-limit -1": (
-        "--time-limit must be 0 or more seconds, not -1.0"
+    f"schedule --mesh 8x8 {CORNER} --algorithm best --seconds -1": (
+        "--seconds must be 0 or more seconds, not -1.0"
     ),
     f"predict --mesh 2x2 {CORNER} --algorithm chain --timing self-timed": (
         "timing of a program that streams must be barrier, not self-timed"
@@ -188,9 +186,28 @@ BAD_OPTIONS = {
     f"schedule --mesh 8x8 {CORNER} --random-faults 1": (
         "--random-faults must be 0 to less than 1, not 1.0"
     ),
-    f"schedule --mesh 8x8 {CORNER} --collective reduce": (
-        "collective must be broadcast, multicast, scatter, gather, all-gather or all-to-all, "
-        "not reduce"
+    f"schedule --mesh 8x8 {CORNER} --collective scan": (
+        "collective must be broadcast, multicast, scatter, gather, all-gather, all-to-all, reduce, "
+        "reduce-scatter, all-reduce or barrier, not scan"
+    ),
+    f"schedule --mesh 8x8 {CORNER} --collective reduce --operator plus": (
+        "--operator must be add, min, max, min-signed, max-signed, and, or or xor, not plus"
+    ),
+    f"schedule --mesh 8x8 {CORNER} --collective gather --algorithm ring --operator add": (
+        "--operator must be left out with ring gather"
+    ),
+    f"schedule --mesh 8x8 {CORNER} --collective reduce --algorithm chain": (
+        "algorithm for reduce must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
+        "u-torus-open, ring, recursive-doubling, brg, sbt, tcbt, nrsbt, nesbt or nrbrg, not chain"
+    ),
+    f"predict --mesh 8x8 {CORNER} --collective reduce --operators max,or": (
+        "operator must be max or or, not add"
+    ),
+    f"predict --mesh 8x8 {CORNER} --collective reduce --timing self-timed": (
+        "timing of a program that combines must be barrier, not self-timed"
+    ),
+    "schedule --mesh 3x1 --faulty-link 2,0:1,0 --source 0,0 --collective reduce --algorithm tree": (
+        "contributors of a reduce to node 0 must be nodes from which a path leads to it, not node 2"
     ),
     f"predict --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",

@@ -29,9 +29,9 @@ def test_pictures_say_it(eyecast: Command, here: Path) -> None:
 def test_bounds_are_of_the_nodes_served(eyecast: Command) -> None:
     """12 of them: 11 to be reached. The tree serves all 14."""
     found = result(eyecast("schedule", *JIANG_WU, "--json"))
-    assert (found["unserved"], found["least"]) == ([6, 9], {"steps": 4, "tcd": 11})
+    assert (found["unserved"], found["least"]) == ([6, 9], {"steps": 4, "tcd": 11, "cycles": 22})
     tree = result(eyecast("schedule", *BLOCK, "--algorithm", "tree", "--json"))
-    assert (tree["unserved"], tree["least"]) == ([], {"steps": 4, "tcd": 13})
+    assert (tree["unserved"], tree["least"]) == ([], {"steps": 4, "tcd": 13, "cycles": 22})
 
 
 def test_compare_marks_what_serves_fewer(eyecast: Command, here: Path) -> None:

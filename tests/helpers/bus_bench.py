@@ -35,6 +35,8 @@ from .engine_spaces import (
 )
 
 PERIOD = 2
+NOTHING = Access(0, 0, 0)
+"""A read, for a bus that is told the address beside it."""
 RUNNING_STATE = 2
 
 
@@ -214,3 +216,27 @@ class Bench:
         await self.command(START, 0)
         await self.until("done")
         await self.command(9, 0, NO_SUCH_WORD)
+
+    async def register_map(self) -> None:
+        """Every word that SystemRDL has is there, for reading or writing as it says; no other is.
+
+        A register starts as it says, its fields keep what is written, and it has no other bits.
+        """
+        size, registers = self.spaces.bus_bytes, self.told["registers"]
+        there = {register["address"]: register for register in registers}
+        for address in range(0, size << 4 + self.spaces.address_bits, size):
+            register = there.get(address, {"sw": "", "mask": 0, "reset": 0, "reset_mask": 0})
+            word, answer = await self.bus.carry_out(NOTHING, address)
+            assert answer == self.bus.answer(DONE if "r" in register["sw"] else NO_SUCH_WORD)
+            if answer == self.bus.answer(DONE):
+                assert not word & ~register["mask"], (register, word)
+                if address != REFUSED * size:
+                    assert word & register["reset_mask"] == register["reset"], (register, word)
+        for address in range(0, size << 4 + self.spaces.address_bits, size):
+            register = there.get(address, {"sw": ""})
+            ones = ACKNOWLEDGE if address == COMMAND * size else (1 << 8 * size) - 1
+            _, answer = await self.bus.carry_out(NOTHING._replace(data=ones), address)
+            assert answer == self.bus.answer(DONE if "w" in register["sw"] else NO_SUCH_WORD)
+            if register["sw"] == "rw":
+                word, _ = await self.bus.carry_out(NOTHING, address)
+                assert word == register["mask"], (register, word)

@@ -2,6 +2,8 @@
 
 On a graph some nodes may be switches: they are sent nothing, send nothing and are owed nothing. It
 is written from the rules themselves and shares no code with ``Schedule.check``, which it judges.
+What a node has of a reduced block it counts as a person would: how often each node's contribution
+is in it.
 """
 
 from __future__ import annotations
@@ -25,6 +27,13 @@ KINDS = {
 }
 """Kinds of rules, but for that of switches, and the words in which check() names them."""
 
+REDUCED_KINDS = KINDS | {
+    "early": "never gets block|only by send|combines with nothing",
+    "twice": "is combined twice",
+    "order": "and one of the two replaces it",
+}
+"""The same of a schedule whose blocks are reduced."""
+
 
 def problems(schedule: Schedule) -> set[str]:
     """Kinds of rule that a schedule breaks; empty for a correct one."""
@@ -42,25 +51,72 @@ def problems(schedule: Schedule) -> set[str]:
     ways = None if dims else schedule.topology.neighbor.tolist()
     found = {"path"} if any(not connected(send, dims, ways) for send in sends) else set()
     owed_some = {node for owed in schedule.blocks.owed for node in owed or ()}
-    having = {*schedule.blocks.owner.tolist(), *owed_some}
+    owned = [block for block, owner in enumerate(schedule.blocks.owner.tolist()) if owner >= 0]
+    reduced = [block for block in range(len(schedule.blocks)) if block not in owned]
+    having = {*schedule.blocks.owner[owned].tolist(), *owed_some}
     if switches & having.union(*({send.source, send.target} for send in sends)):
         found.add("switch")
     has = {n: Counter() for n in range(nodes)}
-    for block, owner in enumerate(schedule.blocks.owner.tolist()):
-        has[owner][block] += 1
+    for block in owned:
+        has[int(schedule.blocks.owner[block])][block] += 1
     for step in sorted({send.step for send in sends}):
         now = [send for send in sends if send.step == step]
-        if any(not has[send.source][block] for send in now for block in send.blocks):
+        moved = [(send, [b for b in send.blocks if b in owned]) for send in now]
+        if any(not has[send.source][block] for send, blocks in moved for block in blocks):
             found.add("early")
-        for send in now:
-            has[send.target].update(send.blocks)
+        for send, blocks in moved:
+            has[send.target].update(blocks)
         found |= step_problems(now, schedule.port_model)
-    for block, owed in enumerate(schedule.blocks.owed):
-        everyone = [node for node in range(nodes) if node not in switches]
+    everyone = [node for node in range(nodes) if node not in switches]
+    found |= reduction_problems(schedule, sends, reduced, everyone)
+    for block in owned:
+        owed = schedule.blocks.owed[block]
         if any(not has[node][block] for node in (everyone if owed is None else owed)):
             found.add("left out")
     if schedule.collective == "broadcast" and any(n > 1 for c in has.values() for n in c.values()):
         found.add("twice")
+    return found
+
+
+def reduction_problems(
+    schedule: Schedule, sends: list[Send], reduced: list[int], everyone: list[int]
+) -> set[str]:
+    """Kinds of rule that the reduced blocks break: contributions counted, block by block."""
+    found = set()
+    blocks = schedule.blocks
+    for block in reduced:
+        given = blocks.contributors[block]
+        contributors = everyone if given is None else given
+        has = {node: Counter([node]) for node in contributors}
+        carrying = [send for send in sends if block in send.blocks]
+        for step in sorted({send.step for send in carrying}):
+            now = [(send, has.get(send.source)) for send in carrying if send.step == step]
+            found |= _carry_out(has, now)
+        owed = blocks.owed[block]
+        for node in everyone if owed is None else owed:
+            if set(has.get(node, {})) != set(contributors):
+                found.add("left out")
+        if any(count > 1 for counter in has.values() for count in counter.values()):
+            found.add("twice")
+    return found
+
+
+def _carry_out(
+    has: dict[int, Counter[int]], now: list[tuple[Send, Counter[int] | None]]
+) -> set[str]:
+    """Carry out the sends of one block in one step, each with what its source held before it."""
+    found = set()
+    for target in {send.target for send, _ in now}:
+        coming = [(send.combine, carried) for send, carried in now if send.target == target]
+        if len(coming) > 1 and not all(combine for combine, _ in coming):
+            found.add("order")
+        for combine, carried in coming:
+            if carried is None or (combine and target not in has):
+                found.add("early")
+            else:
+                has[target] = has[target] + carried if combine else carried.copy()
+                if max(has[target].values()) > 1:
+                    found.add("twice")
     return found
 
 

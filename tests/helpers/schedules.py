@@ -23,6 +23,7 @@ class Send:
     vcs: list[int] | None = None
     source: int | None = None
     target: int | None = None
+    combine: bool = False
 
 
 def offsets(lists: list[list[int]]) -> np.ndarray:
@@ -49,7 +50,7 @@ def build(
         collective=collective,
         algorithm="by hand",
         port_model=port_model,
-        root=None if collective in ROOTLESS else int(blocks.owner[0]),
+        root=None if collective in ROOTLESS else max(0, int(blocks.owner[0])),
         blocks=blocks,
         step=np.array([s.step for s in sends]),
         source=np.array([s.path[0] if s.source is None else s.source for s in sends]),
@@ -59,6 +60,7 @@ def build(
         vcs=np.array(joined(vcs)),
         block_offsets=offsets([s.blocks for s in sends]),
         block_ids=np.array(joined([s.blocks for s in sends])),
+        combine=np.array([s.combine for s in sends], np.bool_),
     )
 
 
@@ -76,6 +78,7 @@ def listed(schedule: Schedule) -> list[Send]:
                 vcs=schedule.vcs[begin - i : end - i - 1].tolist(),
                 source=int(schedule.source[i]),
                 target=int(schedule.target[i]),
+                combine=bool(schedule.combine[i]),
             )
         )
     return sends

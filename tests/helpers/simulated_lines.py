@@ -72,36 +72,36 @@ class SimulatedLine:
         self._cycles += round(seconds / PERIOD)
         self.simulator.run_until(self._cycles * PERIOD)
 
-    async def _cycles_pass(self, ctx, cycles):
-        for _ in range(cycles):
-            await ctx.tick()
+    async def _bits_pass(self, ctx, bits):
+        # A delay: to be told of every cycle would take longer than the design itself.
+        await ctx.delay(bits * self._divisor * PERIOD)
 
     async def _drive(self, ctx):
         ctx.set(self._design.rx, 1)
         while True:
             if not self.sent:
-                await ctx.tick()
+                await self._bits_pass(ctx, 1)
                 continue
             byte = self.sent.popleft()
             if byte < 0:
                 ctx.set(self._design.rx, 0)
-                await self._cycles_pass(ctx, -byte)
+                await ctx.delay(-byte * PERIOD)
                 ctx.set(self._design.rx, 1)
                 continue
             bits = 0x200 | byte << 1
             for place in range(10):
                 ctx.set(self._design.rx, bits >> place & 1)
-                await self._cycles_pass(ctx, self._divisor)
+                await self._bits_pass(ctx, 1)
 
     async def _listen(self, ctx):
         while True:
             await ctx.negedge(self._design.tx)
-            await self._cycles_pass(ctx, self._divisor // 2)
+            await self._bits_pass(ctx, 0.5)
             byte = 0
             for place in range(8):
-                await self._cycles_pass(ctx, self._divisor)
+                await self._bits_pass(ctx, 1)
                 byte |= ctx.get(self._design.tx) << place
-            await self._cycles_pass(ctx, self._divisor)
+            await self._bits_pass(ctx, 1)
             assert ctx.get(self._design.tx) == 1
             self.received.append(byte)
 

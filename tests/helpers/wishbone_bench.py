@@ -61,3 +61,10 @@ async def refusals(dut: Any) -> None:
 @cocotb.test()
 async def refusals_pipelined(dut: Any) -> None:
     await tried(dut, PIPELINED)
+
+
+@cocotb.test()
+async def register_map(dut: Any) -> None:
+    given = told()
+    await begin(dut)
+    await Bench(dut, Wishbone(dut, CLASSIC, given["seed"]), given).register_map()

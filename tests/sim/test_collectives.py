@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.all_port_bench import CUBE
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.cube.broadcast_copies import nesbt_copies
@@ -21,6 +22,9 @@ from eyecast.model.program.compiler import fit
 from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.sim.verify import verify
+
+COPYING = tuple(each for each in COLLECTIVES if not each.reduces)
+"""Collectives of blocks that have owners; the others are in test_reductions.py."""
 
 TIMINGS = ("barrier", "self-timed")
 GRAPHS = ("nesbt", "nrsbt", "sbnt")
@@ -37,7 +41,7 @@ def requests(
     topology: Topology, all_port: bool, draw: np.random.Generator
 ) -> Iterator[tuple[str, Request]]:
     """Every collective with a drawn root and length, once with packets of a drawn size."""
-    for collective in COLLECTIVES:
+    for collective in COPYING:
         if collective == "multicast":
             continue
         root = None if collective in ROOTLESS else int(draw.integers(topology.nodes))
@@ -84,8 +88,8 @@ def one_of_each(made: Sequence[Schedule]) -> list[Schedule]:
 
 
 def all_port(cube: Topology) -> NetworkConfig:
-    """With room for the steps of everything on 3-cubes: both tests of these share a simulator."""
-    return NetworkConfig(topology=cube, all_port=True, steps=28)
+    """A 3-cube is that of other tests, which share its simulator."""
+    return NetworkConfig(topology=cube, all_port=True) if cube.nodes > 8 else CUBE
 
 
 def multicasts(topology: Topology, draw: np.random.Generator) -> list[Schedule]:
@@ -110,7 +114,7 @@ def test_one_port(dimension: int, others: tuple[str, ...]) -> None:
     made = schedules(topology, ("sbt",), draw)
     made += one_of_each(schedules(topology, others, draw)) + multicasts(topology, draw)
     assert {each.algorithm for each in made} == {"sbt", *others, "u-mesh"}
-    assert {each.collective for each in made} == {*COLLECTIVES}
+    assert {each.collective for each in made} == {*COPYING}
     for result in on_hardware(made, NetworkConfig(topology=topology)):
         if result.case.schedule.largest_link_load <= 1 and result.case.timing == "barrier":
             assert result.measured.stalled_flits.sum() == 0
@@ -121,7 +125,7 @@ def test_the_machine_of_128_nodes() -> None:
     """Johnsson & Ho 1986, section 8: a 7-cube; every collective by SBT takes 7 steps."""
     topology = hypercube(7)
     made = []
-    for collective in COLLECTIVES:
+    for collective in COPYING:
         if collective != "multicast":
             (sbt,) = [each for each in algorithms_for(collective) if each.name == "sbt"]
             root = None if collective in ROOTLESS else 77
@@ -135,7 +139,7 @@ def test_all_ports_at_once(dimension: int) -> None:
     topology = hypercube(dimension)
     draw = np.random.default_rng(dimension)
     made = schedules(topology, GRAPHS, draw, all_port=True)
-    assert {each.collective for each in made} == {*COLLECTIVES} - {"multicast"}
+    assert {each.collective for each in made} == {*COPYING} - {"multicast"}
     others = OTHER_GRAPHS if dimension == 3 else ()
     made += one_of_each(schedules(topology, others, draw, all_port=True))
     assert {each.algorithm for each in made} == {*GRAPHS, *others}
@@ -156,7 +160,7 @@ def test_all_ports_at_once(dimension: int) -> None:
 )
 def test_grids(topology: Topology, vcs: int) -> None:
     made = schedules(topology, GRID_ALGORITHMS, np.random.default_rng(topology.nodes))
-    assert {each.collective for each in made} == {*COLLECTIVES} - {"multicast"}
+    assert {each.collective for each in made} == {*COPYING} - {"multicast"}
     on_hardware(made, NetworkConfig(topology=topology, vcs=vcs, depth=2))
 
 

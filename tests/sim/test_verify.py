@@ -2,24 +2,28 @@
 
 import pytest
 
-from eyecast.model.collectives.halving.eye import eye_broadcast, source_tcd
+from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.collectives.halving.eye_tcd import grid_source_tcd
 from eyecast.model.compare.case import Case
-from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.config import TIMINGS, NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.compiler import Compiled
 from eyecast.sim.verify import verify
 
+SLOW = pytest.mark.slow
 MESSAGE_LENGTHS = (1, 4, 64)
 
 
-def cases(side, flits, vcs, timing, sources, **limits):
-    topology = mesh((side, side))
+def cases(dims, flits, vcs, sources, **limits):
+    """One broadcast after the other, each with both timings."""
+    topology = mesh(dims)
     config = NetworkConfig(topology=topology, vcs=vcs, **limits)
     return [
         Case.of(
             Compiled.of(eye_broadcast(topology, source, flits), config), timing=timing, seed=source
         )
         for source in sources
+        for timing in TIMINGS
     ]
 
 
@@ -27,18 +31,19 @@ def assert_agrees(result):
     __tracebackhide__ = True
     wrong = [check for check in result.checks if not check.agrees]
     found = "" if result.difference is None else result.difference.describe()
-    assert not wrong, f"from node {result.case.schedule.root}: {wrong}\n{found}"
+    case = result.case
+    assert not wrong, f"from node {case.schedule.root}, {case.timing}: {wrong}\n{found}"
 
 
-def assert_as_the_paper_says(result, side):
+def assert_as_the_paper_says(result):
     """Steps, TCD and, in barrier timing, cycles, each from a formula and not from the model."""
     schedule, hardware = result.case.schedule, result.measured
-    k = side.bit_length() - 1
-    x, y = schedule.root % side, schedule.root // side
+    dims = schedule.topology.dims
+    k = dims[0].bit_length() - 1
     measured = {check.name: check.measured for check in result.checks}
-    assert measured["nodes delivered"] == side * side
-    assert measured["steps"] == 2 * k
-    assert measured["TCD"] == source_tcd(k, x, y)
+    assert measured["nodes delivered"] == schedule.topology.nodes
+    assert measured["steps"] == len(dims) * k
+    assert measured["TCD"] == grid_source_tcd(k, schedule.topology.coordinates(schedule.root))
     if result.case.timing == "barrier":
         flits = schedule.blocks.words[0]
         control_words = result.case.program.config.table.control_words
@@ -49,64 +54,63 @@ def assert_as_the_paper_says(result, side):
 
 
 def meshes_and_lengths():
-    """All meshes with all lengths; of 8x8, where a length takes half a minute, one by default."""
+    """All meshes with all lengths; 8x8, which ``make demo`` runs too, takes long to build."""
     for side, vcs in ((4, 1), (4, 2), (8, 1), (8, 2)):
         for flits in MESSAGE_LENGTHS:
-            is_slow = side == 8 and (vcs, flits) != (1, 1)
-            yield pytest.param(side, vcs, flits, marks=pytest.mark.slow if is_slow else ())
+            yield pytest.param(side, vcs, flits, marks=SLOW if side == 8 else ())
 
 
-@pytest.mark.parametrize("timing", ["barrier", "self-timed"])
 @pytest.mark.parametrize(("side", "vcs", "flits"), list(meshes_and_lengths()))
-def test_every_source(side, vcs, flits, timing):
-    every = cases(side, flits, vcs, timing, range(side * side))
-    for result in verify(every):
+def test_every_source(side, vcs, flits):
+    for result in verify(cases((side, side), flits, vcs, range(side * side))):
         assert_agrees(result)
-        assert_as_the_paper_says(result, side)
+        assert_as_the_paper_says(result)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("timing", ["barrier", "self-timed"])
-def test_16x16_from_a_corner_and_an_eye(timing):
-    for result in verify(cases(16, 16, 1, timing, [0, 5 + 16 * 5])):
+@SLOW
+def test_16x16_from_a_corner_and_an_eye():
+    for result in verify(cases((16, 16), 16, 1, [0, 5 + 16 * 5])):
         assert_agrees(result)
-        assert_as_the_paper_says(result, 16)
+        assert_as_the_paper_says(result)
 
 
-@pytest.mark.slow
+@SLOW
 def test_the_largest_network_32x32():
     """Its simulator takes seven minutes of CPU and 1.3 GB to build, from an empty cache."""
-    for result in verify(cases(32, 16, 1, "barrier", [0])):
+    in_barrier_timing, _ = cases((32, 32), 16, 1, [0])
+    for result in verify([in_barrier_timing]):
         assert_agrees(result)
-        assert_as_the_paper_says(result, 32)
+        assert_as_the_paper_says(result)
 
 
 @pytest.mark.parametrize(
-    "limits",
+    ("dims", "limits"),
     [
-        # The header takes two flits, and the first is dropped on the way: with 10 bits by default.
-        pytest.param({"flit_width": 16}, marks=pytest.mark.slow),
-        {"flit_width": 10, "message_words": 16, "steps": 7},
+        # The header takes two flits, and the first is dropped on the way; halved three times.
+        ((8,), {"flit_width": 9, "message_words": 16, "steps": 7}),
+        pytest.param((4, 4), {"flit_width": 10, "message_words": 16, "steps": 7}, marks=SLOW),
+        pytest.param((4, 4), {"flit_width": 16}, marks=SLOW),
         # By default other tests have networks as wide, and as shallow: traffic on a ring, and a
         # tree broadcast on one.
-        pytest.param({"flit_width": 64, "depth": 3}, marks=pytest.mark.slow),
+        pytest.param((4, 4), {"flit_width": 64, "depth": 3}, marks=SLOW),
         # Every flit waits for its credit.
-        pytest.param({"depth": 1}, marks=pytest.mark.slow),
+        pytest.param((4, 4), {"depth": 1}, marks=SLOW),
         pytest.param(
+            (4, 4),
             {"depth": 16, "vcs": 3, "message_words": 5, "steps": 4, "table_words": 9},
-            marks=pytest.mark.slow,
+            marks=SLOW,
         ),
     ],
 )
-@pytest.mark.parametrize("timing", ["barrier", "self-timed"])
-def test_other_configurations(limits, timing):
+def test_other_configurations(dims, limits):
     vcs = limits.get("vcs", 1)
     others = {name: value for name, value in limits.items() if name != "vcs"}
-    for result in verify(cases(4, 5, vcs, timing, [0, 5, 11], **others)):
+    sources = [0, 5, 11] if dims == (4, 4) else range(8)
+    for result in verify(cases(dims, 5, vcs, sources, **others)):
         assert_agrees(result)
 
 
 def test_a_single_node_and_a_pair_of_rows():
     for side in (1, 2):
-        for result in verify(cases(side, 4, 1, "barrier", range(side * side))):
+        for result in verify(cases((side, side), 4, 1, range(side * side))):
             assert_agrees(result)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.pieces import offsets_of
+from ...network.route_layers import has_circle, layered_vcs
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import CUSTOM, Blocks
@@ -62,21 +63,40 @@ def _shared(blocks: Blocks, words: int) -> npt.NDArray[np.int32]:
 
 
 def joined(first: Schedule, second: Schedule, collective: str, blocks: Blocks) -> Schedule:
-    """The sends of ``first``, then those of ``second``, in steps behind them, of ``blocks``."""
-    both = (first, second)
-    return replace(
+    """The sends of ``first``, then those of ``second``, in steps behind them, of ``blocks``.
+
+    The ways there and back of both together may wait for each other in a circle, which those of
+    each cannot: then they are dealt to VCs anew, or if there are VCs that keep sends of one step
+    apart, ``second`` gets VCs of its own.
+    """
+    lengths, counts = (
+        np.append(np.diff(one), np.diff(other))
+        for one, other in (
+            (first.path_offsets, second.path_offsets),
+            (first.block_offsets, second.block_offsets),
+        )
+    )
+    made = replace(
         first,
         collective=collective,
         root=None,
         blocks=blocks,
-        step=np.concatenate((first.step, second.step + first.steps)),
-        path_offsets=offsets_of(np.concatenate([np.diff(each.path_offsets) for each in both])),
-        block_offsets=offsets_of(np.concatenate([np.diff(each.block_offsets) for each in both])),
-        **{
-            name: np.concatenate([getattr(each, name) for each in both])
-            for name in ("source", "target", "path_nodes", "vcs", "block_ids", "combine", "stream")
-        },
+        step=np.append(first.step, second.step + first.steps),
+        source=np.append(first.source, second.source),
+        target=np.append(first.target, second.target),
+        path_offsets=offsets_of(lengths),
+        path_nodes=np.append(first.path_nodes, second.path_nodes),
+        vcs=np.append(first.vcs, second.vcs),
+        block_offsets=offsets_of(counts),
+        block_ids=np.append(first.block_ids, second.block_ids),
+        combine=np.append(first.combine, second.combine),
+        stream=np.append(first.stream, second.stream),
     )
+    if not has_circle(made.path_offsets, made.path_nodes, made.vcs):
+        return made
+    if made.largest_link_load == 1:
+        return replace(made, vcs=layered_vcs(made.path_offsets, made.path_nodes))
+    return replace(made, vcs=np.append(first.vcs, second.vcs + first.vcs.max() + 1))
 
 
 def without_empty_blocks(schedule: Schedule) -> Schedule:
@@ -101,7 +121,7 @@ def without_empty_blocks(schedule: Schedule) -> Schedule:
             tuple(blocks.contributors[block] for block in chosen),
             tuple(blocks.operator[block] for block in chosen),
         ),
-        step=steps + 1,
+        step=(steps + 1).astype(np.int32),
         source=schedule.source[sent],
         target=schedule.target[sent],
         path_offsets=offsets_of(lengths[sent]),

@@ -90,6 +90,9 @@ def reduce_scatter_backwards(all_gather: Schedule, topology: Topology, operator:
 
 def _backwards(schedule: Schedule, topology: Topology, name: str, blocks: Blocks) -> Schedule:
     """All sends of ``schedule`` the other way in space and time, each combining."""
+    if schedule.stream.any():
+        allowed = "by an algorithm and of words that do not stream"
+        raise InvalidInput.of(name, allowed, f"{schedule.algorithm} backwards")
     lengths, counts = np.diff(schedule.path_offsets), np.diff(schedule.block_offsets)
     # Pieces in the reverse order, each with its own elements in the order that they have.
     begins = np.repeat(schedule.block_offsets[:-1][::-1], counts[::-1])

@@ -90,7 +90,9 @@ def _scattered(all_gather: Algorithm) -> Algorithm:
         made = scattered_all_reduce(backwards.make(each), all_gather.make(each), request.words)
         return replace(made, algorithm=name)
 
-    return replace(backwards, collective=Collective.ALL_REDUCE, name=name, make=make)
+    return replace(
+        backwards, collective=Collective.ALL_REDUCE, name=name, make=make, keeps_whole=False
+    )
 
 
 def _rooted(broadcast: Algorithm, name: str) -> Algorithm:
@@ -115,9 +117,3 @@ def _middle(broadcast: Algorithm, topology: Topology) -> int:
     places = topology.coordinates(working)
     away = np.abs(2 * places - (np.asarray(topology.dims or (topology.nodes,)) - 1)).sum(axis=1)
     return int(working[np.argmin(away)])
-
-
-def whole_message(algorithm: Algorithm, all_gathers: Iterable[Algorithm]) -> bool:
-    """Tell whether an all-reduce sends whole messages, not a part for each node."""
-    names = {RENAMED.get(each.name, each.name) for each in all_gathers}
-    return algorithm.name not in names

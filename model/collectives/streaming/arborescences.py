@@ -23,7 +23,8 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from ...bounds.flow import Graph, Numbers, hops_from, push
+from ...bounds.flow import Graph, Numbers, push
+from ...bounds.hops import hops_from
 from ...network.links import directed_links
 from ...network.topology import Topology
 
@@ -69,7 +70,7 @@ class _Packing:
         _, single = np.unique(begins * topology.nodes + ends, return_index=True)
         self._begins, self._ends, self._root = begins[single], ends[single], root
         self._graph = Graph.of(topology.nodes, self._begins, self._ends)
-        near = hops_from(self._graph, np.array([root]))[0]
+        near = hops_from(topology, np.array([root]))[0]
         self._goals = np.flatnonzero(near > 0)
         self.number = self._connectivity()
 

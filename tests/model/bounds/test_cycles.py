@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from eyecast.model.bounds.cycles import least_cycles
+from eyecast.model.collectives.reductions.bounds import reduction_cycles
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, line, mesh, torus
 from eyecast.model.schedule.table import Blocks
@@ -84,4 +85,4 @@ def reduced(owed: tuple[tuple[int, ...] | None, ...], words: int) -> Blocks:
     ],
 )
 def test_bounds_of_reductions(blocks: Blocks, ports: PortModel, cycles: int) -> None:
-    assert least_cycles(mesh((8, 8)), blocks, ports).value == cycles
+    assert reduction_cycles(mesh((8, 8)), blocks, ports, hop_cycles=1).value == cycles

@@ -1,0 +1,1 @@
+"""Chips that are built around an Eyecast network."""

@@ -1,0 +1,1 @@
+"""A matrix-vector product on a chip of tiles."""

@@ -1,0 +1,89 @@
+"""Partners of exchanges in which every node has as much as any other: sides of powers of two.
+
+*Recursive doubling*: in round b the node whose number differs in bit b. *Swing* (D. De Sensi et
+al., "Swing: Short-cutting Rings for Higher Bandwidth Allreduce", NSDI 2024), and the butterflies of
+*Bine trees* (D. De Sensi et al., SC 2025), on a ring of p places: an even place r exchanges with
+r + d, an odd one with r - d, for the distances
+
+    d = 1, -1, 3, -5, 11, -21 …          d_s = (1 - (-2)^(s+1)) / 3
+
+which on a torus take one axis after the other. Half of them lead round the end of the ring the
+other way than they would on a line, so that ways are short.
+
+**These are the eye's distances.** Cang & Wu put the eyes of their broadcast 1, 1, 3, 5, 11, 21 …
+apart: a_k = (2^k - (-1)^k) / 3 = |d_(k-1)| (:mod:`~.halving.eye`, docs/errata.md).
+A broadcast by the partners of Swing, farthest first, costs what theirs does from its eyes. On a
+line of 2^k places 2^i nodes send by |d_(k-1-i)| in step i + 1, so that the total distance is
+
+    Σ 2^i |d_(k-1-i)|, i = 0 … k-1  =  Σ 2^i (2^(k-i) - (-1)^(k-i)) / 3
+                                    =  (k 2^k - Σ 2^i (-1)^(k-i)) / 3
+                                    =  (k 2^k + (2^k - (-1)^k) / 3) / 3          [1]
+                                    =  ((3k + 1) 2^k - (-1)^k) / 9
+
+[1] as Σ 2^i (-1)^(k-i) = (-1)^k Σ (-2)^i = (-1)^k (1 - (-2)^k) / 3 = ((-1)^k - 2^k) / 3. That is
+the line formula of the errata. On two axes in turn 4^i lines do so on the one and 2 · 4^i on the
+other: 3 Σ 4^i |d_(k-1-i)| = 3, 15, 69, 291, 1197 for k = 1 to 5, which is what ``eye_tcd`` of a
+2^k x 2^k mesh is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from ...base.errors import InvalidInput, with_article
+from ...network.topology import Topology
+from ..halving.boxes import is_whole_grid
+from .rounds import require_ring
+
+Nodes = npt.NDArray[np.int64]
+
+Partners = Callable[[Topology], tuple[str, list[Nodes]]]
+"""The name of an algorithm, and for each round every node's partner, the nearest ones first."""
+
+
+def swing_distance(round_number: int) -> int:
+    """The distance of Swing in a round, from 0.
+
+    >>> [swing_distance(number) for number in range(6)]
+    [1, -1, 3, -5, 11, -21]
+    """
+    return int((1 - (-2) ** (round_number + 1)) // 3)
+
+
+def swing_partners(topology: Topology) -> tuple[str, list[Nodes]]:
+    """Swing's partners on a torus or ring whose sides are powers of two; refused elsewhere."""
+    require_ring("swing", topology)
+    _require_powers("swing", topology)
+    return "swing-whole", list(_swing_rounds(topology))
+
+
+def _swing_rounds(topology: Topology) -> Iterator[Nodes]:
+    nodes = np.arange(topology.nodes)
+    for number in range(max(topology.dims).bit_length() - 1):
+        for axis, side in enumerate(topology.dims):
+            if side >> number > 1:
+                stride = prod(topology.dims[:axis])
+                place = nodes // stride % side
+                to = (place + swing_distance(number) * np.where(place % 2, -1, 1)) % side
+                yield nodes + (to - place) * stride
+
+
+def recursive_doubling_partners(topology: Topology) -> tuple[str, list[Nodes]]:
+    """The node whose number differs in one bit, on a grid whose sides are powers of two."""
+    if not is_whole_grid(topology):
+        allowed = "a grid without faults"
+        raise InvalidInput.of("network for recursive-doubling", allowed, topology.label)
+    _require_powers("recursive-doubling", topology)
+    nodes = np.arange(topology.nodes)
+    bits = range(topology.nodes.bit_length() - 1)
+    return "recursive-doubling", [nodes ^ (1 << bit) for bit in bits]
+
+
+def _require_powers(algorithm: str, topology: Topology) -> None:
+    if any(side.bit_count() != 1 for side in topology.dims):
+        given = with_article(topology.label)
+        raise InvalidInput.of(f"network for {algorithm}", "of sides that are powers of two", given)

@@ -1,0 +1,74 @@
+"""All-gathers in rounds: what each node sends to which partner, dealt to steps without a meeting.
+
+An algorithm of the literature counts rounds, in which every node sends at once, and says nothing of
+the links between. Here the sends of its rounds go by the routes of the network at hand, each in the
+first step in which all that it sends has come, its nodes' ports are free, and no link of its way is
+in use (:mod:`~.schedule.ordered`). So a round takes as many steps as its ways share links: one, if
+they share none.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ...base.errors import InvalidInput, require_range
+from ...network.port_model import PortModel
+from ...network.topology import Topology
+from ...schedule.collective import Collective
+from ...schedule.ordered import OrderedSends, packed_schedule
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
+
+MOST_NODES = 1 << 11
+"""The largest network for an all-gather in rounds: every node sends the blocks of all others."""
+
+Send = tuple[int, int, Sequence[int]]
+"""Source, target, and the nodes whose blocks are sent."""
+
+
+def all_gather_of_rounds(
+    algorithm: str,
+    topology: Topology,
+    words: int,
+    rounds: Iterable[Iterable[Send]],
+    port_model: PortModel,
+) -> Schedule:
+    """The all-gather of ``words`` words of each working node whose sends are those of ``rounds``.
+
+    Raises :class:`.InvalidInput` for blocks without words, too many nodes, and a target that no
+    path leads to.
+    """
+    require_range("flits", words, 1)
+    nodes = topology.working_nodes.tolist()
+    require_range(f"nodes for {algorithm}", len(nodes), 1, MOST_NODES)
+    number = {node: block for block, node in enumerate(nodes)}
+    source: list[int] = []
+    target: list[int] = []
+    blocks: list[list[int]] = []
+    after: list[list[int]] = []
+    brought: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for each in rounds:
+        new = []
+        for begin, end, carried in each:
+            row = len(source)
+            source.append(begin)
+            target.append(end)
+            blocks.append([number[node] for node in carried])
+            after.append(sorted({row for node in carried for row in brought[begin, node]}))
+            new += [(end, node, row) for node in carried]
+        for end, node, row in new:
+            brought[end, node].append(row)
+    sends = OrderedSends(source=source, target=target, blocks=blocks, after=after)
+    owned = Blocks(np.array(nodes), (None,) * len(nodes), np.full(len(nodes), words))
+    name = Collective.ALL_GATHER
+    return packed_schedule(topology, name, algorithm, port_model, None, owned, sends)
+
+
+def require_ring(algorithm: str, topology: Topology) -> None:
+    """Refuse what is no torus or ring without faults."""
+    if topology.kind not in ("torus", "ring") or topology.without_faults is not None:
+        allowed = "a torus or ring without faults"
+        raise InvalidInput.of(f"network for {algorithm}", allowed, topology.label)

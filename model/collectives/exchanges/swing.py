@@ -1,0 +1,71 @@
+"""All-gather and all-reduce by exchanges with the partners of :mod:`.partners`.
+
+*All-gather*: the farthest partners first, with least to send; after each round a node has what its
+partner had too. Backwards and forwards it is Swing's all-reduce for long messages.
+
+*All-reduce of whole messages*: each node sends all that it has combined so far to its partner,
+log2 N times; for short messages. Both of a pair send what they had before, in one step, and each
+combines what comes across (:mod:`~.program.turns`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...base.errors import require_range
+from ...network.port_model import PortModel
+from ...network.topology import Topology
+from ...schedule.collective import Collective
+from ...schedule.ordered import OrderedSends, packed_schedule
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
+from .partners import Partners, swing_partners
+from .rounds import Send, all_gather_of_rounds
+
+
+def swing_all_gather(topology: Topology, words: int) -> Schedule:
+    """Bring ``words`` words of each node of a torus or ring to all, by exchanges.
+
+    Raises :class:`.InvalidInput` for another network, for sides that are no powers of two, and as
+    :func:`.all_gather_of_rounds` does.
+    """
+    _, partners = swing_partners(topology)
+    held = [[node] for node in range(topology.nodes)]
+    rounds: list[list[Send]] = []
+    for partner in reversed(partners):
+        to = partner.tolist()
+        rounds.append([(node, to[node], held[node]) for node in range(topology.nodes)])
+        held = [held[node] + held[to[node]] for node in range(topology.nodes)]
+    return all_gather_of_rounds("swing", topology, words, rounds, PortModel.EXCHANGE)
+
+
+def exchanged_all_reduce(
+    topology: Topology, words: int, operator: str, partners: Partners
+) -> Schedule:
+    """All-reduce of ``words`` words by exchanges of whole messages with ``partners``, in turn.
+
+    Raises :class:`.InvalidInput` as ``partners`` does, and for a message without words.
+    """
+    name, rounds = partners(topology)
+    require_range("flits", words, 1)
+    nodes, last = topology.nodes, np.zeros(topology.nodes, np.int64)
+    source, target, after, unit = [], [], [], []
+    for number, partner in enumerate(rounds):
+        for node, other in enumerate(partner.tolist()):
+            before = (node, other) if number else ()
+            source.append(node)
+            target.append(other)
+            after.append([int(last[each]) for each in before])
+            unit.append(number * nodes + min(node, other))
+        last = np.arange(nodes) + number * nodes
+    sends = OrderedSends(
+        source=source,
+        target=target,
+        blocks=[[0]] * len(source),
+        after=after,
+        unit=np.unique(unit, return_inverse=True)[1].tolist(),
+        combine=[True] * len(source),
+    )
+    blocks = Blocks.reduced_to((None,), words, operator)
+    ports = PortModel.EXCHANGE
+    return packed_schedule(topology, Collective.ALL_REDUCE, name, ports, None, blocks, sends)

@@ -1,0 +1,67 @@
+"""All-gather on all ports in ⌈log3 n⌉ rounds for each ring, of any length n.
+
+A node that has what a nodes before and b nodes behind it had, h = a + b + 1 in all, gets as much
+from the node h places behind and the node h places before it, at once; so h triples::
+
+    n = 9    node 4    | 4 |    from 3 and 5    | 3 4 5 |    from 1 and 7    | 0 1 2 3 4 5 6 7 8 |
+
+On a torus this is done axis by axis. Backwards and forwards it is the all-reduce of *Trivance*, in
+its form that sends every word once (arXiv 2602.17254). The form that sends whole messages in ⌈log3⌉
+rounds is not here: every node would combine two messages with what it sends in the same step, and
+one memory can hold what was there before for one of them alone (docs/router.md, section 19).
+What the rounds' ways share is in :mod:`.rounds`: h of them cross each link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from ...network.port_model import PortModel
+from ...network.topology import Topology
+from ...schedule.schedule import Schedule
+from .rounds import Send, all_gather_of_rounds, require_ring
+
+
+def trivance_all_gather(topology: Topology, words: int) -> Schedule:
+    """Bring ``words`` words of each node of a torus or ring to all, all-port.
+
+    Raises :class:`.InvalidInput` for another network, and as :func:`.all_gather_of_rounds` does.
+    """
+    require_ring("trivance", topology)
+    return all_gather_of_rounds("trivance", topology, words, _rounds(topology), PortModel.ALL_PORT)
+
+
+def _rounds(topology: Topology) -> Iterator[list[Send]]:
+    for axis, side in enumerate(topology.dims):
+        stride = prod(topology.dims[:axis])
+        before = behind = 0
+        while before + behind + 1 < side:
+            held = before + behind + 1
+            left = min(2 * held, side - held)
+            up, down = left // 2, left - left // 2
+            sends: list[Send] = []
+            for node in range(topology.nodes):
+                # What this node gets: the nearest of those that its two partners have.
+                ranges = (
+                    (-held, range(-before - up, -before)),
+                    (held, range(behind + 1, behind + 1 + down)),
+                )
+                for away, places in ranges:
+                    if places:
+                        source = _moved(node, away, side, stride)
+                        had = [_moved(node, place, side, stride) for place in places]
+                        sends.append((source, node, _below(had, stride)))
+            yield sends
+            before, behind = before + up, behind + down
+
+
+def _moved(node: int, by: int, side: int, stride: int) -> int:
+    """The node ``by`` places up its axis."""
+    place = node // stride % side
+    return node + ((place + by) % side - place) * stride
+
+
+def _below(nodes: list[int], stride: int) -> list[int]:
+    """All nodes that differ from some of ``nodes`` on the axes before alone."""
+    return [node // stride * stride + low for node in nodes for low in range(stride)]

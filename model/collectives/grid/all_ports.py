@@ -1,0 +1,98 @@
+"""All-gather around the rings of a grid on all ports at once.
+
+Every node's block is cut into parts, and each part goes round all axes as in
+:func:`~.rings.all_gather_sends`, but each begins on another axis, and on wrapped axes up or down:
+no two parts are on one axis in one direction at the same time. A torus of two axes has four::
+
+    part 0    axis 0, up      then axis 1, up            phase 1    phase 2
+    part 1    axis 1, up      then axis 0, up
+    part 2    axis 0, down    then axis 1, down          all links in both phases
+    part 3    axis 1, down    then axis 0, down
+
+The ring of a line that is not wrapped is folded and takes the links of both directions, so a mesh
+of two axes has two parts. With P parts a node's port carries (N - 1) / P blocks. Backwards and
+forwards it is the all-reduce of tori in use on machines (N. P. Jouppi et al., "TPU v4", ISCA 2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+
+from ...network.port_model import PortModel
+from ...network.topology import Topology
+from ...schedule.collective import Collective
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
+from .rings import ring_order
+from .sends import Columns, GridCollective, Sends, grid_schedule
+
+
+def rings_all_gather(topology: Topology, words: int) -> Schedule:
+    """Bring ``words`` words of every node of a mesh or torus to all, in sum of (side - 1) steps.
+
+    That is for equal sides; of others each phase takes as long as its longest rings. Block
+    ``node * parts + part`` is a part of the node's, the first parts a word longer where they are
+    not equal. Raises :class:`.InvalidInput` as :class:`~.sends.GridCollective` does.
+    """
+    asked = GridCollective(Collective.ALL_GATHER, "rings", topology, None, words)
+    axes = [axis for axis, side in enumerate(topology.dims) if side > 1]
+    wrapped = all(axis in topology.wrapped and topology.dims[axis] > 2 for axis in axes)
+    ways = (1, -1) if wrapped else (1,)
+    parts = [(axes[turn:] + axes[:turn], way) for way in ways for turn in range(len(axes))]
+    parts = parts[:words]
+    every = [
+        sends
+        for number, (order, way) in enumerate(parts)
+        for sends in _part_sends(topology, order, way, number, len(parts))
+    ]
+    made = grid_schedule(asked, Sends.joined(sorted(every, key=_step)), topology)
+    lengths = np.full(len(parts), words // len(parts))
+    lengths[: words % len(parts)] += 1
+    blocks = Blocks(
+        np.repeat(np.arange(topology.nodes), len(parts)),
+        (None,) * (topology.nodes * len(parts)),
+        np.tile(lengths, topology.nodes),
+    )
+    return replace(made, blocks=blocks, port_model=PortModel.ALL_PORT)
+
+
+def _step(sends: Sends) -> int:
+    """The one step of ``sends``."""
+    return int(sends.step[0])
+
+
+def _part_sends(
+    topology: Topology, axes: list[int], way: int, part: int, parts: int
+) -> Iterator[Sends]:
+    """The sends of one part, step by step: round the rings of each of ``axes``, ``way`` up them."""
+    nodes = np.arange(topology.nodes)
+    longest = max(topology.dims)
+    had = np.zeros(1, np.int64)
+    for phase, axis in enumerate(axes):
+        side, stride = topology.dims[axis], prod(topology.dims[:axis])
+        ring = ring_order(side, axis in topology.wrapped)
+        rank, place = np.argsort(ring), nodes // stride % side
+        line = nodes - place * stride
+        gathered = nodes - _places(topology, nodes, axes[:phase]) - place * stride
+        for back in range(side - 1):
+            come_from = ring[(rank[place] - way * back) % side] * stride
+            carried = (gathered + come_from)[:, np.newaxis] + had
+            yield Sends(
+                step=np.full_like(nodes, phase * (longest - 1) + back + 1),
+                source=nodes,
+                target=line + ring[(rank[place] + way) % side] * stride,
+                vc=np.zeros_like(nodes),
+                block_counts=np.full_like(nodes, had.size),
+                block_ids=(carried * parts + part).ravel(),
+            )
+        had = (had[:, np.newaxis] + np.arange(side) * stride).ravel()
+
+
+def _places(topology: Topology, nodes: Columns, axes: list[int]) -> Columns:
+    """What the places of ``nodes`` on ``axes`` add to their numbers."""
+    strides = [(prod(topology.dims[:axis]), topology.dims[axis]) for axis in axes]
+    return sum((nodes // stride % side * stride for stride, side in strides), 0 * nodes)

@@ -1,0 +1,1 @@
+"""Runs of programs in which no flit waits, by arithmetic."""

@@ -1,0 +1,131 @@
+"""The run of a program in which no flit waits, without simulating it.
+
+Then every flit leaves a router as many cycles after it was injected as it has links behind it, and
+a row begins when its sender is free and its step has come: arithmetic says when all of it happens,
+for all packets at once::
+
+    Program ─► timetable ─► occupancy: does any output have two flits at once? ─► if so, declined
+                   │
+                   └─► races: does it matter when a word is read or written?   ─► if so, declined
+
+What comes out is the run of the cycle model (:func:`~..cycle.model.run`), bit for bit. Memories and
+trace are made when somebody asks for them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput
+from ..cycle.control import Control
+from ..network.config import Timing
+from ..network.topology import Topology
+from ..program.checks import check_program
+from ..program.table import ProgramTable
+from ..run.run import Ending, EndState, Prediction
+from ..run.trace import Trace
+from .declined import Declined
+from .occupancy import link_flits, require_no_meeting
+from .races import require_no_races
+from .timetable import Timetable, timetable
+from .trace import trace_of
+from .ways import Passages, passages
+from .words import Moved, moved
+
+
+class ExactPrediction(Prediction):
+    """A run that was worked out; memory and trace are made when they are first asked for.
+
+    Until then the memories before the run must not be changed.
+    """
+
+    _parts: tuple[ProgramTable, npt.NDArray[np.uint64], Timetable, Passages]
+
+    def __init__(
+        self,
+        program: ProgramTable,
+        memory: npt.NDArray[np.uint64],
+        times: Timetable,
+        there: Passages,
+    ) -> None:
+        nodes, lanes = program.nodes, program.config.lanes
+        values: dict[str, Any] = {
+            "_parts": (program, memory, times, there),
+            "finished": True,
+            "cycles": times.cycles,
+            "flags": np.zeros(nodes, dtype=np.uint8),
+            "stalled_flits": np.zeros(nodes, dtype=np.int64),
+            "step": times.steps,
+            "arrived": program.expected.reshape(nodes, lanes, -1),
+            "received": np.zeros(nodes, dtype=np.int64),
+            "step_ends": times.step_ends,
+            "ending": Ending(EndState.DONE, times.cycles, None),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def _moved(self) -> Moved:
+        program, memory, times, _ = self._parts
+        return moved(program, times, memory)
+
+    @cached_property
+    def memory(self) -> npt.NDArray[np.uint64]:  # type: ignore[override]
+        """The message memories after the run."""
+        return self._moved.memory
+
+    @cached_property
+    def trace(self) -> Trace:  # type: ignore[override]
+        """Every flit that left a router."""
+        program, _, times, there = self._parts
+        return trace_of(program, times, there, self._moved.payload)
+
+    def link_flits(self, topology: Topology) -> npt.NDArray[np.int64]:
+        """Flits that crossed each link, counted without a trace."""
+        program, _, _, there = self._parts
+        return link_flits(program, there)
+
+
+def run(
+    program: ProgramTable,
+    memory: npt.NDArray[np.uint64],
+    *,
+    timing: Timing,
+    cycle_limit: int | None = None,
+    control: Control | None = None,
+) -> ExactPrediction:
+    """The run of ``program``, as :func:`~..cycle.model.run` has it.
+
+    Raises :class:`.Declined`, which says why, for a run in which a flit waits or a flag is set, and
+    for what arithmetic is not made for: timed rows, tiles that come late, buffers that do not keep
+    a link busy.
+    """
+    _require_simple(program, control)
+    barrier = Timing.named(timing) is Timing.BARRIER
+    there, ends = passages(program)
+    times = timetable(program, ends, barrier=barrier)
+    require_no_meeting(program, times, there)
+    require_no_races(program, times, barrier=barrier)
+    limits = [limit for limit in (cycle_limit, control and control.limit - 1) if limit]
+    if any(times.cycles > limit for limit in limits if limit is not None and limit >= 0):
+        raise Declined("the run is longer than its limit")
+    return ExactPrediction(program, memory, times, there)
+
+
+def _require_simple(program: ProgramTable, control: Control | None) -> None:
+    """Decline what arithmetic is not made for."""
+    config = program.config
+    if config.timed_rows:
+        raise Declined("rows are timed")
+    if config.depth < 2 * config.link_registers + 2:
+        raise Declined("flits wait for credits")
+    if control is not None and (control.hold is not None or control.slot_words is not None):
+        raise Declined("tiles hold their nodes, or a slot is given")
+    try:
+        check_program(program)
+    except InvalidInput as error:
+        raise Declined(str(error)) from error

@@ -1,0 +1,67 @@
+"""Which outputs packets have and when, and whether two ever want one.
+
+Flit j of a packet leaves router k of its way k (R + 1) cycles after the first one. A header flit is
+dropped where its slots are used up, so a packet has an output of router k from the flit in whose
+slot hop k is, to its tail, with the words between::
+
+    router 0   H0 H1 p0 p1 p2             begin + 1 ...
+    router 1      H0 H1 p0 p1 p2          with R = 0
+    router 2            H1 p0 p1 p2       H0 was used up, and is dropped here
+
+Outputs are counted as one for all of their VCs: where packets on two VCs share a link at the same
+time, flits take turns, and wait.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..program.table import Numbers, ProgramTable
+from .declined import Declined
+from .timetable import Timetable
+from .ways import Passages
+
+
+def first_cycles(program: ProgramTable, times: Timetable, there: Passages) -> Numbers:
+    """The cycle in which each passage's first flit leaves."""
+    way = there.place * (program.config.link_registers + 1)
+    cycles: Numbers = times.begin[there.row] + 1 + there.flit + way
+    return cycles
+
+
+def last_cycles(program: ProgramTable, times: Timetable, there: Passages) -> Numbers:
+    """The cycle in which each passage's tail leaves."""
+    left = (program.row_hops[there.row] - there.place) * (program.config.link_registers + 1)
+    cycles: Numbers = times.tail[there.row] - left
+    return cycles
+
+
+def require_no_meeting(program: ProgramTable, times: Timetable, there: Passages) -> None:
+    """Decline where two packets have an output at the same time.
+
+    In an all-port network the ways out of a node are one for each of its links, of which the packet
+    alone comes that has the link: they meet there if they meet on it.
+    """
+    ports = program.config.topology.ports
+    if program.config.all_port:
+        there = Passages(*(column[there.port > 0] for column in there))
+    line = there.node * ports + there.port
+    first, last = first_cycles(program, times, there), last_cycles(program, times, there)
+    span, longest = times.cycles + 1, int((last - first).max(initial=0)) + 1
+    if program.nodes * ports * span * longest > np.iinfo(np.int64).max:
+        raise Declined("the run is too long")
+    # Sorted as one number, which is several times as fast as sorting columns by each other.
+    line, rest = np.divmod(np.sort((line * span + first) * longest + last - first), span * longest)
+    first, length = np.divmod(rest, longest)
+    meeting = (line[1:] == line[:-1]) & (first[1:] <= (first + length)[:-1])
+    for place in np.flatnonzero(meeting)[:1].tolist():
+        node, port = divmod(int(line[place]), ports)
+        raise Declined(f"flits meet at node {node}, port {port}")
+
+
+def link_flits(program: ProgramTable, there: Passages) -> Numbers:
+    """Flits that leave by each output: shape (nodes, ports); column 0 is deliveries."""
+    ports = program.config.topology.ports
+    flits = (program.header_flits + program.length)[there.row] - there.flit
+    counts = np.bincount(there.node * ports + there.port, flits, program.nodes * ports)
+    return counts.astype(np.int64).reshape(program.nodes, ports)

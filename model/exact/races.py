@@ -1,0 +1,113 @@
+"""The check that no time decides which words are read, and what becomes of them.
+
+See :mod:`.words` for what must hold. Everything is asked of pieces of memory, all at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..program.addresses import Pieces, across, pieces
+from ..program.overwriting import least_steps
+from ..program.streams import NO_FEEDER
+from ..program.table import Numbers, ProgramTable
+from .declined import Declined
+from .timetable import Timetable
+
+_NODE = 1 << 17
+"""More addresses than a memory has."""
+
+
+def require_no_races(program: ProgramTable, times: Timetable, *, barrier: bool) -> None:
+    """Decline where a word may be read before or after it is written, or time orders its writers.
+
+    With a barrier packets of one step are in question, without one those of all steps.
+    """
+    streams = times.feeder != NO_FEEDER
+    if not barrier and (streams.any() or program.operator.any()):
+        raise Declined("words are combined or sent on without a barrier")
+
+    def there(node: Numbers, first: Numbers, length: Numbers) -> Pieces:
+        """Pieces with addresses that tell nodes, and with a barrier steps, apart."""
+        found = pieces(program, first, length)
+        place = node + (program.step * program.nodes if barrier else 0)
+        base = place[found.row] * _NODE
+        return Pieces(found.row, base + found.begin, base + found.end)
+
+    target = program.target_address
+    before = np.where(streams, np.minimum(program.lead, program.length), program.length)
+    read = [there(program.row_node, program.source_address, before)]
+    if program.operator.any():
+        half = np.int64(1 << (program.config.address_bits - 1))
+        combined = np.where(across(program), program.length, 0)
+        read.append(there(times.target, target ^ half, combined))
+    written = there(times.target, target, program.length)
+    for each in read:
+        touched = _touched(program, each, written) if barrier else _early(program, each, written)
+        if touched:
+            raise Declined("words are written while they may be read")
+    several = _several(written)
+    _require_alike(program, several, barrier=barrier)
+    if streams.any():
+        _require_in_order(program, times, streams, several)
+
+
+def _touched(program: ProgramTable, read: Pieces, written: Pieces) -> bool:
+    """Tell whether a piece that is read has a word in common with one that is written."""
+    # Most schedules read no memory in a step in which it is written to: that is seen at once.
+    places = np.zeros((program.steps + 1) * program.nodes, dtype=np.bool_)
+    places[written.begin // _NODE] = True
+    both = places[read.begin // _NODE]
+    if not both.any():
+        return False
+    order = np.argsort(written.begin)
+    latest = np.append(np.maximum.accumulate(written.end[order]), -1)
+    before = np.searchsorted(written.begin[order], read.end[both]) - 1
+    return bool((latest[before] > read.begin[both]).any())
+
+
+def _early(program: ProgramTable, read: Pieces, written: Pieces) -> bool:
+    """Tell whether a packet may come before a row of its step, or an earlier one, is sent."""
+    return bool((least_steps(program, read, written) <= program.step[written.row]).any())
+
+
+def _several(written: Pieces) -> Numbers:
+    """The rows whose packets have words in common with others, ascending."""
+    begin = np.sort(written.begin // _NODE)
+    if not (begin[1:] == begin[:-1]).any():
+        return np.zeros(0, dtype=np.int64)
+    order = np.argsort(written.begin)
+    begin, end = written.begin[order], written.end[order]
+    latest = np.maximum.accumulate(end)
+    shared = np.zeros(len(order), dtype=np.bool_)
+    shared[1:] = begin[1:] < latest[:-1]
+    shared[:-1] |= end[:-1] > begin[1:]
+    return np.unique(written.row[order[shared]])
+
+
+def _require_alike(program: ProgramTable, several: Numbers, *, barrier: bool) -> None:
+    """Decline where the packets ``several`` that share words do not all combine in one way."""
+    if not several.size:
+        return
+    operator, config = program.operator[several], program.config
+    alike = (operator == operator[0]).all() and operator[0] % 2 == 1
+    # A word may have to wait for one that it is combined with, where an operator takes time.
+    alike = alike and config.operator_latency == 0 and config.operators[operator[0] // 2].built_in
+    if not (barrier and alike):
+        raise Declined("several packets are written to the same words")
+
+
+def _require_in_order(
+    program: ProgramTable, times: Timetable, streams: npt.NDArray[np.bool_], several: Numbers
+) -> None:
+    """Decline where a row sends on other words than those that it waits for."""
+    rows = np.flatnonzero(streams)
+    fed = times.feeder[rows]
+    window, begin = program.window[rows], program.source_address[rows]
+    size, target = np.int64(1) << window, program.target_address[fed]
+    apart = begin + program.lead[rows] - target
+    round_window = (apart % size == 0) & (begin // size == target // size)
+    in_order = np.where(window > 0, round_window, apart == 0) & (window == program.window[fed])
+    if not in_order.all() or np.isin(fed, several).any():
+        raise Declined("words are sent on that another packet brings")

@@ -1,0 +1,208 @@
+"""The cycles in which rows begin where no flit waits: docs/router.md, sections 4, 5, 10, 16 and 20.
+
+::
+
+    free ──► begin ─────► header ──► payload ─────────► free again, C + 1 cycles later
+    step ──►                 │       (a gap before the
+                             │       words that come)
+                             └─► tail at the target h (R + 1) + 1 cycles later ──► the step is over
+
+Steps are gone through one after the other. In a step a row begins when its sender is free; what it
+streams may hold it up, and with it the rows behind it and those that stream its packet. So the gaps
+are found again and again until they change no more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.pieces import offsets_of
+from ..network.config import NetworkConfig
+from ..program.ends import Ends
+from ..program.streams import NO_FEEDER, feeders
+from ..program.table import Numbers, ProgramTable
+from .declined import Declined
+
+MOST_ROUNDS = 1 << 16
+"""Rounds in which the gaps of a step are looked for; a chain takes as many as it has packets."""
+
+
+@dataclass(frozen=True, eq=False)
+class Timetable:
+    """When the rows of a run begin and its steps end; all int64, cycles.
+
+    begin
+        The cycle in which each row's first header flit is injected: shape (rows,).
+    gap
+        Cycles that each row waits before the first payload word that it streams: shape (rows,).
+    feeder
+        The row whose packet each streams, as :func:`~..program.streams.feeders` tells.
+    target, lane
+        Where each row's packet comes to.
+    tail
+        The cycle in which each row's tail leaves the network.
+    cycles
+        The first cycle in which all nodes are finished.
+    steps
+        The step register of each node then: shape (nodes,).
+    step_ends
+        As a :class:`~..run.run.Prediction` has them.
+    """
+
+    begin: Numbers
+    gap: Numbers
+    feeder: Numbers
+    target: Numbers
+    lane: Numbers
+    tail: Numbers
+    cycles: int
+    steps: Numbers
+    step_ends: Numbers
+
+
+def write_delay(config: NetworkConfig) -> int:
+    """Cycles from that in which a word leaves the network to that at whose end it is written."""
+    return 1 + config.operator_latency if config.operators else 0
+
+
+def interfaces(config: NetworkConfig) -> npt.NDArray[np.bool_]:
+    """Tell which nodes are no switches: shape (nodes,)."""
+    there = np.ones(config.topology.nodes, dtype=np.bool_)
+    there[list(config.topology.switches)] = False
+    return there
+
+
+def timetable(program: ProgramTable, ends: Ends, *, barrier: bool) -> Timetable:
+    """The timetable of ``program``, whose packets come to ``ends``, if no flit waits.
+
+    Raises :class:`.Declined` for what sets a flag, and where words of a stream come with gaps.
+    """
+    return _Clock(program, ends, barrier=barrier).run()
+
+
+class _Clock:
+    """A run of a program, step by step."""
+
+    def __init__(self, program: ProgramTable, ends: Ends, *, barrier: bool) -> None:
+        self.program, self.barrier = program, barrier
+        config = self.config = program.config
+        rows = len(program.step)
+        self.target, self.lane = ends
+        self.sender = program.sender
+        self.feeder = np.where(program.length > program.lead, feeders(program), NO_FEEDER)
+        self.headers = program.header_flits
+        self.flits = self.headers + program.length
+        self.flight = 1 + program.row_hops * (config.link_registers + 1)
+        self.begin, self.gap = np.zeros((2, rows), dtype=np.int64)
+        self.tail = np.zeros(rows, dtype=np.int64)
+        first = config.leading_words + np.where(
+            np.diff(program.first_sender_row) > 0, config.table.control_words, 1
+        )
+        self.free = np.where(np.repeat(interfaces(config), config.lanes), first, 0)
+        """The cycle from which each sender has read its next row, or the end of its table."""
+        self.left = np.diff(program.first_sender_row)
+        """Rows that each sender has still to send."""
+
+    def run(self) -> Timetable:
+        """Go through all steps."""
+        program, config = self.program, self.config
+        _require_receives(program, self.target, self.lane)
+        nodes, steps = program.nodes, program.steps
+        now = np.zeros(nodes, dtype=np.int64)
+        """The cycle in which each node's step has begun."""
+        over = np.zeros((steps if not self.barrier else 0, nodes), dtype=np.int64)
+        last = np.zeros(nodes, dtype=np.int64)
+        step_ends = np.zeros(steps, dtype=np.int64)
+        order = program.sender_order[np.argsort(program.step[program.sender_order], kind="stable")]
+        bounds = np.searchsorted(program.step[order], np.arange(1, steps + 2))
+        for step in range(1, steps + 1):
+            rows = order[bounds[step - 1] : bounds[step]]
+            self._send(rows, now)
+            waited = rows[~program.continued[rows]]
+            seen = self.tail[waited] + write_delay(config) + 1
+            np.maximum.at(last, self.target[waited], seen)
+            step_ends[step - 1] = seen.max(initial=0)
+            ended = np.maximum(now, self.free.reshape(nodes, -1).max(axis=1))
+            np.maximum.at(ended, self.target[waited], seen)
+            if self.barrier:
+                now = np.broadcast_to(ended.max() + 2 + config.barrier_registers, nodes)
+            else:
+                over[step - 1] = ended
+                now = ended + 1
+        finished = np.maximum(last, self.free.reshape(nodes, -1).max(axis=1))
+        there = np.full(nodes, max(steps, 1)) if self.barrier else 1 + (over < finished).sum(axis=0)
+        return Timetable(
+            begin=self.begin,
+            gap=self.gap,
+            feeder=self.feeder,
+            target=self.target,
+            lane=self.lane,
+            tail=self.tail,
+            cycles=int(finished.max()),
+            steps=np.where(interfaces(config), there, 0),
+            step_ends=step_ends,
+        )
+
+    def _send(self, rows: Numbers, now: Numbers) -> None:
+        """Have ``rows`` sent, those of one step in the order of their senders."""
+        control = self.config.table.control_words
+        sender = self.sender[rows]
+        first = np.flatnonzero(np.diff(sender, prepend=-1))
+        group = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(rows))))
+        senders = sender[first]
+        base = np.maximum(self.free[senders], now[senders // self.config.lanes])
+        streams = bool((self.feeder[rows] != NO_FEEDER).any())
+        for _ in range(MOST_ROUNDS):
+            busy = offsets_of(self.flits[rows] + self.gap[rows] + control)
+            self.begin[rows] = base[group] + (busy[:-1] - busy[first][group])
+            if not streams or not self._wait(rows):
+                break
+        else:
+            raise Declined(f"streams are longer than {MOST_ROUNDS} packets")
+        if streams:
+            self._require_whole(rows)
+        end = self.begin[rows] + self.flits[rows] + self.gap[rows] - 1
+        self.tail[rows] = end + self.flight[rows]
+        lasting = np.append(first[1:], len(rows)) - 1
+        self.left[senders] -= np.diff(np.append(first, len(rows)))
+        self.free[senders] = end[lasting] + 1 + np.where(self.left[senders] > 0, control, 1)
+
+    def _wait(self, rows: Numbers) -> bool:
+        """Have rows wait for the first word that they send on; whether any waits longer now."""
+        program = self.program
+        rows = rows[self.feeder[rows] != NO_FEEDER]
+        fed = self.feeder[rows]
+        first = (
+            self.begin[fed] + self.headers[fed] + np.where(program.lead[fed] == 0, self.gap[fed], 0)
+        )
+        come = first + self.flight[fed] + write_delay(self.config)
+        natural = self.begin[rows] + self.headers[rows] + program.lead[rows]
+        late = np.maximum(come + 2 - natural, 0)
+        changed = bool((late != self.gap[rows]).any())
+        self.gap[rows] = late
+        return changed
+
+    def _require_whole(self, rows: Numbers) -> None:
+        """Decline where the words that a row sends on come with a gap among them."""
+        fed = self.feeder[rows[self.feeder[rows] != NO_FEEDER]]
+        if ((self.gap[fed] > 0) & (self.program.lead[fed] > 0)).any():
+            raise Declined("words that are sent on come with gaps")
+
+
+def _require_receives(program: ProgramTable, target: Numbers, lane: Numbers) -> None:
+    """Decline unless every packet that a step waits for comes once, and no other."""
+    rows = np.flatnonzero(program.header_step)
+    config = program.config
+    steps = 1 << config.step_bits
+    receiver = target[rows] * config.lanes + lane[rows] - 1
+    come = np.sort(receiver * steps + program.step[rows])
+    expected = np.sort(program.receiver * steps + program.receive_step)
+    if len(come) != len(expected) or (come != expected).any() or (np.diff(come) == 0).any():
+        raise Declined("packets come that no node expects, or do not come")
+    if program.half_duplex:
+        receives = program.expected.reshape(program.nodes, config.lanes, steps).any(axis=1)
+        if (receives[program.row_node, program.step] & (program.stream == 0)).any():
+            raise Declined("a node sends and receives in a half-duplex step")

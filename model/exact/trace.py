@@ -1,0 +1,80 @@
+"""The trace of a run in which no flit waits: docs/router.md, section 7."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from ..base.pieces import offsets_of, ranges
+from ..program.table import Numbers, ProgramTable
+from ..run.trace import HEAD_MARK, TAIL_MARK, Trace
+from .occupancy import first_cycles
+from .timetable import Timetable
+from .ways import Passages
+from .words import Words
+
+
+def trace_of(program: ProgramTable, times: Timetable, there: Passages, payload: Words) -> Trace:
+    """Every flit at every output, in order.
+
+    ``payload`` has the words of all rows.
+    """
+    flits = program.header_flits + program.length
+    count = flits[there.row] - there.flit
+    passage = np.repeat(np.arange(len(count)), count)
+    flit = ranges(there.flit, count)
+    row = there.row[passage]
+    headers = program.header_flits[row]
+    waits = (flit - headers >= program.lead[row]) & (flit >= headers)
+    cycle = first_cycles(program, times, there)[passage] + flit - there.flit[passage]
+    cycle = cycle + np.where(waits, times.gap[row], 0)
+    kind = np.where(flit < headers, HEAD_MARK, 0) | np.where(flit + 1 == flits[row], TAIL_MARK, 0)
+    node, port = there.node[passage], there.port[passage]
+    # What leaves by several ejection ports of a node in one cycle is in their order.
+    out = np.where(port == 0, times.lane[row], 0)
+    order = np.lexsort((out, port, node, cycle))
+    data = _data(program, there, passage, flit, payload)
+    columns = (cycle, node, port, there.vc[passage], kind, data)
+    types = (column.dtype for column in Trace.empty().columns)
+    return Trace(
+        *(column[order].astype(dtype) for column, dtype in zip(columns, types, strict=True))
+    )
+
+
+def _data(
+    program: ProgramTable, there: Passages, passage: Numbers, flit: Numbers, payload: Words
+) -> Words:
+    """The data of each flit as it leaves."""
+    row = there.row[passage]
+    headers = program.header_flits
+    first_header, first_word = offsets_of(headers), offsets_of(program.length)
+    is_header = flit < headers[row]
+    data = np.zeros(len(row), dtype=np.uint64)
+    data[is_header] = program.header[(first_header[row] + flit)[is_header]]
+    data[~is_header] = payload[(first_word[row] + flit - headers[row])[~is_header]]
+    begins = offsets_of(np.bincount(passage, minlength=len(there.row)))[:-1]
+    data[begins] = _leading(program, there)
+    return data
+
+
+def _leading(program: ProgramTable, there: Passages) -> Words:
+    """The first flit of each passage as it leaves: rewritten at every router so far."""
+    header = program.config.header
+    now = np.zeros(len(program.step), dtype=np.uint64)
+    which = np.full(len(program.step), -1)
+    first = offsets_of(program.header_flits)
+    leading = np.zeros(len(there.row), dtype=np.uint64)
+    # Router by router: the passages of one place on the way are of different rows.
+    order = np.argsort(there.place, kind="stable")
+    bounds = np.searchsorted(there.place[order], np.arange(int(there.place.max(initial=-1)) + 2))
+    for begin, end in pairwise(bounds):
+        here = order[begin:end]
+        row, flit = there.row[here], there.flit[here]
+        new = which[row] != flit
+        now[row[new]] = program.header[first[row[new]] + flit[new]]
+        which[row] = flit
+        out = there.port[here] == 0
+        now[row[~out]] = header.drop_first(now[row[~out]])
+        leading[here] = now[row]
+    return leading

@@ -1,0 +1,98 @@
+"""The words that packets carry and the memories after them, where no time decides what they are.
+
+That is so if no word that a row reads may be changed meanwhile, but for those that it waits for,
+and if of several packets for one word it does not matter which is first: all combine in place by
+one operator that is built in. Then all words of a step may be read before any is written; but for
+those that stream, which go on by as many as have come, again and again.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.pieces import offsets_of, ranges
+from ..program.streams import NO_FEEDER
+from ..program.table import Numbers, ProgramTable
+from .timetable import Timetable
+
+Words = npt.NDArray[np.uint64]
+
+
+class Moved(NamedTuple):
+    """What a program has moved.
+
+    memory
+        The message memories at the end: shape (nodes, message words).
+    payload
+        The words of all rows as they were sent, one row after the other.
+    """
+
+    memory: Words
+    payload: Words
+
+
+def moved(program: ProgramTable, times: Timetable, memory: Words) -> Moved:
+    """Move the words of all steps; ``memory`` is not changed."""
+    result = Moved(memory.copy(), np.zeros(int(program.length.sum()), dtype=np.uint64))
+    first = offsets_of(program.length)
+    order = np.argsort(program.step, kind="stable")
+    bounds = np.searchsorted(program.step[order], np.arange(1, program.steps + 2))
+    for begin, end in pairwise(bounds):
+        rows = order[begin:end]
+        gone, upto = np.zeros((2, len(rows)), dtype=np.int64)
+        while True:
+            gone, upto = upto, _may_go(program, times, rows, upto)
+            if (upto == gone).all():
+                break
+            count = upto - gone
+            row, word = np.repeat(rows, count), ranges(gone, count)
+            result.payload[first[row] + word] = _move(program, times, result.memory, row, word)
+    return result
+
+
+def _may_go(program: ProgramTable, times: Timetable, rows: Numbers, gone: Numbers) -> Numbers:
+    """How many words of each of a step's rows may have gone when ``gone`` have."""
+    fed, length = times.feeder[rows], program.length[rows]
+    if (fed == NO_FEEDER).all():
+        return length
+    come = np.zeros(len(program.step), dtype=np.int64)
+    come[rows] = gone
+    return np.where(fed == NO_FEEDER, length, np.minimum(program.lead[rows] + come[fed], length))
+
+
+def _move(
+    program: ProgramTable, times: Timetable, memory: Words, row: Numbers, word: Numbers
+) -> Words:
+    """Read words of rows, write them all, combined where they are, and tell what was read."""
+    window, operator = program.window[row], program.operator[row]
+    coming = memory[program.row_node[row], _address(program.source_address[row], word, window)]
+    node, address = times.target[row], _address(program.target_address[row], word, window)
+    replaces = operator == 0
+    memory[node[replaces], address[replaces]] = coming[replaces]
+    half = 1 << (program.config.address_bits - 1)
+    for number in np.unique(operator[~replaces]).tolist():
+        chosen = program.config.operators[(number - 1) // 2]
+        here = np.flatnonzero(operator == number)
+        # Of several words for one place, the first ones are combined, then the second ones.
+        while here.size:
+            place = node[here] * program.config.message_words + address[here]
+            one = np.unique(place, return_index=True)[1]
+            now = here[one]
+            there = memory[node[now], address[now] ^ (0 if number % 2 else half)]
+            bits = program.config.flit_width
+            memory[node[now], address[now]] = chosen.combine(there, coming[now], bits)
+            here = np.delete(here, one)
+    return coming
+
+
+def _address(first: Numbers, word: Numbers, window: Numbers) -> Numbers:
+    """The address of a word of a message that begins at ``first``, in its window."""
+    address = first + word
+    if not window.any():
+        return address
+    inside = (np.int64(1) << window) - 1
+    return np.where(window > 0, (first & ~inside) | (address & inside), address)

@@ -1,0 +1,313 @@
+"""Bridges by themselves: handshakes, accesses that are given up, parts of words, reset."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
+from helpers.amaranth_simulation import simulate
+from helpers.router_page import cells, section
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.buses import HostBus, TileBus, require_buses
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import mesh
+from eyecast.rtl.axi4_lite import Axi4Lite
+from eyecast.rtl.axi_stream import StreamReader, StreamWriter
+from eyecast.rtl.engine import engine_signature
+from eyecast.rtl.wishbone import Wishbone
+
+CONFIG = NetworkConfig(
+    topology=mesh((2,)), programs=1, tile_ports=True, message_words=20, table_words=16
+)
+NO_SUCH_WORD = 1
+OKAY, DECERR = 0, 3
+SIZE = 4
+MESSAGES = 2 << 1 + 5 + 2
+"""The byte address of node 0's messages: region, node, word, byte."""
+REFUSED = 7 * SIZE
+
+
+def with_reset(bridge: Any) -> tuple[Module, Signal]:
+    """A bridge in a module of its own, and its reset."""
+    m, reset = Module(), Signal()
+    m.domains += ClockDomain("sync")
+    m.d.comb += ResetSignal().eq(reset)
+    m.submodules.bridge = bridge
+    return m, reset
+
+
+def of_bus(*directions: str) -> Callable[[Any], Iterable[tuple[Any, list[str], list[str]]]]:
+    """The buses of a bridge, each with the names of its inputs and of its outputs."""
+
+    def listed(bridge: Any) -> Iterable[tuple[Any, list[str], list[str]]]:
+        for name in directions:
+            bus = getattr(bridge, name)
+            flows: dict[str, list[str]] = {"In": [], "Out": []}
+            for member, each in bus.signature.members.items():
+                flows[each.flow.name].append(member)
+            yield bus, flows["In"], flows["Out"]
+
+    return listed
+
+
+OF_HOST = ("host.ready", "host.answered", "host.refusal", "host.read_data")
+BRIDGES = {
+    "axi4-lite": (Axi4Lite, of_bus("bus"), OF_HOST),
+    "wishbone": (Wishbone, of_bus("bus"), OF_HOST),
+    "writer": (StreamWriter, of_bus("stream"), ("ready",)),
+    "reader": (StreamReader, of_bus("commands", "stream"), ("ready", "data")),
+}
+
+
+@pytest.mark.parametrize("name", BRIDGES)
+def test_no_output_of_a_bus_depends_on_its_inputs_at_once(name: str) -> None:
+    make, buses, of_network = BRIDGES[name]
+    bridge, draw = make(CONFIG), random.Random(name)
+    module, _ = with_reset(bridge)
+    seen: Counter[str] = Counter()
+
+    def member(path: str) -> Any:
+        port, _, rest = path.partition(".")
+        return getattr(getattr(bridge, port), rest) if rest else getattr(bridge, port)
+
+    async def bench(ctx: Any) -> None:
+        for _ in range(100):
+            await ctx.tick()
+            for path in of_network:
+                ctx.set(member(path), draw.getrandbits(len(member(path))))
+            shown = []
+            for _ in range(3):
+                outputs = {}
+                for bus, inputs, _ in buses(bridge):
+                    for each in inputs:
+                        signal = getattr(bus, each)
+                        # Ones are rare in addresses, and frequent in handshakes.
+                        frequent = len(getattr(signal, "as_value", lambda s=signal: s)()) == 1
+                        word = draw.choice((0, 1, 1, 1)) if frequent else draw.getrandbits(9)
+                        ctx.set(signal, word)
+                for bus, _, names in buses(bridge):
+                    outputs |= {(id(bus), each): ctx.get(getattr(bus, each)) for each in names}
+                    seen.update(each for each in names if outputs[id(bus), each])
+                shown.append(outputs)
+            assert shown[0] == shown[1] == shown[2]
+
+    simulate(module, bench)
+    for _, _, names in buses(bridge):
+        # Each output was 1 at times: what is compared is not always the same.
+        assert set(names) <= set(seen), name
+
+
+class Network:
+    """What a bridge asks of a network, which answers after some cycles with the address."""
+
+    def __init__(self, bridge: Any, wait: int = 3) -> None:
+        self.host, self.wait = bridge.host, wait
+        self.asked: list[tuple[int, ...]] = []
+
+    async def answer(self, ctx: Any) -> None:
+        host = self.host
+        ctx.set(host.ready, 1)
+        while True:
+            while not ctx.get(host.valid):
+                await ctx.tick()
+            names = ("write", "space", "node", "address", "write_data")
+            self.asked.append(tuple(int(ctx.get(getattr(host, name))) for name in names))
+            await ctx.tick()
+            ctx.set(host.ready, 0)
+            for _ in range(self.wait):
+                await ctx.tick()
+            ctx.set(host.read_data, 1000 + self.asked[-1][3])
+            ctx.set(host.answered, 1)
+            await ctx.tick()
+            ctx.set(host.answered, 0)
+            ctx.set(host.read_data, 0)
+            ctx.set(host.ready, 1)
+
+
+def tried(bridge: Any, bench: Callable[[Any, Signal], Any]) -> Network:
+    """Run a bench with a bridge between it and a network."""
+    module, reset = with_reset(bridge)
+    network = Network(bridge)
+
+    async def run(ctx: Any) -> None:
+        await bench(ctx, reset)
+
+    simulate(module, run, network.answer)
+    return network
+
+
+async def wishbone(ctx: Any, bus: Any, address: int, data: int | None = None, sel: int = 15) -> Any:
+    """One access; what was answered, and the word read."""
+    ctx.set(bus.cyc_i, 1)
+    ctx.set(bus.stb_i, 1)
+    ctx.set(bus.adr_i, address)
+    ctx.set(bus.we_i, data is not None)
+    ctx.set(bus.dat_i, data or 0)
+    ctx.set(bus.sel_i, sel)
+    for _ in range(20):
+        await ctx.tick()
+        if ctx.get(bus.ack_o) or ctx.get(bus.err_o):
+            answer = "ack" if ctx.get(bus.ack_o) else "err"
+            assert not ctx.get(bus.stall_o)
+            word = ctx.get(bus.dat_o)
+            await ctx.tick()
+            ctx.set(bus.stb_i, 0)
+            return answer, word
+        assert ctx.get(bus.stall_o)
+    raise AssertionError("no answer")
+
+
+@pytest.mark.parametrize("cycles", range(1, 5))
+def test_an_access_of_wishbone_that_is_given_up_is_not_answered(cycles: int) -> None:
+    bridge = Wishbone(CONFIG)
+    bus = bridge.bus
+
+    async def bench(ctx: Any, _reset: Signal) -> None:
+        await ctx.tick()
+        ctx.set(bus.cyc_i, 1)
+        ctx.set(bus.stb_i, 1)
+        ctx.set(bus.adr_i, MESSAGES + 5 * SIZE)
+        for _ in range(cycles):
+            await ctx.tick()
+        assert not ctx.get(bus.ack_o)
+        ctx.set(bus.stb_i, 0)
+        await ctx.tick()
+        # The next one gets its own answer, not that of the one before it.
+        assert await wishbone(ctx, bus, MESSAGES + 6 * SIZE) == ("ack", 1006)
+
+    assert tried(bridge, bench).asked[-1][1:4] == (0, 0, 6)
+
+
+def test_parts_of_words_on_wishbone() -> None:
+    bridge = Wishbone(CONFIG)
+    bus, place = bridge.bus, MESSAGES + 3 * SIZE
+
+    async def bench(ctx: Any, _reset: Signal) -> None:
+        for sel in range(1, 15):
+            assert await wishbone(ctx, bus, place, 7, sel) == ("err", 0)
+            assert await wishbone(ctx, bus, REFUSED) == ("ack", place | NO_SUCH_WORD)
+        assert await wishbone(ctx, bus, place + SIZE, 7, 0) == ("ack", 0)
+        assert await wishbone(ctx, bus, REFUSED) == ("ack", place | NO_SUCH_WORD)
+        assert (await wishbone(ctx, bus, place, 7))[0] == "ack"
+        assert await wishbone(ctx, bus, place + 2, sel=1) == ("ack", 1003)
+
+    assert tried(bridge, bench).asked == [(1, 0, 0, 3, 7), (0, 0, 0, 3, 0)]
+
+
+def test_parts_of_words_on_axi4_lite() -> None:
+    bridge = Axi4Lite(CONFIG)
+    bus = bridge.bus
+
+    async def write(ctx: Any, strobes: int) -> int:
+        for name, value in (("awvalid", 1), ("wvalid", 1), ("wstrb", strobes), ("bready", 1)):
+            ctx.set(getattr(bus, name), value)
+        for _ in range(20):
+            # As they are at the clock's edge: the network sets its answer later in the cycle.
+            *_, awready, wready = await ctx.tick().sample(bus.awready, bus.wready)
+            assert awready == wready
+            if awready:
+                break
+        ctx.set(bus.awvalid, 0)
+        ctx.set(bus.wvalid, 0)
+        assert ctx.get(bus.bvalid)
+        return int(ctx.get(bus.bresp))
+
+    async def bench(ctx: Any, _reset: Signal) -> None:
+        ctx.set(bus.awaddr, MESSAGES)
+        for strobes in range(16):
+            expected = OKAY if strobes in (0, 15) else DECERR
+            assert await write(ctx, strobes) == expected
+            await ctx.tick()
+
+    assert tried(bridge, bench).asked == [(1, 0, 0, 0, 0)]
+
+
+def test_reads_and_writes_of_axi4_lite_take_turns() -> None:
+    """Also where the answer to a read is not taken: it stays, and only writes go on."""
+    bridge = Axi4Lite(CONFIG)
+    bus, held = bridge.bus, {}
+
+    async def bench(ctx: Any, _reset: Signal) -> None:
+        for name in ("awvalid", "wvalid", "bready", "arvalid", "rready"):
+            ctx.set(getattr(bus, name), 1)
+        ctx.set(bus.wstrb, 15)
+        ctx.set(bus.awaddr, MESSAGES)
+        ctx.set(bus.araddr, MESSAGES + 9 * SIZE)
+        for _ in range(70):
+            await ctx.tick()
+        ctx.set(bus.rready, 0)
+        for cycle in range(70):
+            await ctx.tick()
+            if ctx.get(bus.rvalid):
+                ctx.set(bus.araddr, MESSAGES + cycle % 16 * SIZE)
+                held.setdefault("word", ctx.get(bus.rdata))
+            assert bool(held) == ctx.get(bus.rvalid)
+            assert not held or ctx.get(bus.rdata) == held["word"] == 1009
+
+    asked = [write for write, *_ in tried(bridge, bench).asked]
+    turns = len(asked) // 2
+    assert turns > 6
+    assert asked[:turns] == [place % 2 ^ asked[0] for place in range(turns)]
+    assert asked[-4:] == [1] * 4
+
+
+def test_nothing_is_asked_before_the_controller_has_left_its_reset() -> None:
+    bridge = Wishbone(CONFIG)
+    bus = bridge.bus
+
+    async def bench(ctx: Any, reset: Signal) -> None:
+        ctx.set(reset, 1)
+        for name in ("cyc_i", "stb_i", "adr_i"):
+            ctx.set(getattr(bus, name), MESSAGES if name == "adr_i" else 1)
+        for _ in range(3):
+            await ctx.tick()
+            assert not ctx.get(bridge.host.valid)
+        ctx.set(reset, 0)
+        # In the first cycle without reset the controller, behind a register, is still in it.
+        assert not ctx.get(bridge.host.valid)
+        await ctx.tick()
+        assert ctx.get(bridge.host.valid)
+
+    tried(bridge, bench)
+
+
+@pytest.mark.parametrize(
+    ("changes", "buses", "said"),
+    [
+        (
+            {"programs": 0, "tile_ports": False},
+            (HostBus.WISHBONE, None),
+            "programs must be at least 1 for wishbone, not 0",
+        ),
+        (
+            {"tile_ports": False},
+            (None, TileBus.AXI_STREAM),
+            "tile ports must be given for axi-stream, not left out",
+        ),
+    ],
+)
+def test_a_bus_in_front_of_nothing_is_refused(
+    changes: dict[str, Any], buses: tuple[Any, Any], said: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        require_buses(replace(CONFIG, **changes), *buses)
+    assert str(refused.value) == said
+
+
+def test_ports_have_the_names_of_the_page() -> None:
+    said = [
+        name for row in cells(section("### AXI4-Lite")) for name in row if name.startswith("s_axi_")
+    ]
+    engine = engine_signature(CONFIG, HostBus.AXI4_LITE, TileBus.AXI_STREAM)
+    assert {name for name in engine.members if name.startswith("s_axi_")} == set(said)
+    said = [
+        name for row in cells(section("### Wishbone")) for name in row if name.startswith("wb_")
+    ]
+    engine = engine_signature(CONFIG, HostBus.WISHBONE, None)
+    assert {name for name in engine.members if name.startswith("wb_")} == set(said)

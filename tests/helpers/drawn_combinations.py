@@ -1,0 +1,162 @@
+"""Programs that combine and stream, drawn at random for one network: what must meet meets.
+
+What their memories must hold behind them is said by :mod:`helpers.untimed`.
+"""
+
+from __future__ import annotations
+
+import random
+
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.segment import Segment
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
+
+
+class Drawing:
+    """Draws programs for a mesh of two axes; the memories' size must be a power of two."""
+
+    def __init__(self, config: NetworkConfig, seed: int) -> None:
+        self.config, self.draw = config, random.Random(seed)
+        self.half = config.message_words // 2
+        self.rows: list[list[Row]] = [[] for _ in range(config.topology.nodes)]
+        self.receives: list[list[tuple[int, int]]] = [[] for _ in self.rows]
+
+    def program(self, steps: int) -> Program:
+        """A program of so many steps, each of any kind that the network has."""
+        kinds = [self._meetings if self.config.all_port else self._pairs]
+        if self.config.streams and not self.config.all_port:
+            kinds += [self._chain, self._ring]
+        for step in range(1, steps + 1):
+            self.draw.choice(kinds)(step)
+        return Program.from_rows(
+            self.config,
+            "full-duplex",
+            self.rows,
+            [[step for step, _ in received] for received in self.receives],
+            receive_ports=[[port for _, port in received] for received in self.receives],
+        )
+
+    def _put(self, source: int, target: int, **fields: int) -> None:
+        """Add a row, and its receive."""
+        route = self._route(source, target)
+        fields = {"operator": 0, "stream": 0, "lead": 0, "window": 0, **fields}
+        self.rows[source].append(Row(route=route, start=None, continued=False, **fields))
+        self.receives[target].append((fields["step"], 0))
+
+    def _route(self, source: int, target: int) -> tuple[Segment, ...]:
+        """Along axis 0, then along axis 1, on any VC."""
+        width = self.config.topology.dims[0]
+        vc = self.draw.randrange(self.config.vcs)
+        ways = (target % width - source % width, target // width - source // width)
+        return tuple(
+            Segment(1 + 2 * axis + (way < 0), abs(way), vc) for axis, way in enumerate(ways) if way
+        )
+
+    def _operator(self, *, across: bool = True) -> int:
+        code = self.draw.randrange(2 * len(self.config.operators) + 1)
+        return code if across or not code else code - 1 + code % 2
+
+    def _pairs(self, step: int) -> None:
+        """Each node sends to another, from the half that nobody writes to in this step."""
+        nodes = [node for node in range(len(self.rows)) if self.draw.random() < 0.9]
+        to = self.draw.sample(nodes, len(nodes))
+        base = self.half * (step % 2)
+        for source, target in zip(nodes, to, strict=True):
+            if source != target:
+                length = self.draw.randrange(self.half // 2)
+                first = [self.draw.randrange(self.half - length) for _ in range(2)]
+                self._put(
+                    source,
+                    target,
+                    step=step,
+                    source_address=base + first[0],
+                    target_address=(self.half - base) + first[1],
+                    length=length,
+                    operator=self._operator(),
+                )
+
+    def _chain(self, step: int) -> None:
+        """A message goes from node to node, each of which may combine it and sends it on."""
+        nodes = self.draw.sample(range(len(self.rows)), self.draw.randrange(2, len(self.rows) + 1))
+        window = self.draw.choice([0, self.config.address_bits - 2])
+        length = self.draw.randrange(1, self.half // 2 + 1)
+        ends = list(zip(nodes, nodes[1:], strict=False))
+        # In one half, and with one place for all, so that nothing else is sent on.
+        first = self.half * self.draw.randrange(2)
+        if not window:
+            first += self.draw.randrange(self.half - length)
+        else:
+            first += self.draw.randrange(1 << window)
+        for place_in_chain, (source, target) in enumerate(ends):
+            self._put(
+                source,
+                target,
+                step=step,
+                source_address=first,
+                target_address=first,
+                length=length,
+                operator=self._operator(),
+                stream=int(place_in_chain > 0),
+                window=window,
+            )
+
+    def _ring(self, step: int) -> None:
+        """Each sends its own words, then what comes, all the way round a window."""
+        window = self.draw.randrange(2, self.config.address_bits)
+        count = min(len(self.rows), 1 << window)
+        nodes = self.draw.sample(range(len(self.rows)), self.draw.randrange(2, count + 1))
+        lead = self.draw.randrange(1, (1 << window) // len(nodes) + 1)
+        base = self.draw.randrange(self.config.message_words >> window) << window
+        turn, size = self.draw.randrange(1 << window), 1 << window
+        own = [base + (turn - number * lead) % size for number in range(len(nodes))]
+        for number, source in enumerate(nodes):
+            following = (number + 1) % len(nodes)
+            self._put(
+                source,
+                nodes[following],
+                step=step,
+                source_address=own[number],
+                # What comes lies behind the words that a node sends first.
+                target_address=base + (own[following] + lead) % size,
+                length=lead * (len(nodes) - 1),
+                operator=0,
+                stream=1,
+                lead=lead,
+                window=window,
+            )
+
+    def _meetings(self, step: int) -> None:
+        """On all ports at once, into the same words by one operator, or each lane into its own."""
+        topology, lanes = self.config.topology, self.config.lanes
+        base = self.half * (step % 2)
+        shared = self._operator(across=False)
+        together = shared > 0 and self.draw.random() < 0.6
+        room = self.half if together else self.half // lanes
+        for port in range(1, lanes + 1):
+            hops = 1 + self.draw.randrange(2)
+            for source in range(topology.nodes):
+                target, peer = source, 0
+                for _ in range(hops):
+                    if target >= 0:
+                        target, peer = topology.neighbor[target, port], topology.peer[target, port]
+                if target < 0 or self.draw.random() < 0.2:
+                    continue
+                length = self.draw.randrange(room)
+                first = [self.draw.randrange(room - length) for _ in range(2)]
+                lane = 0 if together else room * (int(peer) - 1)
+                row = Row(
+                    step,
+                    (Segment(port, hops, self.draw.randrange(self.config.vcs)),),
+                    base + first[0],
+                    self.half - base + lane + first[1],
+                    length,
+                    operator=shared if together else self._operator(),
+                )
+                self.rows[source].append(row)
+                self.receives[target].append((step, int(peer)))
+
+
+def drawn_program(config: NetworkConfig, seed: int, steps: int) -> Program:
+    """A program of that many steps, each of any kind that the network has."""
+    return Drawing(config, seed).program(steps)

@@ -1,0 +1,138 @@
+"""Reductions drawn at random: network with faults, collective, algorithm, operator, words, ports.
+
+What must be in the memories afterwards is worked out from what was put in by a function of NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.registry import algorithms_for
+from eyecast.model.collectives.request import Request
+from eyecast.model.compare.case import Case
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.faults import draw_faults, with_faults
+from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
+from eyecast.model.program.compiler import Compiled, fit
+from eyecast.model.schedule.collective import REDUCTIONS
+from eyecast.model.schedule.schedule import Schedule
+
+BY_NUMPY: dict[str, Callable[..., np.ndarray]] = {
+    "add": np.add.reduce,
+    "min": np.minimum.reduce,
+    "max": np.maximum.reduce,
+    "min-signed": np.minimum.reduce,
+    "max-signed": np.maximum.reduce,
+    "and": np.bitwise_and.reduce,
+    "or": np.bitwise_or.reduce,
+    "xor": np.bitwise_xor.reduce,
+}
+"""The functions; words of 32 bits are uint32 for all, and int32 for those of signed numbers."""
+
+WIDTH = 32
+
+
+def by_numpy(operator: str, contributions: np.ndarray) -> np.ndarray:
+    """The reduction of ``contributions``, shape (contributors, words), as words of 32 bits."""
+    kind = np.int32 if operator.endswith("signed") else np.uint32
+    found = BY_NUMPY[operator](contributions.astype(np.uint32).view(kind), axis=0, dtype=kind)
+    return found.view(np.uint32).astype(np.uint64)
+
+
+def draw_network(draw: np.random.Generator) -> Topology:
+    """A small grid or hypercube, one in three with faults."""
+    sides = tuple(int(side) for side in draw.integers(2, 5, draw.integers(1, 3)))
+    kind = draw.integers(5)
+    if kind == 0:
+        return hypercube(int(draw.integers(1, 5)))
+    if kind == 1:
+        return ring(int(draw.integers(2, 11)))
+    network = (torus if kind == 2 else mesh)(sides)
+    if draw.integers(3) == 0:
+        seed = int(draw.integers(1 << 30))
+        network = with_faults(network, draw_faults(network, 0.15, seed=seed))
+    return network
+
+
+def draw_reduction(draw: np.random.Generator, topology: Topology) -> Schedule | None:
+    """A reduction on ``topology`` that some algorithm serves, proved; None after ten tries."""
+    for _ in range(10):
+        collective = REDUCTIONS[draw.integers(len(REDUCTIONS))]
+        algorithms = algorithms_for(collective)
+        algorithm = algorithms[draw.integers(len(algorithms))]
+        working = topology.working_nodes
+        request = Request(
+            topology=topology,
+            words=int(draw.integers(1, 24)),
+            source=int(draw.choice(working)) if collective == "reduce" else None,
+            all_port="all_port" in algorithm.takes and bool(draw.integers(2)),
+            operator=str(draw.choice(list(BY_NUMPY))),
+        )
+        try:
+            schedule = algorithm.generate(request)
+        except InvalidInput:
+            continue
+        schedule.check()
+        return schedule
+    return None
+
+
+def draw_cases(draw: np.random.Generator, count: int) -> Iterator[Case]:
+    """So many cases, each on a network of its own."""
+    while count:
+        topology = draw_network(draw)
+        schedule = draw_reduction(draw, topology)
+        if schedule is not None:
+            yield case_of(schedule, int(draw.integers(1 << 30)))
+            count -= 1
+
+
+def case_of(schedule: Schedule, seed: int) -> Case:
+    """The case of a schedule on a network with as little room as it needs."""
+    config = NetworkConfig(
+        topology=schedule.topology,
+        message_words=2,
+        table_words=2,
+        steps=1,
+        all_port=schedule.port_model == "all-port",
+    )
+    (compiled,) = fit(config, [schedule])[1]
+    return Case.of(compiled, timing="barrier", seed=seed)
+
+
+def wrong_nodes(case: Case, memory: np.ndarray) -> list[tuple[int, int]]:
+    """(node, block) where ``memory`` does not end with NumPy's reduction of what was put in.
+
+    What was put in is read from the memories before the run: a contribution lies at the block's
+    address, or at the same place of the upper half of the memory.
+    """
+    blocks, layout, config = case.schedule.blocks, case.payload.layout, case.program.config
+    before = case.payload.memory(config)
+    everyone = [*set(range(len(memory))) - set(case.schedule.topology.faulty_nodes)]
+    wrong = []
+    for block, operator in enumerate(blocks.operator):
+        given = blocks.contributors[block]
+        words = int(blocks.words[block])
+        contributions = []
+        for node in everyone if given is None else given:
+            places = [layout.address(node, block)]
+            if layout.turns.any:
+                places.append(places[0] + (1 << (config.address_bits - 1)))
+            loaded = [before[node, place : place + words] for place in places]
+            # Drawn words are all 0 about never.
+            contributions.append(max(loaded, key=lambda found: int(found.any())))
+        expected = by_numpy(operator, np.array(contributions))
+        owed = blocks.owed[block]
+        for node in everyone if owed is None else owed:
+            begin = layout.address(node, block)
+            if not np.array_equal(memory[node, begin : begin + words], expected):
+                wrong.append((node, block))
+    return wrong
+
+
+def together(schedules: Sequence[Schedule], config: NetworkConfig) -> list[Compiled]:
+    """All of ``schedules``, compiled for one network."""
+    return fit(config, schedules)[1]

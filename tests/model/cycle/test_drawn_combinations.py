@@ -1,0 +1,59 @@
+"""Drawn programs that combine, stream and run round in windows, against an untimed interpreter.
+
+What the memories hold at the end depends on no time (``helpers.untimed``), whatever the network:
+its VCs, depths, registers and latencies are drawn, and flits wait for each other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers.drawn import Drawn, draw_network
+from helpers.untimed import carried_out
+
+from eyecast.model.cycle.model import run
+from eyecast.model.program.deadlock import DeadlockError, certify
+from eyecast.model.program.payload import random_words
+from eyecast.model.program.program import Program
+
+
+def draw_program(seed: int) -> Program:
+    draw = np.random.default_rng(seed)
+    config = draw_network(draw)
+    drawn = Drawn(draw, config)
+    for step in range(1, int(draw.integers(2, 5))):
+        drawn.came = {}
+        for _ in range(3 * config.topology.nodes):
+            drawn.add_packet(step)
+    made = drawn.program()
+    made.check()
+    return made
+
+
+def compare(seeds: range) -> int:
+    """Run the programs of some seeds; how many were free of deadlock."""
+    ran = 0
+    for seed in seeds:
+        made = draw_program(seed)
+        try:
+            certify(made)
+        except DeadlockError:
+            continue
+        config = made.config
+        memory = random_words(config, (made.nodes, config.message_words), seed)
+        expected = carried_out(made, memory, seed)
+        result = run(made, memory, timing="barrier", record_trace=False)
+        assert result.finished, seed
+        assert not result.flags.any(), seed
+        assert (result.memory == expected).all(), seed
+        ran += 1
+    return ran
+
+
+def test_drawn_programs_leave_the_words_that_no_time_changes() -> None:
+    assert compare(range(40)) > 12
+
+
+@pytest.mark.slow
+def test_many_drawn_programs_leave_the_words_that_no_time_changes() -> None:
+    assert compare(range(100, 3000)) > 1200

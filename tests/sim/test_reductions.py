@@ -1,0 +1,65 @@
+"""Drawn reductions on the hardware: the sums are NumPy's, and every flit is as predicted."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from helpers.drawn_reductions import draw_reduction, together, wrong_nodes
+
+from eyecast.model.compare.case import Case
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.operators import BUILT_IN
+from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.sim.verify import verify
+
+
+def drawn(topology: Topology, count: int, *, all_port: bool) -> list[Schedule]:
+    """So many reductions on one network, for its ports."""
+    draw = np.random.default_rng(topology.nodes)
+    found: list[Schedule] = []
+    while len(found) < count:
+        schedule = draw_reduction(draw, topology)
+        if schedule is not None and (schedule.port_model == "all-port") == all_port:
+            found.append(schedule)
+    return found
+
+
+def check_on_hardware(topology: Topology, count: int, *, all_port: bool = False) -> None:
+    """Carry out drawn reductions on one network that is built with all operators."""
+    operators = tuple(BUILT_IN.values())
+    config = NetworkConfig(topology=topology, all_port=all_port, operators=operators)
+    compiled = together(drawn(topology, count, all_port=all_port), config)
+    cases = [Case.of(each, timing="barrier", seed=seed) for seed, each in enumerate(compiled)]
+    for result in verify(cases):
+        wrong = [check for check in result.checks if not check.agrees]
+        assert not wrong, (result.case, wrong)
+        assert wrong_nodes(result.case, result.measured.memory) == [], result.case
+
+
+def test_a_few() -> None:
+    check_on_hardware(mesh((2, 2)), 16)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("topology", "all_port"),
+    [
+        (mesh((3, 2)), False),
+        (torus((3, 3)), True),
+        (hypercube(3), False),
+        (with_faults(mesh((3, 3)), [4], [(0, 1)]), False),
+    ],
+    ids=repr,
+)
+def test_five_hundred(topology: Topology, all_port: bool) -> None:
+    check_on_hardware(topology, 125, all_port=all_port)
+
+
+def test_what_is_drawn_is_of_all_kinds() -> None:
+    """So that the few and the five hundred are not all of one collective."""
+    seen = Counter(each.collective for each in drawn(mesh((2, 2)), 16, all_port=False))
+    assert {"reduce", "reduce-scatter", "all-reduce", "barrier"} == set(seen)
