@@ -65,7 +65,9 @@ def a_flit_late(package: Path) -> None:
     network = package / "rtl" / "eyecast_network.v"
     for name in ("valid", "flit"):
         found = re.search(
-            rf"eyecast_tile tile_5 \(.*?\.inputs__1__{name}\((\w+)\)", network.read_text(), re.DOTALL
+            rf"eyecast_tile tile_5 \(.*?\.inputs__1__{name}\((\w+)\)",
+            network.read_text(),
+            re.DOTALL,
         )
         assert found
         delay(network, found[1], found.end())
@@ -213,7 +215,11 @@ def test_verilator_passes_alone(eyecast: Command, kind: str, tmp_path: Path) -> 
     alone = Path(shutil.move(package, tmp_path / "alone"))
     variables = dict(environment()) | {"PYTHONPATH": ""}
     made = subprocess.run(
-        ["make", "verilator"], cwd=alone / "sim", env=variables, capture_output=True, text=True,
+        ["make", "verilator"],
+        cwd=alone / "sim",
+        env=variables,
+        capture_output=True,
+        text=True,
         check=False,
     )
     assert "PASS: " in made.stdout, made.stdout[-2000:] + made.stderr[-2000:]
@@ -228,7 +234,11 @@ def test_fusesoc_runs_the_bench(eyecast: Command) -> None:
     fusesoc = [sys.executable, "-m", "fusesoc.main", "--cores-root", "."]
     run = subprocess.run(
         [*fusesoc, "run", "--target=sim", "eyecast:ip:engine"],
-        cwd=package, env=dict(os.environ), capture_output=True, text=True, check=False,
+        cwd=package,
+        env=dict(os.environ),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert "PASS: " in run.stdout
@@ -239,7 +249,10 @@ def test_fusesoc_runs_the_bench(eyecast: Command) -> None:
     [
         (("-o", "full"), "output folder full must be empty or not there, not files in it"),
         (("-o", "full/file"), "output folder full/file must be a folder, not a file"),
-        (("-o", "none/here"), "output folder none/here must be in a folder that is there, not none"),
+        (
+            ("-o", "none/here"),
+            "output folder none/here must be in a folder that is there, not none",
+        ),
         (("-o", "out", "--programs", "0"), "programs must be 1 to 15 in a package, not 0"),
         (
             ("-o", "out", "--tile", "axi-stream"),
