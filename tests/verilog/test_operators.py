@@ -44,7 +44,7 @@ RESULTS: dict[str, tuple[int, Callable[..., object], Callable[[int, int, int], i
     "at_least": (1, lambda a, b, c: a + b >= c, lambda a, b, c: a + b >= c),
     "shifted": (7, lambda a, b, c: a >> c, lambda a, b, c: a >> c),
     "shifted_up": (14, lambda a, b, c: a << c, lambda a, b, c: a << c),
-    "bit": (1, lambda a, b, c: a.bit_select(c, 1), lambda a, b, c: a >> c & 1),
+    "one_bit": (1, lambda a, b, c: a.bit_select(c, 1), lambda a, b, c: a >> c & 1),
     "two_bits": (2, lambda a, b, c: a.bit_select(b, 2), lambda a, b, c: a >> b & 3),
     "chosen": (7, lambda a, b, c: Mux(b > c, a, b), lambda a, b, c: a if b > c else b),
     "odd": (1, lambda a, b, c: a.xor(), lambda a, b, c: a.bit_count() & 1),
