@@ -255,9 +255,11 @@ def _verify(comparison: SideBySide, cases: Sequence[Case]) -> None:
         refusal = next(iter(comparison.entries[0].refusals.values()))
         raise InvalidInput(f"--rtl has nothing to run: {refusal}")
     with progress("verifying", len(cases), shown=True) as (say, advance):
-        for result in verify(cases, on_build=lambda: say(BUILDING)):
-            entries[result.case.schedule.algorithm].verified[result.case.timing] = result
-            advance()
+        for streams in {case.program.config.streams for case in cases}:
+            some = [case for case in cases if case.program.config.streams == streams]
+            for result in verify(some, on_build=lambda: say(BUILDING)):
+                entries[result.case.schedule.algorithm].verified[result.case.timing] = result
+                advance()
 
 
 def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:

@@ -72,7 +72,8 @@ class Execution:
         self._writer: list[dict[Slot, tuple[int, int]]] = [{} for _ in range(algorithm.ranks)]
         for rank in range(algorithm.ranks):
             for place in range(self._own_chunks(rank)):
-                self._memory[rank][self._slot(rank, ("i", place))] = rank * self.stride + place
+                first = self._first_chunk(rank, place)
+                self._memory[rank][self._slot(rank, ("i", place))] = first
         self._blocks = {
             (rank, number): block
             for rank, blocks in enumerate(algorithm.gpus)
@@ -95,6 +96,10 @@ class Execution:
             {offset: chunk for (buffer, offset), chunk in memory.items() if buffer == "o"}
             for memory in self._memory
         ]
+
+    def _first_chunk(self, rank: int, place: int) -> int:
+        """The chunk that stands at a place of the input of a GPU."""
+        return rank * self.stride + place
 
     def _own_chunks(self, rank: int) -> int:
         """Chunks of the input of a GPU."""
@@ -163,22 +168,29 @@ class Execution:
 
     def _carry_out(self, key: Block, step: Step) -> None:
         """Move the chunks of a step, which need not wait."""
-        rank, block = key[0], self._blocks[key]
+        block = self._blocks[key]
         if step.kind == "nop":
             return
-        chunks = self._receive(key, step) if step.receives else self._load(key, step)
-        if step.kind != "s":
-            buffer, offset = step.target
-            for place, chunk in enumerate(chunks, offset):
-                slot = self._slot(rank, (buffer, place))
-                self._memory[rank][slot] = chunk
-                self._writer[rank][slot] = (key[1], self._done[key])
+        if step.receives:
+            _, chunks = self._receive(key, step)
+        else:
+            chunks = self._load(key, step, step.source)
+        if step.stores:
+            self._store(key, step, chunks)
         if step.sends:
             self._send(key, block, step, chunks)
 
-    def _load(self, key: Block, step: Step) -> list[int]:
-        """The chunks that a step reads from the memory of its GPU, each after it is written."""
-        rank, (buffer, offset) = key[0], step.source
+    def _store(self, key: Block, step: Step, chunks: list[int]) -> None:
+        """Put chunks where a step writes them."""
+        rank, (buffer, offset) = key[0], step.target
+        for place, chunk in enumerate(chunks, offset):
+            slot = self._slot(rank, (buffer, place))
+            self._memory[rank][slot] = chunk
+            self._writer[rank][slot] = (key[1], self._done[key])
+
+    def _load(self, key: Block, step: Step, first: Slot) -> list[int]:
+        """The chunks that a step reads from ``first`` on, each after it is written."""
+        rank, (buffer, offset) = key[0], first
         chunks = []
         for place in range(offset, offset + step.count):
             slot = self._slot(rank, (buffer, place))
@@ -193,8 +205,8 @@ class Execution:
             chunks.append(self._memory[rank][slot])
         return chunks
 
-    def _receive(self, key: Block, step: Step) -> list[int]:
-        """The chunks of the first send underway to a threadblock."""
+    def _receive(self, key: Block, step: Step) -> tuple[int, list[int]]:
+        """The first send underway to a threadblock, and its chunks."""
         rank, block = key[0], self._blocks[key]
         row, chunks, send = self._underway[block.recv, rank, block.channel].popleft()
         if len(chunks) != step.count:
@@ -205,7 +217,7 @@ class Execution:
         self._behind[key].discard(self._received.get(key, NOBODY))
         self._behind[key].add(row)
         self._received[key] = row
-        return chunks
+        return row, chunks
 
     def _send(self, key: Block, block: Threadblock, step: Step, chunks: list[int]) -> None:
         """Note a send of ``chunks``, and put it underway."""

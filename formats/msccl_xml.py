@@ -12,7 +12,9 @@
 
 Buffers are i(nput), o(utput) and s(cratch), in chunks. Steps of a threadblock are executed in
 order. "s" sends ``cnt`` chunks from srcbuf on, to GPU ``send`` of its threadblock; "r" receives
-from GPU ``recv`` into dstbuf; "rcs" receives, and sends the same on; "cpy" copies; "nop" waits. A
+from GPU ``recv`` into dstbuf; "rcs" receives, and sends the same on; "cpy" copies; "nop" waits. In
+an allreduce "rrc" combines what it receives with srcbuf, into dstbuf; "rrs" sends that on in place
+of keeping it, "rrcs" does both; and "re" combines srcbuf with dstbuf, into dstbuf. A
 step waits for step ``deps`` of threadblock ``depid`` of its GPU, which has ``hasdep``. What is sent
 on a channel from one GPU to another is received in the order in which it was sent.
 
@@ -42,14 +44,17 @@ COLLECTIVES = {
     "allgather": Collective.ALL_GATHER,
     "alltoall": Collective.ALL_TO_ALL,
     "broadcast": Collective.BROADCAST,
+    "allreduce": Collective.ALL_REDUCE,
     "custom": CUSTOM,
 }
-"""Collectives that copy, by their names in the file."""
+"""Collectives by their names in the file."""
 
-_REDUCING = ("allreduce", "reduce", "reduce_scatter")
+_UNKNOWN = ("reduce", "reduce_scatter")
+"""Collectives that the tools name, and of which they say nowhere what must be where."""
 _PROTOCOLS = ("Simple", "LL", "LL128")
 _COPYING_STEPS = ("s", "r", "rcs", "cpy", "nop")
-_REDUCING_STEPS = ("rrs", "rrc", "rrcs", "re", "ra")
+_REDUCING_STEPS = ("rrs", "rrc", "rrcs", "re")
+_STORING_STEPS = ("r", "rcs", "cpy", "rrc", "rrcs", "re")
 _BUFFERS = ("i", "o", "s")
 NOBODY = -1
 
@@ -75,12 +80,22 @@ class Step:
     @property
     def sends(self) -> bool:
         """Tell whether it sends."""
-        return self.kind in ("s", "rcs")
+        return self.kind in ("s", "rcs", "rrs", "rrcs")
 
     @property
     def receives(self) -> bool:
         """Tell whether it receives."""
-        return self.kind in ("r", "rcs")
+        return self.kind in ("r", "rcs", "rrc", "rrs", "rrcs")
+
+    @property
+    def reduces(self) -> bool:
+        """Tell whether it combines what it receives, or has in srcbuf, with what is there."""
+        return self.kind in _REDUCING_STEPS
+
+    @property
+    def stores(self) -> bool:
+        """Tell whether it writes to dstbuf."""
+        return self.kind in _STORING_STEPS
 
 
 @dataclass(frozen=True)
@@ -116,7 +131,7 @@ class Algorithm:
 
 
 def read_algorithm(file: InputFile) -> Algorithm:
-    """Read an algorithm that copies; raises :class:`.InvalidInput` for anything else."""
+    """Read an algorithm; raises :class:`.InvalidInput` for anything else."""
     xml = XmlFile(file)
     root = xml.root
     if root.tag != "algo":
@@ -124,8 +139,8 @@ def read_algorithm(file: InputFile) -> Algorithm:
     required = ("name", "proto", "nchannels", "nchunksperloop", "ngpus", "coll", "inplace")
     # Sizes of messages and of threadblocks for which it is chosen: nothing of what it moves.
     xml.require_attributes(root, required, ("outofplace", "minBytes", "maxBytes", "nthreads"))
-    if root.attrib["coll"] in _REDUCING:
-        raise xml.refusal(root, f"{root.attrib['coll']} reduces, and this version copies only")
+    if root.attrib["coll"] in _UNKNOWN:
+        raise xml.refusal(root, f"{root.attrib['coll']} is not read, of reductions only allreduce")
     collective = COLLECTIVES[xml.text(root, "coll", COLLECTIVES)]
     xml.text(root, "proto", _PROTOCOLS)
     ranks = xml.integer(root, "ngpus", 1, MOST_RANKS)
@@ -207,13 +222,14 @@ def _step(algorithm: Algorithm, element: Element, rank: int, place: int) -> Step
     xml.require_attributes(element, names)
     xml.require_empty(element)
     kind = element.attrib["type"]
-    if kind in _REDUCING_STEPS:
-        raise xml.refusal(element, f"{kind} reduces, and this version copies only")
-    xml.text(element, "type", _COPYING_STEPS)
+    if kind in _REDUCING_STEPS and algorithm.collective != Collective.ALL_REDUCE:
+        raise xml.refusal(element, f"{kind} reduces, which allreduce alone does")
+    xml.text(element, "type", (*_COPYING_STEPS, *_REDUCING_STEPS))
     xml.integer(element, "s", place, place)
     count = xml.integer(element, "cnt", 0 if kind == "nop" else 1, MOST_CHUNKS)
     slots = []
-    for side, used in (("src", kind in ("s", "cpy")), ("dst", kind in ("r", "rcs", "cpy"))):
+    reads = kind in ("s", "cpy", *_REDUCING_STEPS)
+    for side, used in (("src", reads), ("dst", kind in _STORING_STEPS)):
         buffer = xml.text(element, f"{side}buf", _BUFFERS)
         # The other side is the peer's, and says nothing of this GPU.
         high = sizes[buffer] - count if used else MOST_CHUNKS

@@ -53,9 +53,7 @@ def write_package(
         work.rename(place)
 
 
-def _fill(
-    work: Path, image: Image, collective: str, host: HostBus, tile: TileBus | None
-) -> None:
+def _fill(work: Path, image: Image, collective: str, host: HostBus, tile: TileBus | None) -> None:
     """Write all files of a package."""
     config = image.program.config
     modules = network_modules(config, host=host, tile=tile)

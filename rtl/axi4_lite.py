@@ -50,7 +50,7 @@ class Axi4LiteBus(Signature):
 
 
 class Axi4Lite(Component):
-    """Carries out writes and reads of a manager in turns, one at a time. Used by :class:`.Engine`.
+    """Carries out writes and reads of a manager, one at a time. Used by :class:`.Engine`.
 
     Addresses and data stay at the manager until the access is over, so none is kept here.
 
@@ -73,7 +73,7 @@ class Axi4Lite(Component):
         m.submodules.access = bridge = BusAccess(self._config)
         connect(m, bridge.host, flipped(self.host))
         bus, access = self.bus, bridge.access
-        # Of the access under way, or of the last one.
+        # ``write`` is that of the access under way.
         active, write = Signal(), Signal()
         self._elaborate_choice(m, active, write, access.answered)
         m.d.comb += [
@@ -98,7 +98,7 @@ class Axi4Lite(Component):
         return m
 
     def _elaborate_choice(self, m: Module, active: Signal, write: Signal, over: Value) -> None:
-        """Begin what can begin; of both, what was not the last."""
+        """Begin what can begin; of both the write, in whose next cycle only a read can begin."""
         bus, may_write, may_read = self.bus, Signal(), Signal()
         m.d.comb += [
             may_write.eq(bus.awvalid & bus.wvalid & ~bus.bvalid),
@@ -107,9 +107,7 @@ class Axi4Lite(Component):
         with m.If(active):
             m.d.sync += active.eq(~over)
         with m.Else():
-            m.d.sync += active.eq(may_write | may_read)
-            with m.If(may_write | may_read):
-                m.d.sync += write.eq(may_write & ~(may_read & write))
+            m.d.sync += [active.eq(may_write | may_read), write.eq(may_write)]
 
 
 def _response(refusal: Value) -> Value:

@@ -22,6 +22,7 @@ from .hardware import fitted, ports_option
 from .network import network_facts
 from .values import (
     OptionValues,
+    complete_files,
     complete_words,
     integer_option,
     option_group,
@@ -80,6 +81,13 @@ collective_options = option_group(
         metavar="SECONDS",
         type=float,
         help="With --algorithm best: begin with no further algorithm after so many seconds.",
+    ),
+    click.option(
+        "--group",
+        metavar="rows|columns|'submesh AxB'|FILE",
+        shell_complete=complete_files,
+        help="One collective for each row, column or box of sides AxB, or for each group of a "
+        "file, all at once; by the best algorithm if nothing is said.",
     ),
     click.option("--partial", is_flag=True, help="Serve the nodes that can be reached."),
     click.option(
@@ -149,6 +157,16 @@ def chosen_request(chosen: OptionValues, topology: Topology, source: int | None)
         packet=_chosen_packet(chosen),
         operator=_chosen_operator(chosen),
     )
+
+
+def chosen_collective(chosen: OptionValues, topology: Topology) -> Schedule:
+    """The schedule that the options describe on ``topology``, of all nodes or of groups."""
+    if chosen.get("group") is None:
+        return make_schedule(chosen, topology, chosen_root(chosen, topology))
+    from .groups import chosen_groups, schedule_of_groups
+
+    groups = chosen_groups(chosen, topology, lambda: chosen_root(chosen, topology))
+    return schedule_of_groups(chosen, topology, groups, make_schedule)
 
 
 def make_schedule(chosen: OptionValues, topology: Topology, source: int | None) -> Schedule:

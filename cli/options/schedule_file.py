@@ -14,7 +14,7 @@ from ...model.network.port_model import PortModel
 from ...model.network.topology import Topology
 from ...model.network.words import SizeLimit
 from ...model.schedule.schedule import Schedule
-from .collective import chosen_flits, chosen_root, collective_options, make_schedule
+from .collective import chosen_collective, chosen_flits, collective_options
 from .hardware import HARDWARE_NAMES
 from .network import NETWORK_NAMES, chosen_topology, kinds_chosen
 from .values import OptionValues, complete_files, option_names, refuse_beside
@@ -56,7 +56,7 @@ def chosen_schedule(
     if path is None:
         topology = chosen_topology(chosen, limit)
         require(topology)
-        return make_schedule(chosen, topology, chosen_root(chosen, topology))
+        return chosen_collective(chosen, topology)
     file = InputFile.read(path)
     return schedule_of_file(chosen, file, None, limit, "--schedule", require)
 

@@ -1,44 +1,55 @@
 #include "eyecast.h"
 
+/* Byte addresses; the types of eyecast_engine.h are packed, so that words are not read by them. */
+#define CONTROLLER(name) ((uint32_t)offsetof(eyecast_engine_t, controller.name))
+#define MESSAGE(node, word)                                                           \
+  ((uint32_t)(offsetof(eyecast_engine_t, message) +                                   \
+              (node) * sizeof(((eyecast_engine_t *)0)->message[0]) +                  \
+              (word) * sizeof(eyecast_word_t)))
+
 /* Names of the bits of eyecast_engine.h, which are long. */
 #define RESULT(field, value)                                                     \
   ((unsigned)(((value)&EYECAST_ENGINE__CONTROLLER_F__RESULT__##field##_bm) >>    \
               EYECAST_ENGINE__CONTROLLER_F__RESULT__##field##_bp))
 
-enum { COMMAND_START = 1, STATE_IDLE = 0, STATE_DONE = 3, STATE_FAILED = 4, STATE_TIMED_OUT = 5 };
+enum { COMMAND_START = 1, COMMAND_STOP = 2 };
+enum { STATE_IDLE = 0, STATE_DONE = 3, STATE_FAILED = 4, STATE_TIMED_OUT = 5 };
 
-static unsigned state_of(volatile eyecast_engine_t *engine) {
-  return RESULT(STATE, engine->controller.result);
+static unsigned state_of(eyecast_t engine) {
+  return RESULT(STATE, EYECAST_READ(engine, CONTROLLER(result)));
 }
 
-static int is_running(volatile eyecast_engine_t *engine) {
+static int is_running(eyecast_t engine) {
   const unsigned state = state_of(engine);
   return state != STATE_IDLE && state < STATE_DONE;
 }
 
-eyecast_status_t eyecast_load(volatile eyecast_engine_t *engine, const eyecast_write_t *image,
-                              size_t writes) {
-  volatile eyecast_word_t *words = (volatile eyecast_word_t *)(volatile void *)engine;
+eyecast_status_t eyecast_load(eyecast_t engine, const eyecast_write_t *image, size_t writes) {
   size_t number;
 
   for (number = 0; number < writes; number++) {
-    words[image[number].address / sizeof(eyecast_word_t)] = image[number].word;
+    EYECAST_WRITE(engine, image[number].address, image[number].word);
   }
   /* An image says which network it is for; the engine knows which one it is. */
-  return engine->controller.image == engine->controller.identity ? EYECAST_OK
-                                                                 : EYECAST_OTHER_NETWORK;
+  if (EYECAST_READ(engine, CONTROLLER(image)) != EYECAST_READ(engine, CONTROLLER(identity))) {
+    return EYECAST_OTHER_NETWORK;
+  }
+  return EYECAST_OK;
 }
 
-eyecast_status_t eyecast_start(volatile eyecast_engine_t *engine, unsigned program) {
+eyecast_status_t eyecast_start(eyecast_t engine, unsigned program) {
   if (is_running(engine)) {
     return EYECAST_BUSY;
   }
-  engine->controller.command =
-      COMMAND_START | (eyecast_word_t)program << EYECAST_ENGINE__CONTROLLER_F__COMMAND__PROGRAM_bp;
-  return state_of(engine) == STATE_IDLE ? EYECAST_BUSY : EYECAST_OK;
+  /* From idle on, a start that is refused is seen: the engine stays idle. */
+  EYECAST_WRITE(engine, CONTROLLER(command), COMMAND_STOP);
+  EYECAST_WRITE(engine, CONTROLLER(command),
+                COMMAND_START | (eyecast_word_t)program
+                                    << EYECAST_ENGINE__CONTROLLER_F__COMMAND__PROGRAM_bp);
+  return state_of(engine) == STATE_IDLE ? EYECAST_REFUSED : EYECAST_OK;
 }
 
-eyecast_status_t eyecast_wait(volatile eyecast_engine_t *engine, uint32_t polls) {
+eyecast_status_t eyecast_wait(eyecast_t engine, uint32_t polls) {
   while (is_running(engine)) {
     if (polls-- == 0) {
       return EYECAST_WAITING;
@@ -56,16 +67,16 @@ eyecast_status_t eyecast_wait(volatile eyecast_engine_t *engine, uint32_t polls)
   }
 }
 
-uint32_t eyecast_cycles(volatile eyecast_engine_t *engine) {
-  return (uint32_t)engine->controller.cycle;
+uint32_t eyecast_cycles(eyecast_t engine) {
+  return (uint32_t)EYECAST_READ(engine, CONTROLLER(cycle));
 }
 
-void eyecast_culprit(volatile eyecast_engine_t *engine, unsigned *node, unsigned *flags) {
-  const eyecast_word_t result = engine->controller.result;
+void eyecast_culprit(eyecast_t engine, unsigned *node, unsigned *flags) {
+  const eyecast_word_t result = EYECAST_READ(engine, CONTROLLER(result));
   *node = RESULT(CULPRIT, result);
   *flags = RESULT(FLAGS, result);
 }
 
-eyecast_word_t eyecast_read(volatile eyecast_engine_t *engine, unsigned node, unsigned address) {
-  return engine->message[node].word.mem[address];
+eyecast_word_t eyecast_read(eyecast_t engine, unsigned node, unsigned address) {
+  return EYECAST_READ(engine, MESSAGE(node, address));
 }

@@ -14,6 +14,16 @@
 /* A word as the bus has it. */
 typedef @WORD@ eyecast_word_t;
 
+/* Where the engine lies on the bus. */
+typedef volatile eyecast_word_t *eyecast_t;
+
+/* An engine that is not in the memory's addresses is reached by other functions: define both. */
+#ifndef EYECAST_READ
+#define EYECAST_READ(engine, address) ((engine)[(address) / sizeof(eyecast_word_t)])
+#define EYECAST_WRITE(engine, address, word) \
+  ((void)((engine)[(address) / sizeof(eyecast_word_t)] = (word)))
+#endif
+
 /* A write of an image: the byte address within the engine, and the word. */
 typedef struct {
   uint32_t address;
@@ -23,29 +33,29 @@ typedef struct {
 typedef enum {
   EYECAST_OK = 0,
   EYECAST_OTHER_NETWORK, /* the image was made for another network */
-  EYECAST_BUSY,          /* a program runs, or the start was refused */
+  EYECAST_BUSY,          /* a program runs */
+  EYECAST_REFUSED,       /* there is no such program, or the image was made for another network */
   EYECAST_WAITING,       /* the run has not ended yet */
   EYECAST_FAILED,        /* some node has a flag set: eyecast_culprit */
   EYECAST_TIMED_OUT      /* the run was as long as its limit */
 } eyecast_status_t;
 
 /* Write an image: all its words, in their order. */
-eyecast_status_t eyecast_load(volatile eyecast_engine_t *engine, const eyecast_write_t *image,
-                              size_t writes);
+eyecast_status_t eyecast_load(eyecast_t engine, const eyecast_write_t *image, size_t writes);
 
 /* Start a program that is loaded. */
-eyecast_status_t eyecast_start(volatile eyecast_engine_t *engine, unsigned program);
+eyecast_status_t eyecast_start(eyecast_t engine, unsigned program);
 
 /* Look whether the run has ended, at most `polls` times. */
-eyecast_status_t eyecast_wait(volatile eyecast_engine_t *engine, uint32_t polls);
+eyecast_status_t eyecast_wait(eyecast_t engine, uint32_t polls);
 
 /* Cycles of the last run. */
-uint32_t eyecast_cycles(volatile eyecast_engine_t *engine);
+uint32_t eyecast_cycles(eyecast_t engine);
 
 /* The node that the last run failed at, and its flags. */
-void eyecast_culprit(volatile eyecast_engine_t *engine, unsigned *node, unsigned *flags);
+void eyecast_culprit(eyecast_t engine, unsigned *node, unsigned *flags);
 
 /* A word of a node's message memory. */
-eyecast_word_t eyecast_read(volatile eyecast_engine_t *engine, unsigned node, unsigned address);
+eyecast_word_t eyecast_read(eyecast_t engine, unsigned node, unsigned address);
 
 #endif

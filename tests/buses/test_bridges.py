@@ -228,6 +228,35 @@ def test_parts_of_words_on_axi4_lite() -> None:
     assert tried(bridge, bench).asked == [(1, 0, 0, 0, 0)]
 
 
+def test_reads_and_writes_of_axi4_lite_take_turns() -> None:
+    """Also where the answer to a read is not taken: it stays, and only writes go on."""
+    bridge = Axi4Lite(CONFIG)
+    bus, held = bridge.bus, {}
+
+    async def bench(ctx: Any, _reset: Signal) -> None:
+        for name in ("awvalid", "wvalid", "bready", "arvalid", "rready"):
+            ctx.set(getattr(bus, name), 1)
+        ctx.set(bus.wstrb, 15)
+        ctx.set(bus.awaddr, MESSAGES)
+        ctx.set(bus.araddr, MESSAGES + 9 * SIZE)
+        for _ in range(70):
+            await ctx.tick()
+        ctx.set(bus.rready, 0)
+        for cycle in range(70):
+            await ctx.tick()
+            if ctx.get(bus.rvalid):
+                ctx.set(bus.araddr, MESSAGES + cycle % 16 * SIZE)
+                held.setdefault("word", ctx.get(bus.rdata))
+            assert bool(held) == ctx.get(bus.rvalid)
+            assert not held or ctx.get(bus.rdata) == held["word"] == 1009
+
+    asked = [write for write, *_ in tried(bridge, bench).asked]
+    turns = len(asked) // 2
+    assert turns > 6
+    assert asked[:turns] == [place % 2 ^ asked[0] for place in range(turns)]
+    assert asked[-4:] == [1] * 4
+
+
 def test_nothing_is_asked_before_the_controller_has_left_its_reset() -> None:
     bridge = Wishbone(CONFIG)
     bus = bridge.bus

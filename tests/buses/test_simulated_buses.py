@@ -115,7 +115,7 @@ def test_a_bus_in_front_of_the_host_port(
 ) -> None:
     package, bench, flit_width = BUSES[bus]
     pytest.importorskip(package, reason=f"{package} is not installed: pip install '.[checks]'")
-    config, given = told(flit_width, seed=1, accesses=200)
+    config, given = told(flit_width, seed=1, accesses=10_000)
     given["registers"] = list(listed_words(config, tmp_path))
     simulator = bus_simulator.build(config, bus, TileBus.AXI_STREAM)
     bus_simulator.run(simulator, bench, tmp_path, given, monkeypatch)

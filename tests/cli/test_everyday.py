@@ -105,7 +105,7 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch, eyecast: Command) -> 
         ("verify --waves", ["plain,--waves", "plain,--waves-node"]),
         ("verify --timing s", ["plain,self-timed"]),
         ("schedule --mesh 8x8 --algorithm sbn", ["plain,sbnt"]),
-        ("schedule --collective all-", ["plain,all-gather", "plain,all-to-all"]),
+        ("schedule --collective all-g", ["plain,all-gather"]),
         ("predict --program p", ["file,p"]),
         ("traffic --on m", ["plain,model"]),
         ("completion f", ["plain,fish"]),

@@ -9,7 +9,7 @@ from cocotbext.axi import AxiLiteBus, AxiLiteMaster
 
 from .bus_bench import Bench, begin, hold_to_the_rules, pauses
 from .bus_simulator import told
-from .engine_spaces import Access
+from .engine_spaces import MESSAGE, Access
 
 OKAY, SLVERR, DECERR = 0, 2, 3
 
@@ -48,6 +48,26 @@ async def random_accesses(dut: Any) -> None:
     await begin(dut)
     bench = Bench(dut, AxiLite(dut, given["seed"]), given)
     await bench.random_accesses(given["accesses"])
+
+
+@cocotb.test()
+async def several_at_once(dut: Any) -> None:
+    """Reads and writes that are under way together, of words of which none is used twice."""
+    given = told()
+    await begin(dut)
+    bench = Bench(dut, AxiLite(dut, given["seed"]), given)
+    places = [(node, word) for node in (1, 2) for word in range(bench.spaces.message_words)]
+    for node, word in places:
+        await bench.check(Access(MESSAGE, node, word, 0))
+    for _ in range(given["accesses"] // 20):
+        used = bench.draw.sample(places, bench.draw.randrange(2, 8))
+        data = [bench.draw.choice((None, bench.draw.getrandbits(32))) for _ in used]
+        together = [
+            cocotb.start_soon(bench.check(Access(MESSAGE, *place, word)))
+            for place, word in zip(used, data, strict=True)
+        ]
+        for task in together:
+            await task
 
 
 @cocotb.test()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.router_page import cells, section
+from helpers.router_page import blocks, cells, section
 from helpers.switch_networks import switch_star
 
 from eyecast.model.base.errors import InvalidInput
@@ -20,6 +20,7 @@ from eyecast.model.network.topology import hypercube, mesh
 from eyecast.registers.register_map import compiled, register_map, register_map_files
 
 SMALL = NetworkConfig(topology=mesh((3, 2)), programs=2, message_words=20, table_words=40, vcs=2)
+ROOT = Path(__file__).parents[2]
 NETWORKS = {
     "small": SMALL,
     "64 bits, wide steps": replace(SMALL, flit_width=40, steps=100, message_words=300),
@@ -224,3 +225,12 @@ def test_networks_that_cannot_stand_behind_a_bus() -> None:
     assert str(refused.value) == (
         "bits of a byte address (regions, nodes, words of a node) must be at most 32, not 34"
     )
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc must be on PATH: install gcc")
+def test_the_guide_s_c_compiles(tmp_path: Path) -> None:
+    _, _, page = (ROOT / "docs" / "guides" / "buses.md").read_text().partition("is started so:\n\n")
+    bench = tmp_path / "run.c"
+    bench.write_text(blocks(page.replace("\n\n    int", "\n    int"))[0])
+    register_map_files(SMALL, tmp_path)
+    subprocess.run(["gcc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", bench], check=True)

@@ -103,8 +103,16 @@ def wrong_programs(registers: int) -> list[Program]:
     ]
 
 
-@pytest.mark.parametrize("look_ahead", [False, True])
-@pytest.mark.parametrize(("timing", "registers"), [("self-timed", 0), ("barrier", 3)])
+# By default every value once; test_look_ahead compares interfaces with all pairs of them.
+@pytest.mark.parametrize(
+    ("timing", "registers", "look_ahead"),
+    [
+        ("self-timed", 0, True),
+        ("barrier", 3, False),
+        pytest.param("self-timed", 0, False, marks=pytest.mark.slow),
+        pytest.param("barrier", 3, True, marks=pytest.mark.slow),
+    ],
+)
 def test_flags(clock: ClockDomain, timing: str, registers: int, look_ahead: bool) -> None:
     """Nobody gets beyond the step in which something is wrong."""
     programs = wrong_programs(registers)
@@ -125,8 +133,15 @@ def test_flags(clock: ClockDomain, timing: str, registers: int, look_ahead: bool
     simulate(bench.module, testbench)
 
 
-@pytest.mark.parametrize("look_ahead", [False, True])
-@pytest.mark.parametrize("registers", [1, 4])
+@pytest.mark.parametrize(
+    ("registers", "look_ahead"),
+    [
+        (1, False),
+        (4, True),
+        pytest.param(1, True, marks=pytest.mark.slow),
+        pytest.param(4, False, marks=pytest.mark.slow),
+    ],
+)
 def test_all_ports(clock: ClockDomain, registers: int, look_ahead: bool) -> None:
     cube = hypercube(2)
     request = Request(topology=cube, words=3, source=1, all_port=True)
@@ -169,7 +184,7 @@ def require_cases(clock: ClockDomain, cases: list[Case], *, look_ahead: bool) ->
     simulate(bench.module, testbench)
 
 
-@pytest.mark.parametrize("registers", [2, 5])
+@pytest.mark.parametrize("registers", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_timed_rows(clock: ClockDomain, registers: int) -> None:
     """Rows of which each waits for its cycle; two nodes refuse flits now and then."""
     topology = mesh((2, 2))

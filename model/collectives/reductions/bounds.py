@@ -51,10 +51,17 @@ def reduction_cycles(
         return replace(bound, reason=f"backwards {bound.reason}")
     words = int(blocks.words.sum())
     nodes = topology.working_nodes
-    ends = {int(nodes[0]), int(nodes[-1])}
+    holders = [blocks.holders(block, topology) for block in range(len(blocks))]
+    # What one of its contributors has must get to all whom a block is owed to: the first's, or the
+    # last's.
     found = [
-        least_cycles(topology, Blocks.of_broadcast(node, words), port_model, hop_cycles=hop_cycles)
-        for node in ends
+        least_cycles(
+            topology,
+            Blocks(np.array([each[end] for each in holders]), blocks.owed, blocks.words),
+            port_model,
+            hop_cycles=hop_cycles,
+        )
+        for end in (0, -1)
     ]
     if set(blocks.owed) == set(blocks.contributors) == {None}:
         links = int(np.count_nonzero(topology.neighbor != NO_LINK))

@@ -1,0 +1,149 @@
+"""Collectives of groups: several at once, each among some of the nodes, in one schedule.
+
+Each group is a network of its own: a box of a grid is a mesh (or a torus, where it goes all the way
+round), any other group is the whole network with all other nodes taken away. There its schedule is
+made and proved; then all of them are put side by side, step by step::
+
+    --group rows     0 -> 1 -> 2     three broadcasts at once, each in a row of its own
+                     3 -> 4 -> 5
+                     6 -> 7 -> 8
+
+Groups have no node in common and no path leaves its group, so no link is shared between them
+(:mod:`~.schedule.groups` and the other checks prove it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from ..base.errors import InvalidInput
+from ..network.faults import with_faults
+from ..network.port_model import PORT_MODELS
+from ..network.topology import Topology, mesh, torus
+from ..schedule.schedule import Schedule
+from ..schedule.table import CUSTOM, NO_OWNER, Blocks
+from .halving.boxes import is_whole_grid
+
+Nodes = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The network of a group: ``nodes[i]`` is what its node i is in the whole network."""
+
+    topology: Topology
+    nodes: Nodes
+
+    @property
+    def members(self) -> Nodes:
+        """The nodes of the group in the whole network, ascending."""
+        return tuple(sorted(self.nodes[node] for node in self.topology.working_nodes.tolist()))
+
+
+def boxes_of(topology: Topology, sides: Sequence[int], words: str) -> list[Nodes]:
+    """All boxes of ``sides`` that a grid is cut into, as groups of their nodes.
+
+    Raises :class:`.InvalidInput` that quotes ``words`` for what is no grid, and for sides that do
+    not divide its own.
+    """
+    dims = topology.dims
+    if not dims or len(sides) != len(dims):
+        raise InvalidInput.of(
+            f"network for {words}", f"a grid of {len(sides)} axes", topology.label
+        )
+    for side, whole in zip(sides, dims, strict=True):
+        if side < 1 or whole % side:
+            allowed = f"of sides that divide those of an {topology.plain_label}"
+            raise InvalidInput.of("group", allowed, words)
+    places = topology.coordinates(np.arange(topology.nodes))
+    boxes = np.ravel_multi_index(
+        tuple((places // np.array(sides)).T),
+        tuple(whole // side for whole, side in zip(dims, sides, strict=True)),
+        order="F",
+    )
+    faulty = {*topology.faulty_nodes}
+    groups = (np.flatnonzero(boxes == box).tolist() for box in range(int(boxes.max()) + 1))
+    working = (tuple(node for node in nodes if node not in faulty) for nodes in groups)
+    return [nodes for nodes in working if nodes]
+
+
+def part_of(topology: Topology, nodes: Nodes) -> Part:
+    """The network of a group of ``nodes``, which work."""
+    if is_whole_grid(topology) and topology.kind in ("mesh", "torus", "line", "ring"):
+        places = topology.coordinates(np.array(nodes))
+        low, high = places.min(axis=0), places.max(axis=0)
+        sides = tuple((high - low + 1).tolist())
+        if int(np.prod(sides)) == len(nodes):
+            round_all = all(
+                side == 1 or (axis in topology.wrapped and side == topology.dims[axis])
+                for axis, side in enumerate(sides)
+            )
+            return Part((torus if round_all else mesh)(sides), tuple(sorted(nodes)))
+    others = sorted({*range(topology.nodes)} - {*nodes} - {*topology.faulty_nodes})
+    alone = with_faults(topology, others) if others else topology
+    return Part(alone, tuple(range(topology.nodes)))
+
+
+def side_by_side(topology: Topology, parts: Sequence[tuple[Part, Schedule]]) -> Schedule:
+    """One schedule of the schedules of all groups, each on the network of its part."""
+    names = {made.algorithm for _, made in parts}
+    first_block = np.cumsum([0, *(len(made.blocks) for _, made in parts)])
+    tables = [np.array(part.nodes, np.int32) for part, _ in parts]
+
+    def joined(column: Callable[[Schedule], np.ndarray], nodes: bool = False) -> np.ndarray:
+        pairs = zip(tables, parts, strict=True)
+        return np.concatenate(
+            [table[column(made)] if nodes else column(made) for table, (_, made) in pairs]
+        )
+
+    def offsets(column: Callable[[Schedule], np.ndarray]) -> np.ndarray:
+        lengths = [np.diff(column(made)) for _, made in parts]
+        return np.concatenate(([0], np.cumsum(np.concatenate(lengths))))
+
+    return Schedule(
+        topology=topology,
+        collective=CUSTOM,
+        algorithm=names.pop() if len(names) == 1 else "several",
+        port_model=max((made.port_model for _, made in parts), key=PORT_MODELS.index),
+        root=None,
+        blocks=_blocks(parts),
+        step=joined(lambda made: made.step),
+        source=joined(lambda made: made.source, nodes=True),
+        target=joined(lambda made: made.target, nodes=True),
+        path_offsets=offsets(lambda made: made.path_offsets),
+        path_nodes=joined(lambda made: made.path_nodes, nodes=True),
+        vcs=joined(lambda made: made.vcs),
+        block_offsets=offsets(lambda made: made.block_offsets),
+        block_ids=np.concatenate(
+            [made.block_ids + first for (_, made), first in zip(parts, first_block, strict=False)]
+        ),
+        combine=joined(lambda made: made.combine),
+        stream=joined(lambda made: made.stream),
+        groups=tuple(part.members for part, _ in parts),
+    )
+
+
+def _blocks(parts: Sequence[tuple[Part, Schedule]]) -> Blocks:
+    """The blocks of all groups, with the nodes that they are in the whole network."""
+    owner, owed, contributors = [], [], []
+    for part, made in parts:
+        for node in made.blocks.owner.tolist():
+            owner.append(node if node == NO_OWNER else part.nodes[node])
+        owed += [_in_whole(part, nodes) for nodes in made.blocks.owed]
+        contributors += [_in_whole(part, nodes) for nodes in made.blocks.contributors]
+    return Blocks(
+        np.array(owner, np.int32),
+        tuple(owed),
+        np.concatenate([made.blocks.words for _, made in parts]),
+        tuple(contributors),
+        tuple(chain.from_iterable(made.blocks.operator for _, made in parts)),
+    )
+
+
+def _in_whole(part: Part, nodes: Nodes | None) -> Nodes:
+    """What nodes of a part, None for all of them, are in the whole network."""
+    return part.members if nodes is None else tuple(part.nodes[node] for node in nodes)
