@@ -26,7 +26,7 @@ from eyecast.rtl.operators import OperatorPorts
 WIDTH, WORDS = 16, 8
 """Few words, so that many meet in one."""
 
-CYCLES = 400
+CYCLES = 150
 
 
 def signed(word: int) -> int:

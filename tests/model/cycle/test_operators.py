@@ -173,6 +173,15 @@ def test_only_a_word_that_is_combined_with_a_recent_one_waits(
     assert [cycle for cycle, _, _ in departures(result, 1, 0)] == left
 
 
+def test_a_packet_that_is_over_waits_for_nothing() -> None:
+    # The next word of the packet on VC 0 would be combined with word 17, if there were one.
+    over = put(1, (UP, 1, 0), target=16, operator=IN_PLACE)
+    both = pair(over, put(1, (DOWN, 1, 1), target=17, length=3), operators=slow(2))
+    result = simulated(both, "barrier", cycle_limit=60)
+    left = [C + 2, C + 3, C + 4, C + 5, C + 6, C + 7]
+    assert [cycle for cycle, _, _ in departures(result, 1, 0)] == left
+
+
 def test_while_one_vc_waits_nothing_is_accepted() -> None:
     rows = {
         0: [put(1, (UP, 1, 0), target=16)],
