@@ -7,6 +7,7 @@ from the collective; k is the number of blocks that each rank, or each pair of r
     all-to-all   block j from rank s for d is chunk d * k + j of the input of s, and s * k + j of
                  the output of d
     broadcast    in place: block b is chunk b of the output of all
+    all-reduce   in place: block b is chunk b of the output of all, at first their own
     custom       the blocks that a rank owns, in order, are its input, and those that it is owed,
                  in order, its output
 
@@ -33,7 +34,10 @@ Slot = tuple[str, int]
 
 @dataclass(frozen=True)
 class Transfer:
-    """A run of chunks from rank to rank in a step: from ``begin`` on, to ``end`` on, ``count``."""
+    """A run of chunks from rank to rank in a step: from ``begin`` on, to ``end`` on, ``count``.
+
+    ``combine`` tells whether they are combined there with what stands at ``end``.
+    """
 
     step: int
     source: int
@@ -41,6 +45,7 @@ class Transfer:
     begin: Slot
     end: Slot
     count: int
+    combine: bool
 
 
 @dataclass
@@ -69,6 +74,11 @@ class Chunks:
     transfers: list[Transfer] = field(default_factory=list)
     scratch: list[int] = field(default_factory=list)
 
+    @property
+    def reduces(self) -> bool:
+        """Tell whether chunks are combined."""
+        return self.collective == Collective.ALL_REDUCE
+
 
 class _Layout:
     """The first and last slots of blocks: ``start[block]`` at its owner, ``end[block, rank]``."""
@@ -76,7 +86,12 @@ class _Layout:
     def __init__(self, schedule: Schedule) -> None:
         nodes = schedule.topology.working_nodes.tolist()
         self.rank_of = {node: rank for rank, node in enumerate(nodes)}
-        self.owner = [self.rank_of[node] for node in schedule.blocks.owner.tolist()]
+        self.reduced = schedule.collective == Collective.ALL_REDUCE
+        if schedule.blocks.reduced.any() and not self.reduced:
+            allowed = "all-reduce, or one that copies, in MSCCL XML"
+            raise InvalidInput.of("collective", allowed, schedule.collective)
+        owners = [] if self.reduced else schedule.blocks.owner.tolist()
+        self.owner = [self.rank_of[node] for node in owners]
         everyone = range(len(nodes))
         self.owed = [
             list(everyone) if owed is None else sorted(self.rank_of[node] for node in owed)
@@ -91,8 +106,8 @@ class _Layout:
     def _numbered(self, ranks: int) -> int:
         """Give every block its slots; the number of chunks of the larger of input and output."""
         match self.collective:
-            case Collective.BROADCAST:
-                return self._in_place(list(range(len(self.owner))))
+            case Collective.BROADCAST | Collective.ALL_REDUCE:
+                return self._in_place(list(range(len(self.owed))))
             case Collective.ALL_GATHER:
                 places, most = _counted(self.owner)
                 if len(self.owner) == ranks * most:
@@ -115,7 +130,7 @@ class _Layout:
         self.inplace = True
         for block, place in enumerate(places):
             self.start[block] = ("o", place)
-            for rank in {*self.owed[block], self.owner[block]}:
+            for rank in {*self.owed[block], *self.owner[block : block + 1]}:
                 self.end[block, rank] = ("o", place)
         return len(places)
 
@@ -171,30 +186,34 @@ def in_chunks(schedule: Schedule, most: int, title: str) -> Chunks:
     chunks.copies = layout.copies
     chunks.scratch = [0] * ranks
     place = {(block, owner): layout.start[block] for block, owner in enumerate(layout.owner)}
-    for step, source, target, blocks in _sends(schedule, layout):
+    if layout.reduced:
+        place = dict(layout.end)
+    for step, source, target, blocks, combine in _sends(schedule, layout):
         begins, ends = [], []
         for block in blocks:
             begins.append(place[block, source])
             end = layout.end.get((block, target))
-            if end is None or (block, target) in place:
+            if not layout.reduced and (end is None or (block, target) in place):
                 end = ("s", chunks.scratch[target])
                 chunks.scratch[target] += 1
+            assert end is not None
             place.setdefault((block, target), end)
             ends.append(end)
         runs = _runs(begins, ends, most)
-        chunks.transfers += (Transfer(step, source, target, *run) for run in runs)
+        chunks.transfers += (Transfer(step, source, target, *run, combine) for run in runs)
     return chunks
 
 
-def _sends(schedule: Schedule, layout: _Layout) -> Iterator[tuple[int, int, int, list[int]]]:
-    """Step, source, target and blocks of each send, in order of steps."""
+def _sends(schedule: Schedule, layout: _Layout) -> Iterator[tuple[int, int, int, list[int], bool]]:
+    """Step, source, target and blocks of each send, and if it combines, in order of steps."""
     bounds, ids = schedule.block_offsets.tolist(), schedule.block_ids.tolist()
     pieces = [ids[begin:end] for begin, end in pairwise(bounds)]
     order = schedule.step.argsort(kind="stable").tolist()
     for send in order:
         ends = (int(schedule.source[send]), int(schedule.target[send]))
         source, target = (layout.rank_of[node] for node in ends)
-        yield int(schedule.step[send]), source, target, sorted(pieces[send])
+        combine = bool(schedule.combine[send])
+        yield int(schedule.step[send]), source, target, sorted(pieces[send]), combine
 
 
 def _runs(begins: list[Slot], ends: list[Slot], most: int) -> list[tuple[Slot, Slot, int]]:

@@ -2,8 +2,9 @@
 
 Every pair of GPUs that is a send's source and target has a threadblock at each of its ends, which
 does nothing else, so none can wait for another in a circle: a send waits for the threadblocks that
-received what it carries, and those for sends of earlier steps alone. Where the executor's limits on
-a threadblock or a channel are reached, another channel is taken.
+received what it carries, and those for sends of earlier steps alone. What is combined ("rrc"), or
+replaced in an all-reduce, waits for all that was sent of it or written there before. Where the
+executor's limits on a threadblock or a channel are reached, another channel is taken.
 
 (The limits: microsoft/msccl, src/include/msccl.h. What is executed: :mod:`.msccl_xml`.)
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -79,42 +81,78 @@ class _Writer:
         self._sending: Counter[tuple[int, int]] = Counter()
         self._receiving: Counter[tuple[int, int]] = Counter()
         self._writer: dict[tuple[int, Slot], Place] = {}
+        self._readers: defaultdict[tuple[int, Slot], list[Place]] = defaultdict(list)
         for rank, copies in enumerate(chunks.copies):
             for begin, end in copies:
                 block = self._blocks[rank, NOBODY, NOBODY, 0]
                 block.steps.append(_Step("cpy", begin, end, 1))
-        for transfer in chunks.transfers:
-            self._add(transfer)
+        steps = groupby(chunks.transfers, key=lambda transfer: transfer.step)
+        # What leaves is what was there before all that is combined or replaced in its step. Chunks
+        # that copies alone move may be sent on in the step in which they come.
+        alone = ([transfer] for transfer in chunks.transfers)
+        for together in (list(step) for _, step in steps) if chunks.reduces else alone:
+            channels = [self._add_send(transfer) for transfer in together]
+            for transfer, channel in zip(together, channels, strict=True):
+                self._add_receive(transfer, channel)
 
-    def _add(self, transfer: Transfer) -> None:
-        """Add the steps of a transfer: a send, which waits for what it carries, and a receive."""
+    def _add_send(self, transfer: Transfer) -> int:
+        """Add the send of a transfer, which waits for what it carries; its channel."""
         source, target = transfer.source, transfer.target
-        awaited = self._awaited(transfer)
+        awaited = self._awaited(source, transfer.begin, transfer.count)
         channel = self._channel.get((source, target))
-        if channel is None or self._full(source, target, channel, len(awaited)):
+        waits = max(len(awaited), len(self._overwrites(transfer)))
+        if channel is None or self._full(source, target, channel, waits):
             channel = self._new_channel(source, target, channel)
-        sender = self._blocks[source, target, NOBODY, channel]
-        receiver_key = (target, NOBODY, source, channel)
-        receiver = self._blocks[receiver_key]
-        new = [(key, place) for key, place in awaited.items() if sender.ended.get(key, -1) < place]
-        sender.ended.update(new)
-        for key, place in new:
-            self._blocks[key].steps[place].awaitable = True
-        sender.steps += (_Step("nop", awaited=each) for each in new[:-1])
-        last = new[-1] if new else None
+        key = (source, target, NOBODY, channel)
         slots = (transfer.begin, transfer.end, transfer.count)
-        sender.steps.append(_Step("s", *slots, awaited=last))
-        receiver.steps.append(_Step("r", *slots))
-        buffer, offset = transfer.end
-        for place in range(offset, offset + transfer.count):
-            self._writer[target, (buffer, place)] = (receiver_key, len(receiver.steps) - 1)
+        self._add_step(key, "s", slots, awaited)
+        for slot in _slots(transfer.begin, transfer.count):
+            self._readers[source, slot].append((key, len(self._blocks[key].steps) - 1))
+        return channel
 
-    def _awaited(self, transfer: Transfer) -> dict[Key, int]:
-        """The last step, for each threadblock, that writes what a transfer carries."""
-        buffer, offset = transfer.begin
+    def _add_receive(self, transfer: Transfer, channel: int) -> None:
+        """Add the receive of a transfer, which waits for those that use what it writes to."""
+        target = transfer.target
+        key = (target, NOBODY, transfer.source, channel)
+        begin = transfer.end if transfer.combine else transfer.begin
+        kind = "rrc" if transfer.combine else "r"
+        slots = (begin, transfer.end, transfer.count)
+        self._add_step(key, kind, slots, self._overwrites(transfer))
+        for slot in _slots(transfer.end, transfer.count):
+            self._writer[target, slot] = (key, len(self._blocks[key].steps) - 1)
+            self._readers[target, slot].clear()
+
+    def _add_step(
+        self, key: Key, kind: str, slots: tuple[Slot, Slot, int], awaited: dict[Key, int]
+    ) -> None:
+        """Add a step to a threadblock, with steps before it that wait for the ``awaited`` ones."""
+        block = self._blocks[key]
+        new = [
+            (other, place)
+            for other, place in awaited.items()
+            if other != key and block.ended.get(other, -1) < place
+        ]
+        block.ended.update(new)
+        for other, place in new:
+            self._blocks[other].steps[place].awaitable = True
+        block.steps += (_Step("nop", awaited=each) for each in new[:-1])
+        block.steps.append(_Step(kind, *slots, awaited=new[-1] if new else None))
+
+    def _overwrites(self, transfer: Transfer) -> dict[Key, int]:
+        """The last step, for each threadblock, that uses what a transfer writes to."""
+        if not self._chunks.reduces:
+            return {}
+        used = self._awaited(transfer.target, transfer.end, transfer.count)
+        for slot in _slots(transfer.end, transfer.count):
+            for key, place in self._readers[transfer.target, slot]:
+                used[key] = max(place, used.get(key, 0))
+        return used
+
+    def _awaited(self, rank: int, first: Slot, count: int) -> dict[Key, int]:
+        """The last step, for each threadblock, that writes to slots of a GPU."""
         awaited: dict[Key, int] = {}
-        for place in range(offset, offset + transfer.count):
-            written = self._writer.get((transfer.source, (buffer, place)))
+        for slot in _slots(first, count):
+            written = self._writer.get((rank, slot))
             if written is not None:
                 awaited[written[0]] = max(written[1], awaited.get(written[0], 0))
         return awaited
@@ -124,7 +162,7 @@ class _Writer:
         sender = self._blocks[source, target, NOBODY, channel]
         receiver = self._blocks[target, NOBODY, source, channel]
         room = MOST_STEPS - max(1, waits)
-        return len(sender.steps) > room or len(receiver.steps) >= MOST_STEPS
+        return len(sender.steps) > room or len(receiver.steps) > room
 
     def _new_channel(self, source: int, target: int, last: int | None) -> int:
         """Take the first channel after the ``last`` one of a pair that has room at both ends."""
@@ -184,6 +222,12 @@ class _Writer:
                 if step.awaited is not None:
                     tb_awaited, step_awaited = number[step.awaited[0]], step.awaited[1]
                 _set(element, depid=tb_awaited, deps=step_awaited, hasdep=int(step.awaitable))
+
+
+def _slots(first: Slot, count: int) -> list[Slot]:
+    """So many slots from the ``first`` on."""
+    buffer, offset = first
+    return [(buffer, place) for place in range(offset, offset + count)]
 
 
 def _set(element: Any, **attributes: object) -> None:

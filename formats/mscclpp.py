@@ -53,6 +53,10 @@ def write_mscclpp(schedule: Schedule, path: Path) -> None:
     Raises :class:`.InvalidInput` for blocks that are not equally long, and for more operations of a
     threadblock than can be executed.
     """
+    if schedule.blocks.reduced.any():
+        # A put of theirs replaces; they reduce in steps of the receiving GPU.
+        allowed = "one that copies, in an MSCCL++ plan (MSCCL XML holds an all-reduce)"
+        raise InvalidInput.of("collective", allowed, schedule.collective)
     chunks = in_chunks(schedule, schedule.block_ids.size or 1, "an MSCCL++ plan")
     gpus = [_Gpu(rank, chunks) for rank in range(chunks.ranks)]
     for _, transfers in groupby(chunks.transfers, lambda transfer: transfer.step):

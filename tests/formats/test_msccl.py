@@ -116,10 +116,13 @@ REFUSED = {
         "line 2: XML must be without a DOCTYPE",
     ),
     "deep": ("<algo>" * 3000 + "</algo>" * 3000, "line 1: must be XML: Excessive depth"),
-    "reducing": (algorithm("allreduce", [PAIR, HEARS], "1 1 0", 1), "line 1: <algo>: allreduce "),
+    "reducing": (
+        algorithm("allreduce", [PAIR, HEARS], "1 1 0", 1),
+        "line 1: <algo>: allreduce: o[0] of gpu 0 must end",
+    ),
     "reducing step": (
         algorithm("custom", [PAIR, [HEARS[0].replace('"r"', '"rrc"')]], "1 1 0", 1),
-        "line 9: <step>: rrc reduces, and this version copies only",
+        "line 9: <step>: rrc reduces, which allreduce alone does",
     ),
     "unknown attribute": (
         relayed().replace("nchannels", "colour"),
@@ -237,7 +240,7 @@ def test_files_of_it_are_recognised() -> None:
 def round_trips(topology: Topology, tmp_path: Path) -> int:
     """Write and read everything that is generated on a network; how many schedules that are."""
     made = 0
-    for collective in COLLECTIVES:
+    for collective in (each for each in COLLECTIVES if not each.reduces):
         root = None if collective in ROOTLESS else 1
         targets = (2,) if collective == "multicast" else None
         for each in algorithms_for(collective):

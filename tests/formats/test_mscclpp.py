@@ -114,7 +114,7 @@ def output(memory: Memory) -> list[Chunk]:
 
 def generated(topology: Topology) -> list[Schedule]:
     found = []
-    for collective in COLLECTIVES:
+    for collective in (each for each in COLLECTIVES if not each.reduces):
         root = None if collective in ROOTLESS else 1
         targets = (2,) if collective == "multicast" else None
         for each in algorithms_for(collective):

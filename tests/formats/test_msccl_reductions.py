@@ -1,0 +1,120 @@
+"""All-reduces as MSCCL XML: read, written and read again, and refused with the line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.algorithms import algorithm, step, threadblock
+
+from eyecast.formats.format import Setting
+from eyecast.formats.msccl_reader import read_msccl
+from eyecast.formats.msccl_writer import write_msccl
+from eyecast.formats.mscclpp import write_mscclpp
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.base.files import InputFile
+from eyecast.model.collectives.registry import algorithms_for
+from eyecast.model.collectives.request import Request
+from eyecast.model.network.topology import Topology, line, mesh, torus
+from eyecast.model.schedule.schedule import Schedule
+
+
+def read(text: str, topology: Topology) -> Schedule:
+    schedule = read_msccl(InputFile("a.xml", text.encode()), Setting(topology=topology, words=3))
+    schedule.check()
+    return schedule
+
+
+def refusal(text: str, topology: Topology) -> str:
+    with pytest.raises(InvalidInput) as caught:
+        read(text, topology)
+    (said,) = str(caught.value).splitlines()
+    return said
+
+
+def exchange(kind: str = "rrc", scratch: bool = False) -> str:
+    """Two GPUs that exchange their one chunk, each of which adds what comes to its own."""
+    gpus = []
+    for rank in range(2):
+        other = 1 - rank
+        send = threadblock(0, other, -1, 0, step(0, "s", "i0", "o0", hasdep=1))
+        waits = {"depid": 0, "deps": 0}
+        heard = [step(0, kind, "i0", "o0", **waits)]
+        if scratch:
+            heard = [step(0, "r", "i0", "s0"), step(1, "re", "s0", "o0", **waits)]
+        gpus.append([send, threadblock(1, -1, other, 0, *heard)])
+    text = algorithm("allreduce", gpus, "1 1 1" if scratch else "1 1 0", 1)
+    return text.replace('inplace="0"', 'inplace="1"')
+
+
+@pytest.mark.parametrize("scratch", [False, True], ids=["at once", "from scratch"])
+def test_an_exchange_is_one_step_in_which_both_combine(scratch: bool) -> None:
+    schedule = read(exchange(scratch=scratch), line(2))
+    assert (schedule.collective, schedule.steps, schedule.sends) == ("all-reduce", 1, 2)
+    assert schedule.combine.all()
+    assert schedule.blocks.operator == ("add",)
+    assert schedule.blocks.words.tolist() == [3]
+
+
+def test_a_part_of_a_network_is_custom() -> None:
+    schedule = read(exchange(), mesh((2, 2)))
+    assert schedule.collective == "custom"
+    assert (schedule.blocks.contributors, schedule.blocks.owed) == (((0, 1),), ((0, 1),))
+
+
+def test_what_is_wrong_is_refused_with_its_line() -> None:
+    said = refusal(exchange("r"), line(2))
+    assert said == (
+        "a.xml, line 1: <algo>: allreduce: o[0] of gpu 0 must end as the sum of all i[0]"
+    )
+    twice = exchange().replace('type="s"', 'type="nop"', 1)
+    assert "sends nothing more for it" in refusal(twice, line(2))
+    copying = exchange().replace('coll="allreduce"', 'coll="allgather"')
+    assert refusal(copying.replace('nchunksperloop="1"', 'nchunksperloop="2"'), line(2)).endswith(
+        "rrc reduces, which allreduce alone does"
+    )
+    scattering = exchange().replace('coll="allreduce"', 'coll="reduce_scatter"')
+    said = refusal(scattering, line(2))
+    assert said.endswith("reduce_scatter is not read, of reductions only allreduce")
+
+
+def combined(schedule: Schedule) -> int:
+    """Count the blocks that are combined, over all sends."""
+    return int(np.diff(schedule.block_offsets)[schedule.combine].sum())
+
+
+def round_trips(topology: Topology, tmp_path: Path) -> list[str]:
+    """Write and read every all-reduce that is made on a network, and prove it again."""
+    names = []
+    for each in algorithms_for("all-reduce"):
+        try:
+            schedule = each.generate(Request(topology=topology, words=2 * topology.nodes))
+        except InvalidInput:
+            continue
+        write_msccl(schedule, tmp_path / "out.xml")
+        back = read((tmp_path / "out.xml").read_text(), topology)
+        assert (back.collective, len(back.blocks)) == ("all-reduce", len(schedule.blocks))
+        assert combined(back) == combined(schedule)
+        names.append(each.name)
+    return names
+
+
+def test_what_is_written_is_right_when_it_is_read(tmp_path: Path) -> None:
+    names = round_trips(mesh((2, 2)), tmp_path)
+    assert {"ring", "eye", "recursive-doubling", "circulant"} <= set(names)
+
+
+@pytest.mark.slow
+def test_larger_ones_too(tmp_path: Path) -> None:
+    assert "swing-whole" in round_trips(torus((4, 4)), tmp_path)
+
+
+def test_what_no_file_of_theirs_holds(tmp_path: Path) -> None:
+    (eye,) = [each for each in algorithms_for("reduce") if each.name == "eye"]
+    schedule = eye.generate(Request(topology=mesh((2, 2)), words=1, source=0))
+    with pytest.raises(InvalidInput, match=r"^collective must be all-reduce, or one that copies"):
+        write_msccl(schedule, tmp_path / "out.xml")
+    with pytest.raises(InvalidInput, match=r"^collective must be one that copies, in an MSCCL\+\+"):
+        write_mscclpp(schedule, tmp_path / "out.json")
+    assert not list(tmp_path.iterdir())

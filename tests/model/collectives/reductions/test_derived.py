@@ -1,0 +1,149 @@
+"""Reductions that follow from what copies: as many steps, as many links, and right sums."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers.drawn_reductions import case_of, wrong_nodes
+from helpers.schedules import listed
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.registry import algorithms_for, find_algorithm
+from eyecast.model.collectives.request import Request
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.schedule.schedule import Schedule
+
+PAIRS = (("broadcast", "reduce"), ("all-gather", "reduce-scatter"))
+ONE_WAY = ("nesbt-copies", "chain", "packed-trees", "stream-ring", "hamiltonian")
+NETWORKS = [
+    mesh((4, 4)),
+    mesh((3, 5)),
+    torus((4, 4)),
+    hypercube(3),
+    with_faults(mesh((5, 5)), [12], [(0, 1)]),
+]
+
+
+def made(topology: Topology, collective: str, algorithm: str, words: int = 3) -> Schedule:
+    root = 3 if collective in ("broadcast", "reduce") else None
+    request = Request(topology=topology, words=words, source=root)
+    return find_algorithm(collective, algorithm).generate(request)
+
+
+@pytest.mark.parametrize("topology", NETWORKS, ids=lambda network: network.label)
+def test_backwards_takes_as_many_steps_and_links(topology: Topology) -> None:
+    compared = 0
+    for forwards, backwards in PAIRS:
+        for each in algorithms_for(forwards):
+            if each.name in ONE_WAY:
+                continue
+            try:
+                there = made(topology, forwards, each.name)
+            except InvalidInput:
+                continue
+            back = made(topology, backwards, each.name)
+            back.check()
+            assert back.port_model == there.port_model
+            if not topology.faulty_links:
+                # Over links that lead one way, the ways back are others.
+                assert (back.steps, back.sends) == (there.steps, there.sends)
+                assert back.tcd == there.tcd
+            compared += 1
+    assert compared >= 2
+
+
+def test_every_send_goes_back_where_it_came_from() -> None:
+    there, back = made(mesh((4, 4)), "broadcast", "eye"), made(mesh((4, 4)), "reduce", "eye")
+    expected = [(5 - send.step, send.path[::-1]) for send in listed(there)]
+    assert sorted((send.step, send.path) for send in listed(back)) == sorted(expected)
+    assert back.combine.all()
+
+
+def test_links_that_lead_one_way_are_gone_round() -> None:
+    """Node 1 has no link to node 0, so what it contributes takes another way."""
+    topology = with_faults(mesh((2, 2)), [], [(1, 0)])
+    schedule = made_to_zero(topology)
+    schedule.check()
+    assert all([1, 0] not in [send.path[i : i + 2] for i in range(3)] for send in listed(schedule))
+
+
+def made_to_zero(topology: Topology) -> Schedule:
+    request = Request(topology=topology, words=1, source=0)
+    return find_algorithm("reduce", "tree").generate(request)
+
+
+def test_who_cannot_reach_the_root_is_named() -> None:
+    topology = with_faults(mesh((3, 1)), [], [(2, 1)])
+    line = (
+        "contributors of a reduce to node 0 must be nodes from which a path leads to it, not node 2"
+    )
+    with pytest.raises(InvalidInput) as caught:
+        made_to_zero(topology)
+    assert str(caught.value) == line
+    partial = Request(topology=topology, words=1, source=0, partial=True)
+    schedule = find_algorithm("reduce", "tree").generate(partial)
+    schedule.check()
+    assert (schedule.collective, schedule.blocks.contributors) == ("custom", ((0, 1),))
+
+
+def test_what_streams_is_not_turned_round() -> None:
+    request = Request(topology=mesh((4, 4)), words=16, all_port=True)
+    with pytest.raises(InvalidInput, match="do not stream, not hamiltonian backwards"):
+        find_algorithm("reduce-scatter", "hamiltonian").generate(request)
+
+
+@pytest.mark.parametrize("words", [1, 7, 16, 33])
+def test_parts_of_any_message(words: int) -> None:
+    """Where words are no multiple of the nodes, the last nodes have less, or no part at all."""
+    schedule = made(mesh((4, 4)), "all-reduce", "ring", words)
+    schedule.check()
+    lengths = schedule.blocks.words
+    assert lengths.sum() == words
+    assert (lengths.size, lengths.max() - lengths.min() <= 1) == (min(words, 16), True)
+    case = case_of(schedule, 5)
+    assert wrong_nodes(case, case.predicted.memory) == []
+
+
+def test_words_of_the_busiest_node_are_the_least_there_are() -> None:
+    """2 (N - 1) / N of the message in and out of every node (Patarasuk & Yuan 2009)."""
+    for algorithm in ("ring", "recursive-halving", "circulant"):
+        schedule = made(mesh((4, 4)), "all-reduce", algorithm, 32)
+        words = np.diff(schedule.block_offsets) * 2
+        assert np.bincount(schedule.source, words).max() == 2 * 15 * 2
+
+
+def test_a_barrier_is_an_all_reduce_of_one_word() -> None:
+    schedule = made(mesh((4, 4)), "barrier", "recursive-doubling", 16)
+    schedule.check()
+    assert schedule.blocks.words.tolist() == [1]
+    assert schedule.blocks.operator == ("and",)
+    names = {each.name for each in algorithms_for("barrier")}
+    assert "eye" in names
+    assert not names & {"ring", "circulant", "recursive-halving"}
+
+
+def test_all_reduce_of_1024_words_on_a_mesh_of_64() -> None:
+    """One port: 2,016 words through every node, in at most 1.10 times as many cycles."""
+    case = case_of(made(mesh((8, 8)), "all-reduce", "ring", 1024), 1)
+    assert case.predicted.cycles == 2211 <= 1.10 * 2016
+    assert wrong_nodes(case, case.predicted.memory) == []
+
+
+@pytest.mark.slow
+def test_all_reduce_of_16384_words_on_a_torus_of_64_on_all_ports() -> None:
+    """Four parts, each in another order and direction of axes: 8,064 words through every port."""
+    request = Request(topology=torus((8, 8)), words=16384, all_port=True)
+    schedule = find_algorithm("all-reduce", "rings").generate(request)
+    schedule.check()
+    case = case_of(schedule, 1)
+    assert case.predicted.cycles <= 1.15 * 8064
+    assert wrong_nodes(case, case.predicted.memory) == []
+
+
+@pytest.mark.slow
+def test_a_million_nodes() -> None:
+    """A schedule of 1024x1024 nodes, made and proved."""
+    schedule = made(mesh((1024, 1024)), "all-reduce", "eye")
+    schedule.check()
+    assert (schedule.steps, schedule.sends) == (40, 2 * (1024 * 1024 - 1))
