@@ -142,8 +142,8 @@ class NetworkInterface(Component):
         if self._config.timed_rows:
             self._elaborate_timing(m, lanes[0], selected)
         else:
-            waits = combiner is not None and self._config.operator_latency > 0
-            m.d.comb += self.accept.eq(combiner.accept if waits else 1)
+            slow = combiner if self._config.operator_latency else None
+            m.d.comb += self.accept.eq(1 if slow is None else slow.accept)
         status_word = self._elaborate_status(m, flags, steps, lanes, stalled_flits, selected)
         # What the host reads is a cycle late, as the memory is; it must also be read in reset.
         message_shown = Signal(reset_less=True)
