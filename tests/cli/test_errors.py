@@ -217,8 +217,8 @@ BAD_OPTIONS = {
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
         "command must be bitstream, board-run, boards, cache, compare, completion, convert, costs, "
-        "demo, doctor, predict, program, schedule, show, sweep, traffic, transmit, verify, "
-        "verilog, not frobnicate"
+        "demo, doctor, image, ip, predict, program, schedule, show, sweep, traffic, transmit, "
+        "verify, verilog, not frobnicate"
     ),
     "schedule --frob": "No such option '--frob' (see eyecast schedule --help)",
     # Options that exclude each other, or need each other
