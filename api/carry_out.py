@@ -58,7 +58,7 @@ def predict(
     cycles, the end of each step, stalls, flags, memories and the trace.
     Raises :class:`.InvalidInput` for what does not fit, and where routes may deadlock.
     """
-    return _case(made, timing, parameters, hold).predicted
+    return _case(made, timing, parameters, hold, simulated=False).predicted
 
 
 def verify(
@@ -152,6 +152,8 @@ def _case(
     timing: str,
     parameters: dict[str, Any],
     hold: Mapping[Node, int] | None = None,
+    *,
+    simulated: bool = True,
 ) -> Case:
     """Compile, certify and predict a schedule."""
     from ..model.compare.case import Case  # noqa: PLC0415 - loads the compiled cycle model
@@ -162,4 +164,4 @@ def _case(
         for node, cycles in hold.items():
             held[node_number(made.topology, node, "node to hold")] = cycles
     compiled = compile_certified(made, parameters)
-    return Case.of(compiled, timing=Timing.named(timing), seed=0, hold=held)
+    return Case.of(compiled, timing=Timing.named(timing), seed=0, hold=held, simulated=simulated)

@@ -7,8 +7,8 @@ between registers: shift registers of the harness lead to its inputs and from it
 device has as many pins. ``python bench/fpga.py PART ...`` measures parts whose names contain one of
 these words, and keeps what is known of the others.
 What the harness takes is taken off; it is counted by placing it without the part. Buffers of 4
-flits. Medians of three seeds; the frequency asked for is out of reach, so that nextpnr does what it
-can.
+flits, in engines of 2. Medians of three seeds, of engines one seed; the frequency asked for is out
+of reach, so that nextpnr does what it can.
 """
 
 from __future__ import annotations
@@ -35,11 +35,14 @@ from eyecast.model.base.files import write_bytes_atomically
 from eyecast.model.network.buses import HostBus, TileBus
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh, torus
+from eyecast.rtl.axi4_lite import Axi4Lite
+from eyecast.rtl.axi_stream import StreamReader, StreamWriter
 from eyecast.rtl.direct_router import DirectRouter
 from eyecast.rtl.engine import Engine
 from eyecast.rtl.interface import NetworkInterface
 from eyecast.rtl.router import Router
 from eyecast.rtl.technology import Technology
+from eyecast.rtl.wishbone import Wishbone
 
 KEPT = Path(__file__).with_name("fpga.json")
 SEEDS = (1, 2, 3)
@@ -62,6 +65,16 @@ def _engine(host: HostBus | None = None, tile: TileBus | None = None) -> Callabl
     return make
 
 
+def _bridge(part: Callable[[NetworkConfig], Component]) -> Callable[..., Component]:
+    """Make a bridge by itself, which has no technology."""
+
+    def make(config: NetworkConfig, *, technology: Technology) -> Component:
+        del technology
+        return part(config)
+
+    return make
+
+
 PARTS: dict[str, tuple[Callable[..., Component], NetworkConfig]] = {
     "router, 1 VC": (Router, MESH),
     "router, 2 VCs": (Router, replace(MESH, vcs=2)),
@@ -69,6 +82,14 @@ PARTS: dict[str, tuple[Callable[..., Component], NetworkConfig]] = {
     "router, contention-free": (DirectRouter, CONTENTION_FREE),
     "interface, 1 VC": (NetworkInterface, MESH),
     "interface, contention-free": (NetworkInterface, CONTENTION_FREE),
+    "interface, operator add": (NetworkInterface, replace(MESH, operators="add")),
+    "interface, streams": (NetworkInterface, replace(MESH, streams=True)),
+    "interface, add and streams": (NetworkInterface, replace(MESH, operators="add", streams=True)),
+    "router, contention-free, streams": (DirectRouter, replace(CONTENTION_FREE, streams=True)),
+    "bridge, AXI4-Lite": (_bridge(Axi4Lite), ENGINE),
+    "bridge, Wishbone": (_bridge(Wishbone), ENGINE),
+    "bridge, AXI-Stream in": (_bridge(StreamWriter), ENGINE),
+    "bridge, AXI-Stream out": (_bridge(StreamReader), ENGINE),
     "engine": (_engine(), ENGINE),
     "engine, AXI4-Lite": (_engine(HostBus.AXI4_LITE), ENGINE),
     "engine, Wishbone": (_engine(HostBus.WISHBONE), ENGINE),
@@ -179,7 +200,8 @@ def _measure(name: str, device: str) -> Measured:
             part = make(config, technology=technology)
             harness = Harness(part, wired=wired)
             _synthesize(harness, device, folder)
-            seeds = SEEDS if wired else SEEDS[:1]
+            # An engine takes minutes, and is placed once.
+            seeds = SEEDS if wired and not name.startswith("engine") else SEEDS[:1]
             results[wired] = [_place(device, seed, folder) for seed in seeds]
     (harness_used, _), (used, _) = results[False][0], results[True][0]
     luts, flip_flops, block_rams = (a - b for a, b in zip(used, harness_used, strict=True))

@@ -1,4 +1,4 @@
-"""``eyecast predict``: the cycles of every step, from the cycle model alone."""
+"""``eyecast predict``: the cycles of every step, without hardware."""
 
 from __future__ import annotations
 
@@ -78,12 +78,14 @@ if TYPE_CHECKING:
 def predict_command(
     output: str | None, report: str | None, as_json: bool, timing: Timing, **chosen: Any
 ) -> None:
-    """Predict the cycles of every step with the cycle model alone.
+    """Predict the cycles of every step, with the cycle model or as it would.
+
+    Where no flit waits for another, arithmetic says the same at once.
 
     Exit status 0 only if the program finishes; a node that has set an error flag never does.
     """
     from ..model.cycle.control import Control
-    from ..model.cycle.model import run
+    from ..model.exact.predict import predict
 
     require_waves_place(chosen, output, "-o FILE")
     subject = (_program_of_file if chosen["program_file"] else _program_of_schedule)(chosen, report)
@@ -96,7 +98,7 @@ def predict_command(
     require_timing(program, timing)
     control = Control(hold=chosen_hold(chosen, program.config))
     with busy("predicting (the first time, the cycle model is compiled)"):
-        predicted = run(program, subject.memory, timing=timing, control=control)
+        predicted = predict(program, subject.memory, timing=timing, control=control)
     if outputs:
         predicted.trace.write_csv(outputs[0])
     if chosen["waves"]:
@@ -187,10 +189,10 @@ def _program_facts(program: Program) -> dict[str, object]:
 
 def _prediction_json(program: Program, predicted: Prediction, timing: Timing) -> dict[str, object]:
     """The result of ``predict`` as JSON values."""
-    from ..model.run.measures import link_flits, measure_steps
+    from ..model.run.measures import measure_steps
 
     flagged = np.flatnonzero(predicted.flags).tolist()
-    flits = link_flits(program.config.topology, predicted.trace)
+    flits = predicted.link_flits(program.config.topology)
     return {
         "timing": timing,
         "finished": predicted.finished,
@@ -216,7 +218,7 @@ _MOST_TROUBLES = 8
 
 def _print_prediction(subject: _Subject, predicted: Prediction, timing: Timing) -> None:
     """The result of ``predict`` as two tables."""
-    from ..model.run.measures import link_flits, measure_steps, troubles
+    from ..model.run.measures import measure_steps, troubles
 
     program, bound = subject.program, subject.bound
     print_table(
@@ -227,7 +229,7 @@ def _print_prediction(subject: _Subject, predicted: Prediction, timing: Timing) 
             for m in measure_steps(program, predicted)
         ],
     )
-    on_links = link_flits(program.config.topology, predicted.trace)[:, 1:]
+    on_links = predicted.link_flits(program.config.topology)[:, 1:]
     used = int((on_links > 0).sum())
     busiest = int(on_links.max(initial=0))
     print_table(

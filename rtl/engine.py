@@ -29,7 +29,7 @@ from .technology import PLAIN, Technology
 from .tile_port import TilePort
 from .wishbone import Wishbone, WishboneBus
 
-_BRIDGES = {HostBus.AXI4_LITE: Axi4Lite, HostBus.WISHBONE: Wishbone}
+_BRIDGES: dict[HostBus, Any] = {HostBus.AXI4_LITE: Axi4Lite, HostBus.WISHBONE: Wishbone}
 _PREFIXES = {HostBus.AXI4_LITE: "s_axi", HostBus.WISHBONE: "wb"}
 
 

@@ -189,8 +189,8 @@ class Lane(Component):
         if self._config.parity:
             m.d.comb += self.causes.parity.eq(sender.causes.parity)
         if self._config.operator_latency:
-            for word, here in zip(receiver.next_words, outside.next_words, strict=True):
-                connect(m, word, here)
+            for word, here in zip(receiver.next_words, self.next_words, strict=True):
+                m.d.comb += [here.combines.eq(word.combines), here.source.eq(word.source)]
         if self._config.streams:
             self._elaborate_count(m, sender, receiver)
         return m

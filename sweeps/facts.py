@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model.network.config import PARAMETERS, NetworkConfig
 from ..model.network.config_file import network_to_json
-from ..model.run.measures import link_flits
+from ..model.run.link_flits import link_flits
 from ..model.run.run import Run
 from ..sim.cache import digest
 from .layout import COLUMN_OF, PARAMETER_NAMES

@@ -17,7 +17,7 @@ from vcd.gtkw import GTKWSave
 from ..model.base.files import write_atomically
 from ..model.network.config import NetworkConfig
 from ..model.network.topology import NO_LINK, Topology
-from ..model.run.measures import link_flits
+from ..model.run.link_flits import link_flits
 from ..model.run.trace import Trace
 from .file import arrivals
 from .names import (

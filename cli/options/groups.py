@@ -9,7 +9,7 @@ A file of groups is JSON; what a group does not say is as the options have it::
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -55,7 +55,7 @@ class Wanted:
 
     nodes: Nodes
     root: int | None
-    own: dict[str, object]
+    own: Mapping[str, object]
 
 
 def chosen_groups(

@@ -27,6 +27,7 @@ from .halving.minimum import best_sources, minimum_broadcast
 from .halving.rectangle import rectangle_broadcast, rectangle_eyes
 from .request import Request
 from .streaming.chain import chain_broadcast
+from .streaming.exchange import row_column_all_to_all
 from .streaming.greedy import greedy_all_gather
 from .streaming.rings import hamiltonian, stream_ring
 from .unicast_chain import (
@@ -167,6 +168,7 @@ _COPYING = (
     _all_ports(Collective.BROADCAST, "packed-trees", _packed_trees),
     _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
     Algorithm(Collective.ALL_GATHER, "stream-ring", _from_all(stream_ring)),
+    Algorithm(Collective.ALL_TO_ALL, "row-column", _from_all(row_column_all_to_all)),
     _all_ports(Collective.ALL_GATHER, "hamiltonian", _from_all(hamiltonian)),
     _all_ports(Collective.ALL_GATHER, "greedy", _from_all(greedy_all_gather)),
     Algorithm(Collective.ALL_GATHER, "circulant", _from_all(circulant_all_gather)),

@@ -16,17 +16,20 @@ from ..base.errors import InvalidInput, one_of, with_article
 from ..collectives.registry import algorithms_for
 from ..collectives.request import Request
 from ..cycle.model import run
+from ..exact.declined import Declined
+from ..exact.model import run as exact_run
 from ..network.config import Timing
 from ..program.checks import require_timing
 from ..program.compiler import Compiled
 from ..program.payload import empty_memory
+from ..run.run import Prediction
 from ..schedule.duration import expected_cycles
 from ..schedule.schedule import Schedule
 
 NEAR = 1.5
 """How many times as long as the fastest a schedule may be expected to take, to be predicted."""
 MOST_FLIT_HOPS = 50_000_000
-"""Flits and links of a program that is run on the model: a few seconds."""
+"""Flits and links of a program that is simulated: a few seconds."""
 
 
 @dataclass(frozen=True)
@@ -134,9 +137,14 @@ def _predicted(
     """The candidate with the cycles of the model, if it is not too long for it."""
     program = compiled(candidate.schedule).program
     require_timing(program, timing)
-    if program.flit_hops > MOST_FLIT_HOPS:
-        return candidate
-    predicted = run(program, empty_memory(program.config), timing=timing)
+    memory = empty_memory(program.config)
+    predicted: Prediction
+    try:
+        predicted = exact_run(program, memory, timing=timing)
+    except Declined:
+        if program.flit_hops > MOST_FLIT_HOPS:
+            return candidate
+        predicted = run(program, memory, timing=timing, record_trace=False)
     if not predicted.finished:
         raise InvalidInput(f"{candidate.schedule.algorithm} does not finish")
     return Candidate(candidate.schedule, predicted.cycles, predicted=True)

@@ -12,6 +12,7 @@ from ..base.errors import InvalidInput
 from ..collectives.least import schedule_bound
 from ..cycle.control import Control
 from ..cycle.model import run
+from ..exact.predict import predict
 from ..network.config import Timing
 from ..program.checks import require_timing
 from ..program.compiler import Compiled
@@ -61,8 +62,12 @@ class Case:
         timing: Timing,
         seed: int,
         hold: npt.NDArray[np.int64] | None = None,
+        simulated: bool = True,
     ) -> Case:
         """Predict what is ``compiled``, with a payload drawn from ``seed``.
+
+        Not ``simulated``, it is by arithmetic where no flit waits: the same, but not by the cycle
+        model, which is what hardware is compared with.
 
         Raises :class:`.InvalidInput` where flits would wait in a network that is contention-free,
         and for another timing than the program can have.
@@ -72,7 +77,7 @@ class Case:
         require_timing(program, timing)
         payload = Payload.random(compiled, seed)
         memory, control = payload.memory(config), Control(hold=hold)
-        predicted = run(program, memory, timing=timing, control=control)
+        predicted = (run if simulated else predict)(program, memory, timing=timing, control=control)
         if config.programs and not predicted.finished:
             # The controller ends it.
             control = replace(control, limit=watchdog(predicted))

@@ -23,15 +23,17 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput
 from ..cycle.control import Control
 from ..network.config import Timing
+from ..network.topology import Topology
 from ..program.checks import check_program
 from ..program.table import ProgramTable
 from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
 from .declined import Declined
-from .occupancy import Passages, link_flits, passages, require_no_meeting
+from .occupancy import link_flits, require_no_meeting
 from .races import require_no_races
 from .timetable import Timetable, timetable
 from .trace import trace_of
+from .ways import Passages, passages
 from .words import Moved, moved
 
 
@@ -40,6 +42,8 @@ class ExactPrediction(Prediction):
 
     Until then the memories before the run must not be changed.
     """
+
+    _parts: tuple[ProgramTable, npt.NDArray[np.uint64], Timetable, Passages]
 
     def __init__(
         self,
@@ -80,8 +84,8 @@ class ExactPrediction(Prediction):
         program, _, times, there = self._parts
         return trace_of(program, times, there, self._moved.payload)
 
-    def link_flits(self) -> npt.NDArray[np.int64]:
-        """Flits that left by each output, as :func:`~..run.measures.link_flits` counts them."""
+    def link_flits(self, topology: Topology) -> npt.NDArray[np.int64]:
+        """Flits that crossed each link, counted without a trace."""
         program, _, _, there = self._parts
         return link_flits(program, there)
 
@@ -102,8 +106,8 @@ def run(
     """
     _require_simple(program, control)
     barrier = Timing.named(timing) is Timing.BARRIER
-    times = timetable(program, barrier=barrier)
-    there = passages(program, times.target)
+    there, ends = passages(program)
+    times = timetable(program, ends, barrier=barrier)
     require_no_meeting(program, times, there)
     require_no_races(program, times, barrier=barrier)
     limits = [limit for limit in (cycle_limit, control and control.limit - 1) if limit]

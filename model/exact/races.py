@@ -44,21 +44,27 @@ def require_no_races(program: ProgramTable, times: Timetable, *, barrier: bool) 
         read.append(there(times.target, target ^ half, combined))
     written = there(times.target, target, program.length)
     for each in read:
-        touched = _touched(each, written) if barrier else _early(program, each, written)
+        touched = _touched(program, each, written) if barrier else _early(program, each, written)
         if touched:
             raise Declined("words are written while they may be read")
-    several = np.unique(written.row[_several(written)])
+    several = _several(written)
     _require_alike(program, several, barrier=barrier)
     if streams.any():
         _require_in_order(program, times, streams, several)
 
 
-def _touched(read: Pieces, written: Pieces) -> bool:
+def _touched(program: ProgramTable, read: Pieces, written: Pieces) -> bool:
     """Tell whether a piece that is read has a word in common with one that is written."""
+    # Most schedules read no memory in a step in which it is written to: that is seen at once.
+    places = np.zeros((program.steps + 1) * program.nodes, dtype=np.bool_)
+    places[written.begin // _NODE] = True
+    both = places[read.begin // _NODE]
+    if not both.any():
+        return False
     order = np.argsort(written.begin)
     latest = np.append(np.maximum.accumulate(written.end[order]), -1)
-    before = np.searchsorted(written.begin[order], read.end) - 1
-    return bool((latest[before] > read.begin).any())
+    before = np.searchsorted(written.begin[order], read.end[both]) - 1
+    return bool((latest[before] > read.begin[both]).any())
 
 
 def _early(program: ProgramTable, read: Pieces, written: Pieces) -> bool:
@@ -66,17 +72,18 @@ def _early(program: ProgramTable, read: Pieces, written: Pieces) -> bool:
     return bool((least_steps(program, read, written) <= program.step[written.row]).any())
 
 
-def _several(written: Pieces) -> npt.NDArray[np.bool_]:
-    """Tell which pieces have words in common with others."""
+def _several(written: Pieces) -> Numbers:
+    """The rows whose packets have words in common with others, ascending."""
+    begin = np.sort(written.begin // _NODE)
+    if not (begin[1:] == begin[:-1]).any():
+        return np.zeros(0, dtype=np.int64)
     order = np.argsort(written.begin)
     begin, end = written.begin[order], written.end[order]
     latest = np.maximum.accumulate(end)
-    behind, ahead = np.zeros((2, len(order)), dtype=np.bool_)
-    behind[1:] = begin[1:] < latest[:-1]
-    ahead[:-1] = end[:-1] > begin[1:]
-    result = np.zeros(len(order), dtype=np.bool_)
-    result[order] = behind | ahead
-    return result
+    shared = np.zeros(len(order), dtype=np.bool_)
+    shared[1:] = begin[1:] < latest[:-1]
+    shared[:-1] |= end[:-1] > begin[1:]
+    return np.unique(written.row[order[shared]])
 
 
 def _require_alike(program: ProgramTable, several: Numbers, *, barrier: bool) -> None:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from ..base.pieces import offsets_of
 from ..network.config import NetworkConfig
-from ..program.ends import ends_of
+from ..program.ends import Ends
 from ..program.streams import NO_FEEDER, feeders
 from ..program.table import Numbers, ProgramTable
 from .declined import Declined
@@ -75,25 +75,26 @@ def interfaces(config: NetworkConfig) -> npt.NDArray[np.bool_]:
     return there
 
 
-def timetable(program: ProgramTable, *, barrier: bool) -> Timetable:
-    """The timetable of ``program`` if no flit waits.
+def timetable(program: ProgramTable, ends: Ends, *, barrier: bool) -> Timetable:
+    """The timetable of ``program``, whose packets come to ``ends``, if no flit waits.
 
     Raises :class:`.Declined` for what sets a flag, and where words of a stream come with gaps.
     """
-    return _Clock(program, barrier=barrier).run()
+    return _Clock(program, ends, barrier=barrier).run()
 
 
 class _Clock:
     """A run of a program, step by step."""
 
-    def __init__(self, program: ProgramTable, *, barrier: bool) -> None:
+    def __init__(self, program: ProgramTable, ends: Ends, *, barrier: bool) -> None:
         self.program, self.barrier = program, barrier
         config = self.config = program.config
         rows = len(program.step)
-        ends = ends_of(program, np.arange(rows))
-        self.target, self.lane = ends.node, ends.lane
+        self.target, self.lane = ends
+        self.sender = program.sender
         self.feeder = np.where(program.length > program.lead, feeders(program), NO_FEEDER)
-        self.flits = program.header_flits + program.length
+        self.headers = program.header_flits
+        self.flits = self.headers + program.length
         self.flight = 1 + program.row_hops * (config.link_registers + 1)
         self.begin, self.gap = np.zeros((2, rows), dtype=np.int64)
         self.tail = np.zeros(rows, dtype=np.int64)
@@ -120,7 +121,7 @@ class _Clock:
         for step in range(1, steps + 1):
             rows = order[bounds[step - 1] : bounds[step]]
             self._send(rows, now)
-            waited = rows[program.header_step[rows] > 0] if self._some_continued else rows
+            waited = rows[~program.continued[rows]]
             seen = self.tail[waited] + write_delay(config) + 1
             np.maximum.at(last, self.target[waited], seen)
             step_ends[step - 1] = seen.max(initial=0)
@@ -145,15 +146,10 @@ class _Clock:
             step_ends=step_ends,
         )
 
-    @property
-    def _some_continued(self) -> bool:
-        """Tell whether there are packets that no step waits for."""
-        return bool(self.program.continued.any())
-
     def _send(self, rows: Numbers, now: Numbers) -> None:
         """Have ``rows`` sent, those of one step in the order of their senders."""
-        program, control = self.program, self.config.table.control_words
-        sender = program.sender[rows]
+        control = self.config.table.control_words
+        sender = self.sender[rows]
         first = np.flatnonzero(np.diff(sender, prepend=-1))
         group = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(rows))))
         senders = sender[first]
@@ -179,10 +175,12 @@ class _Clock:
         program = self.program
         rows = rows[self.feeder[rows] != NO_FEEDER]
         fed = self.feeder[rows]
-        payload = self.begin + program.header_flits
-        first = payload[fed] + np.where(program.lead[fed] == 0, self.gap[fed], 0)
+        first = (
+            self.begin[fed] + self.headers[fed] + np.where(program.lead[fed] == 0, self.gap[fed], 0)
+        )
         come = first + self.flight[fed] + write_delay(self.config)
-        late = np.maximum(come + 2 - (payload[rows] + program.lead[rows]), 0)
+        natural = self.begin[rows] + self.headers[rows] + program.lead[rows]
+        late = np.maximum(come + 2 - natural, 0)
         changed = bool((late != self.gap[rows]).any())
         self.gap[rows] = late
         return changed
@@ -197,8 +195,6 @@ class _Clock:
 def _require_receives(program: ProgramTable, target: Numbers, lane: Numbers) -> None:
     """Decline unless every packet that a step waits for comes once, and no other."""
     rows = np.flatnonzero(program.header_step)
-    if (target < 0).any():
-        raise Declined("a route leaves the network")
     config = program.config
     steps = 1 << config.step_bits
     receiver = target[rows] * config.lanes + lane[rows] - 1
@@ -207,7 +203,6 @@ def _require_receives(program: ProgramTable, target: Numbers, lane: Numbers) -> 
     if len(come) != len(expected) or (come != expected).any() or (np.diff(come) == 0).any():
         raise Declined("packets come that no node expects, or do not come")
     if program.half_duplex:
-        own = program.stream == 0
-        sends = np.unique(program.row_node[own] * steps + program.step[own])
-        if np.isin(sends, target[rows] * steps + program.step[rows]).any():
+        receives = np.any(program.expected.reshape(program.nodes, config.lanes, steps), axis=1)
+        if (receives[program.row_node, program.step] & (program.stream == 0)).any():
             raise Declined("a node sends and receives in a half-duplex step")

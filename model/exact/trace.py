@@ -9,8 +9,9 @@ import numpy as np
 from ..base.pieces import offsets_of, ranges
 from ..program.table import Numbers, ProgramTable
 from ..run.trace import HEAD_MARK, TAIL_MARK, Trace
-from .occupancy import Passages, first_cycles
+from .occupancy import first_cycles
 from .timetable import Timetable
+from .ways import Passages
 from .words import Words
 
 

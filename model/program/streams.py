@@ -49,7 +49,7 @@ def require_streams(table: ProgramTable) -> None:
     most = np.where(feeder == NO_FEEDER, 0, table.length[feeder] + table.lead[rows])
     for refused, allowed, given in (
         (feeder == NO_FEEDER, "of a packet of its step that comes", "of none"),
-        (coming.count(sought) > 1, "of one packet of its step", "of several"),
+        (coming.rows_of(sought) > 1, "of one packet of its step", "of several"),
         (_continues(table)[feeder], "of a packet that is one message", "of a continued one"),
         (table.length[rows] > most, "of a packet that has its words", "of one too short"),
     ):
@@ -89,9 +89,9 @@ class _Coming(NamedTuple):
     def first(self, sought: Numbers) -> Numbers:
         """The first row of each number, or ``NO_FEEDER``."""
         place = np.searchsorted(self.number, sought)
-        return np.where(self.count(sought) > 0, np.append(self.row, NO_FEEDER)[place], NO_FEEDER)
+        return np.where(self.rows_of(sought) > 0, np.append(self.row, NO_FEEDER)[place], NO_FEEDER)
 
-    def count(self, sought: Numbers) -> Numbers:
+    def rows_of(self, sought: Numbers) -> Numbers:
         """How many rows each number has."""
         end = np.searchsorted(self.number, sought, side="right")
         return end - np.searchsorted(self.number, sought)

@@ -1,4 +1,4 @@
-"""Measures of the steps of a run, and of the links of a trace, the model's or the hardware's."""
+"""Measures of the steps of a run, the model's or the hardware's."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.pieces import offsets_of
-from ..network.topology import Topology
 from ..program.program import Program
 from .run import Prediction, Run
-from .trace import Trace
-
-_PIECE_ROWS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -117,14 +113,3 @@ def _messages(program: Program) -> tuple[_Numbers, _Numbers, _Numbers]:
     last = np.flatnonzero(~program.continued[order])
     sums = offsets_of(program.length[order])[last + 1]
     return program.step[order][last], program.row_hops[order][last], np.diff(sums, prepend=0)
-
-
-def link_flits(topology: Topology, trace: Trace) -> npt.NDArray[np.int64]:
-    """Flits that crossed each link: shape (nodes, ports); column 0 is deliveries."""
-    counts = np.zeros(topology.nodes * topology.ports, dtype=np.int64)
-    # In pieces, as the trace of a million packets takes half a gigabyte.
-    for begin in range(0, len(trace), _PIECE_ROWS):
-        rows = slice(begin, begin + _PIECE_ROWS)
-        lines = trace.node[rows].astype(np.int64) * topology.ports + trace.port[rows]
-        counts += np.bincount(lines, minlength=counts.size)
-    return counts.reshape(topology.nodes, topology.ports)

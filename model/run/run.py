@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..network.topology import Topology
+from .link_flits import link_flits
 from .trace import Trace
 
 FLAGS = {
@@ -70,6 +72,10 @@ class Run:
         flagged = int(np.count_nonzero(self.flags))
         flags = f"flags at {flagged} nodes" if flagged else "no flags"
         return f"<{type(self).__name__}: {end}, {self.cycles} cycles, {flags}>"
+
+    def link_flits(self, topology: Topology) -> npt.NDArray[np.int64]:
+        """Flits that crossed each link: shape (nodes, ports); column 0 is deliveries."""
+        return link_flits(topology, self.trace)
 
     def flag_names(self, node: int) -> list[str]:
         """List the names of the flags that ``node`` has set."""

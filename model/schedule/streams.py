@@ -57,6 +57,9 @@ def streams_of(schedule: SendTable) -> Streams:
 
     Raises :class:`ScheduleError` for one that has none, or that would leave before its words come.
     """
+    if not schedule.stream.any():
+        nothing = np.zeros(0, np.int64)
+        return Streams(nothing, nothing, nothing)
     coming = _coming(schedule)
     send, early = coming.send, coming.offset - coming.feeder_offset
     streaming = np.flatnonzero(schedule.stream).astype(np.int64)

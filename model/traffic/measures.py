@@ -6,7 +6,7 @@ import numpy as np
 
 from ..network.config import NetworkConfig
 from ..network.topology import NO_LINK
-from ..run.measures import link_flits
+from ..run.link_flits import link_flits
 from ..run.trace import Trace
 from .program import deliveries
 from .traffic import Traffic

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
 
-from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.config import NetworkConfig, Timing
+from eyecast.model.program.program import Program
 from eyecast.rtl import network as network_module
 from eyecast.rtl.host_port import HostSpace
 from eyecast.rtl.network import Network
 from eyecast.rtl.technology import Technology
+from eyecast.sim.loading import prepare
+
+from .amaranth_simulation import simulate
 
 
 def one_clock(monkeypatch: pytest.MonkeyPatch) -> ClockDomain:
@@ -100,3 +105,48 @@ async def wait(ctx, cycles: int) -> None:
     """Not ``repeat``, which ends with a reset."""
     for _ in range(cycles):
         await ctx.tick()
+
+
+def run_by_hand(
+    clock: ClockDomain,
+    program: Program,
+    words: dict[int, dict[int, int]],
+    expected: dict[int, dict[int, int]],
+    *,
+    cycles: int,
+    barrier: bool = True,
+    half_duplex: bool = False,
+    look_ahead: bool = False,
+) -> None:
+    """Run a program with some ``words`` by node and address: it takes so many cycles.
+
+    The ``expected`` words are there then, and no flag is set.
+    """
+    bench = NetworkBench(clock, program.config, look_ahead=look_ahead)
+    timing = Timing.BARRIER if barrier else Timing.SELF_TIMED
+    job = prepare(program, [], timing=timing, read_words=0, cycle_limit=0)
+    loads = [
+        (n, int(HostSpace.MESSAGE), *pair) for n, held in words.items() for pair in held.items()
+    ]
+
+    async def testbench(ctx: Any) -> None:
+        ctx.set(bench.network.half_duplex, half_duplex)
+        await bench.write(ctx, [*loads, *job.writes.tolist()], barrier=barrier)
+        assert await bench.cycles_to_done(ctx, 2 * cycles) == cycles
+        assert not ctx.get(bench.network.error)
+        ctx.set(bench.reset, 1)
+        for node, held in expected.items():
+            for address, word in held.items():
+                assert await bench.read(ctx, node, HostSpace.MESSAGE, address) == word
+
+    simulate(bench.module, testbench)
+
+
+async def cycle_of_error(ctx: Any, bench: NetworkBench, limit: int) -> int:
+    """The first cycle in which ``error`` is shown, from a reset on."""
+    await ctx.tick()
+    for cycle in range(limit):
+        if ctx.get(bench.network.error):
+            return cycle
+        await ctx.tick()
+    return limit

@@ -29,11 +29,14 @@ FLOORS: dict[str, set[str]] = {
     "model/run": {"model/base", "model/network", "model/program"},
     "model/image": {"model/base", "model/network", "model/program", "model/run"},
     "model/cycle": {"model/base", "model/network", "model/program", "model/run"},
+    "model/exact": {
+        *("model/base", "model/network", "model/program", "model/run", "model/cycle"),
+    },
     "model/traffic": {"model/base", "model/network", "model/program", "model/run"},
     "model/compare": {
         "model/bounds",
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/run", "model/cycle", "model/traffic"),
+        *("model/run", "model/cycle", "model/exact", "model/traffic"),
     },
     "waves": {"model/base", "model/network", "model/program", "model/run"},
     "picture": {"model/base", "model/network", "model/schedule", "model/collectives"},
@@ -75,8 +78,9 @@ FLOORS: dict[str, set[str]] = {
     "cli": {
         "model/bounds",
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/run", "model/cycle", "model/image", "model/traffic", "model/compare", "picture"),
-        *("sim", "boards", "formats", "ip", "report", "rtl", "sweeps", "waves"),
+        *("model/run", "model/cycle", "model/exact", "model/image", "model/traffic"),
+        *("model/compare", "picture", "sim", "boards", "formats", "ip", "report", "rtl"),
+        *("sweeps", "waves"),
     },
 }
 """For each floor the floors below it that it may import; itself always, and ``eyecast`` itself."""

@@ -1,67 +1,201 @@
-"""Operators in a network, in Amaranth's own simulator: memories and cycles reckoned by hand."""
+"""Operators in a network, in Amaranth's own simulator: words, cycles and flags reckoned by hand.
+
+The step of a send over h links with L words takes h + L + 5 + D cycles (docs/router.md, section
+19), so that a run takes as many more than in section 5.
+"""
 
 from __future__ import annotations
 
-import random
-
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from amaranth.hdl import ClockDomain
 from helpers.amaranth_simulation import simulate
-from helpers.combining import drawn_program, memories_after, random_memory
-from helpers.network_in_python import NetworkBench
-from helpers.programs import DOWN, LINE, UP, program, put
+from helpers.network_in_python import NetworkBench, cycle_of_error, run_by_hand
+from helpers.own_operator import TWICE
+from helpers.programs import DOWN, UP, C, program, put
 
-from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.topology import mesh
-from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.rtl.host_port import HostSpace, StatusWord
 from eyecast.sim.loading import prepare
 
+PAIR, THREE = mesh((2,)), mesh((3,))
+BAD_WRITE, UNEXPECTED_RECEIVE = 1 << 7, 1 << 4
+SLOW = pytest.mark.slow
 
-def run(
-    clock: ClockDomain,
-    made: Program,
-    memory: Any,
-    *,
-    cycles: int | None = None,
-    timing: str = "barrier",
-    look_ahead: bool = False,
+
+def by(operator: int, row: Row) -> Row:
+    """The row, its words combined: 2o - 1 by operator o in place, 2o across."""
+    return replace(row, operator=operator)
+
+
+def run_cycles(*steps: tuple[int, int], latency: int = 0) -> int:
+    """Cycles of a run whose longest send of each step has those hops and words."""
+    return C + sum(hops + words + 5 + latency for hops, words in steps) - 2
+
+
+@pytest.mark.parametrize("look_ahead", [False, pytest.param(True, marks=SLOW)])
+def test_an_exchange_sends_what_was_there_before(clock: ClockDomain, look_ahead: bool) -> None:
+    """Both nodes add across in one step; the next one sends a sum from the other half."""
+    rows = {
+        0: [by(2, put(1, (UP, 1), length=2, target=4)), put(2, (UP, 1), source=5)],
+        1: [by(2, put(1, (DOWN, 1), length=2, target=4))],
+    }
+    made = program(rows, {0: [1], 1: [1, 2]}, PAIR, "exchange", operators="add", message_words=8)
+    run_by_hand(
+        clock,
+        made,
+        {0: {0: 1, 1: 2, 4: 99}, 1: {0: 10, 1: 20, 4: 99}},
+        {0: {0: 1, 1: 2, 4: 11, 5: 22}, 1: {0: 22, 1: 20, 4: 11, 5: 22}},
+        cycles=run_cycles((1, 2), (1, 1)),
+        look_ahead=look_ahead,
+    )
+
+
+@pytest.mark.parametrize(
+    ("limits", "code"),
+    [
+        pytest.param({"operators": "add"}, 1, marks=SLOW),
+        pytest.param({"operators": "max,add", "depth": 1, "link_registers": 1}, 3, marks=SLOW),
+    ],
+)
+def test_two_packets_meet_in_every_word(
+    clock: ClockDomain, limits: dict[str, Any], code: int
 ) -> None:
-    bench = NetworkBench(clock, made.config, look_ahead=look_ahead)
-    loads = [(node, 0, words) for node, words in enumerate(memory)]
-    job = prepare(made, loads, timing=Timing(timing), read_words=0, cycle_limit=0)
-    expected = memories_after(made, memory)
+    """One flit after the other, as they take turns at port 0: each word is the sum of three."""
+    rows = {
+        0: [by(code, put(1, (UP, 1, 0), length=4, target=1))],
+        2: [by(code, put(2, (DOWN, 1, 1), length=4, target=1))],
+    }
+    made = program(rows, {1: [1, 2]}, THREE, vcs=2, message_words=8, **limits)
+    # Node 2 passes its first step at once, so that its header leaves port 0 a cycle behind that of
+    # node 0, which does in cycle C + 2. A flit leaves in every cycle then, ten in all. With a place
+    # in each buffer and a register on the way, the header comes a cycle later, and each packet has
+    # a flit in four cycles: so long a credit is under way.
+    last = C + 2 + 9 if "depth" not in limits else C + 2 + 1 + 1 + 4 * 4
+    run_by_hand(
+        clock,
+        made,
+        {
+            0: {0: 1, 1: 2, 2: 3, 3: 4},
+            1: dict.fromkeys(range(8), 100),
+            2: dict.fromkeys(range(4), 20),
+        },
+        {1: {0: 100, 1: 121, 2: 122, 3: 123, 4: 124, 5: 100}},
+        cycles=last + 2,
+        barrier=False,
+    )
+
+
+def test_an_operator_of_three_cycles(clock: ClockDomain) -> None:
+    """Twice what is there and what comes; every packet, also one that replaces, is as late."""
+    rows = {
+        0: [by(1, put(1, (UP, 1), length=2, target=1)), put(3, (UP, 1), source=3, target=6)],
+        1: [by(2, put(2, (DOWN, 1), length=2, source=1, target=5))],
+    }
+    made = program(rows, {1: [1, 3], 0: [2]}, PAIR, operators=[TWICE], message_words=8)
+    run_by_hand(
+        clock,
+        made,
+        {0: {0: 5, 1: 6, 2: 7, 3: 8}, 1: {1: 10, 2: 20}},
+        {1: {1: 25, 2: 46, 6: 8}, 0: {5: 2 * 6 + 25, 6: 2 * 7 + 46}},
+        cycles=run_cycles((1, 2), (1, 2), (1, 1), latency=3),
+    )
+
+
+@SLOW
+def test_what_a_slow_operator_needs_is_waited_for(clock: ClockDomain) -> None:
+    """Two packets into one word each, one behind the other: the second waits for the first.
+
+    The first one's word leaves port 0 in cycle t, the second one's header in t + 1, and its word,
+    which would be next, in t + 4: by then D = 3 cycles have passed.
+    """
+    rows = {0: [by(1, put(1, (UP, 1), target=1)), by(1, put(2, (UP, 1), source=1, target=1))]}
+    made = program(rows, {1: [1, 2]}, PAIR, operators=[TWICE], message_words=8)
+    # The first header leaves port 0 in cycle C + 2; rows are C + 2 cycles apart.
+    first_word = C + 3
+    second_header = first_word - 1 + C + 2
+    second_word = max(second_header + 1, first_word + 4)
+    run_by_hand(
+        clock,
+        made,
+        {0: {0: 1, 1: 2}, 1: {1: 10}},
+        {1: {1: 2 * (2 * 10 + 1) + 2}},
+        cycles=second_word + 1 + 3 + 1,
+        barrier=False,
+    )
+
+
+@SLOW
+def test_lanes_that_meet_in_a_word(clock: ClockDomain) -> None:
+    """Words of both neighbours come in the same cycle; and the last one that replaces stays."""
+    rows = {
+        0: [by(3, put(1, (UP, 1), length=3, target=2)), put(2, (UP, 1), length=2)],
+        2: [by(3, put(1, (DOWN, 1), length=3, target=2)), put(2, (DOWN, 1), length=2)],
+    }
+    made = program(
+        rows,
+        {1: [1, 1, 2, 2]},
+        THREE,
+        receive_ports={1: [1, 2, 1, 2]},
+        all_port=True,
+        operators="or,add",
+        message_words=8,
+    )
+    run_by_hand(
+        clock,
+        made,
+        {0: {0: 1, 1: 2, 2: 3}, 1: {2: 100, 3: 200, 4: 300}, 2: {0: 10, 1: 20, 2: 30}},
+        # What node 0 sends comes to lane 2, the higher one.
+        {1: {2: 111, 3: 222, 4: 333, 0: 1, 1: 2}},
+        cycles=run_cycles((1, 3), (1, 2)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("operator", "target", "words", "there"),
+    [
+        pytest.param(3, 0, 2, 0, id="no such operator"),
+        pytest.param(2, 2, 2, 1, id="the other half ends", marks=SLOW),
+        pytest.param(1, 6, 2, 1, id="the memory ends", marks=SLOW),
+    ],
+)
+def test_a_word_that_cannot_be_combined_is_not_written(
+    clock: ClockDomain, operator: int, target: int, words: int, there: int
+) -> None:
+    """The flag is set when the first such word would have been written, 1 + D cycles later."""
+    row = by(operator, put(1, (UP, 1), length=words, target=target))
+    made = program({0: [row]}, {1: [1]}, PAIR, operators="add", message_words=7)
+    bench = NetworkBench(clock, made.config)
+    job = prepare(made, [], timing="barrier", read_words=0, cycle_limit=0)
+    loads = [(node, 0, address, 10 + address) for node in (0, 1) for address in range(7)]
+    # The header leaves port 0 of node 1 in cycle C + 2, word i in cycle C + 3 + i.
+    first_bad = C + 3 + there + 1
 
     async def testbench(ctx: Any) -> None:
-        await bench.load(ctx, job)
-        taken = await bench.cycles_to_done(ctx, 1000)
-        assert taken < 1000
-        assert cycles is None or taken == cycles
-        assert not ctx.get(bench.network.error)
+        await bench.write(ctx, [*loads, *job.writes.tolist()], barrier=True)
+        assert await cycle_of_error(ctx, bench, 40) == first_bad + 1
+        assert await bench.read(ctx, 1, HostSpace.STATUS, StatusWord.FLAGS) == BAD_WRITE
         ctx.set(bench.reset, 1)
-        for node, address in np.ndindex(memory.shape):
-            word = await bench.read(ctx, node, HostSpace.MESSAGE, address)
-            assert word == expected[node, address], (node, address)
+        for address in range(target + there, 7):
+            assert await bench.read(ctx, 1, HostSpace.MESSAGE, address) == 10 + address
 
     simulate(bench.module, testbench)
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize(
-    "limits",
-    [
-        {"operators": "add,min-signed", "vcs": 2},
-        {"operators": "add", "streams": True},
-        {"operators": "xor", "streams": True, "vcs": 2, "depth": 1},
-        {"streams": True},
-        {"streams": True, "contention_free": True, "link_registers": 1, "depth": 4},
-        {"operators": "add,max", "all_port": True},
-    ],
-)
-def test_drawn(clock: ClockDomain, seed: int, limits) -> None:
-    config = NetworkConfig(topology=mesh((3, 2)), message_words=32, **limits)
-    made = drawn_program(config, seed, 4)
-    run(clock, made, random_memory(config, random.Random(seed)))
+@SLOW
+def test_a_packet_is_judged_when_it_ends(clock: ClockDomain) -> None:
+    """One that is not expected sets its flag 1 + D cycles after its tail has left port 0."""
+    made = program({0: [put(1, (UP, 1))]}, {}, PAIR, operators=[TWICE], message_words=8)
+    bench = NetworkBench(clock, made.config)
+    job = prepare(made, [], timing="barrier", read_words=0, cycle_limit=0)
+
+    async def testbench(ctx: Any) -> None:
+        await bench.load(ctx, job)
+        assert await cycle_of_error(ctx, bench, 40) == C + 3 + 1 + 3 + 1
+        flags = await bench.read(ctx, 1, HostSpace.STATUS, StatusWord.FLAGS)
+        assert flags == UNEXPECTED_RECEIVE
+
+    simulate(bench.module, testbench)

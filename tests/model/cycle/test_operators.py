@@ -109,7 +109,7 @@ def test_an_operator_of_ones_own_keeps_the_bits_of_a_word() -> None:
     assert one_word(run(made, memory, timing="barrier"), 1, 2) == 4 * 0xFFFFFF % (1 << 24)
 
 
-@pytest.mark.parametrize("meaning", [None, lambda there, coming, bits: str(there)])
+@pytest.mark.parametrize("meaning", [None, lambda there, coming, bits: ""])
 def test_an_operator_that_cannot_run_is_refused(meaning: Any) -> None:
     made = program({}, {}, operators=[Operator("own", 1, meaning)])
     with pytest.raises(InvalidInput, match="operator own must be"):
@@ -170,6 +170,15 @@ def test_only_a_word_that_is_combined_with_a_recent_one_waits(
     both = pair(put(1, (UP, 1, 0), **first), put(1, (DOWN, 1, 1), **second), operators=slow(1))
     result = simulated(both, "barrier", cycle_limit=60)
     left = [C + 2, C + 3, C + 4, C + 6 if waits else C + 5]
+    assert [cycle for cycle, _, _ in departures(result, 1, 0)] == left
+
+
+def test_a_packet_that_is_over_waits_for_nothing() -> None:
+    # The next word of the packet on VC 0 would be combined with word 17, if there were one.
+    over = put(1, (UP, 1, 0), target=16, operator=IN_PLACE)
+    both = pair(over, put(1, (DOWN, 1, 1), target=17, length=3), operators=slow(2))
+    result = simulated(both, "barrier", cycle_limit=60)
+    left = [C + 2, C + 3, C + 4, C + 5, C + 6, C + 7]
     assert [cycle for cycle, _, _ in departures(result, 1, 0)] == left
 
 

@@ -1,129 +1,17 @@
-"""Programs that combine and stream, drawn at random, and what memories must hold behind them.
+"""Programs that combine and stream, drawn at random for one network: what must meet meets.
 
-Nothing here asks a model or a router: words are moved one by one, step by step, as sections 4, 19
-and 20 of docs/router.md say of a program with barrier timing.
+What their memories must hold behind them is said by :mod:`helpers.untimed`.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
+from itertools import pairwise
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
-
-Words = npt.NDArray[np.uint64]
-
-
-def combine(name: str, width: int, there: int, coming: int) -> int:
-    """What an operator makes of two words."""
-
-    def signed(word: int) -> int:
-        return word - (word >> (width - 1) << width)
-
-    match name:
-        case "add":
-            return (there + coming) % (1 << width)
-        case "min":
-            return min(there, coming)
-        case "max":
-            return max(there, coming)
-        case "min-signed":
-            return min(there, coming, key=signed)
-        case "max-signed":
-            return max(there, coming, key=signed)
-        case "and":
-            return there & coming
-        case "or":
-            return there | coming
-        case "xor":
-            return there ^ coming
-        case "twice":
-            return (2 * there + coming) % (1 << width)
-    raise ValueError(name)
-
-
-def place(first: int, word: int, window: int) -> int:
-    """The address of a message's word."""
-    size = 1 << window
-    return first // size * size + (first + word) % size if window else first + word
-
-
-@dataclass
-class Put:
-    """A row under way: from where, to where, by which lane it comes, and how many words went."""
-
-    row: Row
-    source: int
-    target: int
-    lane: int
-    sent: int = 0
-
-
-class Memories:
-    """The message memories of all nodes."""
-
-    def __init__(self, config: NetworkConfig, memory: Words) -> None:
-        self.config = config
-        self.words = [list(map(int, words)) for words in memory]
-
-    def carry_out(self, program: Program) -> Words:
-        """All steps of a program. Gives what the memories hold then."""
-        steps = {row.step for rows in program.rows for row in rows}
-        for step in sorted(steps):
-            self._step([put for put in puts(program) if put.row.step == step])
-        return np.array(self.words, dtype=np.uint64)
-
-    def _step(self, under_way: list[Put]) -> None:
-        """Rows send what was there before, but for those that send what comes."""
-        before = [list(words) for words in self.words]
-        come: dict[tuple[int, int], int] = {}
-        while waiting := [put for put in under_way if put.sent < put.row.length]:
-            moved = False
-            for put in waiting:
-                row, word = put.row, put.sent
-                if row.stream and word - row.lead >= come.get((put.source, row.stream), 0):
-                    continue
-                held = self.words if row.stream else before
-                coming = held[put.source][place(row.source_address, word, row.window)]
-                self._write(put, place(row.target_address, word, row.window), coming)
-                come[put.target, put.lane] = come.get((put.target, put.lane), 0) + 1
-                put.sent, moved = word + 1, True
-            assert moved, "a stream waits for itself"
-
-    def _write(self, put: Put, address: int, coming: int) -> None:
-        memory, code = self.words[put.target], put.row.operator
-        if code:
-            operator = self.config.operators[(code - 1) // 2]
-            half = 1 << (self.config.address_bits - 1)
-            there = memory[address ^ (half if code % 2 == 0 else 0)]
-            coming = combine(operator.name, self.config.flit_width, there, coming)
-        memory[address] = coming
-
-
-def puts(program: Program) -> Iterator[Put]:
-    """All rows, with their ends; lanes have the numbers of ports, and are 1 with one port."""
-    topology = program.config.topology
-    for node, rows in enumerate(program.rows):
-        for row in rows:
-            at, port = node, 0
-            for segment in row.route:
-                for _ in range(segment.hops):
-                    at, port = topology.neighbor[at, segment.port], topology.peer[at, segment.port]
-            yield Put(row, node, int(at), int(port) if program.config.all_port else 1)
-
-
-def random_memory(config: NetworkConfig, draw: random.Random) -> Words:
-    """Message memories of random words."""
-    shape = (config.topology.nodes, config.message_words)
-    words = [draw.getrandbits(config.flit_width) for _ in range(shape[0] * shape[1])]
-    return np.array(words, dtype=np.uint64).reshape(shape)
 
 
 class Drawing:
@@ -194,7 +82,7 @@ class Drawing:
         nodes = self.draw.sample(range(len(self.rows)), self.draw.randrange(2, len(self.rows) + 1))
         window = self.draw.choice([0, self.config.address_bits - 2])
         length = self.draw.randrange(1, self.half // 2 + 1)
-        ends = list(zip(nodes, nodes[1:], strict=False))
+        ends = list(pairwise(nodes))
         # In one half, and with one place for all, so that nothing else is sent on.
         first = self.half * self.draw.randrange(2)
         if not window:
@@ -222,15 +110,16 @@ class Drawing:
         lead = self.draw.randrange(1, (1 << window) // len(nodes) + 1)
         base = self.draw.randrange(self.config.message_words >> window) << window
         turn, size = self.draw.randrange(1 << window), 1 << window
+        own = [base + (turn - number * lead) % size for number in range(len(nodes))]
         for number, source in enumerate(nodes):
-            # What comes lies behind the words that it sends first.
-            first = base + (turn - number * lead) % size
+            following = (number + 1) % len(nodes)
             self._put(
                 source,
-                nodes[(number + 1) % len(nodes)],
+                nodes[following],
                 step=step,
-                source_address=first,
-                target_address=first,
+                source_address=own[number],
+                # What comes lies behind the words that a node sends first.
+                target_address=base + (own[following] + lead) % size,
                 length=lead * (len(nodes) - 1),
                 operator=0,
                 stream=1,
@@ -272,16 +161,3 @@ class Drawing:
 def drawn_program(config: NetworkConfig, seed: int, steps: int) -> Program:
     """A program of that many steps, each of any kind that the network has."""
     return Drawing(config, seed).program(steps)
-
-
-def memories_after(program: Program, memory: Words) -> Words:
-    """What memories hold behind a program with barrier timing; shape and dtype of ``memory``."""
-    return Memories(program.config, memory).carry_out(program)
-
-
-def cycles_of(program: Program, hops_and_words: Sequence[tuple[int, int]]) -> int:
-    """Cycles of a run whose longest send of each step has those hops and words (section 19)."""
-    config = program.config
-    late = 1 + config.operator_latency if config.operators else 0
-    steps = sum(hops + length + 4 + late for hops, length in hops_and_words)
-    return config.table.control_words + steps - 2

@@ -1,0 +1,32 @@
+"""A run without hardware: worked out where no flit waits, simulated otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..cycle.control import Control
+from ..network.config import Timing
+from ..program.table import ProgramTable
+from ..run.run import Prediction
+from .declined import Declined
+from .model import run
+
+
+def predict(
+    program: ProgramTable,
+    memory: npt.NDArray[np.uint64],
+    *,
+    timing: Timing,
+    control: Control | None = None,
+) -> Prediction:
+    """The run of ``program``: that of the cycle model, or the same by arithmetic.
+
+    Arguments and result are those of :func:`~..cycle.model.run`.
+    """
+    try:
+        return run(program, memory, timing=timing, control=control)
+    except Declined:
+        from ..cycle.model import run as simulated  # noqa: PLC0415 - loads what is compiled
+
+        return simulated(program, memory, timing=timing, control=control)

@@ -1,0 +1,220 @@
+"""Runs that are worked out are those of the cycle model, bit for bit; the others are declined.
+
+Programs are drawn as for the cycle model (``helpers.drawn``), and compiled from schedules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.all_port_programs import all_port
+from helpers.drawn import Drawn, draw_network
+from helpers.programs import DOWN, NORTH, UP, program, put, words
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.registry import Request, algorithms_for
+from eyecast.model.cycle import model as cycle_model
+from eyecast.model.cycle.control import Control
+from eyecast.model.exact.declined import Declined
+from eyecast.model.exact.model import run
+from eyecast.model.exact.predict import predict
+from eyecast.model.network.config import NetworkConfig, Timing
+from eyecast.model.network.operators import Operator
+from eyecast.model.network.topology import hypercube, mesh, torus
+from eyecast.model.program.compiler import fit
+from eyecast.model.program.payload import Payload, random_words
+from eyecast.model.program.program import Program
+from eyecast.model.run.link_flits import link_flits
+from eyecast.model.run.run import Prediction
+
+COLUMNS = ("cycles", "flags", "stalled_flits", "step", "arrived", "received", "step_ends", "memory")
+
+
+def assert_same(made: Prediction, simulated: Prediction) -> None:
+    assert made.finished
+    assert simulated.finished
+    for name in COLUMNS:
+        one, other = (np.asarray(getattr(each, name)) for each in (made, simulated))
+        assert one.dtype == other.dtype, name
+        assert (one == other).all(), name
+    assert made.ending == simulated.ending
+    for one, other in zip(made.trace.columns, simulated.trace.columns, strict=True):
+        assert one.dtype == other.dtype
+        assert len(one) == len(other)
+        assert (one == other).all()
+
+
+def compared(made: Program, memory: Any, timing: Timing) -> bool:
+    """Compare both runs; False where the first is declined, as some flit really waits."""
+    simulated = cycle_model.run(made, memory, timing=timing)
+    try:
+        exact = run(made, memory, timing=timing)
+    except Declined:
+        return False
+    assert_same(exact, simulated)
+    topology = made.config.topology
+    assert (exact.link_flits(topology) == link_flits(topology, simulated.trace)).all()
+    return True
+
+
+def drawn_program(seed: int) -> Program | None:
+    """A program of few packets, many of which never meet; None for one that is wrong."""
+    draw = np.random.default_rng(seed)
+    config = draw_network(draw)
+    depth, width = int(draw.integers(2, 12)), int(draw.choice([24, 28, 32, 64]))
+    drawn = Drawn(draw, replace(config, depth=depth, flit_width=width))
+    for step in range(1, int(draw.integers(2, 6))):
+        drawn.came = {}
+        for _ in range(int(draw.integers(1, 6))):
+            drawn.add_packet(step)
+    made = drawn.program()
+    try:
+        made.check()
+    except InvalidInput:
+        return None
+    return made
+
+
+def worked_out(seeds: range) -> int:
+    count = 0
+    for seed in seeds:
+        made = drawn_program(seed)
+        if made is not None:
+            memory = random_words(made.config, (made.nodes, made.config.message_words), seed)
+            count += sum(compared(made, memory, timing) for timing in Timing)
+    return count
+
+
+def test_what_is_worked_out_of_drawn_programs_is_what_the_cycle_model_says() -> None:
+    assert worked_out(range(30)) > 15
+
+
+@pytest.mark.slow
+def test_thousands_of_drawn_programs_are_worked_out_as_simulated() -> None:
+    assert worked_out(range(1000, 4500)) > 2000
+
+
+@pytest.mark.parametrize(
+    ("topology", "collective", "algorithm", "all_ports", "limits"),
+    [
+        (mesh((5, 4)), "broadcast", "rectangle", False, {"link_registers": 2, "depth": 6}),
+        (mesh((4, 4)), "broadcast", "eye", False, {"barrier_registers": 3, "programs": 2}),
+        (torus((3, 3)), "all-gather", "ring", False, {"vcs": 2, "flit_width": 20}),
+        (hypercube(3), "broadcast", "nesbt", True, {"depth": 4}),
+        (hypercube(3), "all-to-all", "sbnt", True, {}),
+        (mesh((4, 4)), "all-reduce", "ring", False, {}),
+        (mesh((3, 3)), "reduce", "tree", False, {}),
+    ],
+)
+def test_schedules_are_worked_out(
+    topology: Any, collective: str, algorithm: str, all_ports: bool, limits: dict[str, int]
+) -> None:
+    (chosen,) = (each for each in algorithms_for(collective) if each.name == algorithm)
+    rooted = collective in ("broadcast", "reduce")
+    source = 0 if rooted else None
+    request = Request(topology=topology, words=5, source=source, all_port=all_ports)
+    schedule = chosen.generate(request)
+    config = NetworkConfig(topology=topology, all_port=all_ports, **limits)  # type: ignore[arg-type]
+    _, (compiled,) = fit(config, [schedule])
+    memory = Payload.random(compiled, 1).memory(compiled.program.config)
+    combines = bool(compiled.program.operator.any() or compiled.program.stream.any())
+    for timing in Timing:
+        expected = not (combines and timing is Timing.SELF_TIMED)
+        assert compared(compiled.program, memory, timing) == expected
+
+
+SLOW = [Operator("slow", 2, lambda there, coming, _bits: there + coming)]
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        (program({0: [put(1, (UP, 2))], 1: [put(1, (UP, 1))]}, {}), "packets come that no node"),
+        (program({0: [put(1, (UP, 1))]}, {1: [1]}, depth=1), "flits wait for credits"),
+        (
+            program({0: [put(1, (UP, 1))]}, {1: [1]}, depth=3, link_registers=1),
+            "flits wait for credits",
+        ),
+        (
+            program({0: [put(1, (UP, 2))], 3: [put(1, (DOWN, 1))]}, {2: [1, 2]}),
+            "packets come that no node expects, or do not come",
+        ),
+        (
+            program({0: [put(1, (UP, 2), length=9)], 1: [put(1, (UP, 2))]}, {2: [1], 3: [1]}),
+            "flits meet at node 1, port 1",
+        ),
+        (
+            program({0: [put(1, (UP, 1), (DOWN, 1))]}, {0: [1]}),
+            "a route is one that no router takes",
+        ),
+        (program({0: [put(1, (NORTH, 1))]}, {}), "port must be 1 to 2"),
+        (
+            program(
+                {0: [put(1, (UP, 1), target=16)], 1: [put(1, (UP, 1), source=16)]}, {1: [1], 2: [1]}
+            ),
+            "words are written while they may be read",
+        ),
+        (
+            program(
+                {0: [put(1, (UP, 1))], 1: [put(1, (UP, 1))]},
+                {1: [1], 2: [1]},
+                mesh((4,)),
+                "half-duplex",
+            ),
+            "a node sends and receives in a half-duplex step",
+        ),
+        (
+            program(
+                {0: [put(1, (UP, 1), continued=1, operator=1), put(1, (UP, 1), operator=1)]},
+                {1: [1]},
+                operators=SLOW,
+            ),
+            "several packets are written to the same words",
+        ),
+        (
+            all_port(
+                {1: [put(1, (2, 1), target=9)], 2: [put(1, (1, 1), target=9)]},
+                {3: [(1, 1), (1, 2)]},
+            ),
+            "several packets are written to the same words",
+        ),
+    ],
+)
+def test_what_waits_or_fails_is_declined(made: Program, why: str) -> None:
+    with pytest.raises(Declined, match=why):
+        run(made, words(made), timing=Timing.BARRIER)
+    # What predicts goes on to the cycle model.
+    simulated = cycle_model.run(made, words(made), timing=Timing.BARRIER)
+    predicted = predict(made, words(made), timing=Timing.BARRIER)
+    assert predicted.cycles == simulated.cycles
+    assert (predicted.memory == simulated.memory).all()
+
+
+def test_order_free_combinations_of_several_lanes_are_worked_out() -> None:
+    made = all_port(
+        {1: [put(1, (2, 1), target=9, operator=1)], 2: [put(1, (1, 1), target=9, operator=1)]},
+        {3: [(1, 1), (1, 2)]},
+        operators="add",
+    )
+    assert compared(made, words(made), Timing.BARRIER)
+
+
+def test_limits_of_a_run_are_heeded() -> None:
+    made = program({0: [put(1, (UP, 1))]}, {1: [1]}, programs=1)
+    exact = run(made, words(made), timing=Timing.BARRIER)
+    for cycles, enough in ((exact.cycles, True), (exact.cycles - 1, False)):
+        limits: list[dict[str, Any]] = [
+            {"cycle_limit": cycles},
+            {"control": Control(limit=cycles + 1)},
+        ]
+        for limit in limits:
+            simulated = cycle_model.run(made, words(made), timing=Timing.BARRIER, **limit)
+            assert simulated.finished == enough
+            if enough:
+                assert run(made, words(made), timing=Timing.BARRIER, **limit).cycles == cycles
+            else:
+                with pytest.raises(Declined, match="longer than its limit"):
+                    run(made, words(made), timing=Timing.BARRIER, **limit)
