@@ -245,7 +245,7 @@ def test_cycles_over_words(eyecast: Command, here: Path) -> None:
 def test_the_best_is_the_first_of_a_comparison(eyecast: Command) -> None:
     network = ("--mesh", "4x4", "--source", "0,0", "--flits", "64")
     best = eyecast("schedule", *network, "--algorithm", "best", "--json")
-    assert best.errors == "best is chain (125 cycles), next best eye (about 288 cycles)\n"
+    assert best.errors.startswith("best is chain (125 cycles), next best minimum (2")
     assert best.output.split('"algorithm": "')[1].startswith("chain")
     hurried = eyecast("schedule", *network, "--algorithm", "best", "--seconds", "0")
     assert hurried.errors.startswith("best is eye (")
