@@ -52,13 +52,14 @@ def schedule(
     ports: str = Ports.ONE,
     packet: int | None = None,
     partial: bool = False,
+    operator: str | None = None,
 ) -> Schedule:
     """Make the schedule of an algorithm, and prove it.
 
     algorithm
         One of :func:`algorithms`, or "best": the one that takes the fewest cycles.
     source
-        The root of a collective that has one; None for all-gather and all-to-all.
+        The root of a collective that has one; None where every node is one.
     targets
         The nodes that get a multicast; None for any other collective.
     flits
@@ -71,6 +72,8 @@ def schedule(
         The most words in a send, where the algorithm cuts messages; None for any number.
     partial
         Serve the nodes that can be reached, where some cannot.
+    operator
+        What a reduction combines by; None for add, for and in a barrier, and for what only copies.
 
     Raises :class:`.InvalidInput` for a network that the algorithm does not serve.
     """

@@ -182,7 +182,7 @@ class NetworkInterface(Component):
 
     def _add_combiner(self, m: Module, lanes: Sequence[Lane]) -> Combiner:
         """What lies between lanes and memory in a network with operators."""
-        m.submodules.combiner = combiner = Combiner(self._config)
+        m.submodules.combiner = combiner = Combiner(self._config, technology=self._technology)
         for lane, word in zip(lanes, combiner.words, strict=True):
             connect(m, lane.message_write, word)
         if self._config.operator_latency:
@@ -258,7 +258,10 @@ class NetworkInterface(Component):
         self, m: Module, lanes: Sequence[Lane], selected: Signal, combiner: Combiner | None
     ) -> Value:
         """The message memory of a network without programs. Gives the word read for the host."""
+        host_word = self.host.write_data
         if combiner is not None:
+            m.d.comb += combiner.host_word.eq(self.host.write_data)
+            host_word = combiner.writes[0].word
             for write, stored in zip(combiner.writes, combiner.stored, strict=True):
                 m.d.comb += [
                     stored.enable.eq(write.enable),
@@ -271,6 +274,7 @@ class NetworkInterface(Component):
             self._technology,
             host=self.host,
             host_writes=self._host_writes(selected, HostSpace.MESSAGE),
+            host_word=host_word,
             writes=_writes(lanes, combiner),
             reads=[lane.message_read for lane in lanes],
             reads_to_combine=combiner.reads if combiner is not None else (),

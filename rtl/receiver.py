@@ -48,7 +48,8 @@ class Receiver(Component):
         In the cycle in which a tail comes out, or its word is combined; the word is written at the
         end of that cycle.
     written : Out(1)
-        Only in a network with streams: a word is written at the end of this cycle, of a packet of the step of ``arrival``.
+        Only in a network with streams: a word is written at the end of this cycle, of a packet of
+        the step of ``arrival``.
     causes : Out(Causes)
         ``bad_write``: a payload flit is not written, in the cycle in which it would be. Its place
         is beyond the message memory, or that of the word that it is to be combined with is; or

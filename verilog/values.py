@@ -153,11 +153,10 @@ class Values:
         texts = []
         for found in re.finditer(r"[01]+", pattern):
             bits = cut(subject, len(pattern) - found.end(), len(found[0]))
-            if found[0] in ("0", "1"):
-                text = self.operand(bits)
-                texts.append(
-                    text if found[0] == "1" else f"!{text}" if text[0] != "!" else f"!({text})"
-                )
+            if found[0] == "1":
+                texts.append(self.text(bits))
+            elif found[0] == "0":
+                texts.append(f"!{beside(self.text(bits), '!')}")
             else:
                 texts.append(f"{self.operand(bits)} == {constant(Constant(found[0]))}")
         return " & ".join(map(beside, texts)) if len(texts) > 1 else texts[0]
