@@ -47,7 +47,7 @@ from .tile_port import Doorbell, TilePort
 
 
 def _writes(lanes: Sequence[Lane], combiner: Combiner | None) -> Sequence[Any]:
-    """What is written into the message memory, by lane."""
+    """Writes into the message memory, by lane."""
     return [lane.message_write for lane in lanes] if combiner is None else combiner.writes
 
 
@@ -181,7 +181,7 @@ class NetworkInterface(Component):
         return lane
 
     def _add_combiner(self, m: Module, lanes: Sequence[Lane]) -> Combiner:
-        """What lies between lanes and memory in a network with operators."""
+        """Add the part between lanes and memory of a network with operators."""
         m.submodules.combiner = combiner = Combiner(self._config, technology=self._technology)
         for lane, word in zip(lanes, combiner.words, strict=True):
             connect(m, lane.message_write, word)
