@@ -24,7 +24,7 @@ Returned = TypeVar("Returned")
 
 @dataclass(frozen=True)
 class Kind:
-    """What an argument must be: in words, and as a test of one value."""
+    """A kind of argument: in words, and as a test of one value."""
 
     words: str
     holds: Callable[[Any], bool]
