@@ -19,7 +19,6 @@ from .host_port import (
     CONTROLLER_ENTRIES,
     CONTROLLER_SPACE,
     HostPort,
-    Refusal,
     RequestPort,
     flags_layout,
 )
@@ -89,7 +88,7 @@ class Controller(Component):
             self.interrupt.eq(control.ended & enable),
             under_way.local.eq(under_way.request.space == CONTROLLER_SPACE),
             under_way.refusal.eq(check.refusal),
-            carried_out.eq(under_way.decides & under_way.local & (check.refusal == Refusal.NONE)),
+            carried_out.eq(under_way.accepts & under_way.local),
         ]
         self._elaborate_writes(m, carried_out, under_way.request, directory, kept)
         self._elaborate_commands(m, carried_out, check, control, directory)
@@ -206,5 +205,5 @@ class Controller(Component):
             for address, value in words.items():
                 with m.Case(address):
                     m.d.comb += word.eq(value)
-        shown = under_way.local & ~request.write & (under_way.refusal == Refusal.NONE)
+        shown = under_way.local & ~request.write
         m.d.comb += under_way.word.eq(Mux(shown, word, 0))

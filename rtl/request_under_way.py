@@ -48,14 +48,14 @@ class RequestUnderWay(Component):
         To all tiles, whose answers come in one.
     request : Out(request_layout)
         The request taken last.
-    decides : Out(1)
-        In this cycle the request is looked at, and carried out if the controller can do so itself.
-    local : In(1)
-        It is for the controller itself. As the next two, looked at while ``decides`` is 1.
     refusal : In(2)
-        A :class:`.Refusal`.
+        A :class:`.Refusal`, looked at in the cycle after the request was taken.
+    accepts : Out(1)
+        In this cycle a request that is not refused is carried out, if it is ``local``.
+    local : In(1)
+        It is for the controller itself. As ``word``, looked at in the cycle after ``refusal``.
     word : In(flit_width)
-        The controller's answer.
+        The controller's answer, if it is not refused.
     fetch : In(1)
         The flags of node ``fetch_node`` are to be read.
     fetch_node : In(node_bits)
@@ -72,9 +72,9 @@ class RequestUnderWay(Component):
                 "host": In(RequestPort(config)),
                 "tiles": Out(HostPort(config)),
                 "request": Out(request_layout(config)),
-                "decides": Out(1),
-                "local": In(1),
                 "refusal": In(2),
+                "accepts": Out(1),
+                "local": In(1),
                 "word": In(config.flit_width),
                 "fetch": In(1),
                 "fetch_node": In(node_bits(config)),
@@ -83,8 +83,10 @@ class RequestUnderWay(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Take, decide, wait for a tile, answer; and fetch."""
+        """Take, check, decide, wait for a tile, answer; and fetch."""
         m = Module()
+        # The check is long: of its own, it leaves the clock to the network.
+        refusal = Signal.like(self.refusal)
         m.d.comb += [
             self.tiles.node.eq(self.request.node),
             self.tiles.space.eq(self.request.space),
@@ -95,8 +97,11 @@ class RequestUnderWay(Component):
         with m.FSM():
             with m.State("TAKE"):
                 self._elaborate_take(m)
+            with m.State("CHECK"):
+                m.d.sync += refusal.eq(self.refusal)
+                m.next = "DECIDE"
             with m.State("DECIDE"):
-                self._elaborate_decide(m)
+                self._elaborate_decide(m, refusal)
             with m.State("WAIT"):
                 self._elaborate_wait(m)
             with m.State("ANSWER"):
@@ -114,7 +119,7 @@ class RequestUnderWay(Component):
         with m.Elif(self.host.valid):
             for name in request_layout(self._config).members:
                 m.d.sync += self.request[name].eq(getattr(self.host, name))
-            m.next = "DECIDE"
+            m.next = "CHECK"
 
     def _elaborate_fetch(self, m: Module) -> None:
         """Ask for flags, which no network keeps from anybody."""
@@ -129,11 +134,15 @@ class RequestUnderWay(Component):
         with m.If(self.tiles.answered):
             m.next = "TAKE"
 
-    def _elaborate_decide(self, m: Module) -> None:
-        """Answer at once, or ask the tiles."""
-        m.d.comb += self.decides.eq(1)
-        self._answer(m, self.word, self.refusal)
-        with m.If((self.refusal == Refusal.NONE) & ~self.local):
+    def _elaborate_decide(self, m: Module, refusal: Signal) -> None:
+        """Answer at once, or ask the tiles.
+
+        What was not refused in the cycle before cannot have to be now: between two requests the
+        controller only begins what was queued, and ends runs.
+        """
+        m.d.comb += self.accepts.eq(refusal == Refusal.NONE)
+        self._answer(m, Mux(self.accepts, self.word, 0), refusal)
+        with m.If(self.accepts & ~self.local):
             m.next = "WAIT"
 
     def _elaborate_wait(self, m: Module) -> None:
