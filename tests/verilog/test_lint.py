@@ -24,7 +24,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "torus, 2 VCs": {"topology": torus((3, 2)), "vcs": 2, "signature": True},
     "torus, 3 VCs": {"topology": torus((3, 2)), "vcs": 3, "depth": 4, "barrier_registers": 3},
     "4 VCs, depth 1": {"topology": mesh((2, 1)), "vcs": 4, "depth": 1, "link_registers": 2},
-    "cube": {"topology": hypercube(3), "flit_width": 16, "steps": 63},
+    "cube": {"topology": hypercube(3), "flit_width": 20, "steps": 63},
     "all-port": {"topology": hypercube(2), "all_port": True, "vcs": 2},
     "contention-free": {
         **{"topology": mesh((3, 2)), "contention_free": True},
