@@ -203,6 +203,6 @@ def _require_receives(program: ProgramTable, target: Numbers, lane: Numbers) -> 
     if len(come) != len(expected) or (come != expected).any() or (np.diff(come) == 0).any():
         raise Declined("packets come that no node expects, or do not come")
     if program.half_duplex:
-        receives = program.expected.reshape(program.nodes, config.lanes, steps).any(axis=1)
+        receives = np.any(program.expected.reshape(program.nodes, config.lanes, steps), axis=1)
         if (receives[program.row_node, program.step] & (program.stream == 0)).any():
             raise Declined("a node sends and receives in a half-duplex step")

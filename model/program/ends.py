@@ -58,7 +58,7 @@ def hops_of(table: ProgramTable, rows: Numbers) -> Iterator[Hop]:
 
 
 class Ends(NamedTuple):
-    """Where packets leave the network, one entry for each: -1 of a route that has no end there.
+    """Places at which packets leave the network, one entry for each: -1 of a route that has no end there.
 
     node
         The target.

@@ -61,6 +61,10 @@ BAD_OPTIONS = {
     "bitstream --board ulx3s-85f --mesh 2x2 --programs 2 --flit-width 16": (
         "flit width must be at least 32 in a network with programs, not 16"
     ),
+    "verilog --mesh 2x1 --bus wishbone -o a.v": "programs must be at least 1 for wishbone, not 0",
+    "verilog --mesh 2x1 --programs 1 --tile axi-stream -o a.v": (
+        "tile ports must be given for axi-stream, not left out"
+    ),
     "verilog --mesh 64x64 -o a.v": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
     ),

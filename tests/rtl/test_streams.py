@@ -89,7 +89,7 @@ def test_words_run_round_a_window(clock: ClockDomain) -> None:
         ]
         for node in nodes
     }
-    made = program(rows, dict.fromkeys(nodes, [1]), ring(3), message_words=16, streams=True)
+    made = program(rows, {node: [1] for node in nodes}, ring(3), message_words=16, streams=True)
     run_by_hand(
         clock,
         made,

@@ -166,7 +166,7 @@ def test_self_timed_what_comes_must_lie_apart_from_what_earlier_steps_send() -> 
 def test_what_is_found_to_be_overwritten_is_what_word_by_word_is() -> None:
     draw = np.random.default_rng(7)
     seen = set()
-    for _ in range(150):
+    for _ in range(60):
         rows: dict[int, list[Row]] = {node: [] for node in range(4)}
         for _ in range(int(draw.integers(2, 9))):
             node = int(draw.integers(4))
