@@ -25,7 +25,7 @@ help:
 	@echo "make bench     how fast the model and the simulated hardware are, as a table"
 	@echo "make bitstream BOARD=icebreaker NETWORK='--mesh 2x2 --flit-width 16'"
 	@echo "make bench-fpga  what a router takes of an FPGA;  make bench-boards  and whole networks"
-	@echo "make bench-collectives  cycles beside cost formulas, of every all-reduce, and beside the wires"
+	@echo "make bench-collectives  cycles beside cost formulas and lower bounds, and of all all-reduces"
 	@echo "make bench-report  size and speed of the page that --report writes, in a browser"
 	@echo "make docs      the guides and the reference as pages, in $(PAGES)/html"
 	@echo "make docs-links  whether what the pages link to elsewhere is still there"
@@ -110,8 +110,8 @@ bench-report: $(CHECKS_READY) $(COMPILED)
 # near the fastest come to what the wires allow.
 bench-collectives: $(COMPILED)
 	$(BIN)/python bench/collectives.py
-	$(BIN)/python bench/all_reduce.py
 	$(BIN)/python bench/wires.py
+	$(BIN)/python bench/all_reduce.py
 
 # Every warning fails: a name, file or heading that is not there. What has failed is built anew, as
 # pages that are kept do not warn again.

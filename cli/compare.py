@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..model.base.errors import InvalidInput, one_of, with_article
+from ..model.base.texts import integers
 from ..model.collectives.least import least_measures
 from ..model.collectives.notes import left_out
 from ..model.collectives.registry import algorithms_for
 from ..model.compare.side_by_side import Entry, SideBySide
-from ..model.network.config import TIMINGS, NetworkConfig
+from ..model.network.config import TIMINGS
 from ..model.network.words import SizeLimit
-from ..model.program.compiler import Compiled, make_table_room, with_largest_tables
+from .compare_room import compile_all_entries
 from .console import (
     BUILDING,
     busy,
@@ -28,11 +28,8 @@ from .console import (
 )
 from .options.collective import all_port_served, chosen_request, chosen_root, request_options
 from .options.hardware import (
-    chosen_room,
     force_option,
     hardware_options,
-    require_no_deadlock,
-    typed_room,
 )
 from .options.network import (
     NETWORK_NAMES,
@@ -51,8 +48,6 @@ from .options.values import OptionValues, refuse_beside
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case
-    from ..model.program.layout import Layout
-    from ..model.schedule.schedule import Schedule
 
 
 @click.command("compare")
@@ -62,6 +57,11 @@ if TYPE_CHECKING:
 @force_option
 @click.option("--rtl", is_flag=True, help="Run each on the hardware too, with both timings.")
 @click.option("--all-sources", is_flag=True, help="TCD of eye and minimum from every node.")
+@click.option(
+    "--lengths",
+    metavar="N,N,...",
+    help="Cycles over these numbers of flits instead, and as the picture.",
+)
 @click.option("--why", is_flag=True, help="Say why an algorithm does not serve the network.")
 @output_option("the picture, .svg or .png,")
 @report_option
@@ -73,6 +73,7 @@ def compare_command(
     all_sources: bool,
     rtl: bool,
     why: bool,
+    lengths: str | None,
     **chosen: Any,
 ) -> None:
     """Compare all algorithms for a collective: steps, TCD, cycles, the busiest link.
@@ -95,6 +96,16 @@ def compare_command(
         refuse_beside("--all-sources", others, "it is about the TCD from every node")
         topology = chosen_topology(chosen, SizeLimit.SCHEDULE)
         compare_sources(topology, output, network_facts(chosen, topology) if as_json else None)
+    elif lengths is not None:
+        from .compare_lengths import compare_lengths
+
+        refuse_beside("--lengths", ("--rtl", "--report", "--why", "--flits"), "it is about cycles")
+        counts = sorted({*integers("--lengths", "numbers such as 4,16,64", lengths, ",")})
+        comparisons = [
+            _compare_algorithms({**chosen, "flits": count}, False, None, None) for count in counts
+        ]
+        topology = comparisons[0].request.topology
+        compare_lengths(comparisons, output, network_facts(chosen, topology) if as_json else None)
     else:
         comparison = _compare_algorithms(chosen, rtl, output, report)
         if as_json:
@@ -170,7 +181,7 @@ def _predict(chosen: OptionValues, comparison: SideBySide, *, keep: bool) -> lis
     entries = comparison.entries
     cases = []
     with progress("predicting", len(entries) * len(TIMINGS), shown=True) as (say, advance):
-        compiled = _compile(chosen, entries, say)
+        compiled = compile_all_entries(chosen, entries, say)
         for entry in entries:
             for timing in TIMINGS:
                 say(f"predicting {entry.name}, {timing}")
@@ -185,65 +196,6 @@ def _predict(chosen: OptionValues, comparison: SideBySide, *, keep: bool) -> lis
                             cases.append(case)
                 advance()
     return cases
-
-
-def _compile(
-    chosen: OptionValues, entries: Sequence[Entry], say: Callable[[str], None]
-) -> dict[str, Compiled]:
-    """Compile all that can be, for one network, with streams where they are needed, by algorithm.
-
-    Why the others cannot be compiled is noted.
-    """
-    config, layouts = _common_room(chosen, [entry.schedule for entry in entries])
-    compiled: dict[bool, list[Compiled]] = {False: [], True: []}
-    for entry, layout in zip(entries, layouts, strict=True):
-        say(f"compiling {entry.name}")
-        # Streams make every row longer, and who does not stream does without them.
-        streams = bool(entry.schedule.stream.any()) or chosen["streams"]
-        try:
-            wide = with_largest_tables(replace(config, streams=streams), fixed=typed_room())
-            one = Compiled.of(entry.schedule, wide, layout)
-            require_no_deadlock(chosen, one.program)
-        except InvalidInput as error:
-            entry.refusals.update(dict.fromkeys(TIMINGS, str(error)))
-        else:
-            compiled[streams].append(one)
-    room = (
-        make_table_room(replace(config, streams=streams), some, fixed=typed_room())[1]
-        for streams, some in compiled.items()
-    )
-    return {each.schedule.algorithm: each for some in room for each in some}
-
-
-def _common_room(
-    chosen: OptionValues, schedules: Sequence[Schedule]
-) -> tuple[NetworkConfig, list[Layout | None]]:
-    """One network for all, or their cycles could not be compared: what they need is in it.
-
-    Beside it, where the blocks of each lie; None for one that has no network of its own either.
-    """
-    try:
-        config, layouts = chosen_room(chosen, schedules)
-    except InvalidInput as error:
-        fitting = [schedule for schedule in schedules if _fits(chosen, schedule)]
-        if not fitting:
-            raise
-        if len(fitting) == len(schedules):
-            raise InvalidInput(f"no network serves all of them: {error}") from error
-        # With the others' network it is refused again, and then for itself alone.
-        config, found = chosen_room(chosen, fitting)
-        known = dict(zip(map(id, fitting), found, strict=True))
-        return config, [known.get(id(schedule)) for schedule in schedules]
-    return config, [*layouts]
-
-
-def _fits(chosen: OptionValues, schedule: Schedule) -> bool:
-    """Tell whether there is a network as chosen that carries out ``schedule``."""
-    try:
-        chosen_room(chosen, [schedule])
-    except InvalidInput:
-        return False
-    return True
 
 
 def _verify(comparison: SideBySide, cases: Sequence[Case]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ..model.base.errors import InvalidInput
+from ..model.base.folders import require_new_folder
 from ..model.collectives.title import schedule_title
 from ..model.network.buses import HostBus, TileBus, require_buses
 from ..model.network.config import Timing
@@ -62,7 +63,7 @@ def ip_command(output: str, bus: str, tile: str | None, timing: Timing, **chosen
     in Verilog that checks itself, with its vectors. The network has a controller: 1 program, if
     --programs says nothing else.
     """
-    from ..ip.package import require_new_folder, write_package
+    from ..ip.package import write_package
     from ..model.compare.case import Case, watchdog
     from ..model.image.image import Image
 

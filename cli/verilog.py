@@ -10,10 +10,11 @@ import click
 
 from ..model.base.errors import InvalidInput
 from ..model.base.files import is_special, write_atomically
+from ..model.base.folders import new_folder, require_new_folder
 from ..model.network.buses import HostBus, TileBus, require_buses
 from ..model.network.config_file import network_to_json
 from ..model.network.words import SizeLimit
-from .console import busy, say_written
+from .console import busy, say, say_written
 from .options.hardware import chosen_config, exported_hardware_options, ports_option
 from .options.network import chosen_topology, network_options
 from .options.output import require_output_files
@@ -34,41 +35,65 @@ from .options.values import complete_files
     type=click.Choice([bus.value for bus in TileBus]),
     help="A bus in front of every tile port; needs --tile-ports.",
 )
+@click.option("--modules", is_flag=True, help="Write a file for each module, into a folder.")
 @click.option(
     *("-o", "--output"),
-    metavar="FILE",
+    metavar="FILE|DIR",
     required=True,
     shell_complete=complete_files,
-    help="Write the Verilog here.",
+    help="Write the Verilog here; a folder, with --modules.",
 )
-def verilog_command(output: str, bus: str | None, tile: str | None, **chosen: Any) -> None:
+def verilog_command(
+    output: str, bus: str | None, tile: str | None, modules: bool, **chosen: Any
+) -> None:
     """Write the network as Verilog, and beside it (.json) its ports and parameters.
 
     The top module is eyecast_network. docs/router.md says how to load and start it: in section 6,
     and in section 16 where a controller does it. A faulty node is a whole tile in it, memories too;
     only its links are missing. A switch is a module of its own, eyecast_switch, without interface
     and memories. With --bus or --tile the top module is eyecast_engine: the network behind buses,
-    whose addresses are in section 21. To a pipe or a device the Verilog is written alone.
+    whose addresses are in section 21. To a pipe or a device the Verilog is written alone. With
+    --modules it is a folder, new or empty, with a file for each module.
     """
     from ..sim import verilog
 
+    path = Path(output)
+    beside = None
+    if modules:
+        require_new_folder(path)
+    else:
+        beside = _description_file(output)
+    config = chosen_config(chosen, chosen_topology(chosen, SizeLimit.HARDWARE))
+    buses = (HostBus(bus) if bus else None, TileBus(tile) if tile else None)
+    require_buses(config, *buses)
+    description = {
+        "top": verilog.ENGINE_MODULE if any(buses) else verilog.TOP_MODULE,
+        "ports": verilog.describe_ports(config, *buses),
+        "parameters": network_to_json(config),
+    }
+    described = json.dumps(description, indent=1) + "\n"
+    if modules:
+        with busy("converting to Verilog"), new_folder(path) as folder:
+            files = verilog.network_modules(config, host=buses[0], tile=buses[1])
+            for name, text in files.items():
+                (folder / f"{name}.v").write_text(text)
+            (folder / f"{description['top']}.json").write_text(described)
+        say(f"wrote {path}")
+        return
+    with busy("converting to Verilog"):
+        text = verilog.network_verilog(config, host=buses[0], tile=buses[1])
+    write_atomically(output, text)
+    if beside is not None:
+        write_atomically(beside, described)
+        say_written(output, beside)
+
+
+def _description_file(output: str) -> str | None:
+    """The file beside the Verilog; none where that goes to a pipe or a device."""
     path = Path(output)
     if path.suffix.lower() == ".json":
         raise InvalidInput.of("output", "a file that does not end in .json", output)
     require_output_files(output)
     beside = None if is_special(path) else str(path.with_suffix(".json"))
     require_output_files(beside)
-    config = chosen_config(chosen, chosen_topology(chosen, SizeLimit.HARDWARE))
-    buses = (HostBus(bus) if bus else None, TileBus(tile) if tile else None)
-    require_buses(config, *buses)
-    with busy("converting to Verilog"):
-        text = verilog.network_verilog(config, host=buses[0], tile=buses[1])
-    description = {
-        "top": verilog.ENGINE_MODULE if any(buses) else verilog.TOP_MODULE,
-        "ports": verilog.describe_ports(config, *buses),
-        "parameters": network_to_json(config),
-    }
-    write_atomically(output, text)
-    if beside is not None:
-        write_atomically(beside, json.dumps(description, indent=1) + "\n")
-        say_written(output, beside)
+    return beside

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from pathlib import Path
 
-from ..model.base.errors import InvalidInput
+from ..model.base.folders import new_folder
 from ..model.image.image import Image
 from ..model.network.buses import HostBus, TileBus
 from ..registers.register_map import register_map_files
@@ -21,36 +18,16 @@ CONSTRAINTS = ("eyecast.sdc", "eyecast.lpf", "eyecast.pcf")
 CORE_NAME = "eyecast:ip:engine:1.0"
 
 
-def require_new_folder(folder: Path) -> None:
-    """Raise :class:`InvalidInput` unless ``folder`` is empty or can be made."""
-    name = f"output folder {folder}"
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInput.of(name, "a folder", "a file")
-    if folder.is_dir() and any(folder.iterdir()):
-        raise InvalidInput.of(name, "empty or not there", "files in it")
-    if not folder.absolute().parent.is_dir():
-        raise InvalidInput.of(name, "in a folder that is there", "none")
-    if not os.access(folder.absolute().parent, os.W_OK):
-        raise InvalidInput.of(name, "in a folder that is writable", "one that is not")
-
-
 def write_package(
     folder: Path, image: Image, collective: str, host: HostBus, tile: TileBus | None
 ) -> None:
     """Write the package of a network and a program into ``folder``, whole or not at all.
 
     ``collective`` says in words what the program does. Raises :class:`InvalidInput` as
-    :func:`require_new_folder`, :func:`.network_modules` and :func:`.register_map_files` do.
+    :func:`.new_folder`, :func:`.network_modules` and :func:`.register_map_files` do.
     """
-    require_new_folder(folder)
-    place = folder.absolute()
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}-") as name:
-        work = Path(name) / "package"
-        work.mkdir()
+    with new_folder(folder) as work:
         _fill(work, image, collective, host, tile)
-        if place.exists():
-            place.rmdir()
-        work.rename(place)
 
 
 def _fill(work: Path, image: Image, collective: str, host: HostBus, tile: TileBus | None) -> None:

@@ -8,13 +8,14 @@
                                         └──── kept, if hit ◄─────┘
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Member, Out, Signature
 
 from ..model.network.config import NetworkConfig, bits_for
 from .memory_ports import WordRead, WordWrite
-from .operators import KEEPS_BESIDE_ZERO, combined
+from .operators import combined
+from .technology import PLAIN, Technology
 
 
 class ArrivingWord(Signature):
@@ -81,6 +82,8 @@ class Combiner(Component):
     writes : array of WordWrite, Out
         Into the message memory, 1 + D cycles later, D being the greatest latency. Of lanes that
         write to one place in the same cycle, only the highest one's is done.
+    host_word : In(width)
+        Only in a network without programs: in reset, the word of ``writes[0]``.
     stores : Out(lanes)
         A word of that lane is written in this cycle, or that of a higher lane in its place.
     combines : Out(lanes)
@@ -97,14 +100,16 @@ class Combiner(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
         self._config = config
+        self._technology = technology
         bits, width, lanes = config.address_bits, config.flit_width, config.lanes
         super().__init__(
             {
                 "words": In(ArrivingWord(config)).array(lanes),
                 "reads": Out(WordRead(bits, width, parity=config.parity)).array(lanes),
                 "writes": Out(WordWrite(bits, width)).array(lanes),
+                **({} if config.programs else {"host_word": In(width)}),
                 "stores": Out(lanes),
                 "combines": Out(lanes),
                 "stored": In(WordWrite(bits, width)).array(lanes),
@@ -152,7 +157,7 @@ class Combiner(Component):
         return came
 
     def _stages(self, m: Module, came: data.View) -> list[data.View]:
-        """Where the words of the last cycles go, the last one's first, up to that written now."""
+        """Addresses of the words of the last cycles, the last first, up to that written now."""
         layout = data.StructLayout({"leaves": 1, "enable": 1, "address": self._config.address_bits})
         stages = [came]
         for stage in range(self._config.operator_latency):
@@ -174,68 +179,74 @@ class Combiner(Component):
         return not alone or config.programs > 0 or config.address_bits == 1
 
     def _elaborate_there(self, m: Module, lane: int, lower: list[Value]) -> Value:
-        """The word that is there for the one that came in the last cycle; 0 for one that replaces.
+        """The word that is there for the one that came in the last cycle.
 
         It is the latest of: a word of a lower lane that came in the same cycle, one that was
         written while the memory was read, and what the memory gave.
         """
-        word, width = self.words[lane], self._config.flit_width
-        combines, from_memory = Signal(), Signal()
-        m.d.comb += [
-            combines.eq(word.operator.any()),
-            self.combines[lane].eq(word.enable & combines),
-        ]
-        memory = Mux(from_memory, self.reads[lane].word, 0)
+        word, there = self.words[lane], self.reads[lane].word
+        hits: list[Value] = []
+        if self._may_hit:
+            hits = [store.enable & (store.address == word.source) for store in self.stored]
+            kept = Signal(self._config.flit_width, name=f"kept_{lane}", reset_less=True)
+            for store, hit in zip(self.stored, hits, strict=True):
+                with m.If(hit):
+                    m.d.sync += kept.eq(store.word)
+            is_kept = Signal(name=f"is_kept_{lane}")
+            m.d.sync += is_kept.eq(Cat(hits).any())
+            there = Mux(is_kept, kept, there)
+            for below, result in enumerate(lower):
+                other = self.words[below]
+                was_hit = Signal(name=f"hits_{below}_of_{lane}")
+                hits.append(other.enable & (other.address == word.source))
+                m.d.sync += was_hit.eq(hits[-1])
+                there = Mux(was_hit, result, there)
+        m.d.comb += self.combines[lane].eq(word.enable & word.operator.any())
         if self._config.parity:
-            m.d.comb += self.damaged[lane].eq(from_memory & self.reads[lane].damaged)
-        if not self._may_hit:
-            m.d.sync += from_memory.eq(combines)
-            return memory
-        there, missing = memory, combines
-        for below in reversed(range(lane)):
-            other = self.words[below]
-            hit, was_hit = Signal(), Signal()
-            m.d.comb += hit.eq(missing & other.enable & (other.address == word.source))
-            m.d.sync += was_hit.eq(hit)
-            there = there | Mux(was_hit, lower[below], 0)
-            missing = missing & ~hit
-        hits = [store.enable & (store.address == word.source) for store in self.stored]
-        kept = Signal(width, reset_less=True)
-        latest = Signal(width)
-        for store, hit in zip(self.stored, hits, strict=True):
-            with m.If(hit):
-                m.d.comb += latest.eq(store.word)
-        m.d.sync += [
-            kept.eq(Mux(missing & Cat(hits).any(), latest, 0)),
-            from_memory.eq(missing & ~Cat(hits).any()),
-        ]
-        return there | kept
+            looks = Signal(name=f"looks_{lane}")
+            m.d.sync += looks.eq(self.combines[lane] & ~Cat(hits).any())
+            m.d.comb += self.damaged[lane].eq(looks & self.reads[lane].damaged)
+        return there
 
     def _result(self, m: Module, lane: int, there: Value, came: data.View) -> Value:
-        """What is written, 1 + D cycles after the word came."""
-        config, width = self._config, self._config.flit_width
-        there_now = Signal(width, name=f"there_{lane}")
-        m.d.comb += there_now.eq(there)
+        """Writes, 1 + D cycles after the word came; in reset, of lane 0, the host's."""
+        config, latency = self._config, self._config.operator_latency
+        replacing = Signal(config.flit_width, name=f"replacing_{lane}")
+        operator = Signal.like(came.operator, name=f"operator_{lane}")
+        written, there_now = (
+            Signal(config.flit_width, name=f"{name}_{lane}") for name in ("written", "there")
+        )
+        m.d.comb += [
+            there_now.eq(there),
+            replacing.eq(self._later(m, came.word, latency)),
+            operator.eq(self._later(m, came.operator, latency)),
+        ]
+        if not (config.programs or lane):
+            # Through the word that comes, so that nothing is behind the operator's carry chain.
+            with m.If(ResetSignal()):
+                m.d.comb += [replacing.eq(self.host_word), operator.eq(0)]
+            operator = self._kept(m, operator)
+        coming = came.word if latency else replacing
         results = []
-        for place, operator in enumerate(config.operators):
-            name = f"operator_{place}_{lane}"
-            result = combined(m, name, operator, there_now, came.word)
-            results.append(self._later(m, result, config.operator_latency - operator.latency))
-        replacing = [
-            result
-            for operator, result in zip(config.operators, results, strict=True)
-            if operator.name in KEEPS_BESIDE_ZERO
-        ] or [self._later(m, came.word, config.operator_latency)]
-        chosen = self._later(m, came.operator, config.operator_latency)
-        written = Signal(width, name=f"written_{lane}")
-        with m.Switch(chosen):
+        for place, each in enumerate(config.operators):
+            result = combined(m, f"own_{place}_{lane}", each, there_now, coming)
+            results.append(self._later(m, result, latency - each.latency))
+        with m.Switch(operator):
             for place, result in enumerate(results):
-                if result is not replacing[0]:
-                    with m.Case(place + 1):
-                        m.d.comb += written.eq(result)
+                with m.Case(place + 1):
+                    m.d.comb += written.eq(result)
             with m.Default():
-                m.d.comb += written.eq(replacing[0])
+                m.d.comb += written.eq(replacing)
         return written
+
+    def _kept(self, m: Module, value: Signal) -> Signal:
+        """The same, which is an input of the gates behind it whatever it is made of."""
+        if self._technology.kept_cell is None:
+            return value
+        kept = Signal.like(value)
+        for place, (bit, kept_bit) in enumerate(zip(value, kept, strict=True)):
+            m.submodules[f"kept_{place}"] = self._technology.kept_cell(bit, kept_bit)
+        return kept
 
     def _later(self, m: Module, value: Value, cycles: int) -> Value:
         """A value, so many cycles late."""

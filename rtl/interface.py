@@ -47,7 +47,7 @@ from .tile_port import Doorbell, TilePort
 
 
 def _writes(lanes: Sequence[Lane], combiner: Combiner | None) -> Sequence[Any]:
-    """What is written into the message memory, by lane."""
+    """Writes into the message memory, by lane."""
     return [lane.message_write for lane in lanes] if combiner is None else combiner.writes
 
 
@@ -142,8 +142,8 @@ class NetworkInterface(Component):
         if self._config.timed_rows:
             self._elaborate_timing(m, lanes[0], selected)
         else:
-            waits = combiner is not None and self._config.operator_latency > 0
-            m.d.comb += self.accept.eq(combiner.accept if waits else 1)
+            slow = combiner if self._config.operator_latency else None
+            m.d.comb += self.accept.eq(1 if slow is None else slow.accept)
         status_word = self._elaborate_status(m, flags, steps, lanes, stalled_flits, selected)
         # What the host reads is a cycle late, as the memory is; it must also be read in reset.
         message_shown = Signal(reset_less=True)
@@ -181,8 +181,8 @@ class NetworkInterface(Component):
         return lane
 
     def _add_combiner(self, m: Module, lanes: Sequence[Lane]) -> Combiner:
-        """What lies between lanes and memory in a network with operators."""
-        m.submodules.combiner = combiner = Combiner(self._config)
+        """Add the part between lanes and memory of a network with operators."""
+        m.submodules.combiner = combiner = Combiner(self._config, technology=self._technology)
         for lane, word in zip(lanes, combiner.words, strict=True):
             connect(m, lane.message_write, word)
         if self._config.operator_latency:
@@ -258,7 +258,10 @@ class NetworkInterface(Component):
         self, m: Module, lanes: Sequence[Lane], selected: Signal, combiner: Combiner | None
     ) -> Value:
         """The message memory of a network without programs. Gives the word read for the host."""
+        host_word = self.host.write_data
         if combiner is not None:
+            m.d.comb += combiner.host_word.eq(self.host.write_data)
+            host_word = combiner.writes[0].word
             for write, stored in zip(combiner.writes, combiner.stored, strict=True):
                 m.d.comb += [
                     stored.enable.eq(write.enable),
@@ -271,6 +274,7 @@ class NetworkInterface(Component):
             self._technology,
             host=self.host,
             host_writes=self._host_writes(selected, HostSpace.MESSAGE),
+            host_word=host_word,
             writes=_writes(lanes, combiner),
             reads=[lane.message_read for lane in lanes],
             reads_to_combine=combiner.reads if combiner is not None else (),

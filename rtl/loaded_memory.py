@@ -21,14 +21,16 @@ def add_loaded_memory(
     *,
     host: Any,
     host_writes: Value,
+    host_word: Value,
     writes: Sequence[Any],
     reads: Sequence[Any],
     reads_to_combine: Sequence[Any],
 ) -> Value:
     """Add the memory, the host's in reset and else the network's. Gives the word read for the host.
 
-    ``writes`` are :class:`.WordWrite`, ``reads`` the senders' :class:`.WordRead` and
-    ``reads_to_combine`` the combiner's; the first of the first two are those that the host shares.
+    ``host_word`` is what it writes in a cycle in which ``host_writes`` is 1. ``writes`` are
+    :class:`.WordWrite`, ``reads`` the senders' :class:`.WordRead` and ``reads_to_combine`` the
+    combiner's; the first of the first two are those that the host shares.
     """
     m.submodules.message_memory = message = Memory(
         shape=config.flit_width,
@@ -41,7 +43,7 @@ def add_loaded_memory(
     with m.If(ResetSignal()):
         m.d.comb += [
             host_write.addr.eq(host.address),
-            host_write.data.eq(host.write_data),
+            host_write.data.eq(host_word),
             host_write.en.eq(host_writes),
             host_read.addr.eq(host.address),
         ]

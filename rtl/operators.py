@@ -26,9 +26,6 @@ BUILT_IN: dict[str, Combine] = {
 }
 """What each makes of the word that is there and the one that comes, in the same cycle."""
 
-KEEPS_BESIDE_ZERO = frozenset({"add", "max", "or", "xor"})
-"""Those that give the word that comes where 0 is there: they can replace, too."""
-
 
 class OperatorPorts(Signature):
     """Two words in, one word out; the directions are the operator's.

@@ -204,14 +204,7 @@ class Sender(Component):
                 ]
                 with m.If(injected & last_word):
                     m.next = SenderState.CONTROL.name
-            with m.State(SenderState.ENDED.name):
-                m.d.comb += [
-                    self.state.eq(SenderState.ENDED.value),
-                    self.over.eq(1),
-                    self.ended.eq(1),
-                ]
-            with m.State(SenderState.FAILED.name):
-                m.d.comb += self.state.eq(SenderState.FAILED.value)
+            self._elaborate_last_states(m)
             if programs:
                 with m.State(SenderState.EXPECT.name):
                     self._elaborate_expect(m)
@@ -221,6 +214,17 @@ class Sender(Component):
             m.d.comb += self.fetches.eq((due & ~self.hold) | offered)
         self._elaborate_parity(m, injected, in_payload)
         return m
+
+    def _elaborate_last_states(self, m: Module) -> None:
+        """The states that it stays in until reset."""
+        with m.State(SenderState.ENDED.name):
+            m.d.comb += [
+                self.state.eq(SenderState.ENDED.value),
+                self.over.eq(1),
+                self.ended.eq(1),
+            ]
+        with m.State(SenderState.FAILED.name):
+            m.d.comb += self.state.eq(SenderState.FAILED.value)
 
     def _elaborate_parity(self, m: Module, injected: Signal, in_payload: Signal) -> None:
         """Words are checked in the cycle in which they are looked at, where there is parity."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from amaranth.hdl import Module
+from amaranth.hdl import Module, Value
 
 
 class BufferStyle(enum.Enum):
@@ -39,6 +39,9 @@ class Technology:
         The network interface fetches message words one cycle early and table words two, as its
         memories are slow; it registers the step comparison and the flags, which would else set the
         clock period. A host that reads a message gets its word one cycle later.
+    kept_cell
+        Makes a cell that passes on a bit, from the first value to the second, and that synthesis
+        leaves as it is: so the gates behind it are known by one input fewer. None: a wire.
     memory_style
         Yosys' ``ram_style`` for message and table memories; None lets yosys choose.
     flattened
@@ -50,6 +53,7 @@ class Technology:
     crossbar_mux: Callable[[Any], Module] | None = None
     crossbar_rests_at_zero: bool = True
     look_ahead: bool = False
+    kept_cell: Callable[[Value, Value], Module] | None = None
     memory_style: str | None = None
     flattened: bool = False
 

@@ -17,7 +17,7 @@ from ..waves.names import has_interface
 from ..waves.registers import Change, Register, Registers
 from .verilog import TOP_MODULE
 
-_CLOCK, _RESET, _CYCLE = "clk", "tile_0.rst", "tile_0__cycle"
+_CLOCK, _RESET, _CYCLE = "clk", "tile_0.rst", "tile_0.cycle"
 """The clock, the reset of the tiles, and the cycle as they count it."""
 
 _BEGINS = "progress__begins"
@@ -64,8 +64,8 @@ def _signals(config: NetworkConfig) -> Iterator[tuple[str, Register]]:
             continue
         tile = f"tile_{node}"
         yield f"{tile}.network_interface.steps.clock__step", Register(node, "step")
-        yield f"{tile}__over", Register(node, "step_over", is_bit=True)
-        yield f"{tile}__advance", Register(node, "barrier", is_bit=True)
+        yield f"{tile}.over", Register(node, "step_over", is_bit=True)
+        yield f"{tile}.advance", Register(node, "barrier", is_bit=True)
         for lane in range(config.lanes):
             end = f"_{port_name(config.topology, lane + 1)}" if config.all_port else ""
             path = f"{tile}.network_interface.lane_{lane}"

@@ -1,5 +1,5 @@
-// Block RAM and reset of ECP5 as simulation models. yosys ships those of the other cells, which are
-// included here, and knows these two by their ports alone.
+// Block RAM, multiplier and reset of ECP5 as simulation models. yosys ships those of the other
+// cells, which are included here, and knows these three by their ports alone.
 
 `define NO_INCLUDES
 `include "common_sim.vh"
@@ -144,4 +144,31 @@ module DP16KD #(
         INITVAL_00
     };
     initial for (i = 0; i < 1024; i = i + 1) memory[i] = start[20 * i +: 18];
+endmodule
+
+// A multiplier as yosys uses it, without registers: none of the other inputs is looked at.
+module MULT18X18D(
+    input
+        A17, A16, A15, A14, A13, A12, A11, A10, A9, A8, A7, A6, A5, A4, A3, A2, A1, A0,
+    input
+        B17, B16, B15, B14, B13, B12, B11, B10, B9, B8, B7, B6, B5, B4, B3, B2, B1, B0,
+    input
+        C17, C16, C15, C14, C13, C12, C11, C10, C9, C8, C7, C6, C5, C4, C3, C2, C1, C0,
+    input SIGNEDA, SIGNEDB, SOURCEA, SOURCEB,
+    output
+        P35, P34, P33, P32, P31, P30, P29, P28, P27, P26, P25, P24, P23, P22, P21, P20, P19,
+        P18, P17, P16, P15, P14, P13, P12, P11, P10, P9, P8, P7, P6, P5, P4, P3, P2, P1, P0
+);
+    wire [17:0] a = {
+        A17, A16, A15, A14, A13, A12, A11, A10, A9, A8, A7, A6, A5, A4, A3, A2, A1, A0
+    };
+    wire [17:0] b = {
+        B17, B16, B15, B14, B13, B12, B11, B10, B9, B8, B7, B6, B5, B4, B3, B2, B1, B0
+    };
+    wire signed [35:0] wide_a = {{18{SIGNEDA & a[17]}}, a};
+    wire signed [35:0] wide_b = {{18{SIGNEDB & b[17]}}, b};
+    assign {
+        P35, P34, P33, P32, P31, P30, P29, P28, P27, P26, P25, P24, P23, P22, P21, P20, P19,
+        P18, P17, P16, P15, P14, P13, P12, P11, P10, P9, P8, P7, P6, P5, P4, P3, P2, P1, P0
+    } = wide_a * wide_b;
 endmodule

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from amaranth.hdl import C, Cat, Instance, Module
+from amaranth.hdl import C, Cat, Instance, Module, Value
 
 from ...model.network.config import NetworkConfig
 from ...model.network.topology import NO_LINK
@@ -62,6 +62,15 @@ def crossbar_cell(mux: CrossbarMux) -> Module:
     return m
 
 
+def lut_that_passes(bit: Value, passed: Value) -> Module:
+    """A cell of an iCE40 that passes on a bit."""
+    m = Module()
+    m.submodules.lut = Instance(
+        "SB_LUT4", p_LUT_INIT=C(0xAAAA, 16), i_I0=bit, i_I1=C(0), i_I2=C(0), i_I3=C(0), o_O=passed
+    )
+    return m
+
+
 def technology_of(family: str, config: NetworkConfig, *, block_rams: int) -> Technology:
     """Choose the technology of a tile each of whose buffers may have ``block_rams`` block RAMs.
 
@@ -74,6 +83,8 @@ def technology_of(family: str, config: NetworkConfig, *, block_rams: int) -> Tec
         # The block RAM of an iCE40 answers in time for what is asked of it, and cells are few.
         # An interface with a controller does not read ahead.
         look_ahead=family == "ecp5" and not config.programs,
+        # So a LUT of its carry chain has room for what chooses between sum and word.
+        kept_cell=lut_that_passes if family == "ice40" else None,
         flattened=True,
     )
 

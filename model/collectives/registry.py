@@ -13,6 +13,7 @@ from .cube.broadcast_copies import nesbt_copies
 from .cube.broadcast_other_ports import OTHER_PORTS
 from .cube.collectives import COLLECTIVES_ON, cube_schedule
 from .cube.scatter import gray_code_scatter
+from .derived import barrier, derived
 from .exchanges.circulant import circulant_all_gather
 from .exchanges.partners import Partners, recursive_doubling_partners, swing_partners
 from .exchanges.swing import exchanged_all_reduce, swing_all_gather
@@ -24,9 +25,9 @@ from .grid.sends import GRID_COLLECTIVES
 from .halving.eye import eye_broadcast, eyes
 from .halving.minimum import best_sources, minimum_broadcast
 from .halving.rectangle import rectangle_broadcast, rectangle_eyes
-from .reductions.derived import barrier, derived
 from .request import Request
 from .streaming.chain import chain_broadcast
+from .streaming.exchange import row_column_all_to_all
 from .streaming.greedy import greedy_all_gather
 from .streaming.rings import hamiltonian, stream_ring
 from .unicast_chain import (
@@ -167,6 +168,7 @@ _COPYING = (
     _all_ports(Collective.BROADCAST, "packed-trees", _packed_trees),
     _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
     Algorithm(Collective.ALL_GATHER, "stream-ring", _from_all(stream_ring)),
+    Algorithm(Collective.ALL_TO_ALL, "row-column", _from_all(row_column_all_to_all)),
     _all_ports(Collective.ALL_GATHER, "hamiltonian", _from_all(hamiltonian)),
     _all_ports(Collective.ALL_GATHER, "greedy", _from_all(greedy_all_gather)),
     Algorithm(Collective.ALL_GATHER, "circulant", _from_all(circulant_all_gather)),

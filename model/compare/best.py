@@ -42,7 +42,7 @@ class Candidate:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """What is less is better: first that all are served, then cycles."""
+        """Rank of a way, less being better: first that all are served, then cycles."""
         return len(self.schedule.unserved), self.cycles
 
     @property
@@ -97,9 +97,10 @@ def choose_best(
     found: list[Candidate] = []
     refusal: InvalidInput | None = None
     for candidate in made:
-        fastest = min((each.cycles for each in found if each.predicted), default=None)
+        predicted = sorted(each.cycles for each in found if each.predicted)
         try:
-            near = fastest is None or candidate.cycles <= NEAR * fastest
+            # The best and the next are always predicted.
+            near = len(predicted) < 2 or candidate.cycles <= NEAR * predicted[0]
             found.append(_predicted(candidate, compiled, timing) if near else candidate)
         except InvalidInput as error:
             refusal = error

@@ -10,7 +10,7 @@ comes::
     packed      node 5   | 40 | 41 | 42 | ... | 47 || 8 | 9 || 24 | 25 ||
                            its own at the start      step 1    step 2
 
-Where reduced blocks turn (:mod:`.turns`), all of this is the lower half of a memory.
+Where reduced blocks change halves (:mod:`.halves`), all of this is the lower half of a memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..base.pieces import offsets_of
 from ..network.config import NetworkConfig
 from ..schedule.schedule import Schedule
 from ..schedule.table import Blocks
-from .turns import Turns
+from .halves import Halves
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class Layout:
     ``starts`` has shape (blocks + 1,): where each block begins, and the last one ends, where all
     lie one after the other. ``packed`` is None if they do, in every node; otherwise it has the
     address of each ``node * blocks + block``. ``size`` is the most words used by any node, from
-    address 0 on, and ``turns`` say which blocks lie in the upper half of the memory when.
+    address 0 on, and ``halves`` say which blocks lie in the upper half of the memory when.
     """
 
     starts: npt.NDArray[np.int64]
     packed: dict[int, int] | None
     size: int
-    turns: Turns
+    halves: Halves
 
     @classmethod
     def of(cls, schedule: Schedule, message_words: int) -> Layout:
@@ -49,16 +49,16 @@ class Layout:
 
         What streams goes on in the order in which it comes, and so lies at the same place in all.
         """
-        starts, turns = block_starts(schedule.blocks), Turns.of(schedule)
+        starts, halves = block_starts(schedule.blocks), Halves.of(schedule)
         if schedule.stream.any():
             # A window is at most half of what addresses can tell apart.
             size = max(int(starts[-1]), _largest_window(schedule, starts) + 1)
-            return cls(starts, None, size, turns)
-        aligned = cls(starts, None, int(starts[-1]), turns)
+            return cls(starts, None, size, halves)
+        aligned = cls(starts, None, int(starts[-1]), halves)
         if aligned.room <= message_words:
             return aligned
         packed, size = _pack(schedule)
-        return cls(starts, packed, size, turns)
+        return cls(starts, packed, size, halves)
 
     @property
     def room(self) -> int:
@@ -66,18 +66,18 @@ class Layout:
 
         (A memory of other words may have room too, if its upper half has: :meth:`fits`.)
         """
-        return 2 * _power(self.size) if self.turns.any else self.size
+        return 2 * _power(self.size) if self.halves.any else self.size
 
     def fits(self, config: NetworkConfig) -> bool:
         """Tell whether the memories of a network have room for it."""
-        if not self.turns.any:
+        if not self.halves.any:
             return self.size <= config.message_words
         half = upper_half(config)
         return self.size <= half and half + self.size <= config.message_words
 
     def limit(self, config: NetworkConfig) -> str:
         """Words on the largest ``size`` that the memories of a network have room for."""
-        if not self.turns.any:
+        if not self.halves.any:
             return f"at most {config.message_words}, the message memory"
         half = upper_half(config)
         most = min(half, config.message_words - half)
@@ -85,7 +85,7 @@ class Layout:
 
     def aligned_if_within(self, message_words: int) -> Layout:
         """The layout for memories of ``message_words``, given that it was one for smaller ones."""
-        aligned = Layout(self.starts, None, int(self.starts[-1]), self.turns)
+        aligned = Layout(self.starts, None, int(self.starts[-1]), self.halves)
         return self if self.packed is None or aligned.room > message_words else aligned
 
     def address(self, node: int, block: int) -> int:

@@ -57,7 +57,7 @@ class Payload:
         """(node, address, words) of all that nodes have before the start.
 
         That is every block at its owner, and each contribution: at the block's own address, or,
-        where the block ends there after an odd number of turns, in the upper half of the memory.
+        where the block ends there after an odd number of changes, in the upper half of the memory.
         """
         owned = [
             (owner, self.layout.address(owner, block), self._block(block))
@@ -67,7 +67,7 @@ class Payload:
         half = upper_half(config)
         for block, nodes in self.holders.items():
             every = np.array(nodes)
-            up = self.layout.turns.after(every, np.full(len(nodes), block), np.zeros(1, np.int64))
+            up = self.layout.halves.after(every, np.full(len(nodes), block), np.zeros(1, np.int64))
             owned += [
                 (node, self.layout.address(node, block) + half * int(raised), words)
                 for node, raised, words in zip(

@@ -48,10 +48,10 @@ def puts_of(schedule: Schedule, layout: Layout, streams: Streams, config: Networ
     """
     send = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
     block, step = schedule.block_ids, schedule.step[send]
-    source, target, turns = schedule.source[send], schedule.target[send], layout.turns
+    source, target, halves = schedule.source[send], schedule.target[send], layout.halves
     half = upper_half(config)
-    begin = layout.addresses(source, block) + half * turns.after(source, block, step - 1)
-    there, then = turns.after(target, block, step - 1), turns.after(target, block, step)
+    begin = layout.addresses(source, block) + half * halves.after(source, block, step - 1)
+    there, then = halves.after(target, block, step - 1), halves.after(target, block, step)
     goal = layout.addresses(target, block) + half * then
     operator = _operator_numbers(schedule, config)[block] * 2 - (there == then)
     operator = np.where(schedule.combine[send], operator, 0)

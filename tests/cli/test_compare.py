@@ -227,6 +227,31 @@ def test_hardware_that_differs_is_a_failure(
     assert "eye, barrier: trace rows " in answer.output
 
 
+def test_cycles_over_words(eyecast: Command, here: Path) -> None:
+    network = ("--mesh", "4x4", "--source", "0,0")
+    command = ("compare", *network, "--lengths", "64,4")
+    found = result(eyecast(*command, "--json"))
+    assert found["words"] == [4, 64]
+    assert found["cycles"]["lower bound"] == {"4": 6 + 4, "64": 6 + 64}
+    for algorithm in ("eye", "chain"):
+        options = ("--algorithm", algorithm, "--flits", "64", "--json")
+        barrier = result(eyecast("predict", *network, *options))["cycles"]
+        assert 70 < found["cycles"][algorithm]["64"] <= barrier
+    answer = eyecast(*command, "-o", "lines.svg")
+    assert lines_of(answer)[-1] == ["the fastest", "eye", "chain"]
+    assert "lower bound" in (here / "lines.svg").read_text()
+
+
+def test_the_best_is_the_first_of_a_comparison(eyecast: Command) -> None:
+    network = ("--mesh", "4x4", "--source", "0,0", "--flits", "64")
+    best = eyecast("schedule", *network, "--algorithm", "best", "--json")
+    assert best.errors.startswith("best is chain (125 cycles), next best minimum (2")
+    assert best.output.split('"algorithm": "')[1].startswith("chain")
+    hurried = eyecast("schedule", *network, "--algorithm", "best", "--seconds", "0")
+    assert hurried.errors.startswith("best is eye (")
+    assert "; no time to try minimum, rectangle, " in hurried.errors
+
+
 # ---- All sources ------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ What their memories must hold behind them is said by :mod:`helpers.untimed`.
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
@@ -81,7 +82,7 @@ class Drawing:
         nodes = self.draw.sample(range(len(self.rows)), self.draw.randrange(2, len(self.rows) + 1))
         window = self.draw.choice([0, self.config.address_bits - 2])
         length = self.draw.randrange(1, self.half // 2 + 1)
-        ends = list(zip(nodes, nodes[1:], strict=False))
+        ends = list(pairwise(nodes))
         # In one half, and with one place for all, so that nothing else is sent on.
         first = self.half * self.draw.randrange(2)
         if not window:

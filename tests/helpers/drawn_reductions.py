@@ -119,7 +119,7 @@ def wrong_nodes(case: Case, memory: np.ndarray) -> list[tuple[int, int]]:
         contributions = []
         for node in everyone if given is None else given:
             places = [layout.address(node, block)]
-            if layout.turns.any:
+            if layout.halves.any:
                 places.append(places[0] + (1 << (config.address_bits - 1)))
             loaded = [before[node, place : place + words] for place in places]
             # Drawn words are all 0 about never.

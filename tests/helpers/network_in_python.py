@@ -125,7 +125,9 @@ def run_by_hand(
     bench = NetworkBench(clock, program.config, look_ahead=look_ahead)
     timing = Timing.BARRIER if barrier else Timing.SELF_TIMED
     job = prepare(program, [], timing=timing, read_words=0, cycle_limit=0)
-    loads = [(n, int(HostSpace.MESSAGE), *pair) for n, held in words.items() for pair in held.items()]
+    loads = [
+        (n, int(HostSpace.MESSAGE), *pair) for n, held in words.items() for pair in held.items()
+    ]
 
     async def testbench(ctx: Any) -> None:
         ctx.set(bench.network.half_duplex, half_duplex)

@@ -70,10 +70,10 @@ def test_two_packets_meet_in_every_word(
         2: [by(code, put(2, (DOWN, 1, 1), length=4, target=1))],
     }
     made = program(rows, {1: [1, 2]}, THREE, vcs=2, message_words=8, **limits)
-    # Node 2 passes its first step at once, so that its header leaves port 0 a cycle behind the first
-    # one, which does in cycle C + 2. A flit leaves in every cycle then, ten in all. With a place in
-    # each buffer and a register on the way, the header comes a cycle later, and each packet has a
-    # flit in four cycles: so long a credit is under way.
+    # Node 2 passes its first step at once, so that its header leaves port 0 a cycle behind that of
+    # node 0, which does in cycle C + 2. A flit leaves in every cycle then, ten in all. With a place
+    # in each buffer and a register on the way, the header comes a cycle later, and each packet has
+    # a flit in four cycles: so long a credit is under way.
     last = C + 2 + 9 if "depth" not in limits else C + 2 + 1 + 1 + 4 * 4
     run_by_hand(
         clock,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,8 +27,11 @@ from helpers.engine_host import (
 from helpers.memories import Memories
 from helpers.programs import UP, program, put, words
 
+from eyecast.model.collectives.registry import Request, find_algorithm
 from eyecast.model.cycle.model import run
-from eyecast.model.network.topology import mesh
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import hypercube, mesh
+from eyecast.model.program.compiler import fit
 from eyecast.model.program.program import Program
 
 LINE = mesh((3,))
@@ -124,3 +128,36 @@ def test_a_host_and_a_tile_are_told_of_a_damaged_word(
         np.testing.assert_array_equal(await host.memory(), words(made))
 
     engine.simulate(bench)
+
+
+@pytest.mark.slow
+def test_a_flipped_bit_of_any_lane_is_told(clock: ClockDomain, memories: Memories) -> None:
+    """With a port for every link each sender has a table, and each is checked."""
+    cube = hypercube(2)
+    request = Request(topology=cube, words=2, source=0, all_port=True)
+    made = find_algorithm("scatter", "sbnt").generate(request)
+    limits: dict[str, Any] = {"all_port": True, "message_words": 8, "table_words": 16}
+    _, (compiled,) = fit(NetworkConfig(topology=cube, **limits), [made])
+    each, draw = compiled.program, random.Random(3)
+    engine = engine_of(clock, each)
+    sizes = [len(words) for words in program_words(each)]
+
+    async def bench(host: Host) -> None:
+        for sender, size in enumerate(sizes):
+            await host.load(0, each, 1, limit=100)
+            place = 1 + draw.randrange(size)
+            memories.flip(host.ctx, memories.tables[sender], place, draw.randrange(WIDTH))
+            await host.run(0)
+            result = await host.result()
+            node = sender // engine.config.lanes
+            assert (result.state, result.culprit) == (FAILED, node), (sender, place)
+            assert result.flags & PARITY_FLAG
+        await host.load(0, each, 1, limit=100)
+        await host.fill(words(each))
+        await host.run(0)
+        assert (await host.result()).state == DONE
+        predicted = run(each, words(each), timing="barrier")
+        np.testing.assert_array_equal(await host.memory(), predicted.memory)
+
+    engine.simulate(bench)
+    assert len(memories.tables) == len(sizes) == 4 * 2

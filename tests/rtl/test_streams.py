@@ -52,7 +52,9 @@ def test_a_chain_takes_little_more_than_its_first_send(
     then = replace(first, source_address=8, stream=lane, operator=int(late))
     limits = {"message_words": 16, "streams": True, **limits}
     ports = {"receive_ports": {1: [2], 2: [2]}} if "all_port" in limits else {}
-    made = program({0: [first], 1: [then]}, {1: [1], 2: [1]}, THREE, "half-duplex", **ports, **limits)
+    made = program(
+        {0: [first], 1: [then]}, {1: [1], 2: [1]}, THREE, "half-duplex", **ports, **limits
+    )
     control_words = made.config.table.control_words
     there = {8: 100, 9: 200, 10: 300, 11: 400} if late else {8: 0, 9: 0, 10: 0, 11: 0}
     run_by_hand(
@@ -87,7 +89,7 @@ def test_words_run_round_a_window(clock: ClockDomain) -> None:
         ]
         for node in nodes
     }
-    made = program(rows, dict.fromkeys(nodes, [1]), ring(3), message_words=16, streams=True)
+    made = program(rows, {node: [1] for node in nodes}, ring(3), message_words=16, streams=True)
     run_by_hand(
         clock,
         made,
@@ -111,7 +113,9 @@ def bad(**fields: int) -> Row:
 @pytest.mark.parametrize(
     ("row", "flag", "limits"),
     [
-        pytest.param(bad(source_address=8, window=3), BAD_ROW, {"message_words": 12}, id="a window too far"),
+        pytest.param(
+            bad(source_address=8, window=3), BAD_ROW, {"message_words": 12}, id="a window too far"
+        ),
         pytest.param(bad(window=2, length=5), BAD_ROW, {}, id="too long", marks=SLOW),
         pytest.param(bad(window=9), BAD_ROW, {"message_words": 512}, id="too large", marks=SLOW),
         pytest.param(

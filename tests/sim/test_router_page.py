@@ -208,6 +208,59 @@ def test_what_the_host_writes_and_what_the_network_does_then() -> None:
     assert predicted.memory[3, 16:18].tolist() == [0xA1, 0xA2]
 
 
+COMBINED = NetworkConfig(topology=line(2), operators="add", message_words=8)
+STREAMED = NetworkConfig(topology=line(3), streams=True, message_words=8)
+
+
+def exchange_that_adds() -> Program:
+    rows = [[Row(1, (Segment(port, 1, 0),), 0, 4, 2, operator=2)] for port in (1, 2)]
+    return Program.from_rows(COMBINED, "exchange", rows, ((1,), (1,)))
+
+
+def chain_of_streams() -> Program:
+    first = Row(1, (Segment(1, 1, 0),), 0, 4, 3)
+    then = Row(1, (Segment(1, 1, 0),), 4, 4, 3, stream=1)
+    return Program.from_rows(STREAMED, "half-duplex", [[first], [then], []], ((), (1,), (1,)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("heading", "program", "words", "there", "cycles"),
+    [
+        (
+            "## 19. Variant: operators",
+            exchange_that_adds(),
+            {0: [0xA1, 0xA2], 1: [0xB1, 0xB2]},
+            [0x152, 0x154],
+            7,
+        ),
+        (
+            "## 20. Variant: streams",
+            chain_of_streams(),
+            {0: [0xA1, 0xA2, 0xA3]},
+            [0xA1, 0xA2, 0xA3],
+            11,
+        ),
+    ],
+    ids=["operators", "streams"],
+)
+def test_what_combines_and_what_streams(
+    heading: str, program: Program, words: dict[int, list[int]], there: list[int], cycles: int
+) -> None:
+    """The worked examples of sections 19 and 20: words, trace, cycles, and the memory then."""
+    page = section(heading)
+    writes, shown = blocks(page)
+    loads = [(node, 0, np.array(held, dtype=np.uint64)) for node, held in words.items()]
+    job = prepare(program, loads, timing="barrier", read_words=8, cycle_limit=100)
+    assert sorted(host_words(writes)) == sorted(job.writes.tolist())
+    (measured,) = simulate(build_simulator(program.config), [job])
+    assert shown == "\n".join(["cycle,node,port,vc,kind,data", *map(str, measured.trace), ""])
+    assert measured.cycles == cycles
+    assert re.search(rf"= {cycles}\s+cycles", page)
+    assert not measured.flags.any()
+    assert measured.memory[1, 4 : 4 + len(there)].tolist() == there
+
+
 def waves(text: str) -> tuple[list[int], dict[str, list[str]]]:
     """The cycles of a diagram of waves, and six characters for each cycle of each of its signals.
 

@@ -12,13 +12,13 @@ from eyecast.waves.registers import Change
 CONFIG = NetworkConfig(topology=line(1))
 NAMES = {
     "a": ("tile_0.network_interface.steps", "clock__step"),
-    "b": ("", "tile_0__over"),
-    "c": ("", "tile_0__advance"),
+    "b": ("tile_0", "over"),
+    "c": ("tile_0", "advance"),
     "d": ("tile_0.network_interface.lane_0", "sender_state"),
     "e": ("tile_0.network_interface.lane_0", "progress__begins"),
     "f": ("", "clk"),
     "g": ("tile_0", "rst"),
-    "h": ("", "tile_0__cycle"),
+    "h": ("tile_0", "cycle"),
     "other": ("tile_0", "valid"),
 }
 

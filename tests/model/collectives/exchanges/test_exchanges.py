@@ -111,7 +111,7 @@ def test_whole_messages_are_exchanged(topology: object, algorithm: str, steps: i
     assert wrong_nodes(case, case.predicted.memory) == []
 
 
-def test_what_is_exchanged_turns_and_ends_at_its_own_address() -> None:
+def test_what_is_exchanged_changes_halves_and_ends_at_its_own_address() -> None:
     """Three exchanges: what is loaded in the upper half comes down, goes up, and comes down."""
     schedule = find_algorithm("all-reduce", "recursive-doubling").generate(
         Request(topology=hypercube(3), words=4)
@@ -130,5 +130,5 @@ def test_where_nothing_is_sent_while_it_is_combined_it_stays_in_place() -> None:
         Request(topology=mesh((4, 2)), words=16)
     )
     case = case_of(schedule, 1)
-    assert not case.payload.layout.turns.any
+    assert not case.payload.layout.halves.any
     assert set(case.program.operator.tolist()) == {0, 1}

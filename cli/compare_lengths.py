@@ -1,0 +1,57 @@
+"""``eyecast compare --lengths``: cycles over words by algorithm, and where the lines cross."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..model.compare.side_by_side import SideBySide
+from .console import print_json, print_table, say_written
+
+BOUND = "lower bound"
+
+
+def compare_lengths(
+    comparisons: Sequence[SideBySide], output: str | None, facts: Mapping[str, object] | None
+) -> None:
+    """Print the fewest cycles of each algorithm for each number of words, and draw them.
+
+    ``comparisons`` have one number of words each. As JSON where there are ``facts``, which are put
+    first; the picture is drawn where ``output`` is given.
+    """
+    series = _series(comparisons)
+    words = [comparison.request.words for comparison in comparisons]
+    if output is not None:
+        from ..picture.file import save_picture
+        from ..picture.sweep import draw_cycles
+
+        lines = {name: [*cycles.items()] for name, cycles in series.items() if cycles}
+        save_picture(draw_cycles(lines), output)
+    if facts is not None:
+        print_json({**facts, "words": words, "cycles": series})
+        return
+    rows = [(name, *(cycles.get(count) for count in words)) for name, cycles in series.items()]
+    fastest = (_fastest(series, count) for count in words)
+    first = comparisons[0]
+    title = f"{first.request.topology.label}, {first.collective}, fewest cycles over words"
+    print_table(title, ("words", *map(str, words)), [*rows, ("the fastest", *fastest)])
+    say_written(output)
+
+
+def _series(comparisons: Sequence[SideBySide]) -> dict[str, dict[int, int]]:
+    """The bound first, then each algorithm: cycles with the better timing, by words."""
+    series: dict[str, dict[int, int]] = {BOUND: {}}
+    for comparison in comparisons:
+        words = comparison.request.words
+        series[BOUND][words] = comparison.least["cycles"]
+        for entry in comparison.entries:
+            found = series.setdefault(entry.label, {})
+            if entry.cycles:
+                found[words] = min(entry.cycles.values())
+    return series
+
+
+def _fastest(series: Mapping[str, Mapping[int, int]], words: int) -> str | None:
+    """The algorithm with the fewest cycles; the first of several."""
+    named = {name: cycles[words] for name, cycles in series.items() if words in cycles}
+    named.pop(BOUND, None)
+    return min(named, key=named.__getitem__) if named else None

@@ -1,0 +1,41 @@
+"""Folders of results, which are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import InvalidInput
+
+
+def require_new_folder(folder: Path) -> None:
+    """Raise :class:`InvalidInput` unless ``folder`` is empty or can be made."""
+    name, outer = f"output folder {folder}", folder.absolute().parent
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput.of(name, "a folder", "a file")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise InvalidInput.of(name, "empty or not there", "files in it")
+    if not outer.is_dir():
+        raise InvalidInput.of(name, "in a folder that is there", "none")
+    if not os.access(outer, os.W_OK):
+        raise InvalidInput.of(name, "in a folder that is writable", "one that is not")
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder beside ``folder`` to be filled, which then takes its place.
+
+    Raises :class:`InvalidInput` as :func:`require_new_folder` does.
+    """
+    require_new_folder(folder)
+    place = folder.absolute()
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}-") as name:
+        work = Path(name) / "new"
+        work.mkdir()
+        yield work
+        if place.exists():
+            place.rmdir()
+        work.rename(place)

@@ -1,0 +1,197 @@
+"""A combiner by itself, what comes to it drawn at random, and what must come of that.
+
+What must be written is reckoned word by word, from docs/router.md, section 19, with Python's
+numbers.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from amaranth.hdl import Module
+from amaranth.lib.memory import Memory
+
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.operators import Operator
+from eyecast.model.network.topology import mesh
+from eyecast.rtl.combiner import Combiner
+
+from .amaranth_simulation import simulate
+
+WIDTH, WORDS = 16, 8
+"""Few words, so that many meet in one."""
+
+CYCLES = 150
+
+
+def signed(word: int) -> int:
+    return word - (word >> (WIDTH - 1) << WIDTH)
+
+
+MEANINGS: dict[str, Callable[[int, int], int]] = {
+    "add": lambda x, y: (x + y) % 2**WIDTH,
+    "min": min,
+    "max": max,
+    "min-signed": lambda x, y: min(x, y, key=signed),
+    "max-signed": lambda x, y: max(x, y, key=signed),
+    "and": lambda x, y: x & y,
+    "or": lambda x, y: x | y,
+    "xor": lambda x, y: x ^ y,
+    "twice": lambda x, y: (2 * x + y) % 2**WIDTH,
+}
+
+
+@dataclass(frozen=True)
+class Word:
+    """What comes at a lane: its place, its operator (0: none), and the place that it reads."""
+
+    address: int
+    word: int
+    operator: int
+    source: int
+
+
+class Bench:
+    """A combiner, its memory, and what the memory must hold."""
+
+    def __init__(
+        self,
+        *operators: Operator | str,
+        seed: int = 1,
+        writes_late: bool = False,
+        **limits: Any,
+    ) -> None:
+        """With ``writes_late`` the memory is wrong: every word comes to it a cycle late."""
+        self.config = NetworkConfig(
+            topology=mesh((2, 2)),
+            flit_width=WIDTH,
+            message_words=WORDS,
+            steps=3,
+            operators=operators,
+            **limits,
+        )
+        self.combiner = Combiner(self.config)
+        self.draw = random.Random(seed)
+        self.memory = [self.draw.getrandbits(WIDTH) for _ in range(WORDS)]
+        self.late = 1 + self.config.operator_latency
+        self.written: list[list[tuple[int, int]]] = [[] for _ in range(self.late)]
+        self.module = self._module(writes_late=writes_late)
+
+    def _module(self, *, writes_late: bool) -> Module:
+        m = Module()
+        m.submodules.combiner = combiner = self.combiner
+        m.submodules.memory = memory = Memory(shape=WIDTH, depth=WORDS, init=self.memory)
+        for write, read, stored in zip(
+            combiner.writes, combiner.reads, combiner.stored, strict=True
+        ):
+            port, source = memory.write_port(), memory.read_port()
+            domain = m.d.sync if writes_late else m.d.comb
+            domain += [
+                port.en.eq(write.enable),
+                port.addr.eq(write.address),
+                port.data.eq(write.word),
+            ]
+            m.d.comb += [
+                stored.enable.eq(write.enable),
+                stored.address.eq(write.address),
+                stored.word.eq(write.word),
+                source.addr.eq(read.address),
+                read.word.eq(source.data),
+            ]
+        return m
+
+    def drawn(self) -> Word:
+        """A word for any place, by any operator."""
+        operator = self.draw.randrange(len(self.config.operators) + 1)
+        address = self.draw.randrange(WORDS)
+        source = self.draw.choice([address, address ^ WORDS // 2]) if operator else address
+        return Word(address, self.draw.getrandbits(WIDTH), operator, source)
+
+    def take(self, words: list[Word | None]) -> None:
+        """One cycle of the page: a lower lane's word is there for a higher one's."""
+        written = []
+        for word in filter(None, words):
+            result = word.word
+            if word.operator:
+                operator = self.config.operators[word.operator - 1]
+                result = MEANINGS[operator.name](self.memory[word.source], word.word)
+            self.memory[word.address] = result
+            written.append((word.address, result))
+        self.written.append(written)
+
+    def must_write(self) -> dict[int, int]:
+        """What the memory is to be given in this cycle: of one place, the highest lane's word."""
+        return dict(self.written.pop(0))
+
+    async def require_writes(self, ctx: Any) -> None:
+        writes = [write for write in self.combiner.writes if ctx.get(write.enable)]
+        places = [ctx.get(write.address) for write in writes]
+        assert len(set(places)) == len(places)
+        words = [ctx.get(write.word) for write in writes]
+        assert dict(zip(places, words, strict=True)) == self.must_write()
+
+    def offer(self, ctx: Any, lane: int, word: Word | None) -> None:
+        port = self.combiner.words[lane]
+        ctx.set(port.leaves, word is not None)
+        ctx.set(port.enable, word is not None)
+        if word is not None:
+            for name in ("address", "word", "operator", "source"):
+                ctx.set(getattr(port, name), getattr(word, name))
+
+
+def draw_words(bench: Bench) -> Iterator[list[Word | None]]:
+    """Words for every lane, now and then none."""
+    for _ in range(CYCLES):
+        yield [bench.drawn() if bench.draw.random() < 0.8 else None for _ in bench.combiner.words]
+
+
+def run(bench: Bench) -> None:
+    """What comes in every cycle is written 1 + D cycles later."""
+
+    async def testbench(ctx: Any) -> None:
+        for words in draw_words(bench):
+            for lane, word in enumerate(words):
+                bench.offer(ctx, lane, word)
+            bench.take(words)
+            await bench.require_writes(ctx)
+            await ctx.tick()
+
+    simulate(bench.module, testbench)
+
+
+def run_slow(bench: Bench) -> int:
+    """Of two packets that have begun one goes on in every cycle, if the network is let.
+
+    Gives the number of cycles in which it is not.
+    """
+    latency = bench.config.operator_latency
+    waited = 0
+
+    async def testbench(ctx: Any) -> None:
+        nonlocal waited
+        # The places of the words that left in the last cycles.
+        left: list[int | None] = [None] * latency
+        nexts = [bench.drawn() for _ in range(2)]
+        for _ in range(CYCLES):
+            for vc, word in enumerate(nexts):
+                port = bench.combiner.next_words[vc]
+                ctx.set(port.combines, word.operator > 0)
+                ctx.set(port.source, word.source)
+            accepts = not any(word.operator and word.source in left for word in nexts)
+            assert ctx.get(bench.combiner.accept) == accepts
+            waited += not accepts
+            vc = bench.draw.randrange(3)
+            word = nexts[vc] if vc < 2 and accepts else None
+            bench.offer(ctx, 0, word)
+            bench.take([word])
+            if word is not None:
+                nexts[vc] = bench.drawn()
+            left = [*left[1:], None if word is None else word.address]
+            await bench.require_writes(ctx)
+            await ctx.tick()
+
+    simulate(bench.module, testbench)
+    return waited

@@ -1,0 +1,64 @@
+"""Packages of ``eyecast ip``, and their benches in Icarus."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+Patch = Callable[[str], str]
+
+CROSSING = [(number + 1, [(4, 1, 9)[number % 3], 5, 6]) for number in range(12)]
+"""Steps and paths on a grid of sides 4: three nodes send through one link, again and again.
+
+Each node goes on by itself, so that they wait for each other, and their turns can be seen.
+"""
+
+
+def write_crossing(path: Path, kind: str, vcs: int) -> None:
+    """Write a schedule of sends that wait for each other, every fifth one on the highest VC."""
+    sends = [
+        {
+            "step": step,
+            "source": nodes[0],
+            "target": nodes[-1],
+            "path": nodes,
+            "vcs": [(number % 5 == 4) * (vcs - 1)] * (len(nodes) - 1),
+            "blocks": [number],
+        }
+        for number, (step, nodes) in enumerate(CROSSING)
+    ]
+    blocks = [{"owner": nodes[0], "owed": [nodes[-1]], "words": 6} for _, nodes in CROSSING]
+    topology = {"kind": kind, "dims": [4, 4], "faulty_nodes": [], "faulty_links": []}
+    schedule = {
+        **{"format": "eyecast-schedule", "version": 1, "topology": topology},
+        **{"collective": "custom", "algorithm": "crossing", "port_model": "full-duplex"},
+        **{"root": None, "blocks": blocks, "sends": sends},
+    }
+    path.write_text(json.dumps(schedule))
+
+
+def run_icarus(package: Path, folder: Path) -> tuple[int, str]:
+    """Run the bench of a package in ``folder``; the exit status and what it says."""
+    folder.mkdir(exist_ok=True)
+    for vectors in (package / "sim").glob("*.hex"):
+        if not (folder / vectors.name).exists():
+            shutil.copy(vectors, folder)
+    sources = [package / "sim" / "bench.v", *sorted((package / "rtl").glob("*.v"))]
+    compiler = ["iverilog", "-g2012", "-Wall", "-s", "bench", "-o", folder / "bench", *sources]
+    compiled = subprocess.run(compiler, check=True, capture_output=True, text=True)
+    assert not compiled.stderr, compiled.stderr
+    ran = subprocess.run(
+        ["vvp", "-n", "bench"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    return ran.returncode, ran.stdout
+
+
+def patched(path: Path, pattern: str, replacement: str, *, count: int = 1) -> None:
+    """Replace the first ``count`` places in a file that a pattern fits; there must be one."""
+    text, found = re.subn(pattern, replacement, path.read_text(), count=count, flags=re.DOTALL)
+    assert found, f"{pattern} is not in {path.name}"
+    path.write_text(text)

@@ -1,0 +1,270 @@
+"""Packages for chips: the bench passes as it is written, and fails with any fault planted."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from helpers.command import Command
+from helpers.command import refusal as refuse
+from helpers.packages import patched, run_icarus, write_crossing
+
+from eyecast.sim.toolchain import environment
+
+pytest.importorskip("peakrdl_cheader", reason="PeakRDL must be installed: pip install '.[ip]'")
+
+needs_icarus = pytest.mark.skipif(
+    shutil.which("iverilog") is None, reason="iverilog must be on PATH: install iverilog"
+)
+
+LINE = ("--line", "2", "--source", "0", "--algorithm", "tree")
+
+NETWORKS = {"mesh": 1, "torus": 2}
+"""Kinds of grids of sides 4, and their VCs."""
+
+
+def in_line(text: str, place: int, bit: int) -> str:
+    """A line of a vector file with a bit of its last ``place`` digits flipped."""
+    digit = len(text) - 1 - bit // 4
+    assert len(text) - digit <= place
+    return f"{text[:digit]}{int(text[digit], 16) ^ 1 << bit % 4:x}{text[digit + 1 :]}"
+
+
+def change_write(package: Path, space: int, number: int, change: Callable[[str], str]) -> None:
+    """Change one of the writes to a space (node, space, address, word) before they are loaded."""
+    path = package / "sim" / "writes.hex"
+    lines = path.read_text().splitlines()
+    of_space = [at for at, line in enumerate(lines) if int(line[8:10], 16) == space]
+    at = of_space[number]
+    changed = change(lines[at])
+    assert changed != lines[at]
+    lines[at] = changed
+    path.write_text("\n".join([*lines, ""]))
+
+
+def with_word(word: int) -> Callable[[str], str]:
+    """The same write of another word."""
+    return lambda line: f"{line[:18]}{word:016x}"
+
+
+def rows_of(package: Path, node: int) -> tuple[int, int]:
+    """Among the writes to tables, the number of the first of a node, and how many it has."""
+    lines = (package / "sim" / "writes.hex").read_text().splitlines()
+    tables = [int(line[:8], 16) for line in lines if int(line[8:10], 16) == 1]
+    return tables.index(node), tables.count(node)
+
+
+def a_flit_late(package: Path) -> None:
+    """What comes to node 5 by one of its ports comes a cycle late."""
+    network = package / "rtl" / "eyecast_network.v"
+    for name in ("valid", "flit"):
+        found = re.search(
+            rf"eyecast_tile tile_5 \(.*?\.inputs__1__{name}\((\w+)\)",
+            network.read_text(),
+            re.DOTALL,
+        )
+        assert found
+        delay(network, found[1], found.end())
+
+
+def delay(module: Path, wire: str, before: int) -> None:
+    """Let the last use of a wire in the text before a place see it a cycle late."""
+    text = module.read_text()
+    width = re.search(rf"wire (\[\d+:0\] )?{wire};", text)
+    assert width
+    at = text.rindex(f"({wire})", 0, before)
+    text = f"{text[:at]}(late_{wire}){text[at + len(wire) + 2 :]}"
+    late = f"  reg {width[1] or ''}late_{wire};\n  always @(posedge clk) late_{wire} <= {wire};\n"
+    at = text.index(");\n") + 3
+    module.write_text(text[:at] + late + text[at:])
+
+
+def a_bit_of_a_message(package: Path) -> None:
+    change_write(package, 0, 0, lambda line: in_line(line, 16, 5))
+
+
+def a_bit_of_a_route(package: Path) -> None:
+    """Bit 3 of node 4's first header flit, behind its mask and control words."""
+    first, _ = rows_of(package, 4)
+    change_write(package, 1, first + 2, lambda line: in_line(line, 16, 3))
+
+
+def a_row_missing(package: Path) -> None:
+    first, _ = rows_of(package, 1)
+    change_write(package, 1, first + 1, with_word(0))
+
+
+def an_end_row_missing(package: Path) -> None:
+    first, count = rows_of(package, 1)
+    change_write(package, 1, first + count - 1, with_word(0x00011011))
+
+
+def a_wrong_credit(package: Path) -> None:
+    """A buffer is thought to have one place less."""
+    counter = package / "rtl" / "eyecast_credit_counter.v"
+    text = counter.read_text()
+    at = text.index("if (rst)")
+    full = re.compile(r"<= 2'h([0-9a-f])").search(text, at)
+    assert full, text
+    less = int(full[1], 16) >> 1 or 1
+    counter.write_text(f"{text[: full.start()]}<= 2'h{less:x}{text[full.end() :]}")
+
+
+def an_arbiter_that_favours(package: Path) -> None:
+    """No turn moves on."""
+    for arbiter in (package / "rtl").glob("eyecast_arbiter*.v"):
+        patched(arbiter, r"from_turn_(\d+) <= ", r"from_turn_\1 <= 1'b1 ? from_turn_\1 : ", count=9)
+
+
+def a_dropped_write(package: Path) -> None:
+    """The message memory takes no word at one address."""
+    memory = package / "rtl" / "eyecast_message_memory.v"
+    patched(memory, r"if \(write_enable\)", "if (write_enable && write_data[0])")
+
+
+def a_wrong_limit(package: Path) -> None:
+    """The run is timed out: the last word but one of the program's entry."""
+    change_write(package, 2, -2, with_word(20))
+
+
+def a_swapped_port(package: Path) -> None:
+    network = package / "rtl" / "eyecast_network.v"
+    tile = r"(eyecast_tile tile_5 \(.*?)"
+    patched(
+        network,
+        rf"{tile}\.inputs__0__flit\((\w+)\)(.*?)\.inputs__1__flit\((\w+)\)",
+        r"\1.inputs__0__flit(\4)\3.inputs__1__flit(\2)",
+    )
+
+
+def done_a_cycle_late(package: Path) -> None:
+    network = package / "rtl" / "eyecast_network.v"
+    found = re.search(r"\.nodes__finished\((\w+)\)", network.read_text())
+    assert found
+    delay(network, found[1], found.end())
+
+
+FAULTS = [
+    a_flit_late,
+    a_bit_of_a_message,
+    a_bit_of_a_route,
+    a_row_missing,
+    an_end_row_missing,
+    a_wrong_credit,
+    an_arbiter_that_favours,
+    a_dropped_write,
+    a_wrong_limit,
+    a_swapped_port,
+    done_a_cycle_late,
+]
+
+
+def make_package(eyecast: Command, kind: str, folder: str) -> Path:
+    write_crossing(Path("crossing.json"), kind, NETWORKS[kind])
+    options = ("--schedule", "crossing.json", "--timing", "self-timed", "--message-words", "128")
+    done = eyecast("ip", *options, "-o", folder)
+    assert done.status == 0, done.errors
+    return Path(folder)
+
+
+@needs_icarus
+def test_the_bench_of_a_package_passes(eyecast: Command) -> None:
+    done = eyecast("ip", *LINE, "-o", "package")
+    assert done.status == 0, done.errors
+    status, said = run_icarus(Path("package"), Path("run"))
+    assert status == 0
+    assert said.startswith("PASS: ")
+    driver = Path("package") / "driver"
+    compiler = ["gcc", "-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic", "-c"]
+    subprocess.run([*compiler, driver / "eyecast.c", "-o", "driver.o"], check=True)
+    # A flit that leaves a cycle later than the vectors say is seen.
+    flits = Path("run") / "flits.hex"
+    first, *others = flits.read_text().splitlines()
+    flits.write_text("\n".join([f"{int(first[:8], 16) + 1:08x}{first[8:]}", *others, ""]))
+    status, said = run_icarus(Path("package"), Path("run"))
+    assert status != 0
+    assert "FAIL" in said
+
+
+@pytest.mark.slow
+@needs_icarus
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_each_planted_fault_is_seen(eyecast: Command, kind: str) -> None:
+    package = make_package(eyecast, kind, "package")
+    status, said = run_icarus(package, Path("sound"))
+    assert status == 0, said
+    for fault in FAULTS:
+        broken = Path(shutil.copytree(package, fault.__name__))
+        fault(broken)
+        status, said = run_icarus(broken, Path(f"{fault.__name__}_run"))
+        assert status != 0, fault.__name__
+        assert "FAIL" in said, fault.__name__
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_verilator_passes_alone(eyecast: Command, kind: str, tmp_path: Path) -> None:
+    """In an empty folder, with nothing on PATH but Verilator and what it needs itself."""
+    package = make_package(eyecast, kind, "package")
+    alone = Path(shutil.move(package, tmp_path / "alone"))
+    variables = dict(environment()) | {"PYTHONPATH": ""}
+    made = subprocess.run(
+        ["make", "verilator"],
+        cwd=alone / "sim",
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "PASS: " in made.stdout, made.stdout[-2000:] + made.stderr[-2000:]
+    assert made.returncode == 0
+
+
+@pytest.mark.slow
+@needs_icarus
+def test_fusesoc_runs_the_bench(eyecast: Command) -> None:
+    pytest.importorskip("fusesoc", reason="fusesoc must be installed: pip install '.[checks]'")
+    package = make_package(eyecast, "torus", "package")
+    fusesoc = [sys.executable, "-m", "fusesoc.main", "--cores-root", "."]
+    run = subprocess.run(
+        [*fusesoc, "run", "--target=sim", "eyecast:ip:engine"],
+        cwd=package,
+        env=dict(os.environ),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "PASS: " in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "refusal"),
+    [
+        (("-o", "full"), "output folder full must be empty or not there, not files in it"),
+        (("-o", "full/file"), "output folder full/file must be a folder, not a file"),
+        (
+            ("-o", "none/here"),
+            "output folder none/here must be in a folder that is there, not none",
+        ),
+        (("-o", "out", "--programs", "0"), "programs must be 1 to 15 in a package, not 0"),
+        (
+            ("-o", "out", "--tile", "axi-stream"),
+            "tile ports must be given for axi-stream, not left out",
+        ),
+    ],
+)
+def test_what_cannot_be_packed_is_refused(
+    eyecast: Command, options: tuple[str, ...], refusal: str
+) -> None:
+    Path("full").mkdir()
+    (Path("full") / "file").write_text("")
+    done = eyecast("ip", *LINE, *options)
+    assert done == refuse(refusal)
+    assert not Path("out").exists()

@@ -1,0 +1,113 @@
+"""Drawn programs that combine and stream: the hardware does what the cycle model does.
+
+Flits, cycles, stalls, flags and memories are compared, of programs that wait for each other for
+ever too; and memories with those of :mod:`helpers.untimed`, which knows no time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from helpers.drawn_combinations import drawn_program
+from helpers.own_operator import TWICE
+from helpers.untimed import Memory, carried_out
+
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig, Timing
+from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.program.payload import random_words
+from eyecast.model.program.program import Program
+from eyecast.model.run.run import Run
+from eyecast.model.run.trace import first_difference
+from eyecast.sim.build import build_simulator
+from eyecast.sim.loading import prepare
+from eyecast.sim.simulator import simulate
+
+WORDS, LIMIT = 32, 1500
+STEPS = 4
+
+
+def require_same(seed: int, predicted: Run, measured: Run) -> None:
+    """The two runs are one; one that hangs is given up by each when it likes."""
+    assert first_difference(predicted.trace, measured.trace) is None, seed
+    assert measured.finished == predicted.finished, seed
+    assert measured.cycles == predicted.cycles or not predicted.finished, seed
+    for name in ("memory", "arrived", "flags", "stalled_flits"):
+        assert (getattr(measured, name) == getattr(predicted, name)).all(), (seed, name)
+
+
+Drawn = tuple[int, Program, Memory]
+
+
+def drawn(config: NetworkConfig, seeds: range, steps: int = STEPS) -> list[Drawn]:
+    """Seed, program and memories of each."""
+    programs = [drawn_program(config, seed, steps) for seed in seeds]
+    shape = (config.topology.nodes, config.message_words)
+    return [(s, p, random_words(config, shape, s)) for s, p in zip(seeds, programs, strict=True)]
+
+
+def on_hardware(config: NetworkConfig, cases: list[Drawn]) -> Iterator[Run]:
+    """The runs of programs, all on one simulator."""
+    jobs = [
+        prepare(
+            made,
+            [(node, 0, words) for node, words in enumerate(memory)],
+            timing=Timing.BARRIER,
+            read_words=WORDS,
+            cycle_limit=LIMIT,
+        )
+        for _, made, memory in cases
+    ]
+    return simulate(build_simulator(config), jobs)
+
+
+def compare(config: NetworkConfig, seeds: range) -> int:
+    """Run the programs of some seeds on hardware and model. Gives how many came to their end."""
+    finished, cases = 0, drawn(config, seeds)
+    for (seed, made, memory), measured in zip(cases, on_hardware(config, cases), strict=True):
+        predicted = run(made, memory, timing=Timing.BARRIER, cycle_limit=LIMIT)
+        require_same(seed, predicted, measured)
+        if measured.finished:
+            assert not measured.flags.any(), seed
+            assert (measured.memory == carried_out(made, memory, seed)).all(), seed
+        finished += measured.finished
+    return finished
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("topology", "limits"),
+    [
+        (mesh((3, 2)), {"operators": "add,min-signed", "vcs": 2}),
+        (mesh((5,)), {"operators": [TWICE, "max"], "streams": True, "vcs": 2, "depth": 3}),
+        (mesh((5,)), {"operators": "xor", "streams": True, "depth": 1, "link_registers": 1}),
+        (mesh((4, 2)), {"streams": True, "vcs": 2, "barrier_registers": 3}),
+        (mesh((3, 2)), {"operators": "add,and", "all_port": True}),
+        (mesh((5,)), {"operators": "min,or", "streams": True, "all_port": True, "vcs": 2}),
+    ],
+)
+def test_drawn_programs(topology: Topology, limits: dict[str, Any]) -> None:
+    config = NetworkConfig(topology=topology, message_words=WORDS, **limits)
+    assert compare(config, range(80)) > 20
+
+
+@pytest.mark.slow
+def test_routers_without_arbitration() -> None:
+    """A program in which no flit waits runs the same there; any other has a flag."""
+    options: dict[str, Any] = {"message_words": WORDS, "streams": True, "vcs": 2}
+    buffered = NetworkConfig(topology=mesh((6,)), **options)
+    direct = NetworkConfig(topology=mesh((6,)), contention_free=True, **options)
+    free = waited = 0
+    cases = drawn(direct, range(100), steps=1)
+    same = drawn(buffered, range(100), steps=1)
+    for (seed, made, memory), measured in zip(same, on_hardware(direct, cases), strict=True):
+        predicted = run(made, memory, timing=Timing.BARRIER, cycle_limit=LIMIT)
+        if predicted.finished and not predicted.stalled_flits.any():
+            require_same(seed, predicted, measured)
+            free += 1
+        else:
+            assert measured.flags.any(), seed
+            waited += 1
+    assert min(free, waited) > 10
