@@ -148,6 +148,8 @@ class _Clock:
 
     def _send(self, rows: Numbers, now: Numbers) -> None:
         """Have ``rows`` sent, those of one step in the order of their senders."""
+        if not rows.size:
+            return
         control = self.config.table.control_words
         sender = self.sender[rows]
         first = np.flatnonzero(np.diff(sender, prepend=-1))

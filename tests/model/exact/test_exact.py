@@ -202,6 +202,13 @@ def test_order_free_combinations_of_several_lanes_are_worked_out() -> None:
     assert compared(made, words(made), Timing.BARRIER)
 
 
+@pytest.mark.parametrize("timing", Timing)
+def test_steps_in_which_nothing_is_sent_pass(timing: Timing) -> None:
+    late = program({0: [put(3, (UP, 1))], 1: [put(6, (UP, 2))]}, {1: [3], 3: [6]})
+    assert compared(late, words(late), timing)
+    assert compared(program({}, {}), words(late), timing)
+
+
 def test_limits_of_a_run_are_heeded() -> None:
     made = program({0: [put(1, (UP, 1))]}, {1: [1]}, programs=1)
     exact = run(made, words(made), timing=Timing.BARRIER)
