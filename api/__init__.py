@@ -16,17 +16,16 @@ that names the parameter, what is allowed, and what was given.
 """
 
 from ..model.base.errors import InvalidInput
+from ..model.network import faults, neighbor_table, topology, topology_file
 from ..model.network.config import NetworkConfig
-from ..model.network.faults import with_faults
 from ..model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
-from ..model.network.neighbor_table import graph
-from ..model.network.topology import Topology, hypercube, line, mesh, ring, torus
-from ..model.network.topology_file import read_topology as read_network
-from ..model.program.file import read_program, write_program
+from ..model.network.topology import Topology, hypercube, line, ring
+from ..model.program import file as program_file
 from ..model.program.program import Program
-from ..model.schedule.file import read_schedule, write_schedule
+from ..model.schedule import file as schedule_file
 from ..model.schedule.rules import ScheduleError
 from ..model.schedule.schedule import Schedule
+from .arguments import checked
 from .carry_out import compare, compile, predict, verify, write_report
 from .schedules import (
     algorithms,
@@ -40,6 +39,16 @@ from .schedules import (
 )
 from .sweeps import sweep
 from .traffic import TrafficRun, traffic
+
+graph = checked(neighbor_table.graph)
+mesh = checked(topology.mesh)
+read_network = checked(topology_file.read_topology)
+read_program = checked(program_file.read_program)
+read_schedule = checked(schedule_file.read_schedule)
+torus = checked(topology.torus)
+with_faults = checked(faults.with_faults)
+write_program = checked(program_file.write_program)
+write_schedule = checked(schedule_file.write_schedule)
 
 __all__ = [
     "InvalidInput",

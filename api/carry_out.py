@@ -21,6 +21,7 @@ from ..model.program.certified import compile_certified
 from ..model.program.program import Program
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
+from .arguments import checked
 from .schedules import Node, node_number, schedule
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ..model.run.run import Prediction
 
 
+@checked
 def compile(made: Schedule, /, **parameters: Any) -> Program:
     """Compile a schedule to the injection tables of a network, which cannot deadlock.
 
@@ -41,6 +43,7 @@ def compile(made: Schedule, /, **parameters: Any) -> Program:
     return compile_certified(made, parameters).program
 
 
+@checked
 def predict(
     made: Schedule,
     /,
@@ -61,6 +64,7 @@ def predict(
     return _case(made, timing, parameters, hold, simulated=False).predicted
 
 
+@checked
 def verify(
     made: Schedule,
     /,
@@ -80,6 +84,7 @@ def verify(
     return result
 
 
+@checked
 def write_report(
     shown: Schedule | Verification,
     path: str | pathlib.Path,
@@ -107,6 +112,7 @@ def write_report(
         report_verification(shown).write(path)
 
 
+@checked
 def compare(
     network: Topology,
     *,

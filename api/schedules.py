@@ -21,6 +21,7 @@ from ..model.schedule.collective import ROOTLESS, Collective
 from ..model.schedule.duration import expected_cycles
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.table import Blocks
+from .arguments import checked
 
 if TYPE_CHECKING:
     from ..model.collectives.transmit.plan import Plan
@@ -41,6 +42,7 @@ def algorithms(collective: str = Collective.BROADCAST) -> list[str]:
     return [algorithm.name for algorithm in algorithms_for(collective)]
 
 
+@checked
 def schedule(
     network: Topology,
     algorithm: str,
@@ -109,6 +111,7 @@ def _best(collective: str, request: Request) -> Schedule:
     return choose_best(collective, request, lambda made: compile_certified(made, {})).schedule
 
 
+@checked
 def with_random_faults(
     network: Topology, part: float, *, seed: int = 1, keep: Iterable[Node] = ()
 ) -> Topology:
@@ -121,6 +124,7 @@ def with_random_faults(
     return with_faults(network, draw_faults(network, part, seed=seed, keep=kept))
 
 
+@checked
 def transmit(network: Topology, *, seconds: float = 30) -> Findings:
     """Find when and where a host should send, so that all nodes have its message soonest.
 
@@ -141,6 +145,7 @@ def transmit(network: Topology, *, seconds: float = 30) -> Findings:
     return find(network, seconds)
 
 
+@checked
 def transmit_schedule(plan: Plan, /, *, flits: int = 16) -> Schedule:
     """Make the schedule of a host's plan for a message of so many words, and prove it.
 
@@ -156,6 +161,7 @@ def transmit_schedule(plan: Plan, /, *, flits: int = 16) -> Schedule:
     return made
 
 
+@checked
 def schedule_of_sends(
     network: Topology,
     sends: Iterable[tuple[int, Sequence[Node]]],
@@ -200,6 +206,7 @@ def schedule_of_sends(
     return made
 
 
+@checked
 def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
     """Count what a schedule takes, beside the least that any schedule for its collective takes.
 
@@ -218,6 +225,7 @@ def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
     return {"schedule": counted | word_measures(made), "least": least_measures(made)}
 
 
+@checked
 def draw(made: Schedule, /, *paths: str | Path) -> None:
     """Draw a schedule to each of ``paths``, .svg or .png: who sends to whom, steps by colour.
 

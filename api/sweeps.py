@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ..model.base.errors import require_range
+from .arguments import checked
 
 
+@checked
 def sweep(
     grid: str | Path | Mapping[str, Any],
     table: str | Path | None = None,

@@ -14,6 +14,7 @@ from ..model.network.topology import Topology
 from ..model.program.checks import require_table_room
 from ..model.program.deadlock import certify
 from ..model.traffic.traffic import draw_refusal, draw_traffic
+from .arguments import checked
 
 if TYPE_CHECKING:
     from ..model.compare.traffic_case import TrafficCase, TrafficResult
@@ -62,6 +63,7 @@ class TrafficRun:
         return deliveries(case.traffic, case.program.config, self.run.trace, case.seed).latency
 
 
+@checked
 def traffic(
     network: Topology,
     *,

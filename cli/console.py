@@ -112,7 +112,7 @@ def bound_line(bound: CycleBound, cycles: int) -> str:
 
 
 def times_least(bound: CycleBound, cycles: int) -> str:
-    """How often the bound goes into ``cycles``: "1.23"."""
+    """Cycles over the bound, as text: "1.23"."""
     return f"{cycles / max(1, bound.value):.2f}"
 
 

@@ -23,7 +23,7 @@ from .msccl_xml import Algorithm, Slot, Step, Threadblock
 
 
 class Value(NamedTuple):
-    """What stands in a slot: the chunks ``place`` of ``ranks``, combined.
+    """The content of a slot: the chunks ``place`` of ``ranks``, combined.
 
     ``pending`` are the sends that brought it to a scratch buffer; none where it is main.
     """
@@ -96,7 +96,7 @@ class ReducingExecution(Execution):
         self._send(key, block, step, [self._numbered(value) for value in values])
 
     def _combined(self, rank: int, there: Value, coming: Value, step: Step) -> Value:
-        """What becomes of two values, of which one is main, or neither yet."""
+        """The value made of two, of which one is main, or neither yet."""
         refusal = self._algorithm.xml.refusal
         if there.place != coming.place:
             complaint = f"must reduce chunks of one place, not {there.place} and {coming.place}"

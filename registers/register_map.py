@@ -102,7 +102,7 @@ def compiled(source: Path) -> AddrmapNode:
 
 
 def _numbers(config: NetworkConfig) -> dict[str, object]:
-    """What takes the place of the names in ``engine.rdl``."""
+    """Numbers that take the place of the names in ``engine.rdl``."""
     size = bus_data_bits(config) // 8
     bases = {f"{region}_at": f"{region_base(config, region):#x}" for region in REGIONS[1:]}
     return {

@@ -12,7 +12,7 @@ from .host_port import Refusal, RequestPort
 
 
 class Response(enum.IntEnum):
-    """How a write or a read went."""
+    """Answers to a write or a read."""
 
     OKAY = 0
     SLVERR = 2
@@ -111,6 +111,6 @@ class Axi4Lite(Component):
 
 
 def _response(refusal: Value) -> Value:
-    """What a refusal is on this bus."""
+    """The answer on this bus to a refusal."""
     late = Mux(refusal == Refusal.NONE, Response.OKAY, Response.SLVERR)
     return Mux(refusal == Refusal.NO_SUCH_WORD, Response.DECERR, late)

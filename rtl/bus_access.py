@@ -125,7 +125,7 @@ class BusAccess(Component):
             m.next = "ASK"
 
     def _elaborate_request(self, m: Module, here: Signal) -> None:
-        """What is asked for, and whether it is answered here: parts of words, and ``refused``."""
+        """Read the request, and answer what needs no network: parts of words, and ``refused``."""
         access, host, place = self.access, self.host, self.access.address
         of_bridge = (place.region == 0) & (place.node == 0) & (place.word == REFUSED_WORD)
         m.d.comb += [

@@ -157,7 +157,7 @@ class Combiner(Component):
         return came
 
     def _stages(self, m: Module, came: data.View) -> list[data.View]:
-        """Where the words of the last cycles go, the last one's first, up to that written now."""
+        """Addresses of the words of the last cycles, the last first, up to that written now."""
         layout = data.StructLayout({"leaves": 1, "enable": 1, "address": self._config.address_bits})
         stages = [came]
         for stage in range(self._config.operator_latency):
@@ -209,7 +209,7 @@ class Combiner(Component):
         return there
 
     def _result(self, m: Module, lane: int, there: Value, came: data.View) -> Value:
-        """What is written, 1 + D cycles after the word came; in reset, of lane 0, the host's."""
+        """Writes, 1 + D cycles after the word came; in reset, of lane 0, the host's."""
         config, latency = self._config, self._config.operator_latency
         replacing = Signal(config.flit_width, name=f"replacing_{lane}")
         operator = Signal.like(came.operator, name=f"operator_{lane}")

@@ -119,7 +119,7 @@ class DirectRouter(Component):
         return here
 
     def _elaborate_gaps(self, m: Module, valid: Value, arrival: Arrival, here: Here) -> None:
-        """Where flits wait for their words, their packet's route is kept beside them, by VC."""
+        """Keep the route of a packet by VC while its flits wait for their words."""
         route, first = arrival.item.route, ~arrival.following
         followed = Signal.like(route)
         for vc in range(self._config.vcs):

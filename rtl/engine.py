@@ -64,7 +64,7 @@ def _flat(prefix: str, member: Member) -> dict[str, Member]:
 
 
 def tile_signals(config: NetworkConfig) -> Signature:
-    """What of a tile port is no part of a stream, and what bridges add to it."""
+    """Signals of a tile port that are no part of a stream, and those that bridges add."""
     kept = {
         name: member
         for name, member in TilePort(config).members.items()

@@ -47,7 +47,7 @@ from .tile_port import Doorbell, TilePort
 
 
 def _writes(lanes: Sequence[Lane], combiner: Combiner | None) -> Sequence[Any]:
-    """What is written into the message memory, by lane."""
+    """Writes into the message memory, by lane."""
     return [lane.message_write for lane in lanes] if combiner is None else combiner.writes
 
 
@@ -142,8 +142,8 @@ class NetworkInterface(Component):
         if self._config.timed_rows:
             self._elaborate_timing(m, lanes[0], selected)
         else:
-            waits = combiner is not None and self._config.operator_latency > 0
-            m.d.comb += self.accept.eq(combiner.accept if waits else 1)
+            slow = combiner if self._config.operator_latency else None
+            m.d.comb += self.accept.eq(1 if slow is None else slow.accept)
         status_word = self._elaborate_status(m, flags, steps, lanes, stalled_flits, selected)
         # What the host reads is a cycle late, as the memory is; it must also be read in reset.
         message_shown = Signal(reset_less=True)
@@ -181,7 +181,7 @@ class NetworkInterface(Component):
         return lane
 
     def _add_combiner(self, m: Module, lanes: Sequence[Lane]) -> Combiner:
-        """What lies between lanes and memory in a network with operators."""
+        """Add the part between lanes and memory of a network with operators."""
         m.submodules.combiner = combiner = Combiner(self._config, technology=self._technology)
         for lane, word in zip(lanes, combiner.words, strict=True):
             connect(m, lane.message_write, word)

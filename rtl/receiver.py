@@ -123,7 +123,7 @@ class Receiver(Component):
         return m
 
     def _when_written(self, m: Module, value: Value) -> Value:
-        """What is so of a flit that comes out, in the cycle at the end of which it is written."""
+        """Delay a value of a flit that comes out to the cycle at the end of which it is written."""
         for _ in range(self._config.operator_latency + 1 if self._config.operators else 0):
             register = Signal(len(value))
             m.d.sync += register.eq(value)
@@ -135,7 +135,7 @@ class Receiver(Component):
         return C(1) if self._config.vcs == 1 else self.ejection.valid[vc]
 
     def _further_fields(self) -> dict[str, Signal]:
-        """What the header of the packet under way says beside address and step.
+        """Fields of the header of the packet under way, beside address and step.
 
         ``operator`` is that of the delivery, ``fixed`` the bits of addresses that stay as they are.
         """
@@ -185,7 +185,7 @@ class Receiver(Component):
         return in_memory & (operator <= 2 * len(self._config.operators))
 
     def _elaborate_next_word(self, m: Module, vc: int, address: Value, operator: Value) -> None:
-        """Where slow operators must wait: the word that the VC's next flit is combined with."""
+        """Show the word that the VC's next flit is combined with: slow operators wait for it."""
         begun, word = Signal(name="begun"), self.next_words[vc]
         with m.If(self.ejection.valid[vc]):
             m.d.sync += begun.eq(~self.ejection.flit.tail)
@@ -198,7 +198,7 @@ class Receiver(Component):
 
 
 def message_signature(config: NetworkConfig) -> Signature:
-    """What a receiver has for the message memory, or, with operators, for what combines."""
+    """Signature of the way to the message memory or, with operators, to the combiner."""
     if config.operators:
         return ArrivingWord(config)
     return WordWrite(config.address_bits, config.flit_width)

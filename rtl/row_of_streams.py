@@ -27,7 +27,7 @@ def row_of_streams(config: NetworkConfig) -> dict[str, int]:
 def loads_of_streams(
     config: NetworkConfig, row: Any, fields: Mapping[str, Value], words: Mapping[str, int]
 ) -> dict[str, list[Any]]:
-    """What is kept of each field as it is read; ``words`` says in which control word that is.
+    """Registers of each field as it is read; ``words`` says in which control word that is.
 
     They come behind ``source_address`` and ``length``, which are in ``row`` if not in that word.
     """

@@ -29,6 +29,7 @@ SECONDS = {
     "sim/test_soak.py": 30,
     "sim/test_transmit.py": 30,
     "model/collectives/tree/test_broadcast.py": 20,
+    "buses/test_simulated_buses.py": 50,
     "sweeps/test_cluster.py": 15,
     "sweeps/test_hardware.py": 15,
     "sweeps/test_saturation.py": 15,

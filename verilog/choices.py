@@ -11,7 +11,7 @@ from .netlist import Assign, Bits, Body, Part, Switch, cut, targets
 
 @dataclass(frozen=True)
 class Test:
-    """Whether a value fits one of some patterns."""
+    """A test that a value fits one of some patterns."""
 
     subject: Bits
     patterns: tuple[str, ...]
@@ -30,7 +30,7 @@ Chosen = Bits | Choice
 
 
 def choices(body: Body) -> Iterator[tuple[Bits, Chosen]]:
-    """What a process assigns, as values: each stretch of bits that is assigned as one."""
+    """Values that a process assigns: each stretch of bits that is assigned as one."""
     edges: dict[str, set[int]] = {}
     for target in targets(body):
         for part in target:
@@ -46,7 +46,7 @@ def choices(body: Body) -> Iterator[tuple[Bits, Chosen]]:
 
 
 def _value(body: Body, stretch: Part, before: Chosen | None) -> Chosen | None:
-    """What ``stretch`` has behind a body, if it had ``before`` in front of it."""
+    """The value of ``stretch`` behind a body, if it had ``before`` in front of it."""
     for statement in body:
         if isinstance(statement, Assign):
             assigned = _assigned(statement, stretch)
@@ -73,7 +73,7 @@ def _value(body: Body, stretch: Part, before: Chosen | None) -> Chosen | None:
 
 
 def _excluding(statement: Switch) -> bool:
-    """Whether no value fits the patterns of two branches."""
+    """True if no value fits the patterns of two branches."""
     patterns = [pattern for each, _ in statement.cases for pattern in each]
     return len(set(patterns)) == len(patterns) and not any("-" in each for each in patterns)
 

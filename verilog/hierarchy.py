@@ -234,7 +234,7 @@ def _snake(name: str) -> str:
 
 
 def _head(component: type) -> str:
-    """What a component is, in a sentence of its docstring, and where the page says more."""
+    """A component in a sentence, that of its docstring, and the place where the page says more."""
     own = inspect.getdoc(component) or ""
     sentence = re.split(r"(?<=\.)\s", own.partition("\n\n")[0])[0]
     words = re.sub(r":\w+:`\.?(\w+)`", r"\1", sentence).replace("``", "")

@@ -23,7 +23,7 @@ def outputs_of(cell: Cell, outputs: Outputs) -> Collection[str]:
 
 
 class Liveness:
-    """Which bits of each wire are looked at, as a mask; what drives none of them goes.
+    """Bits of each wire that are looked at, as a mask; what drives none of them goes.
 
     ``read`` has a mask by wire. Instances and prints stay.
     """

@@ -60,7 +60,7 @@ class Cell:
     ports: dict[str, Bits]
 
     def is_signed(self, operand: str) -> bool:
-        """Whether an operand is a number in two's complement."""
+        """True if an operand is a number in two's complement."""
         return self.parameters.get(f"{operand}_SIGNED", "0") != "0"
 
 

@@ -61,7 +61,7 @@ def beside(text: str, sign: str = "") -> str:
 
 
 def _is_braces(text: str) -> bool:
-    """Whether a text is all in one pair of braces."""
+    """True if a text is all in one pair of braces."""
     depth = 0
     for place, letter in enumerate(text):
         depth += (letter == "{") - (letter == "}")

@@ -1,4 +1,4 @@
-"""What can be said more simply in a netlist: operators without effect, names for one value."""
+"""Simplify a netlist: no operators without effect, and one name for one value."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _fits(bits: str, patterns: list[str]) -> bool:
 
 
 def _resolver(names: dict[str, Bits]) -> Callable[[Bits], Bits]:
-    """What a value is without the wires in ``names``."""
+    """The value without the wires in ``names``."""
     known: dict[str, Bits] = {}
 
     def of_wire(wire: str) -> Bits:
@@ -281,7 +281,7 @@ def _masked(cell: Cell, width: int) -> Bits | None:
 
 
 def _equal(cell: Cell) -> Bits | None:
-    """Whether a bit is 1."""
+    """True if a bit is 1."""
     for one, other in (("A", "B"), ("B", "A")):
         if cell.ports[one] == (Constant("1"),) and width_of(cell.ports[other]) == 1:
             return cell.ports[other]

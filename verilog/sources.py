@@ -1,4 +1,4 @@
-"""Where the values of a netlist come from."""
+"""Sources of the values of a netlist."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .operators import operand_to_index
 
 
 class Sources:
-    """What gives the wires of a netlist their values.
+    """The cells and processes that give the wires of a netlist their values.
 
     Attributes
     ----------

@@ -98,7 +98,7 @@ class Values:
         return self.target_part(part)
 
     def _short_text(self, wire: str) -> str | None:
-        """What is written in place of a wire; None if that is too much to be written there."""
+        """Text in place of a wire; None if that is too much to be written there."""
         text = self.source(self._of_wire[wire])
         if len(text) <= (LONGEST if self._once[wire] == 1 else LONGEST_TWICE):
             return text
@@ -142,14 +142,14 @@ class Values:
         return f"{test} ? {then} : {self.chosen(chosen.otherwise)}"
 
     def test(self, test: Test) -> str:
-        """Whether a value fits one of the patterns of a test."""
+        """Text that is true if a value fits one of the patterns of a test."""
         texts = [self._fits(test.subject, pattern) for pattern in test.patterns]
         if len(texts) == 1:
             return texts[0]
         return " | ".join(map(beside, texts))
 
     def _fits(self, subject: Bits, pattern: str) -> str:
-        """Whether a value fits a pattern, in which - stands for any bit."""
+        """Text that is true if a value fits a pattern, in which - stands for any bit."""
         texts = []
         for found in re.finditer(r"[01]+", pattern):
             bits = cut(subject, len(pattern) - found.end(), len(found[0]))

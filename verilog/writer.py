@@ -110,7 +110,7 @@ class ModuleText:
         return (Part(wire, 0, self._netlist.wires[wire].width),)
 
     def _assigns(self) -> Iterator[tuple[Bits, str]]:
-        """What is assigned always, with its value."""
+        """Targets that are assigned always, with their values."""
         for assign in self._netlist.assigns:
             yield assign.target, self._values.text(assign.value)
         for target, chosen in self._sources.chosen:
@@ -171,7 +171,7 @@ class ModuleText:
         yield from wrapped(f"if ({self._values.text(cell.ports['EN'])}) $write({words});", 4)
 
     def _register(self, cell: Cell, resets: dict[str, list[str]]) -> Iterator[str]:
-        """What a register takes; how it is reset goes to ``resets``, by the reset."""
+        """The value that a register takes; how it is reset goes to ``resets``, by the reset."""
         target, value = cell.ports["Q"], cell.ports["D"]
         wire = value[0].wire if isinstance(value[0], Part) else ""
         body = self._sources.clocked.get(wire)

@@ -1,4 +1,4 @@
-"""What a collective must move: how many words each node has for which other nodes."""
+"""The words that a collective must move: how many each node has for which other nodes."""
 
 from __future__ import annotations
 

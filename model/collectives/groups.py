@@ -145,5 +145,5 @@ def _blocks(parts: Sequence[tuple[Part, Schedule]]) -> Blocks:
 
 
 def _in_whole(part: Part, nodes: Nodes | None) -> Nodes:
-    """What nodes of a part, None for all of them, are in the whole network."""
+    """Numbers in the whole network of nodes of a part, None for all of them."""
     return part.members if nodes is None else tuple(part.nodes[node] for node in nodes)

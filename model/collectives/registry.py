@@ -13,6 +13,7 @@ from .cube.broadcast_copies import nesbt_copies
 from .cube.broadcast_other_ports import OTHER_PORTS
 from .cube.collectives import COLLECTIVES_ON, cube_schedule
 from .cube.scatter import gray_code_scatter
+from .derived import barrier, derived
 from .exchanges.circulant import circulant_all_gather
 from .exchanges.partners import Partners, recursive_doubling_partners, swing_partners
 from .exchanges.swing import exchanged_all_reduce, swing_all_gather
@@ -24,7 +25,6 @@ from .grid.sends import GRID_COLLECTIVES
 from .halving.eye import eye_broadcast, eyes
 from .halving.minimum import best_sources, minimum_broadcast
 from .halving.rectangle import rectangle_broadcast, rectangle_eyes
-from .reductions.derived import barrier, derived
 from .request import Request
 from .streaming.chain import chain_broadcast
 from .streaming.exchange import row_column_all_to_all

@@ -1,4 +1,4 @@
-"""What may be asked of an algorithm: a collective on a network, and how its nodes may use ports."""
+"""Requests that algorithms answer: a collective on a network, and how its nodes may use ports."""
 
 from __future__ import annotations
 

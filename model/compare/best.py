@@ -42,7 +42,7 @@ class Candidate:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """What is less is better: first that all are served, then cycles."""
+        """Rank of a way, less being better: first that all are served, then cycles."""
         return len(self.schedule.unserved), self.cycles
 
     @property

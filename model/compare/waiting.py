@@ -40,7 +40,7 @@ def waiting(program: Program, measured: HardwareRun) -> list[str]:
 
 
 def _told(program: Program, measured: HardwareRun) -> list[str]:
-    """What the controller says of a run that is not done: at which node, and its flags."""
+    """The controller's word on a run that is not done: at which node, and its flags."""
     if not program.config.programs:
         return []
     if measured.ending is None:

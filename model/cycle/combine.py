@@ -73,7 +73,7 @@ def _compiled(meaning: Callable[[Any, Any, Any], Any]) -> Any:
 
 @inlined
 def combined(net: Network, operator: Int, there: np.uint64, coming: np.uint64) -> np.uint64:
-    """What operator number ``operator``, from 0, makes of the word there and the one that comes."""
+    """Result of operator number ``operator``, from 0, on the word there and the one that comes."""
     code = net.operators[index(operator)]
     unused = np.uint64(64 - net.flit_width)
     # Two's complement of W bits, as numbers of 64 bits: what is compared has the sign on top.

@@ -1,4 +1,4 @@
-"""Which outputs packets have and when, and whether two ever want one.
+"""Outputs that packets have, from when to when, and a search for two that want one.
 
 Flit j of a packet leaves router k of its way k (R + 1) cycles after the first one. A header flit is
 dropped where its slots are used up, so a packet has an output of router k from the flit in whose

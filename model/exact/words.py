@@ -23,7 +23,7 @@ Words = npt.NDArray[np.uint64]
 
 
 class Moved(NamedTuple):
-    """What a program has moved.
+    """The words that a program has moved.
 
     memory
         The message memories at the end: shape (nodes, message words).
@@ -55,7 +55,7 @@ def moved(program: ProgramTable, times: Timetable, memory: Words) -> Moved:
 
 
 def _may_go(program: ProgramTable, times: Timetable, rows: Numbers, gone: Numbers) -> Numbers:
-    """How many words of each of a step's rows may have gone when ``gone`` have."""
+    """Words of each of a step's rows that may have gone when ``gone`` have."""
     fed, length = times.feeder[rows], program.length[rows]
     if (fed == NO_FEEDER).all():
         return length

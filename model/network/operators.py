@@ -63,7 +63,7 @@ class Operator:
         return self.name in _MEANINGS
 
     def combine(self, there: Words, coming: Words, bits: int) -> Words:
-        """What becomes of words of ``bits`` bits, by NumPy; shape and dtype of ``there``.
+        """Combine words of ``bits`` bits by NumPy; the result has shape and dtype of ``there``.
 
         Raises :class:`.InvalidInput` for an operator without a meaning.
         """
@@ -78,7 +78,7 @@ class Operator:
         return np.array(results, dtype=np.uint64).reshape(there.shape) & _ones(bits)
 
     def reduce(self, contributions: Words, bits: int) -> Words:
-        """What becomes of ``contributions``, shape (contributors, words), one after the other."""
+        """Combine ``contributions``, shape (contributors, words), one after the other."""
         result: Words = contributions[0]
         for contribution in contributions[1:]:
             result = self.combine(result, contribution, bits)

@@ -169,7 +169,7 @@ def _held_additions(table: ProgramTable) -> Iterator[_Limit]:
 
 
 def _additions(table: ProgramTable) -> Iterator[_Limit]:
-    """What operators, streams and windows the network can carry out, and with which length."""
+    """Refuse operators, streams, windows and lengths that the network cannot carry out."""
     config = table.config
     yield _Limit("operator", table.operator, 0, 2 * len(config.operators))
     yield _Limit("stream", table.stream, 0, config.lanes if config.streams else 0)

@@ -58,7 +58,7 @@ def hops_of(table: ProgramTable, rows: Numbers) -> Iterator[Hop]:
 
 
 class Ends(NamedTuple):
-    """Where packets leave the network, one entry for each: -1 of a route that has no end there.
+    """Ends of packets, one entry for each: -1 of a route that does not leave the network.
 
     node
         The target.

@@ -3,15 +3,15 @@
 A node that sends a block in the step in which something comes for it must send what it held before,
 whatever comes when. So what comes is written to the same place of the other half of the memory,
 combined with the word of this half (*across*), or as it is, and the next step sends from there: the
-block *changes halves* (docs/router.md, section 19). Where a node does not send the block in that step, or
-streams it, what comes is combined in place::
+block *changes halves* (docs/router.md, section 19). Where a node does not send the block in that
+step, or streams it, what comes is combined in place::
 
     recursive doubling, node 0      start    step 1    step 2    step 3      end
     upper half                      0        .         0-3       .           .
     lower half, the block's own     .        0-1       .         0-7         0-7
 
-A block ends in the lower half, at its own address. So it starts in the upper one where it changes an
-odd number of times, and is loaded there.
+A block ends in the lower half, at its own address. So it starts in the upper one where it changes
+an odd number of times, and is loaded there.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class _Coming(NamedTuple):
         return np.where(self.rows_of(sought) > 0, np.append(self.row, NO_FEEDER)[place], NO_FEEDER)
 
     def rows_of(self, sought: Numbers) -> Numbers:
-        """How many rows each number has."""
+        """Count the rows of each number."""
         end = np.searchsorted(self.number, sought, side="right")
         return end - np.searchsorted(self.number, sought)
 

@@ -84,7 +84,7 @@ def _check_combining(schedule: SendTable) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Moves:
-    """What goes where: a row for each reduced block of each send, by step and place in the table.
+    """Contributions that move: a row for each reduced block of each send, in the table's order.
 
     ``source`` and ``target`` are pairs of a node and a block, ``node * blocks + block``.
     """

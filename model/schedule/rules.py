@@ -1,4 +1,4 @@
-"""What the checks of a schedule share: their error, and how they find and name a send at fault.
+"""Parts that all checks of a schedule need: their error, and the search for a send at fault.
 
 A send at fault is the one of the lowest step and, within the step, the first of the table.
 """

@@ -215,6 +215,21 @@ def test_verilog_and_its_description(eyecast: Command, here: Path) -> None:
     assert described["parameters"]["topology"]["dims"] == [2, 2]
 
 
+@pytest.mark.slow
+def test_verilog_behind_buses(eyecast: Command, here: Path) -> None:
+    network = ("--mesh", "2x1", "--programs", "1", "--tile-ports")
+    buses = ("--bus", "wishbone", "--tile", "axi-stream")
+    assert eyecast("verilog", *network, *buses, "-o", "engine.v").status == 0
+    described = json.loads((here / "engine.json").read_text())
+    assert described["top"] == "eyecast_engine"
+    text = (here / "engine.v").read_text()
+    header = re.search(r"module eyecast_engine\s*\((.*?)\);", text, re.DOTALL)
+    ports = {port["name"] for port in described["ports"]}
+    assert ports == set(re.findall(r"(\w+)\s*(?:,|$)", header[1]))
+    assert {"wb_cyc_i", "s_axis_write_1_tdata", "tile_0__hold"} <= ports
+    assert not {"host__valid", "tile_0__write_valid"} & ports
+
+
 def test_verilog_takes_every_parameter(eyecast: Command, here: Path) -> None:
     options = ("--timed-rows", "--signature", "--steps", "40")
     assert eyecast("verilog", "--mesh", "2x1", *options, "-o", "network.v").status == 0

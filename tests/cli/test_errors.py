@@ -61,6 +61,10 @@ BAD_OPTIONS = {
     "bitstream --board ulx3s-85f --mesh 2x2 --programs 2 --flit-width 16": (
         "flit width must be at least 32 in a network with programs, not 16"
     ),
+    "verilog --mesh 2x1 --bus wishbone -o a.v": "programs must be at least 1 for wishbone, not 0",
+    "verilog --mesh 2x1 --programs 1 --tile axi-stream -o a.v": (
+        "tile ports must be given for axi-stream, not left out"
+    ),
     "verilog --mesh 64x64 -o a.v": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
     ),
@@ -213,8 +217,8 @@ BAD_OPTIONS = {
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
         "command must be bitstream, board-run, boards, cache, compare, completion, convert, costs, "
-        "demo, doctor, predict, program, schedule, show, sweep, traffic, transmit, verify, "
-        "verilog, not frobnicate"
+        "demo, doctor, image, ip, predict, program, schedule, show, sweep, traffic, transmit, "
+        "verify, verilog, not frobnicate"
     ),
     "schedule --qqq": "No such option '--qqq' (see eyecast schedule --help)",
     # Options that exclude each other, or need each other

@@ -6,17 +6,19 @@ ever too; and memories with those of :mod:`helpers.untimed`, which knows no time
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from helpers.drawn_combinations import drawn_program
 from helpers.own_operator import TWICE
-from helpers.untimed import carried_out
+from helpers.untimed import Memory, carried_out
 
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.topology import Topology, mesh
 from eyecast.model.program.payload import random_words
+from eyecast.model.program.program import Program
 from eyecast.model.run.run import Run
 from eyecast.model.run.trace import first_difference
 from eyecast.sim.build import build_simulator
@@ -36,19 +38,39 @@ def require_same(seed: int, predicted: Run, measured: Run) -> None:
         assert (getattr(measured, name) == getattr(predicted, name)).all(), (seed, name)
 
 
+Drawn = tuple[int, Program, Memory]
+
+
+def drawn(config: NetworkConfig, seeds: range, steps: int = STEPS) -> list[Drawn]:
+    """Seed, program and memories of each."""
+    programs = [drawn_program(config, seed, steps) for seed in seeds]
+    shape = (config.topology.nodes, config.message_words)
+    return [(s, p, random_words(config, shape, s)) for s, p in zip(seeds, programs, strict=True)]
+
+
+def on_hardware(config: NetworkConfig, cases: list[Drawn]) -> Iterator[Run]:
+    """The runs of programs, all on one simulator."""
+    jobs = [
+        prepare(
+            made,
+            [(node, 0, words) for node, words in enumerate(memory)],
+            timing=Timing.BARRIER,
+            read_words=WORDS,
+            cycle_limit=LIMIT,
+        )
+        for _, made, memory in cases
+    ]
+    return simulate(build_simulator(config), jobs)
+
+
 def compare(config: NetworkConfig, seeds: range) -> int:
     """Run the programs of some seeds on hardware and model. Gives how many came to their end."""
-    simulator, finished = build_simulator(config), 0
-    for seed in seeds:
-        made = drawn_program(config, seed, STEPS)
-        memory = random_words(config, (made.nodes, config.message_words), seed)
+    finished, cases = 0, drawn(config, seeds)
+    for (seed, made, memory), measured in zip(cases, on_hardware(config, cases), strict=True):
         predicted = run(made, memory, timing=Timing.BARRIER, cycle_limit=LIMIT)
-        loads = [(node, 0, words) for node, words in enumerate(memory)]
-        job = prepare(made, loads, timing=Timing.BARRIER, read_words=WORDS, cycle_limit=LIMIT)
-        (measured,) = simulate(simulator, [job])
         require_same(seed, predicted, measured)
         if measured.finished:
-            assert not measured.flags.any()
+            assert not measured.flags.any(), seed
             assert (measured.memory == carried_out(made, memory, seed)).all(), seed
         finished += measured.finished
     return finished
@@ -77,16 +99,11 @@ def test_routers_without_arbitration() -> None:
     options: dict[str, Any] = {"message_words": WORDS, "streams": True, "vcs": 2}
     buffered = NetworkConfig(topology=mesh((6,)), **options)
     direct = NetworkConfig(topology=mesh((6,)), contention_free=True, **options)
-    simulator = build_simulator(direct)
     free = waited = 0
-    for seed in range(100):
-        made = drawn_program(direct, seed, 1)
-        memory = random_words(direct, (made.nodes, WORDS), seed)
-        same = drawn_program(buffered, seed, 1)
-        predicted = run(same, memory, timing=Timing.BARRIER, cycle_limit=LIMIT)
-        loads = [(node, 0, words) for node, words in enumerate(memory)]
-        job = prepare(made, loads, timing=Timing.BARRIER, read_words=WORDS, cycle_limit=LIMIT)
-        (measured,) = simulate(simulator, [job])
+    cases = drawn(direct, range(100), steps=1)
+    same = drawn(buffered, range(100), steps=1)
+    for (seed, made, memory), measured in zip(same, on_hardware(direct, cases), strict=True):
+        predicted = run(made, memory, timing=Timing.BARRIER, cycle_limit=LIMIT)
         if predicted.finished and not predicted.stalled_flits.any():
             require_same(seed, predicted, measured)
             free += 1

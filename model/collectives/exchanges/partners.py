@@ -21,9 +21,9 @@ line of 2^k places 2^i nodes send by |d_(k-1-i)| in step i + 1, so that the tota
                                     =  ((3k + 1) 2^k - (-1)^k) / 9
 
 [1] as Σ 2^i (-1)^(k-i) = (-1)^k Σ (-2)^i = (-1)^k (1 - (-2)^k) / 3 = ((-1)^k - 2^k) / 3. That is
-the line formula of the errata. On two axes, one after the other, 4^i lines do so on the one and 2 · 4^i on the
-other: 3 Σ 4^i |d_(k-1-i)| = 3, 15, 69, 291, 1197 for k = 1 to 5, which is what ``eye_tcd`` of a
-2^k x 2^k mesh is.
+the line formula of the errata. On two axes, one after the other, 4^i lines do so on the one and
+2 · 4^i on the other: 3 Σ 4^i |d_(k-1-i)| = 3, 15, 69, 291, 1197 for k = 1 to 5, which is what
+``eye_tcd`` of a 2^k x 2^k mesh is.
 """
 
 from __future__ import annotations

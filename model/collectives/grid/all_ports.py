@@ -93,6 +93,6 @@ def _part_sends(
 
 
 def _places(topology: Topology, nodes: Columns, axes: list[int]) -> Columns:
-    """What the places of ``nodes`` on ``axes`` add to their numbers."""
+    """Parts of the numbers of ``nodes`` that come from their places on ``axes``."""
     strides = [(prod(topology.dims[:axis]), topology.dims[axis]) for axis in axes]
     return sum((nodes // stride % side * stride for stride, side in strides), 0 * nodes)

@@ -43,7 +43,7 @@ Pair = tuple[Place, Place]
 
 @dataclass
 class _Message:
-    """What goes from one node to another along a line, and the messages that it waits for."""
+    """A message from one node to another along a line, and the messages that it waits for."""
 
     source: Place
     target: Place

@@ -52,7 +52,7 @@ def greedy_all_gather(topology: Topology, words: int) -> Schedule:
 
 
 def _gathered(topology: Topology, owners: np.ndarray, seed: int) -> list[Move]:
-    """What crosses which link in which step until all nodes have all blocks."""
+    """Blocks that cross each link in each step, until all nodes have all blocks."""
     draw = np.random.default_rng(seed)
     into = _links_into(topology)
     # Who has the fewest ways in chooses first.
@@ -88,7 +88,7 @@ def _links_into(topology: Topology) -> list[list[int]]:
 def _chosen(
     have: np.ndarray, sources: list[int], node: int, lots: np.ndarray
 ) -> list[tuple[int, int]]:
-    """What comes to ``node`` from each of ``sources``: the rarest block, and none twice."""
+    """Blocks for ``node`` from each of ``sources``: the rarest of each, and none twice."""
     missing = ~have[node]
     offers = sorted(
         ((have[source] & missing, source) for source in sources), key=lambda offer: offer[0].sum()

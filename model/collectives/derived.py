@@ -20,13 +20,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...network.topology import Topology
-from ...schedule.collective import Collective
-from ...schedule.schedule import Schedule
-from ..algorithm import Algorithm
-from ..request import Request
-from .all_reduce import rooted_all_reduce, scattered_all_reduce
-from .backwards import against, reduce_backwards, reduce_scatter_backwards, require_reached
+from ..network.topology import Topology
+from ..schedule.collective import Collective
+from ..schedule.schedule import Schedule
+from .algorithm import Algorithm
+from .reductions.all_reduce import rooted_all_reduce, scattered_all_reduce
+from .reductions.backwards import (
+    against,
+    reduce_backwards,
+    reduce_scatter_backwards,
+    require_reached,
+)
+from .request import Request
 
 RENAMED = {"recursive-doubling": "recursive-halving"}
 """Names of all-reduces by all-gathers whose own name another all-reduce has."""

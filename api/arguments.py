@@ -1,0 +1,155 @@
+"""Arguments of a wrong kind, refused in one line before anything is done with them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from inspect import Parameter, signature
+from numbers import Real
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from ..model.base.errors import InvalidInput, one_of
+from ..model.network.config import NetworkConfig
+from ..model.network.topology import Topology
+from ..model.program.program import Program
+from ..model.schedule.schedule import Schedule
+
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of argument: in words, and as a test of one value."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+    def read(self, parameter: str, value: Any) -> Any:
+        """Return ``value``; raises :class:`.InvalidInput` if it is of another kind."""
+        if not self.holds(value):
+            raise InvalidInput.of(parameter, self.words, repr(value))
+        return value
+
+
+@dataclass(frozen=True)
+class Several(Kind):
+    """Any number of values, each of a kind; what gives them only once is listed here."""
+
+    def read(self, parameter: str, value: Any) -> Any:
+        """Return the values as a tuple; raises :class:`.InvalidInput` if one is no such value."""
+        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+            raise InvalidInput.of(parameter, self.words, repr(value))
+        return tuple(super(Several, self).read(parameter, each) for each in value)
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _are(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """A test of sequences, each of whose values is to hold."""
+    return lambda value: isinstance(value, Sequence | np.ndarray) and all(map(holds, value))
+
+
+def _is_node(value: Any) -> bool:
+    return _is_integer(value) or (not isinstance(value, str) and _are(_is_integer)(value))
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, Sequence) and len(value) == 2
+
+
+def _is_send(value: Any) -> bool:
+    return _is_pair(value) and _is_integer(value[0]) and _are(_is_node)(value[1])
+
+
+_NODES = Several("nodes, each a number or coordinates", _is_node)
+_NETWORK = Kind("a network, such as mesh((8, 8))", lambda value: isinstance(value, Topology))
+_PATH = Kind("the name of a file", lambda value: isinstance(value, str | os.PathLike))
+_SCHEDULE = Kind("a schedule", lambda value: isinstance(value, Schedule))
+_NUMBER = Kind("a number", _is_number)
+KINDS: Mapping[str, Kind] = {
+    "algorithms": Several("names of algorithms", lambda value: isinstance(value, str)),
+    "back_pressure": _NUMBER,
+    # What each side must be is said where grids are made.
+    "dims": Kind("a tuple of integers, such as (8, 8)", _are(lambda _value: True)),
+    "faulty_links": Several("pairs of nodes", lambda value: _is_pair(value) and _is_node(value)),
+    "faulty_nodes": Several("numbers of nodes", _is_integer),
+    "grid": Kind(
+        "a sweep file, or what one holds",
+        lambda value: isinstance(value, str | os.PathLike | Mapping),
+    ),
+    "hold": Kind(
+        "cycles by node",
+        lambda value: (
+            isinstance(value, Mapping)
+            and all(map(_is_node, value))
+            and all(map(_is_integer, value.values()))
+        ),
+    ),
+    "keep": _NODES,
+    "made": _SCHEDULE,
+    "neighbor": Kind("a list of neighbours for each node", _are(_are(_is_integer))),
+    "network": _NETWORK,
+    "part": _NUMBER,
+    "path": _PATH,
+    "paths": Several(_PATH.words, _PATH.holds),
+    "pattern": Kind("the name of a pattern", lambda value: isinstance(value, str)),
+    # Its class would load the compiled searches.
+    "plan": Kind("a plan of transmit()", lambda value: hasattr(value, "sends")),
+    "program": Kind("a program", lambda value: isinstance(value, Program)),
+    "rate": _NUMBER,
+    "schedule": _SCHEDULE,
+    "seconds": _NUMBER,
+    "sends": Several("pairs of a step and a path of nodes", _is_send),
+    "shown": Kind(
+        "a schedule, or what verify() has returned",
+        lambda value: isinstance(value, Schedule) or hasattr(value, "case"),
+    ),
+    "source": Kind("a node, by its number or coordinates", _is_node),
+    "switches": Several("numbers of nodes", _is_integer),
+    "table": _PATH,
+    "targets": _NODES,
+    "topology": _NETWORK,
+}
+"""What parameters of the Python face must be, where nothing else says so; by name."""
+SHOWN = {"made": "schedule", "dims": "sides", "topology": "network"}
+"""Names of parameters as a refusal says them, where they differ."""
+CONFIG = tuple(field.name for field in fields(NetworkConfig) if field.name != "topology")
+
+
+def checked(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
+    """Make a function of the Python face refuse arguments of a wrong kind.
+
+    A parameter whose default is None may be None.
+    """
+    parameters = signature(function).parameters
+
+    @wraps(function)
+    def check(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Returned:
+        given = signature(function).bind(*args, **kwargs)
+        for name, value in given.arguments.items():
+            if parameters[name].kind is Parameter.VAR_KEYWORD:
+                _require_parameters(value)
+            elif name in KINDS and not (value is None and parameters[name].default is None):
+                shown = SHOWN.get(name, name).replace("_", " ")
+                given.arguments[name] = KINDS[name].read(shown, value)
+        return function(*given.args, **given.kwargs)
+
+    return check
+
+
+def _require_parameters(given: Iterable[str]) -> None:
+    """Raise :class:`.InvalidInput` unless all are names of a network's parameters."""
+    for name in given:
+        if name not in CONFIG:
+            raise InvalidInput.of("parameter of a network", one_of(CONFIG), name)

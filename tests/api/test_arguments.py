@@ -1,0 +1,100 @@
+"""Arguments of a wrong kind: one line names the parameter, what is allowed and what was given."""
+
+import inspect
+import re
+
+import pytest
+
+import eyecast
+import eyecast.api as face
+
+NETWORK = eyecast.mesh((2, 2))
+MADE = eyecast.schedule(NETWORK, "eye", source=0, flits=2)
+SEND = (1, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        (lambda: eyecast.mesh(8), "sides must be a tuple of integers, such as (8, 8), not 8"),
+        (lambda: eyecast.torus(4.5), "sides must be a tuple of integers, such as (8, 8), not 4.5"),
+        (
+            lambda: eyecast.graph([1]),
+            "neighbor must be a list of neighbours for each node, not [1]",
+        ),
+        (lambda: eyecast.with_faults(NETWORK, 3), "faulty nodes must be numbers of nodes, not 3"),
+        (
+            lambda: eyecast.with_faults(NETWORK, (), [(0, 1, 2)]),
+            "faulty links must be pairs of nodes, not (0, 1, 2)",
+        ),
+        (
+            lambda: eyecast.with_random_faults(NETWORK, "x"),
+            "part must be a number, not 'x'",
+        ),
+        (
+            lambda: eyecast.schedule("8x8", "eye", source=0),
+            "network must be a network, such as mesh((8, 8)), not '8x8'",
+        ),
+        (
+            lambda: eyecast.schedule(NETWORK, "eye", source="0,0"),
+            "source must be a node, by its number or coordinates, not '0,0'",
+        ),
+        (
+            lambda: eyecast.schedule(NETWORK, "u-mesh", source=0, targets=3),
+            "targets must be nodes, each a number or coordinates, not 3",
+        ),
+        (
+            lambda: eyecast.schedule_of_sends(NETWORK, [SEND, (2, 3)]),
+            "sends must be pairs of a step and a path of nodes, not (2, 3)",
+        ),
+        (lambda: eyecast.predict(NETWORK), f"schedule must be a schedule, not {NETWORK!r}"),
+        (
+            lambda: eyecast.predict(MADE, hold=[0]),
+            "hold must be cycles by node, not [0]",
+        ),
+        (
+            lambda: eyecast.compare(NETWORK, source=0, algorithms="eye"),
+            "algorithms must be names of algorithms, not 'eye'",
+        ),
+        (lambda: eyecast.transmit(NETWORK, seconds="1"), "seconds must be a number, not '1'"),
+        (lambda: eyecast.traffic(NETWORK, rate=True), "rate must be a number, not True"),
+        (lambda: eyecast.draw(MADE, 1), "paths must be the name of a file, not 1"),
+        (lambda: eyecast.read_network(None), "path must be the name of a file, not None"),
+        (lambda: eyecast.write_schedule(MADE.root, "s.json"), "schedule must be a schedule, not 0"),
+    ],
+)
+def test_a_wrong_kind_is_one_line(call, complaint):
+    with pytest.raises(eyecast.InvalidInput, match=f"^{re.escape(complaint)}$"):
+        call()
+
+
+def test_an_unknown_parameter_of_a_network_is_named_with_those_that_there_are():
+    with pytest.raises(eyecast.InvalidInput) as refused:
+        eyecast.compile(MADE, vc=2)
+    assert str(refused.value).startswith("parameter of a network must be vcs, depth, ")
+    assert str(refused.value).endswith(", not vc")
+
+
+def test_what_gives_values_once_is_gone_through_once():
+    sends = ((step, path) for step, path in [SEND, (2, [0, 2]), (2, [1, 3])])
+    assert eyecast.schedule_of_sends(NETWORK, sends).steps == 2
+    kept = eyecast.with_random_faults(NETWORK, 0.75, keep=iter([(1, 1)]))
+    assert kept.faulty_nodes == (0, 1, 2)
+
+
+FUNCTIONS = [name for name in face.__all__ if inspect.isfunction(getattr(face, name))]
+WRONG = object()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_nothing_that_is_given_first_gets_into_the_depths(name):
+    """No function is called by what no parameter can be; ``algorithms`` and sizes refuse it too."""
+    function = getattr(face, name)
+    needed = [
+        parameter
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
+    with pytest.raises(eyecast.InvalidInput):
+        function(*[WRONG] * max(1, len(needed)))
