@@ -8,7 +8,7 @@ import numpy as np
 
 from ..network.topology import Topology
 from ..schedule.table import Blocks
-from .flow import Numbers
+from .hops import Numbers
 
 
 @dataclass(frozen=True, eq=False)

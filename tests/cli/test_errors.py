@@ -220,7 +220,7 @@ BAD_OPTIONS = {
         "demo, doctor, image, ip, predict, program, schedule, show, sweep, traffic, transmit, "
         "verify, verilog, not frobnicate"
     ),
-    "schedule --frob": "No such option '--frob' (see eyecast schedule --help)",
+    "schedule --qqq": "No such option '--qqq' (see eyecast schedule --help)",
     # Options that exclude each other, or need each other
     f"verify --mesh 4x4 {CORNER} --waves": "--waves needs -o FOLDER, to have a place for waves.vcd",
     f"verify --mesh 4x4 {CORNER} --signals": "--signals needs -o FOLDER, to have a place for "
