@@ -43,7 +43,8 @@ def test_words_are_in_order_and_short() -> None:
 def test_sections_of_the_contract_that_are_cited() -> None:
     contract = (ROOT / "docs" / "router.md").read_text()
     there = set(re.findall(r"^## (\d+)\.", contract, flags=re.MULTILINE))
-    names = set(re.findall(r"^### (.+)$", contract, flags=re.MULTILINE))
+    names = set(re.findall(r"^### (.+)$|^\*\*(.+?)\.\*\*", contract, flags=re.MULTILINE))
+    names = {heading or opening for heading, opening in names}
     sources = [
         path
         for path in ROOT.rglob("*")
