@@ -27,6 +27,7 @@ from ..model.base.errors import InvalidInput
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.table import CUSTOM
+from ..model.schedule.unrolled import unrolled
 
 Slot = tuple[str, int]
 """Buffer, "i", "o" or "s", and offset."""
@@ -180,6 +181,7 @@ def in_chunks(schedule: Schedule, most: int, title: str) -> Chunks:
         raise InvalidInput.of(
             f"blocks for {title}", "equally long", f"{words[0]} to {words[-1]} words"
         )
+    schedule = unrolled(schedule)
     layout = _Layout(schedule)
     ranks = len(layout.rank_of)
     chunks = Chunks(layout.collective, ranks, layout.loop, layout.inplace)

@@ -31,6 +31,7 @@ from ..model.base.files import InputFile, input_name
 from ..model.schedule.ordered import CircleError, OrderedSends, packed_schedule
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.table import CUSTOM, Blocks
+from ..model.schedule.unrolled import unrolled
 from .format import Setting
 from .ranks import nodes_of_ranks
 
@@ -212,8 +213,10 @@ class _Search:
 def operations_of(schedule: Schedule) -> list[list[Operation]]:
     """The sends and receives of each rank, which is a node that takes part, step by step.
 
-    Tags are the places of sends in the schedule; ``after`` holds places in the rank's own list.
+    Tags are the places of sends in the schedule, unrolled; ``after`` holds places in the rank's own
+    list.
     """
+    schedule = unrolled(schedule)
     working = schedule.topology.working_nodes.tolist()
     rank_of = {node: rank for rank, node in enumerate(working)}
     begins = schedule.block_offsets[:-1]

@@ -1,0 +1,85 @@
+"""A schedule without streams, for those who know none: files of other tools.
+
+A step in which sends stream becomes several: each block goes in a step of its own, later than the
+one in which it comes, and a send has one block after the other.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+
+from ..base.pieces import offsets_of, ranges
+from .schedule import Schedule
+
+
+def unrolled(schedule: Schedule) -> Schedule:
+    """The schedule with every send of a streaming step cut into its blocks, none of which streams.
+
+    ``schedule`` must pass its check. One without streams is given back as it is.
+    """
+    if not schedule.stream.any():
+        return schedule
+    send = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
+    streaming = np.isin(schedule.step, np.unique(schedule.step[schedule.stream]))
+    place = np.arange(len(send)) - schedule.block_offsets[:-1][send]
+    first = (place == 0) | streaming[send]
+    part = np.cumsum(first) - 1
+    of_part = send[first]
+    late = _late(schedule, of_part, schedule.block_ids[first], streaming)
+    lengths = np.diff(schedule.path_offsets)[of_part]
+    hops = lengths - 1
+    nodes = ranges(schedule.path_offsets[:-1][of_part], lengths)
+    links = ranges((schedule.path_offsets[:-1] - np.arange(schedule.sends))[of_part], hops)
+    _, step = np.unique(
+        schedule.step[of_part] * (int(late.max(initial=0)) + 1) + late, return_inverse=True
+    )
+    return replace(
+        schedule,
+        step=(step + 1).astype(np.int32),
+        source=schedule.source[of_part],
+        target=schedule.target[of_part],
+        path_offsets=offsets_of(lengths),
+        path_nodes=schedule.path_nodes[nodes],
+        vcs=schedule.vcs[links],
+        block_offsets=offsets_of(np.bincount(part)),
+        combine=schedule.combine[of_part],
+        stream=np.zeros(len(of_part), bool),
+    )
+
+
+def _late(
+    schedule: Schedule,
+    of_part: np.ndarray,
+    block: np.ndarray,
+    streaming: np.ndarray,
+) -> np.ndarray:
+    """Steps by which each part of a send is behind the first of its old step: shape (parts,).
+
+    A part waits for the one before it of the same send, and for the same block on its way to the
+    source, if that comes in the same step.
+    """
+    coming = defaultdict(list)
+    for part, send in enumerate(of_part.tolist()):
+        if streaming[send]:
+            key = int(schedule.step[send]), int(schedule.target[send]), int(block[part])
+            coming[key].append(part)
+    awaited: list[list[int]] = []
+    for part, send in enumerate(of_part.tolist()):
+        mine = [part - 1] if part and of_part[part - 1] == send else []
+        key = int(schedule.step[send]), int(schedule.source[send]), int(block[part])
+        awaited.append(mine + (coming.get(key, []) if schedule.stream[send] else []))
+    late = np.full(len(of_part), -1)
+    for begin in range(len(of_part)):
+        waiting = [begin]
+        while waiting:
+            part = waiting[-1]
+            ahead = [each for each in awaited[part] if late[each] < 0]
+            if ahead:
+                waiting += ahead
+                continue
+            late[part] = max((late[each] + 1 for each in awaited[part]), default=0)
+            waiting.pop()
+    return late
