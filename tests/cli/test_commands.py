@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from operator import itemgetter
 from pathlib import Path
 
 import click
@@ -201,16 +202,15 @@ def test_verilog_and_its_description(eyecast: Command, here: Path) -> None:
     assert sorted(path.name for path in here.iterdir()) == ["network.json", "network.v"]
     described = json.loads((here / "network.json").read_text())
     text = (here / "network.v").read_text()
-    top = text[text.index(f"module {described['top']}(") :]
-    declared = re.findall(r"^  (input|output)(?: reg)?(?: \[(\d+):0\])? (\w+);", top, re.MULTILINE)
-    header = re.search(r"\((.*?)\);", top, re.DOTALL)
-    ports = {port["name"]: port for port in described["ports"]}
-    assert set(ports) == set(header[1].replace(",", " ").split())
-    end = top.index("endmodule")
-    for direction, high, name in declared:
-        if top.index(f" {name};") < end and name in ports:
-            assert ports[name]["direction"] == direction
-            assert ports[name]["width"] == int(high or 0) + 1
+    header = re.search(rf"module {described['top']} \((.*?)\);", text, re.DOTALL)
+    declared = [
+        {"name": name, "direction": direction, "width": int(high or 0) + 1}
+        for direction, high, name in re.findall(
+            r"(input|output) (?:wire|reg)(?: \[(\d+):0\])? (\w+)", header[1]
+        )
+    ]
+    by_name = itemgetter("name")
+    assert sorted(declared, key=by_name) == sorted(described["ports"], key=by_name)
     assert described["parameters"]["vcs"] == 2
     assert described["parameters"]["topology"]["dims"] == [2, 2]
 

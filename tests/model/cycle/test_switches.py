@@ -40,7 +40,8 @@ def example() -> Program:
 
 
 def test_the_worked_example_of_the_page() -> None:
-    page = PAGE.read_text().partition("## 15. ")[2].partition("### Worked example")[2]
+    page = PAGE.read_text().partition("## 15. ")[2].partition("\n## 16. ")[0]
+    page = page.partition("### Worked example")[2]
     writes, trace = re.findall(r"(?:^    .*\n)+", page, flags=re.MULTILINE)
     made, memory = example(), empty_memory(example().config)
     memory[1, :2] = 0xA1, 0xA2
