@@ -332,7 +332,8 @@ BAD_OPTIONS = {
         "output folder no must be an existing folder, not missing"
     ),
     f"{MESH} --source 0,0 --algorithm eye": (
-        "No such option '--algorithm'. (Did you mean one of: '--lengths', '--parity'?) (see eyecast compare --help)"
+        "No such option '--algorithm'. (Did you mean one of: '--lengths', '--parity'?) "
+        "(see eyecast compare --help)"
     ),
     "compare --mesh 64x64 --source 0,0 --rtl": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"

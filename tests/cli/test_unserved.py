@@ -67,8 +67,8 @@ def test_a_broadcast_owed_to_nobody_is_refused(eyecast: Command, here: Path) -> 
         (nobody, "collective must be custom, not broadcast: block 0 is not owed to node 1"),
         (
             whole | {"collective": "Broadcast"},
-            "collective must be broadcast, multicast, scatter, gather, all-gather, all-to-all, reduce, "
-            "reduce-scatter, all-reduce, barrier or custom, not 'Broadcast'",
+            "collective must be broadcast, multicast, scatter, gather, all-gather, "
+            "all-to-all, reduce, reduce-scatter, all-reduce, barrier or custom, not 'Broadcast'",
         ),
     ):
         (here / "s.json").write_text(json.dumps(changed))
