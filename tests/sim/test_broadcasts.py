@@ -75,13 +75,13 @@ def test_drawn_sources_and_faults(whole: Topology, times: int) -> None:
     ]
     steps = max(15, *(schedule.steps for schedule in schedules))
     vcs = max(1, *(int(schedule.vcs.max(initial=0)) + 1 for schedule in schedules))
-    config = NetworkConfig(topology=whole, vcs=vcs, depth=2, steps=steps)
+    config = NetworkConfig(topology=whole, vcs=vcs, depth=2, steps=steps, streams=True)
     cases = [
         Case.of(Compiled.of(schedule, config), timing=timing, seed=number)
         for number, schedule in enumerate(schedules)
-        for timing in TIMINGS
+        for timing in (TIMINGS if not schedule.stream.any() else ("barrier",))
     ]
-    assert {"tree"} < {case.schedule.algorithm for case in cases}
+    assert {"tree", "chain"} < {case.schedule.algorithm for case in cases}
     assert sum(bool(case.schedule.topology.faulty_nodes) for case in cases) >= times
     for result in verify(cases):
         schedule, timing = result.case.schedule, result.case.timing
