@@ -118,10 +118,13 @@ def _hold(config: NetworkConfig, cycles: npt.NDArray[np.int64] | None) -> dict[s
 def _without_switches(
     config: NetworkConfig, writes: npt.NDArray[np.uint64]
 ) -> npt.NDArray[np.uint64]:
-    """The writes to nodes that have a network interface: a switch has nothing to write to."""
+    """The writes to nodes that have a network interface, and to the controller, which is none."""
     if not config.topology.switches:
         return writes
-    return writes[~np.isin(writes[:, 0], config.topology.switches)]
+    of_switch = np.isin(writes[:, 0], config.topology.switches)
+    if config.programs:
+        of_switch &= writes[:, 1] != CONTROLLER_SPACE
+    return writes[~of_switch]
 
 
 _Columns = npt.NDArray[np.integer]

@@ -59,7 +59,11 @@ def network_modules(
         division.add(make(config), name)
     if host is not None or tile is not None:
         division.add(Engine(config, host, tile, network=TOP_MODULE), ENGINE_MODULE)
-    return dict(reversed(module_texts(division).items()))
+    texts = dict(reversed(module_texts(division).items()))
+    if config.programs:
+        for name in texts.keys() & {TOP_MODULE, ENGINE_MODULE}:
+            texts[name] = f"{_OF_PROGRAMS}\n{texts[name]}"
+    return texts
 
 
 def network_verilog(
@@ -70,9 +74,8 @@ def network_verilog(
     tile: TileBus | None = None,
 ) -> str:
     """The modules of :func:`network_modules` in one text."""
-    head = [_HEAD, _OF_PROGRAMS] if config.programs else [_HEAD]
     modules = network_modules(config, trace=trace, host=host, tile=tile)
-    return "\n".join([*head, *modules.values()])
+    return "\n".join([_HEAD, *modules.values()])
 
 
 def fast_verilog(config: NetworkConfig) -> str:

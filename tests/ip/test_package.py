@@ -23,6 +23,8 @@ needs_icarus = pytest.mark.skipif(
     shutil.which("iverilog") is None, reason="iverilog must be on PATH: install iverilog"
 )
 
+HERE = Path(__file__).parent
+
 LINE = ("--line", "2", "--source", "0", "--algorithm", "tree")
 
 NETWORKS = {"mesh": 1, "torus": 2}
@@ -224,6 +226,33 @@ def test_verilator_passes_alone(eyecast: Command, kind: str, tmp_path: Path) -> 
     )
     assert "PASS: " in made.stdout, made.stdout[-2000:] + made.stderr[-2000:]
     assert made.returncode == 0
+
+
+@pytest.mark.slow
+def test_the_driver_loads_and_runs_an_engine(eyecast: Command) -> None:
+    """Compiled as C, in a program that plays the processor and the bus of a simulated engine."""
+    assert eyecast("ip", *LINE, "-o", "package").status == 0
+    accesses, driver = HERE / "axi.h", Path("package") / "driver"
+    compiler = ["gcc", "-std=c99", "-include", accesses, "-c", driver / "eyecast.c"]
+    subprocess.run([*compiler, "-o", "eyecast.o"], check=True)
+    verilator = ["verilator", "--cc", "--exe", "--build", "-O0", "--top-module", "eyecast_engine"]
+    options = [
+        "-CFLAGS",
+        f"-I{driver.absolute()} -I{HERE}",
+        "-LDFLAGS",
+        Path("eyecast.o").absolute(),
+    ]
+    sources = [*sorted((Path("package") / "rtl").glob("*.v")), HERE / "driver_on_engine.cpp"]
+    command = [*verilator, "-Mdir", "simulated", *options, *sources]
+    subprocess.run(command, env=dict(environment()), check=True, capture_output=True)
+    nodes, words = "2", "16"
+    ran = subprocess.run(
+        [Path("simulated") / "Veyecast_engine", nodes, words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (0, "PASS\n")
 
 
 @pytest.mark.slow
