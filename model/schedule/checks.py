@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def check_schedule(schedule: SendTable) -> None:
-    """Raise :class:`ScheduleError` for the first rule that ``schedule`` breaks; in this order.
+    """Raise :class:`.ScheduleError` for the first rule that ``schedule`` breaks; in this order.
 
     1. steps, nodes, VCs and blocks exist (:func:`check_ranges`), and no switch is a source, a
        target or a node that has or is owed a block (:func:`check_interfaces`); groups do not

@@ -42,7 +42,7 @@ class Streams:
 
 
 def check_streams(schedule: SendTable) -> None:
-    """Raise :class:`ScheduleError` unless every send that streams sends on what comes in time.
+    """Raise :class:`.ScheduleError` unless every send that streams sends on what comes in time.
 
     One packet of its step brings to its source all that is not there before, and for any two blocks
     of it, none leaves farther behind its coming than the words that the send has before; the packet
@@ -55,7 +55,7 @@ def check_streams(schedule: SendTable) -> None:
 def streams_of(schedule: SendTable) -> Streams:
     """Find feeder and lead of every send that streams.
 
-    Raises :class:`ScheduleError` for one that has none, or that would leave before its words come.
+    Raises :class:`.ScheduleError` for one that has none, or that would leave before its words come.
     """
     if not schedule.stream.any():
         nothing = np.zeros(0, np.int64)

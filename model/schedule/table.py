@@ -38,9 +38,10 @@ class Blocks:
 
     A *reduced* block has the owner ``NO_OWNER``. ``contributors[block]`` are then the nodes that
     have a value of their own for it before step 1, None for every node that is not faulty and no
-    switch, and ``operator[block]`` is what all of them are combined by, the
-    name of one of :data:`~.operators.BUILT_IN` or of an own one of the network. Of any other block
-    ``operator`` is None, and ``contributors`` empty. Both may be left out where none is reduced.
+    switch, and ``operator[block]`` is what all of them are combined by, the name of one of
+    ``BUILT_IN`` (``model/network/operators.py``) or of an own one of the network. Of any other
+    block ``operator`` is None, and ``contributors`` empty. Both may be left out where none is
+    reduced.
     """
 
     owner: npt.NDArray[np.int32]
