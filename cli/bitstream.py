@@ -45,7 +45,10 @@ PROOF_FLITS = 4
 @hardware_options
 @signature_option
 @click.option(
-    "--prove", is_flag=True, help="Run a broadcast on it in simulation, and compare with the model."
+    "--prove",
+    is_flag=True,
+    help="Run a broadcast on it in simulation, or with operators an all-reduce, and compare with "
+    "the model.",
 )
 @click.option("--program", is_flag=True, help="Load it onto the board, by openFPGALoader.")
 @click.option(
@@ -123,7 +126,7 @@ def _build(board: Board, config: NetworkConfig) -> Bitstream:
 
 
 def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, Verification]:
-    """Run a broadcast on what was built, in simulation, at every level that can be had."""
+    """Run a collective on what was built, in simulation, at every level that can be had."""
     from ..boards.proof.proof import bitstream_design, netlist_design, prove, why_not_read_back
 
     with progress("generating, checking, predicting", 1, shown=False) as (say, _):
@@ -136,7 +139,10 @@ def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, V
 
 
 def _proof_case(config: NetworkConfig) -> Case:
-    """A broadcast of a few flits from the first node, as any connected network can do it."""
+    """A broadcast from the first node, or with operators an all-reduce by the first of them.
+
+    It has a few flits, and is one that any connected network can carry out.
+    """
     from ..model.collectives.registry import find_algorithm
     from ..model.collectives.request import Request
     from ..model.compare.case import Case
@@ -144,8 +150,13 @@ def _proof_case(config: NetworkConfig) -> Case:
     topology = config.topology
     source = min(topology.working_nodes.tolist(), default=0)
     words = min(PROOF_FLITS, config.message_words)
-    request = Request(topology=topology, words=words, source=source)
-    schedule = find_algorithm(Collective.BROADCAST, "tree").generate(request)
+    if config.operators:
+        operator = config.operators[0].name
+        request = Request(topology=topology, words=words, source=None, operator=operator)
+        schedule = find_algorithm(Collective.ALL_REDUCE, "tree").generate(request)
+    else:
+        request = Request(topology=topology, words=words, source=source)
+        schedule = find_algorithm(Collective.BROADCAST, "tree").generate(request)
     return Case.of(Compiled.of(schedule, config), timing=Timing.BARRIER, seed=0)
 
 

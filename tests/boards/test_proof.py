@@ -21,6 +21,8 @@ from eyecast.boards.registry import find_board
 from eyecast.boards.synthesis.bitstream import build_bitstream, synthesize
 from eyecast.boards.tools import run_tool
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.request import Request
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
@@ -119,6 +121,16 @@ def test_a_board_that_does_not_understand_is_given_up(rtl):
 )
 def test_a_broadcast_on_the_netlist_is_what_the_model_says(name, config):
     agrees(prove(design("netlist", find_board(name), config), broadcast_of(config)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["netlist", "bitstream"])
+def test_an_all_reduce_is_what_the_model_says(level):
+    config = replace(SMALL, flit_width=24, message_words=64, operators="add")
+    request = Request(topology=config.topology, words=4, operator="add")
+    schedule = find_algorithm("all-reduce", "tree").generate(request)
+    case = Case.of(Compiled.of(schedule, config), timing="barrier", seed=0)
+    agrees(prove(design(level, config=config), case))
 
 
 @pytest.mark.slow
