@@ -9,7 +9,7 @@ from typing import Any
 from amaranth.hdl import Mux, Value
 
 from ..model.network.config import NetworkConfig
-from .window import fixed_bits
+from .window import fixed_bits, is_above
 
 
 def row_of_streams(config: NetworkConfig) -> dict[str, int]:
@@ -31,7 +31,7 @@ def loads_of_streams(
 
     They come behind ``source_address`` and ``length``, which are in ``row`` if not in that word.
     """
-    unknown = fields["stream"] > config.lanes
+    unknown = is_above(fields["stream"], config.lanes)
     loads = {
         "stream": [row.stream.eq(fields["stream"]), row.no_stream.eq(unknown)],
         "lead": [row.ahead.eq(-fields["lead"])],
@@ -42,7 +42,7 @@ def loads_of_streams(
     if words["stream"] != words["window"]:
         unknown = row.no_stream
     loads["window"] = [
-        row.no_stream.eq(unknown | (window > config.most_window)),
+        row.no_stream.eq(unknown | is_above(window, config.most_window)),
         row.fixed.eq(fixed_bits(window, config.length_bits)),
         row.too_long.eq(_is_too_long(config, row, fields, words)),
     ]

@@ -13,7 +13,12 @@ def fixed_bits(window: Value, bits: int) -> Value:
     """
     if not len(window):
         return C(0, bits)
-    return Cat((window != 0) & (window <= place) for place in range(bits))
+    return Cat((window != 0) & ~is_above(window, place) for place in range(bits))
+
+
+def is_above(number: Value, most: int) -> Value:
+    """Tell whether ``number`` is greater than ``most``; the constant 0 where it cannot be."""
+    return number > most if most < (1 << len(number)) - 1 else C(0)
 
 
 def next_place(place: Value, fixed: Value, advance: Value) -> Value:

@@ -68,12 +68,37 @@ def _memory_lines(name: str, memory: MemoryModule) -> Iterator[str]:
     for clocked, enable, place, data in reads:
         ports += [f"input wire {enable}"] if clocked else []
         ports += [*place_in(place), f"output {'reg' if clocked else 'wire'} {word}{data}"]
-    if not memory.address_bits:
-        writes = [(enable, "0", data) for enable, _, data in writes]
-        reads = [(clocked, enable, "0", data) for clocked, enable, _, data in reads]
+
+    def word_at(place: str) -> str:
+        """The word at an address."""
+        return f"words[{place}]" if memory.address_bits else "words"
+
     yield f"module {name} ("
     yield ",\n".join(f"    {port}" for port in ports)
     yield ");"
+    yield from _words_of(memory)
+    yield "  always @(posedge clk) begin"
+    for enable, place, data in writes:
+        yield f"    if ({enable}) {word_at(place)} <= {data};"
+    for clocked, enable, place, data in reads:
+        if clocked:
+            yield f"    if ({enable}) {data} <= {word_at(place)};"
+    yield "  end"
+    for clocked, _, place, data in reads:
+        if not clocked:
+            yield f"  assign {data} = {word_at(place)};"
+    yield "endmodule"
+
+
+def _words_of(memory: MemoryModule) -> Iterator[str]:
+    """The words of a memory, and what they are at the start."""
+    word = _range(memory.width)
+    if not memory.address_bits:
+        # Tools say of a memory of one word that they take it for a register; so it is one.
+        (initial,) = memory.initial or (0,)
+        yield f"  reg {word}words;"
+        yield f"  initial words = {memory.width}'h{initial:x};"
+        return
     yield f"  reg {word}words [0:{memory.depth - 1}];"
     yield "  integer place;"
     yield "  initial begin"
@@ -83,17 +108,6 @@ def _memory_lines(name: str, memory: MemoryModule) -> Iterator[str]:
         if initial:
             yield f"    words[{place}] = {memory.width}'h{initial:x};"
     yield "  end"
-    yield "  always @(posedge clk) begin"
-    for enable, place, data in writes:
-        yield f"    if ({enable}) words[{place}] <= {data};"
-    for clocked, enable, place, data in reads:
-        if clocked:
-            yield f"    if ({enable}) {data} <= words[{place}];"
-    yield "  end"
-    for clocked, _, place, data in reads:
-        if not clocked:
-            yield f"  assign {data} = words[{place}];"
-    yield "endmodule"
 
 
 def _range(width: int) -> str:
