@@ -344,9 +344,10 @@ def test_refusals(clock: ClockDomain) -> None:
 @pytest.mark.slow
 def test_a_host_reads_and_writes_while_the_network_runs(clock: ClockDomain) -> None:
     """The host waits for the network, never the other way round."""
-    rows = {0: [put(1, (THERE, 2), length=20), put(2, (THERE, 1), source=2, length=20)]}
+    far, near = put(1, (THERE, 2), length=20), put(2, (THERE, 1), source=2, length=20)
+    rows = {0: [far, near, replace(far, step=3), replace(near, step=4)]}
     limits = LIMITS | {"message_words": 64}
-    made = program(rows, {2: [1], 1: [2]}, LINE, **limits)
+    made = program(rows, {2: [1, 3], 1: [2, 4]}, LINE, **limits)
     engine = engine_of(clock, made)
     seen = []
 
