@@ -33,7 +33,6 @@ from eyecast.model.program.payload import empty_memory
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 from eyecast.model.schedule.collective import Collective
-from eyecast.model.schedule.cost import send_words
 from eyecast.model.schedule.schedule import Schedule
 
 
@@ -61,7 +60,7 @@ def _row(schedule: Schedule) -> list[str]:
     except InvalidInput as refusal:
         return [schedule.algorithm, str(schedule.steps), "", str(refusal)[:40], ""]
     cycles = Case.of(compiled, timing=Timing.BARRIER, seed=0).predicted.cycles
-    busiest = int(np.bincount(schedule.source, send_words(schedule)).max())
+    busiest = int(np.bincount(schedule.source, schedule.send_words).max())
     least = schedule_bound(schedule).value
     numbers = [schedule.steps, busiest, cycles]
     return [schedule.algorithm, *map(str, numbers), f"{cycles / max(1, least):.2f}"]

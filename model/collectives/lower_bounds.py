@@ -42,7 +42,7 @@ from ..network.port_model import PortModel
 from ..network.topology import NO_LINK, Topology
 from ..schedule.broadcast_bounds import least_broadcast_steps
 from ..schedule.collective import Collective
-from ..schedule.cost import count_cost, send_words
+from ..schedule.cost import count_cost
 from ..schedule.schedule import Schedule
 from .grid.sends import GridCollective
 
@@ -85,7 +85,7 @@ class Bounds:
 
 def counted_costs(schedule: Schedule) -> Costs:
     """Count what ``schedule`` takes, in any topology."""
-    carried = send_words(schedule)
+    carried = schedule.send_words
     nodes = schedule.topology.nodes
     ends = (schedule.source, schedule.target)
     return Costs(

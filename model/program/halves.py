@@ -47,7 +47,7 @@ class Halves:
         count = len(schedule.blocks)
         if not schedule.blocks.reduced.any():
             return cls(count, np.zeros(0, np.int64))
-        send = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
+        send = schedule.block_sends
         kept = schedule.blocks.reduced[schedule.block_ids]
         send, block = send[kept], schedule.block_ids[kept].astype(np.int64)
         step = schedule.step[send]

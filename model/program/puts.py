@@ -46,7 +46,7 @@ def puts_of(schedule: Schedule, layout: Layout, streams: Streams, config: Networ
     Raises :class:`.InvalidInput` for a send that ``streams``, or is streamed on, and whose blocks
     do not lie in its order, in a window at most; and for an operator that ``config`` has not.
     """
-    send = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
+    send = schedule.block_sends
     block, step = schedule.block_ids, schedule.step[send]
     source, target, halves = schedule.source[send], schedule.target[send], layout.halves
     half = upper_half(config)

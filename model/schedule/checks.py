@@ -69,14 +69,13 @@ def check_ranges(schedule: SendTable) -> None:
     last = schedule.topology.nodes - 1
     every = np.arange(schedule.sends)
     path_sends = np.repeat(every, np.diff(schedule.path_offsets))
-    block_sends = np.repeat(every, np.diff(schedule.block_offsets))
     for name, values, sends, low, high in (
         ("step", schedule.step, every, 1, LARGEST_STEP),
         ("source", schedule.source, every, 0, last),
         ("target", schedule.target, every, 0, last),
         ("node of the path", schedule.path_nodes, path_sends, 0, last),
         ("VC", schedule.vcs, schedule.hop_sends, 0, LARGEST_VC),
-        ("block", schedule.block_ids, block_sends, 0, len(blocks) - 1),
+        ("block", schedule.block_ids, schedule.block_sends, 0, len(blocks) - 1),
     ):
         place = first_broken(schedule, (values < low) | (values > high), sends)
         if place is not None:

@@ -66,13 +66,6 @@ class ScheduleCost:
         return self.start_ups(packet) * tau + self.transferred * tc
 
 
-def send_words(schedule: Schedule) -> npt.NDArray[np.int64]:
-    """Words that each send carries, shape (sends,)."""
-    sums = np.zeros(schedule.block_ids.size + 1, dtype=np.int64)
-    np.cumsum(schedule.blocks.words[schedule.block_ids], out=sums[1:])
-    return np.diff(sums[schedule.block_offsets])
-
-
 def message_words(schedule: Schedule) -> int:
     """Words that a node has for one other, or for all: M, in however many blocks it is cut."""
     words = int(schedule.blocks.words.sum())
@@ -84,7 +77,7 @@ def message_words(schedule: Schedule) -> int:
 
 def count_cost(schedule: Schedule) -> ScheduleCost:
     """Count the steps, words and links of ``schedule``, which is taken to be correct."""
-    words = send_words(schedule)
+    words = schedule.send_words
     longest = np.zeros(schedule.steps + 1, dtype=np.int64)
     np.maximum.at(longest, schedule.step, words)
     _, places = np.unique(schedule.links, return_inverse=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from .cost import send_words
 from .rules import IntArray
 from .schedule import Schedule
 from .streams import streams_of
@@ -34,7 +33,7 @@ def expected_cycles(schedule: Schedule) -> int:
 
 def _arrivals(schedule: Schedule) -> IntArray:
     """Cycles from the beginning of a step until the last word of each send has come, (sends,)."""
-    words = send_words(schedule)
+    words = schedule.send_words
     arrival: IntArray = schedule.distances + words
     if not schedule.stream.any():
         return arrival

@@ -40,7 +40,7 @@ def check_blocks(schedule: SendTable) -> None:
     count, plain = len(schedule.blocks), ~schedule.blocks.reduced
     if not plain.any():
         return
-    sends = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
+    sends = schedule.block_sends
     sends, blocks = sends[plain[schedule.block_ids]], schedule.block_ids[plain[schedule.block_ids]]
     steps = schedule.step[sends]
     departing = schedule.source[sends].astype(np.int64) * count + blocks

@@ -62,10 +62,7 @@ def check_reductions(schedule: SendTable) -> None:
 
 def _check_combining(schedule: SendTable) -> None:
     """Require that what is combined is reduced, by one operator in each send."""
-    blocks, sends = (
-        schedule.blocks,
-        np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets)),
-    )
+    blocks, sends = schedule.blocks, schedule.block_sends
     combined = schedule.combine[sends]
     place = first_broken(schedule, combined & ~blocks.reduced[schedule.block_ids], sends)
     if place is not None:
@@ -97,7 +94,7 @@ class _Moves:
 
     @classmethod
     def of(cls, schedule: SendTable) -> _Moves:
-        send = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
+        send = schedule.block_sends
         kept = schedule.blocks.reduced[schedule.block_ids]
         send, block = send[kept], schedule.block_ids[kept].astype(np.int64)
         order = np.argsort(schedule.step[send], kind="stable")

@@ -83,7 +83,7 @@ def streams_of(schedule: SendTable) -> Streams:
 
 def _require_in_time(schedule: SendTable, streams: Streams) -> None:
     """Require leads that are not below 0, and packets that are not over too soon."""
-    words = _send_words(schedule)
+    words = schedule.send_words
     place = first_broken(schedule, streams.lead < 0, streams.send)
     if place is not None:
         complaint = f"it would send words {-streams.lead[place]} words before they come"
@@ -113,7 +113,7 @@ class _Coming:
 def _coming(schedule: SendTable) -> _Coming:
     """Match the blocks that leave with those that come to the same node in the same step."""
     count = np.int64(len(schedule.blocks))
-    send = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
+    send = schedule.block_sends
     block = schedule.block_ids.astype(np.int64)
     before = offsets_of(schedule.blocks.words[block])[:-1]
     offset = before - before[schedule.block_offsets[:-1]][send]
@@ -161,12 +161,6 @@ def _there_before(schedule: SendTable, send: IntArray, block: IntArray) -> np.nd
     place = np.minimum(np.searchsorted(pairs, wanted), max(len(pairs) - 1, 0))
     earlier = (pairs[place] == wanted) & (steps[place] < schedule.step[send])
     return np.asarray(have | (earlier & plain[block]))
-
-
-def _send_words(schedule: SendTable) -> IntArray:
-    """Words that each send carries, shape (sends,)."""
-    sums = offsets_of(schedule.blocks.words[schedule.block_ids])
-    return np.diff(sums[schedule.block_offsets])
 
 
 def _require_no_circle(schedule: SendTable, streams: Streams) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
+from ..base.pieces import offsets_of
 from ..network.port_model import PortModel
 from ..network.topology import Topology
 
@@ -221,6 +222,16 @@ class SendTable:
     def hop_sends(self) -> npt.NDArray[np.int64]:
         """The send that each hop belongs to, shape (TCD,)."""
         return np.repeat(np.arange(self.sends), self.distances)
+
+    @property
+    def block_sends(self) -> npt.NDArray[np.int64]:
+        """The send that carries each of ``block_ids``."""
+        return np.repeat(np.arange(self.sends), np.diff(self.block_offsets))
+
+    @property
+    def send_words(self) -> npt.NDArray[np.int64]:
+        """Words that each send carries, shape (sends,)."""
+        return np.diff(offsets_of(self.blocks.words[self.block_ids])[self.block_offsets])
 
     @property
     def hop_ends(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:

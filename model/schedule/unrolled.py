@@ -22,7 +22,7 @@ def unrolled(schedule: Schedule) -> Schedule:
     """
     if not schedule.stream.any():
         return schedule
-    send = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
+    send = schedule.block_sends
     streaming = np.isin(schedule.step, np.unique(schedule.step[schedule.stream]))
     place = np.arange(len(send)) - schedule.block_offsets[:-1][send]
     first = (place == 0) | streaming[send]

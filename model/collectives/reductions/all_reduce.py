@@ -106,7 +106,7 @@ def without_empty_blocks(schedule: Schedule) -> Schedule:
     if kept.all():
         return schedule
     carried = kept[schedule.block_ids]
-    sends = np.repeat(np.arange(schedule.sends), np.diff(schedule.block_offsets))
+    sends = schedule.block_sends
     counts = np.bincount(sends[carried], minlength=schedule.sends)
     sent, lengths = counts > 0, np.diff(schedule.path_offsets)
     chosen = np.flatnonzero(kept).tolist()

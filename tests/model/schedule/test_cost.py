@@ -13,7 +13,7 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.network.topology import mesh
-from eyecast.model.schedule.cost import count_cost, send_words
+from eyecast.model.schedule.cost import count_cost
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.schedule.table import Blocks
 
@@ -48,7 +48,7 @@ def drawn(random: np.random.Generator) -> Schedule:
 
 def test_by_hand() -> None:
     cost = count_cost(by_hand())
-    assert send_words(by_hand()).tolist() == [6, 1, 7, 13, 5]
+    assert by_hand().send_words.tolist() == [6, 1, 7, 13, 5]
     assert cost.words_per_step.tolist() == [6, 7, 0, 13]
     assert (cost.steps, cost.transferred) == (4, 26)
     assert cost.busiest_link == 6 + 7 + 13

@@ -16,7 +16,7 @@ from eyecast.model.collectives.cube.costs.rows import Cost, StepCost
 from eyecast.model.collectives.cube.costs.tables import COSTS, find_cost, lower_bound
 from eyecast.model.collectives.cube.spanning_graphs import spanning_graph
 from eyecast.model.network.topology import hypercube
-from eyecast.model.schedule.cost import ScheduleCost, count_cost, send_words
+from eyecast.model.schedule.cost import ScheduleCost, count_cost
 
 ROWS = [cost for cost in COSTS if cost.ports in ("one-port", "n-port")]
 LARGEST = {"broadcast": 7, "scatter": 6, "all-gather": 5, "all-to-all": 4}
@@ -151,7 +151,7 @@ def test_tcbt_all_to_all() -> None:
             "all-to-all", hypercube(n), None, 3, graph="tcbt", all_port=True, packet=None
         )
         assert count_cost(schedule).steps == n
-        words = int(send_words(schedule).sum())
+        words = int(schedule.send_words.sum())
         assert words == 2**n * ((2 * n - 3) * 2 ** (n - 1) + 2) * 3
 
 
