@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,9 +20,15 @@ def find_circle(edges: Numbers) -> list[int]:
     keep = _left_after_peeling(before, after, names.size)[before]
     keep &= _left_after_peeling(after, before, names.size)[after]
     following = dict(zip(before[keep].tolist(), after[keep].tolist(), strict=True))
-    if not following:
-        return []
-    # What is left has a way on from every node, so walking on must come back to some node.
+    found: list[int] = names[circle_ahead(following)].tolist() if following else []
+    return found
+
+
+def circle_ahead(following: Mapping[int, int]) -> list[int]:
+    """The circle that the lowest node comes to, where each leads to one that leads on.
+
+    From its own lowest node on: each leads to the next one, the last to the first.
+    """
     walk: dict[int, None] = {}
     at = min(following)
     while at not in walk:
@@ -29,8 +37,7 @@ def find_circle(edges: Numbers) -> list[int]:
     visited = list(walk)
     circle = visited[visited.index(at) :]
     lowest = circle.index(min(circle))
-    found: list[int] = names[circle[lowest:] + circle[:lowest]].tolist()
-    return found
+    return circle[lowest:] + circle[:lowest]
 
 
 def _left_after_peeling(before: Numbers, after: Numbers, count: int) -> npt.NDArray[np.bool_]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..base.circles import find_circle
 from ..base.errors import InvalidInput
 from .ends import ends_of
 from .table import Numbers, ProgramTable
@@ -56,7 +57,7 @@ def require_streams(table: ProgramTable) -> None:
         for row in rows[refused][:1].tolist():
             raise InvalidInput.of(f"{table.row_name(row)}: stream", allowed, given)
     waits = (table.lead[rows] == 0) & (table.length[rows] > 0)
-    circle = _circle(rows[waits], feeder[waits], len(table.step))
+    circle = find_circle(np.stack((rows[waits], feeder[waits]), axis=1))
     if circle:
         around = ", ".join(f"node {node}" for node in table.row_node[circle].tolist())
         raise InvalidInput(
@@ -109,21 +110,3 @@ def _continues(table: ProgramTable) -> npt.NDArray[np.bool_]:
     result = np.zeros(len(order), dtype=np.bool_)
     result[order[1:]] = table.continued[order[:-1]]
     return result
-
-
-def _circle(rows: Numbers, feeder: Numbers, count: int) -> list[int]:
-    """Rows of a circle, each the feeder of the one before it; empty where there is none.
-
-    Row ``rows[i]`` of ``count`` waits for ``feeder[i]``, every other one for nothing.
-    """
-    ahead = np.full(count + 1, count)
-    ahead[rows] = feeder
-    far = ahead
-    for _ in range(count.bit_length()):
-        far = far[far]
-    for begin in far[far < count][:1].tolist():
-        circle = [begin]
-        while ahead[circle[-1]] != begin:
-            circle.append(int(ahead[circle[-1]]))
-        return circle
-    return []

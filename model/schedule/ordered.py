@@ -28,6 +28,7 @@ from itertools import chain, pairwise
 
 import numpy as np
 
+from ..base.circles import circle_ahead
 from ..base.errors import InvalidInput
 from ..base.pieces import offsets_of
 from ..network.port_model import PortModel
@@ -176,15 +177,8 @@ def _urgency(before: list[set[int]], behind: list[list[int]]) -> list[int]:
 def _circle(before: list[set[int]], waiting: set[int]) -> list[int]:
     """Find a circle, from its lowest row on; each of ``waiting`` is before another one of them."""
     followers = {other: row for row in sorted(waiting) for other in before[row] & waiting}
-    walk: dict[int, None] = {}
-    at = min(waiting)
-    while at not in walk:
-        walk[at] = None
-        at = followers[at]
-    visited = list(walk)
-    circle = visited[visited.index(at) :][::-1]
-    lowest = circle.index(min(circle))
-    return circle[lowest:] + circle[:lowest]
+    lowest, *others = circle_ahead(followers)
+    return [lowest, *reversed(others)]
 
 
 class _Calendar:
