@@ -5,18 +5,17 @@ See :mod:`.words` for what must hold. Everything is asked of pieces of memory, a
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import numpy.typing as npt
 
-from ..program.addresses import Pieces, across, pieces
+from ..program.addresses import PLACE_WORDS, Pieces, across, pieces_at
 from ..program.overwriting import least_steps
 from ..program.streams import NO_FEEDER
 from ..program.table import Numbers, ProgramTable
 from .declined import Declined
 from .timetable import Timetable
-
-_NODE = 1 << 17
-"""More addresses than a memory has."""
 
 
 def require_no_races(program: ProgramTable, times: Timetable, *, barrier: bool) -> None:
@@ -28,13 +27,7 @@ def require_no_races(program: ProgramTable, times: Timetable, *, barrier: bool) 
     if not barrier and (streams.any() or program.operator.any()):
         raise Declined("words are combined or sent on without a barrier")
 
-    def there(node: Numbers, first: Numbers, length: Numbers) -> Pieces:
-        """Pieces with addresses that tell nodes, and with a barrier steps, apart."""
-        found = pieces(program, first, length)
-        place = node + (program.step * program.nodes if barrier else 0)
-        base = place[found.row] * _NODE
-        return Pieces(found.row, base + found.begin, base + found.end)
-
+    there = partial(pieces_at, program, by_step=barrier)
     target = program.target_address
     before = np.where(streams, np.minimum(program.lead, program.length), program.length)
     read = [there(program.row_node, program.source_address, before)]
@@ -56,9 +49,9 @@ def require_no_races(program: ProgramTable, times: Timetable, *, barrier: bool) 
 def _touched(program: ProgramTable, read: Pieces, written: Pieces) -> bool:
     """Tell whether a piece that is read has a word in common with one that is written."""
     # Most schedules read no memory in a step in which it is written to: that is seen at once.
-    places = np.zeros((program.steps + 1) * program.nodes, dtype=np.bool_)
-    places[written.begin // _NODE] = True
-    both = places[read.begin // _NODE]
+    places = np.zeros((program.steps + 1) * (program.nodes + 1), dtype=np.bool_)
+    places[written.begin // PLACE_WORDS] = True
+    both = places[read.begin // PLACE_WORDS]
     if not both.any():
         return False
     order = np.argsort(written.begin)
@@ -74,7 +67,7 @@ def _early(program: ProgramTable, read: Pieces, written: Pieces) -> bool:
 
 def _several(written: Pieces) -> Numbers:
     """The rows whose packets have words in common with others, ascending."""
-    begin = np.sort(written.begin // _NODE)
+    begin = np.sort(written.begin // PLACE_WORDS)
     if not (begin[1:] == begin[:-1]).any():
         return np.zeros(0, dtype=np.int64)
     order = np.argsort(written.begin)

@@ -16,8 +16,11 @@ import numpy.typing as npt
 from ..network.config import MOST_MEMORY_WORDS
 from .table import Numbers, ProgramTable
 
+PLACE_WORDS = 2 * MOST_MEMORY_WORDS
+"""More addresses than a memory has."""
 
-def _window_sizes(table: ProgramTable) -> Numbers:
+
+def window_sizes(table: ProgramTable) -> Numbers:
     """Words of each row's window; 1 where it has none."""
     # Numbers of windows that are too large are refused elsewhere.
     return np.int64(1) << np.clip(table.window, 0, MOST_MEMORY_WORDS.bit_length())
@@ -34,7 +37,7 @@ class Pieces(NamedTuple):
 def pieces(table: ProgramTable, first: Numbers, length: Numbers) -> Pieces:
     """The pieces in which ``length`` words of all rows lie, from ``first`` on; none of no words."""
     rows = np.arange(len(first))
-    size = _window_sizes(table)
+    size = window_sizes(table)
     base = first // size * size
     before = np.where(table.window > 0, np.minimum(length, base + size - first), length)
     wrapped = length - before
@@ -44,10 +47,23 @@ def pieces(table: ProgramTable, first: Numbers, length: Numbers) -> Pieces:
     return Pieces(row[some], begin[some], end[some])
 
 
+def pieces_at(
+    table: ProgramTable, node: Numbers, first: Numbers, length: Numbers, *, by_step: bool
+) -> Pieces:
+    """The pieces of ``length`` words from ``first`` on in the memory of each row's ``node``.
+
+    Their addresses tell nodes apart, -1 too, and ``by_step`` steps; ``PLACE_WORDS`` to each place.
+    """
+    found = pieces(table, first, length)
+    place = node + (table.step * (table.nodes + 1) if by_step else 0)
+    base = place[found.row] * PLACE_WORDS
+    return Pieces(found.row, base + found.begin, base + found.end)
+
+
 def ends(table: ProgramTable, first: Numbers) -> Numbers:
     """One more than the last address of each row's message from ``first`` on."""
     end = first + table.length
-    size = _window_sizes(table)
+    size = window_sizes(table)
     window_end = (first // size + 1) * size
     wraps = (table.window > 0) & (end > window_end)
     return np.where(wraps, window_end, end)
@@ -55,7 +71,7 @@ def ends(table: ProgramTable, first: Numbers) -> Numbers:
 
 def source_ends(table: ProgramTable) -> Numbers:
     """One more than the last address that must be there for a row to be sent: its window's last."""
-    size = _window_sizes(table)
+    size = window_sizes(table)
     whole = (table.source_address // size + 1) * size
     return np.where(table.window > 0, whole, table.source_address + table.length)
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..base.errors import InvalidInput
 from ..network.config import Timing
 from ..network.table_format import MOST_HEADER_FLITS
-from .addresses import across_ends, ends, source_ends
+from .addresses import across_ends, ends, source_ends, window_sizes
 from .overwriting import require_no_overwriting
 from .streams import require_streams
 from .table import NO_START, Numbers, ProgramTable
@@ -177,8 +177,8 @@ def _additions(table: ProgramTable) -> Iterator[_Limit]:
     yield _Limit("lead", lead, 0, 0, "0 in a row that streams nothing")
     yield _Limit("lead", table.lead, 0, (1 << config.length_bits) - 1)
     yield _Limit("window", table.window, 0, config.most_window)
-    size = np.int64(1) << np.clip(table.window, 0, config.address_bits)
-    length = np.where((table.window > 0) & (table.length > size), table.length, 0)
+    too_long = (table.window > 0) & (table.length > window_sizes(table))
+    length = np.where(too_long, table.length, 0)
     yield _Limit("length", length, 0, 0, "at most the words of the window")
 
 

@@ -21,7 +21,7 @@ from ..network.port_model import PortModel
 from ..network.routes import segments_of_paths
 from ..schedule.schedule import Schedule
 from ..schedule.streams import Streams, streams_of
-from .layout import Layout
+from .layout import Layout, power_for
 from .program import Program
 from .puts import Puts, puts_of
 from .table import NO_START, Numbers
@@ -179,7 +179,7 @@ def make_table_room(
 
 def _room(words: int) -> int:
     """The power of two that holds ``words``, or the most that there may be."""
-    return min(MOST_MEMORY_WORDS, 1 << max(words - 1, 0).bit_length())
+    return min(MOST_MEMORY_WORDS, power_for(words))
 
 
 def _stream_columns(schedule: Schedule, streams: Streams, puts: Puts) -> dict[str, Numbers]:

@@ -66,7 +66,7 @@ class Layout:
 
         (A memory of other words may have room too, if its upper half has: :meth:`fits`.)
         """
-        return 2 * _power(self.size) if self.halves.any else self.size
+        return 2 * power_for(self.size) if self.halves.any else self.size
 
     def fits(self, config: NetworkConfig) -> bool:
         """Tell whether the memories of a network have room for it."""
@@ -134,7 +134,7 @@ def upper_half(config: NetworkConfig) -> int:
     return 1 << (config.address_bits - 1)
 
 
-def _power(words: int) -> int:
+def power_for(words: int) -> int:
     """The least power of two that is ``words`` or more."""
     return 1 << max(words - 1, 0).bit_length()
 

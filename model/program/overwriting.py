@@ -12,8 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.errors import InvalidInput
-from ..network.config import MOST_MEMORY_WORDS
-from .addresses import Pieces, pieces
+from .addresses import Pieces, pieces_at
 from .ends import ends_of
 from .table import Numbers, ProgramTable
 
@@ -29,28 +28,15 @@ def require_no_overwriting(table: ProgramTable, *, self_timed: bool = False) -> 
     if not table.config.operators:
         return
     own = np.where(table.stream == 0, table.length, 0)
-    reads = _at_nodes(table, table.row_node, pieces(table, table.source_address, own))
-    writes = pieces(table, table.target_address, table.length)
-    writes = _at_nodes(table, ends_of(table, np.arange(len(table.step))).node, writes)
-    if not self_timed:
-        reads, writes = (_at_steps(table, each) for each in (reads, writes))
+    target = ends_of(table, np.arange(len(table.step))).node
+    by_step = not self_timed
+    reads = pieces_at(table, table.row_node, table.source_address, own, by_step=by_step)
+    writes = pieces_at(table, target, table.target_address, table.length, by_step=by_step)
     earliest = least_steps(table, reads, writes)
     for place in np.flatnonzero(earliest <= table.step[writes.row])[:1].tolist():
         row = table.row_name(int(writes.row[place]))
         step = f"a row of step {earliest[place]} there sends"
         raise InvalidInput.of(f"{row}: target", f"apart from the words that {step}", "among them")
-
-
-def _at_nodes(table: ProgramTable, node: Numbers, there: Pieces) -> Pieces:
-    """The pieces with addresses that tell nodes apart, too; ``node`` is of each row."""
-    base = node[there.row] * 2 * MOST_MEMORY_WORDS
-    return Pieces(there.row, base + there.begin, base + there.end)
-
-
-def _at_steps(table: ProgramTable, there: Pieces) -> Pieces:
-    """The pieces with addresses that tell steps apart, too."""
-    base = table.step[there.row] * (table.nodes + 1) * 2 * MOST_MEMORY_WORDS
-    return Pieces(there.row, base + there.begin, base + there.end)
 
 
 def least_steps(table: ProgramTable, reads: Pieces, writes: Pieces) -> Numbers:
