@@ -23,3 +23,8 @@ def ranges(begins: int | npt.NDArray[np.integer], lengths: npt.NDArray[np.intege
     before = np.cumsum(lengths) - lengths
     numbers: Numbers = np.arange(int(lengths.sum())) + np.repeat(begins - before, lengths)
     return numbers
+
+
+def even_shares(total: int, parts: int) -> Numbers:
+    """The parts of ``total``: as equal as they can be, the larger ones first."""
+    return total // parts + (np.arange(parts) < total % parts)

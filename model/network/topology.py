@@ -126,6 +126,13 @@ class Topology:
         if node in self.switches:
             raise InvalidInput.of(parameter, "a node with a network interface", f"switch {node}")
 
+    def require_working(self, parameter: str, node: int) -> None:
+        """Raise :class:`InvalidInput` for a ``node`` that is outside, faulty or a switch."""
+        require_range(parameter, node, 0, self.nodes - 1)
+        self.require_interface(parameter, node)
+        if node in self.faulty_nodes:
+            raise InvalidInput.of(parameter, "a node that is not faulty", node)
+
     @cached_property
     def longest_run(self) -> int:
         """The most links that one route segment (one port, many hops) should cover; at least 1.

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.pieces import even_shares
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.builder import Rows, build_schedule
@@ -42,7 +43,6 @@ from .packing import (
     require_cube,
     require_served,
     require_source,
-    shares,
     to_all,
 )
 from .routing_cycles import (
@@ -108,7 +108,7 @@ def _pipelined(
     count = len(graph.trees)
     largest = -(-words // count) if packet is None else packet
     if all_port:
-        pieces = even_pieces(shares(words, count), largest)
+        pieces = even_pieces(even_shares(words, count), largest)
         lengths, tree = pieces.words, pieces.tree
         turn = np.arange(tree.size) - np.searchsorted(tree, tree)
         return lengths, pipeline(graph, level_cycles(graph), tree, turn)

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import InvalidInput, one_of, require_range, with_article
-from ...base.pieces import ranges
+from ...base.pieces import even_shares, ranges
 from ...network.topology import Topology
 from ...schedule.builder import Rows
 from .bits import NO_PARENT, Numbers
@@ -167,11 +167,6 @@ def _joined(columns: Sequence[tuple[Numbers, ...]]) -> Crossings:
     return Crossings(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
-def shares(words: int, trees: int) -> Numbers:
-    """The words of each tree's share of ``words`` words: as equal as they can be, longer first."""
-    return words // trees + (np.arange(trees) < words % trees)
-
-
 def pack(
     crossings: Crossings, topology: Topology, words: int, trees: int, packet: int | None
 ) -> tuple[Pieces, Rows]:
@@ -180,7 +175,7 @@ def pack(
     Block ``message * len(pieces) + p`` is piece p of a message. No send carries more than
     ``packet`` words; for None all that crosses a link in one cycle is one packet.
     """
-    share = shares(words, trees)
+    share = even_shares(words, trees)
     kept = np.flatnonzero(share[crossings.tree])
     tree = crossings.tree[kept]
     nodes, ports = topology.nodes, topology.ports
@@ -227,7 +222,9 @@ def even_pieces(share: Numbers, packet: int) -> Pieces:
     used = np.flatnonzero(share)
     counts = -(-share[used] // packet)
     require_rows(int(counts.sum()))
-    words = [shares(*sizes) for sizes in zip(share[used].tolist(), counts.tolist(), strict=True)]
+    words = [
+        even_shares(*sizes) for sizes in zip(share[used].tolist(), counts.tolist(), strict=True)
+    ]
     return Pieces(np.concatenate(words), np.repeat(used, counts), 1)
 
 

@@ -22,6 +22,7 @@ from math import prod
 
 import numpy as np
 
+from ...base.pieces import even_shares
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.collective import Collective
@@ -50,12 +51,10 @@ def rings_all_gather(topology: Topology, words: int) -> Schedule:
         for sends in _part_sends(topology, order, way, number, len(parts))
     ]
     made = grid_schedule(asked, Sends.joined(sorted(every, key=_step)), topology)
-    lengths = np.full(len(parts), words // len(parts))
-    lengths[: words % len(parts)] += 1
     blocks = Blocks(
         np.repeat(np.arange(topology.nodes), len(parts)),
         (None,) * (topology.nodes * len(parts)),
-        np.tile(lengths, topology.nodes),
+        np.tile(even_shares(words, len(parts)), topology.nodes),
     )
     return replace(made, blocks=blocks, port_model=PortModel.ALL_PORT)
 

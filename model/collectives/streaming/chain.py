@@ -34,7 +34,7 @@ from ...schedule.duration import expected_cycles
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
 from ..halving.boxes import is_whole_grid
-from .sends import SendList, require_working
+from .sends import SendList
 from .snakes import snake
 
 TRIED_NODES = 1 << 12
@@ -49,7 +49,7 @@ def chain_broadcast(topology: Topology, root: int, words: int) -> Schedule:
     Raises :class:`.InvalidInput` for a root that is faulty or a switch, and for a network in which
     no chain was found, as one of nodes that cannot be reached.
     """
-    require_working("source", topology, root)
+    topology.require_working("source", root)
     paths = chain_paths(topology, root)
     candidates = (
         _broadcast(topology, root, words, sends)

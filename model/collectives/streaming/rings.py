@@ -25,7 +25,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...base.errors import InvalidInput, one_of, require_range, with_article
-from ...base.pieces import ranges
+from ...base.pieces import even_shares, ranges
 from ...network.port_model import PortModel
 from ...network.routes import dimension_order
 from ...network.topology import Topology
@@ -93,7 +93,7 @@ def hamiltonian(topology: Topology, words: int) -> Schedule:
     require_range("flits", words, 1)
     ways = [way for cycle in _cycles(topology) for way in (cycle, cycle[::-1])]
     count = topology.nodes
-    lengths = [length for length in _evenly(words, len(ways)) if length]
+    lengths = [length for length in even_shares(words, len(ways)).tolist() if length]
     sends = SendList()
     whole = len({*lengths}) == 1 and (count * lengths[0]).bit_count() == 1
     for piece, way in enumerate(ways[: len(lengths)]):
@@ -127,8 +127,3 @@ def _cycles(topology: Topology) -> list[list[int]]:
     grids = ("ring", "mesh", "torus", "hypercube")
     allowed = f"a {one_of(grids)} without faults in which a cycle is known"
     raise InvalidInput.of("network for hamiltonian", allowed, with_article(topology.label))
-
-
-def _evenly(words: int, parts: int) -> list[int]:
-    """Cut ``words`` into parts that differ by one word at most."""
-    return [(words + part) // parts for part in reversed(range(parts))]

@@ -9,20 +9,11 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import InvalidInput, require_range
 from ...base.pieces import offsets_of
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
-
-
-def require_working(parameter: str, topology: Topology, node: int) -> None:
-    """Raise :class:`.InvalidInput` for a node that is outside, faulty or a switch."""
-    require_range(parameter, node, 0, topology.nodes - 1)
-    topology.require_interface(parameter, node)
-    if node in topology.faulty_nodes:
-        raise InvalidInput.of(parameter, "a node that is not faulty", node)
 
 
 def blocks_for_all(owners: npt.ArrayLike, words: npt.ArrayLike) -> Blocks:

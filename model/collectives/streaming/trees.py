@@ -15,7 +15,7 @@ from ...schedule.collective import Collective
 from ...schedule.duration import STREAM_CYCLES
 from ...schedule.schedule import Schedule
 from .arborescences import Arborescence, packed_arborescences
-from .sends import SendList, blocks_for_all, require_working
+from .sends import SendList, blocks_for_all
 
 
 def packed_trees_broadcast(topology: Topology, root: int, words: int) -> Schedule:
@@ -24,7 +24,7 @@ def packed_trees_broadcast(topology: Topology, root: int, words: int) -> Schedul
     Raises :class:`.InvalidInput` for a root that is faulty or a switch, and for a network with
     switches or nodes that cannot be reached.
     """
-    require_working("source", topology, root)
+    topology.require_working("source", root)
     require_range("flits", words, 1)
     trees = packed_arborescences(topology, root)
     reached = {root}.union(*((tree.depth >= 0).nonzero()[0].tolist() for tree in trees[:1]))

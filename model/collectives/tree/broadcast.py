@@ -35,7 +35,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import InvalidInput, require_range, with_article
+from ...base.errors import InvalidInput, with_article
 from ...base.pieces import offsets_of
 from ...network.topology import Topology
 from ...schedule.broadcast_bounds import least_broadcast_steps
@@ -55,14 +55,14 @@ def tree_broadcast(topology: Topology, source: int, words: int) -> Schedule:
     Raises :class:`InvalidInput` for a source that is outside the network, faulty or a switch, for a
     message without words, and for a network in which a node cannot be reached, which it names.
     """
-    _require_working(topology, "source", source)
+    topology.require_working("source", source)
     _require_reached(topology, source, topology.working_nodes, Collective.BROADCAST)
     return partial_tree_broadcast(topology, source, words)
 
 
 def partial_tree_broadcast(topology: Topology, source: int, words: int) -> Schedule:
     """Broadcast as :func:`tree_broadcast` to the nodes in reach; the others are owed nothing."""
-    _require_working(topology, "source", source)
+    topology.require_working("source", source)
     reached = _reached(one_way_graph(topology), source)
     served = np.setdiff1d(reached, topology.switches)
     blocks = Blocks.of_broadcast(source, words)
@@ -82,18 +82,11 @@ def tree_multicast(
     everyone = topology.working_nodes.tolist()
     goals = sorted({*(everyone if targets is None else targets)} - {source})
     for name, node in (("source", source), *(("target", goal) for goal in goals)):
-        _require_working(topology, name, node)
+        topology.require_working(name, node)
     _require_reached(topology, source, np.array(goals, np.int64), Collective.MULTICAST)
     one = Blocks.of_broadcast(source, words)
     blocks = Blocks(one.owner, (tuple(goals),), one.words)
     return _schedule(topology, np.array(sorted((source, *goals))), blocks, Collective.MULTICAST)
-
-
-def _require_working(topology: Topology, name: str, node: int) -> None:
-    require_range(name, node, 0, topology.nodes - 1)
-    topology.require_interface(name, node)
-    if node in topology.faulty_nodes:
-        raise InvalidInput.of(name, "a node that is not faulty", node)
 
 
 def _require_reached(
