@@ -24,6 +24,7 @@ from ..network.topology import Topology
 from ..schedule.collective import Collective
 from ..schedule.schedule import Schedule
 from .algorithm import Algorithm
+from .halving.boxes import is_whole_grid
 from .reductions.all_reduce import rooted_all_reduce, scattered_all_reduce
 from .reductions.backwards import (
     against,
@@ -67,8 +68,7 @@ def barrier(all_reduce: Algorithm) -> Algorithm:
 def _reduce(broadcast: Algorithm) -> Algorithm:
     def make(request: Request) -> Schedule:
         topology = request.topology
-        whole = topology.dims and topology.without_faults is None
-        if not request.partial and not whole:
+        if not request.partial and not is_whole_grid(topology):
             require_reached(topology, request.root)
         there = broadcast.make(replace(request, topology=against(topology)))
         return reduce_backwards(there, topology, request.combining)

@@ -21,6 +21,7 @@ from itertools import chain
 import numpy as np
 
 from ..base.errors import InvalidInput
+from ..base.pieces import offsets_of
 from ..network.faults import with_faults
 from ..network.port_model import PORT_MODELS
 from ..network.topology import Topology, mesh, torus
@@ -91,7 +92,7 @@ def part_of(topology: Topology, nodes: Nodes) -> Part:
 def side_by_side(topology: Topology, parts: Sequence[tuple[Part, Schedule]]) -> Schedule:
     """One schedule of the schedules of all groups, each on the network of its part."""
     names = {made.algorithm for _, made in parts}
-    first_block = np.cumsum([0, *(len(made.blocks) for _, made in parts)])
+    first_block = offsets_of([len(made.blocks) for _, made in parts])
     tables = [np.array(part.nodes, np.int32) for part, _ in parts]
 
     def joined(column: Callable[[Schedule], np.ndarray], nodes: bool = False) -> np.ndarray:
@@ -101,8 +102,7 @@ def side_by_side(topology: Topology, parts: Sequence[tuple[Part, Schedule]]) -> 
         )
 
     def offsets(column: Callable[[Schedule], np.ndarray]) -> np.ndarray:
-        lengths = [np.diff(column(made)) for _, made in parts]
-        return np.concatenate(([0], np.cumsum(np.concatenate(lengths))))
+        return offsets_of(np.concatenate([np.diff(column(made)) for _, made in parts]))
 
     return Schedule(
         topology=topology,

@@ -22,7 +22,8 @@ from dataclasses import replace
 import numpy as np
 
 from ...base.errors import InvalidInput
-from ...base.pieces import offsets_of
+from ...base.pieces import offsets_of, ranges
+from ...bounds.hops import UNREACHED, hops_from
 from ...network.topology import NO_LINK, Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
@@ -42,17 +43,9 @@ def against(topology: Topology) -> Topology:
 
 def require_reached(topology: Topology, root: int) -> None:
     """Refuse a reduce to ``root`` of all nodes, naming the first that no path leads from to it."""
-    turned = against(topology).neighbor
-    reached = np.zeros(topology.nodes, np.bool_)
-    reached[root] = True
-    frontier = np.array([root])
-    while frontier.size:
-        ahead = np.unique(turned[frontier])
-        frontier = ahead[(ahead != NO_LINK)]
-        frontier = frontier[~reached[frontier]]
-        reached[frontier] = True
+    (hops,) = hops_from(against(topology), np.array([root]))
     working = topology.working_nodes
-    for node in working[~reached[working]][:1]:
+    for node in working[hops[working] == UNREACHED][:1]:
         raise InvalidInput.of(
             f"contributors of a reduce to node {root}",
             "nodes from which a path leads to it",
@@ -94,10 +87,6 @@ def _backwards(schedule: Schedule, topology: Topology, name: str, blocks: Blocks
         allowed = "by an algorithm and of words that do not stream"
         raise InvalidInput.of(name, allowed, f"{schedule.algorithm} backwards")
     lengths, counts = np.diff(schedule.path_offsets), np.diff(schedule.block_offsets)
-    # Pieces in the reverse order, each with its own elements in the order that they have.
-    begins = np.repeat(schedule.block_offsets[:-1][::-1], counts[::-1])
-    offsets = offsets_of(counts[::-1])
-    places = np.arange(int(offsets[-1])) - np.repeat(offsets[:-1], counts[::-1])
     return replace(
         schedule,
         topology=topology,
@@ -110,7 +99,8 @@ def _backwards(schedule: Schedule, topology: Topology, name: str, blocks: Blocks
         path_offsets=offsets_of(lengths[::-1]),
         path_nodes=schedule.path_nodes[::-1],
         vcs=schedule.vcs[::-1],
-        block_offsets=offsets,
-        block_ids=schedule.block_ids[begins + places],
+        block_offsets=offsets_of(counts[::-1]),
+        # Those of the last send first, each send's in the order that they have.
+        block_ids=schedule.block_ids[ranges(schedule.block_offsets[:-1][::-1], counts[::-1])],
         combine=np.ones(schedule.sends, np.bool_),
     )

@@ -25,7 +25,7 @@ import numpy as np
 
 from ...bounds.flow import Graph, Numbers, push
 from ...bounds.hops import hops_from
-from ...network.links import directed_links
+from ...network.links import linked_pairs
 from ...network.topology import Topology
 
 TRIES = 12
@@ -65,10 +65,8 @@ class _Packing:
     """The links of a network from one root on, and the trees that are grown of them."""
 
     def __init__(self, topology: Topology, root: int) -> None:
-        begins, ends = directed_links(topology)
-        # Of parallel links a path means one alone.
-        _, single = np.unique(begins * topology.nodes + ends, return_index=True)
-        self._begins, self._ends, self._root = begins[single], ends[single], root
+        self._begins, self._ends = linked_pairs(topology)
+        self._root = root
         self._graph = Graph.of(topology.nodes, self._begins, self._ends)
         near = hops_from(topology, np.array([root]))[0]
         self._goals = np.flatnonzero(near > 0)

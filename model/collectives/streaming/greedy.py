@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...base.errors import InvalidInput, require_range, with_article
-from ...network.links import directed_links
+from ...network.links import linked_pairs
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.collective import Collective
@@ -77,12 +77,12 @@ def _gathered(topology: Topology, owners: np.ndarray, seed: int) -> list[Move]:
 
 
 def _links_into(topology: Topology) -> list[list[int]]:
-    """The nodes from which links lead to each node, each once."""
-    into: list[set[int]] = [set() for _ in range(topology.nodes)]
-    begins, ends = directed_links(topology)
+    """The nodes from which links lead to each node, each once, ascending."""
+    into: list[list[int]] = [[] for _ in range(topology.nodes)]
+    begins, ends = linked_pairs(topology)
     for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-        into[end].add(begin)
-    return [sorted(nodes) for nodes in into]
+        into[end].append(begin)
+    return into
 
 
 def _chosen(
