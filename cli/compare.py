@@ -9,7 +9,6 @@ import click
 
 from ..model.base.errors import InvalidInput, one_of, with_article
 from ..model.base.texts import integers
-from ..model.collectives.least import least_measures
 from ..model.collectives.notes import left_out
 from ..model.collectives.registry import algorithms_for
 from ..model.compare.side_by_side import Entry, SideBySide
@@ -225,9 +224,8 @@ def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
     for entry in comparison.entries:
         if entry.label != entry.name:
             # Its numbers are of fewer nodes, and no lower bound above holds for it.
-            fewer = least_measures(entry.schedule)
             bound = entry.label.replace(entry.name, "lower bound")
-            rows.append(_bound_row(bound, fewer))
+            rows.append(_bound_row(bound, entry.least))
         predicted = (entry.cycles.get(timing) for timing in TIMINGS)
         times = times_least(entry.bound, min(entry.cycles.values())) if entry.cycles else None
         measures = (entry.schedule.steps, entry.schedule.tcd, *predicted, times)

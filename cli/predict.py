@@ -106,9 +106,8 @@ def predict_command(
     if report is not None:
         _write_report(subject, predicted, timing, report)
     if as_json:
-        least = None if subject.bound is None else subject.bound.value
-        found = _prediction_json(program, predicted, timing)
-        print_json({**subject.facts, **found, "least_cycles": least})
+        bound, found = subject.bound, _prediction_json(program, predicted, timing)
+        print_json({**subject.facts, **found, "least_cycles": bound and bound.value})
     else:
         _print_prediction(subject, predicted, timing)
         say_written(*outputs, report)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..model.collectives.least import least_measures, schedule_bound, word_measures
+from ..model.collectives.least import least_counts, schedule_bound, word_measures
 from ..model.collectives.notes import upper_bounds
 from ..model.collectives.title import schedule_title
 from ..model.network.words import SizeLimit
@@ -29,7 +29,8 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     require_output_files(output)
     with busy("generating and checking"):
         schedule = chosen_schedule(chosen, SizeLimit.SCHEDULE)
-    least, most = least_measures(schedule), upper_bounds(schedule)
+    bound, most = schedule_bound(schedule), upper_bounds(schedule)
+    least = {**least_counts(schedule), "cycles": bound.value}
     measures = {
         "steps": schedule.steps,
         "tcd": schedule.tcd,
@@ -69,5 +70,5 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         ],
     )
     say(sharing(schedule))
-    say(bound_line(schedule_bound(schedule), measures["cycles"]))
+    say(bound_line(bound, measures["cycles"]))
     say_written(output)

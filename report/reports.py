@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput
-from ..model.collectives.least import least_measures, word_measures
+from ..model.collectives.least import least_counts, word_measures
 from ..model.collectives.title import schedule_title
 from ..model.compare.case import Case
 from ..model.compare.checks import Comparison, Verification
@@ -210,7 +210,7 @@ def _checks(result: Comparison) -> Table:
 
 def _bounds(schedule: Schedule) -> Table:
     """The table of measures beside their lower bounds."""
-    least = least_measures(schedule)
+    least = least_counts(schedule)
     measures = {"steps": schedule.steps, "tcd": schedule.tcd, **word_measures(schedule)}
     rows = [
         [_MEASURES[name], str(value), str(least.get(name, ""))] for name, value in measures.items()

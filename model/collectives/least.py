@@ -24,18 +24,22 @@ _TO_EVERYONE = (Collective.ALL_REDUCE, Collective.BARRIER)
 
 
 def least_measures(schedule: Schedule) -> dict[str, int]:
-    """The least ``steps``, ``tcd`` and ``cycles`` of any schedule that does what this one does.
+    """:func:`least_counts`, and the least ``cycles``, those of :func:`schedule_bound`."""
+    return {**least_counts(schedule), "cycles": schedule_bound(schedule).value}
 
-    Cycles are those of :func:`schedule_bound`. A broadcast, a multicast and what is custom must
-    reach those to whom something is owed, on any network; for the other collectives
-    :func:`.lower_bounds` says what a grid can do, and also bounds what :func:`word_measures`
-    counts.
+
+def least_counts(schedule: Schedule) -> dict[str, int]:
+    """The least ``steps`` and ``tcd`` of any schedule that does what this one does.
+
+    A broadcast, a multicast and what is custom must reach those to whom something is owed, on any
+    network; for the other collectives :func:`.lower_bounds` says what a grid can do, and also
+    bounds what :func:`word_measures` counts.
     """
     counts = _least_counts(schedule)
     if schedule.stream.any():
         # Who has something may pass it on in the same step, any number of times.
         counts["steps"] = min(1, counts.get("steps", 1))
-    return {**counts, "cycles": schedule_bound(schedule).value}
+    return counts
 
 
 def schedule_bound(schedule: Schedule, *, link_registers: int = 0) -> CycleBound:
@@ -52,7 +56,7 @@ def schedule_bound(schedule: Schedule, *, link_registers: int = 0) -> CycleBound
 
 
 def _least_counts(schedule: Schedule) -> dict[str, int]:
-    """The bounds on what is counted in the table of sends."""
+    """The same, where nothing streams."""
     if schedule.collective in _OF_ANY_NETWORK:
         reached = _reached_from(schedule)
         sends = most_links(schedule.topology) if schedule.port_model == PortModel.ALL_PORT else 1

