@@ -86,10 +86,10 @@ def prepare(
     writes = [*_table_writes(program), *_message_writes(loads)]
     if config.timed_rows:
         writes += _timing_writes(program, refusal)
-    if config.programs:
-        writes += _directory_writes(program, timing, cycle_limit)
+    of_nodes = _without_switches(config, np.concatenate(writes))
+    directory = _directory_writes(program, timing, cycle_limit) if config.programs else ()
     return Job(
-        writes=_without_switches(config, np.concatenate(writes)),
+        writes=np.concatenate((of_nodes, *directory)),
         nodes=config.topology.nodes,
         flit_width=config.flit_width,
         step_numbers=1 << config.step_bits,
@@ -118,13 +118,10 @@ def _hold(config: NetworkConfig, cycles: npt.NDArray[np.int64] | None) -> dict[s
 def _without_switches(
     config: NetworkConfig, writes: npt.NDArray[np.uint64]
 ) -> npt.NDArray[np.uint64]:
-    """The writes to nodes that have a network interface, and to the controller, which is none."""
+    """The writes to nodes that have a network interface: a switch has nothing to write to."""
     if not config.topology.switches:
         return writes
-    of_switch = np.isin(writes[:, 0], config.topology.switches)
-    if config.programs:
-        of_switch &= writes[:, 1] != CONTROLLER_SPACE
-    return writes[~of_switch]
+    return writes[~np.isin(writes[:, 0], config.topology.switches)]
 
 
 _Columns = npt.NDArray[np.integer]
