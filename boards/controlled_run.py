@@ -8,15 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..rtl.host_port import HostSpace
-from ..sim.job import Job, JobResult
+from ..sim.job import Job, JobResult, state_of
 from .serial.computer import SerialHost
 from .serial.frame import Control, Outcome, Status
 
 POLLS = 1000
 """Statuses that are read while a run lasts, at the most: many times as long as any run."""
-
-_STATE = 7 << 8
-"""The state in the word *result*; 0 is *idle*."""
 
 Say = Callable[[str], None]
 
@@ -34,7 +31,8 @@ def carry_out(host: SerialHost, job: Job, say: Say) -> JobResult:
     write_all(host, job, say)
 
     def is_started() -> bool:
-        return bool(_result(host, job) & _STATE)
+        # State 0 is idle.
+        return state_of(_result(host, job)) != 0
 
     say("running")
     host.write_once(space, command, job.controller["start"], was_done=is_started)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ..model.run.run import Ending, EndState
 from ..rtl.run_control import RunState
+from .job import state_of
 
 _STATES = {
     RunState.DONE: EndState.DONE,
     RunState.FAILED: EndState.FAILED,
     RunState.TIMED_OUT: EndState.TIMED_OUT,
 }
-_STATE_LOW, _STATE_MASK = 8, 7
 _CULPRIT_LOW = 16
 
 
@@ -19,7 +19,7 @@ def ending_of(result: int, cycle: int) -> Ending | None:
 
     ``result`` is the word of that name, ``cycle`` the cycle at which the controller stands still.
     """
-    state = _STATES.get(RunState(result >> _STATE_LOW & _STATE_MASK))
+    state = _STATES.get(RunState(state_of(result)))
     if state is None:
         return None
     culprit = None if state is EndState.DONE else result >> _CULPRIT_LOW

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import cocotb
 from cocotb.triggers import FallingEdge, First, RisingEdge, Timer
 
+from eyecast.sim.job import state_of
+
 if TYPE_CHECKING:
     from eyecast.sim.job import Job
 
@@ -17,8 +19,8 @@ RESET_CYCLES = 3
 LONGEST_ANSWER = 100
 """Cycles in which any answer has come: at most 64, and 2·7 + 8 with as many barrier registers."""
 
-_STATE, _FAILED = 7 << 8, 4 << 8
-"""The state in the word *result*, and *failed* there."""
+_FAILED = 4
+"""The number of the state *failed*."""
 
 _TILE_INPUTS = ("write_valid", "read_valid", "hold")
 """Inputs of a tile port that ask for something."""
@@ -57,7 +59,7 @@ class HostOfController:
         await self._command(job, "start")
         await First(RisingEdge(dut.done), RisingEdge(dut.error), watchdog)
         await self._falling_edge
-        if dut.error.value and await self.result(job) & _STATE == _FAILED:
+        if dut.error.value and state_of(await self.result(job)) == _FAILED:
             await Timer(job.cycle_limit * clock_cycle, unit="step")
             await self._falling_edge
         tiles.cancel()

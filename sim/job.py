@@ -24,6 +24,11 @@ JOBS_FOLDER = "jobs"
 TRACE_FILE = "trace.txt"
 
 
+def state_of(result: int) -> int:
+    """The number of a controller's state, out of its word *result* (docs/router.md, section 16)."""
+    return result >> 8 & 7
+
+
 @dataclass(frozen=True)
 class _Stored:
     """A dataclass of numbers and tables, stored as JSON; a table is a list of rows when read."""
