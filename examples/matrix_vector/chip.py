@@ -11,9 +11,10 @@
 """
 
 from amaranth.back import verilog
-from amaranth.hdl import Cat, ClockSignal, Instance, Module, ResetSignal
+from amaranth.hdl import Cat, Module, ResetSignal
 from amaranth.lib.wiring import Component, In, Out, connect, flipped
 
+from eyecast.rtl.by_name import add_by_name
 from eyecast.rtl.host_port import RequestPort
 from eyecast.rtl.link import CYCLE_BITS
 from eyecast.rtl.network import STATE_OUTPUTS, network_signature, tile_name
@@ -62,7 +63,9 @@ class Chip(Component):
         m = Module()
         config, plan = self._software.config, self._software.plan
         if self._network is None:
-            network = self._instance(m)
+            network = add_by_name(
+                m, TOP_MODULE, network_signature(config), "network", ResetSignal()
+            )
         else:
             m.submodules.network = network = self._network
         connect(m, flipped(self).host, network.host)
@@ -76,17 +79,6 @@ class Chip(Component):
             processors.append(processor)
         m.d.comb += self.computes.eq(Cat(each.computes for each in processors))
         return m
-
-    def _instance(self, m: Module):
-        """The ports of a network that is only named here."""
-        signature = network_signature(self._software.config)
-        network = signature.create(path=("network",))
-        ports = {"i_clk": ClockSignal(), "i_rst": ResetSignal()}
-        for path, member, value in signature.flatten(network):
-            direction = "o" if member.flow == Out else "i"
-            ports[f"{direction}_{'__'.join(map(str, path))}"] = value
-        m.submodules.network = Instance(TOP_MODULE, **ports)
-        return network
 
 
 def chip_verilog(software: Software) -> str:
