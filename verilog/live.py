@@ -125,18 +125,14 @@ class Liveness:
         return needed
 
 
-def remove_dead(netlist: Netlist, outputs: Outputs) -> dict[str, int]:
-    """Take out what nothing depends on, and bits above those that something does.
-
-    Gives for each wire a mask of the bits that are looked at.
-    """
+def remove_dead(netlist: Netlist, outputs: Outputs) -> None:
+    """Take out what nothing depends on, and bits above those that something does."""
     live = Liveness(netlist, outputs)
     netlist.assigns = [each for each in netlist.assigns if live.mask(each.target)]
     netlist.cells = [each for each in netlist.cells if _stays(each, live)]
     netlist.processes = [body for body in netlist.processes if any(map(live.mask, targets(body)))]
     for cell in netlist.cells:
         _narrow(cell, netlist, live)
-    return live.read
 
 
 def _stays(cell: Cell, live: Liveness) -> bool:
