@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
@@ -13,8 +12,8 @@ from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
 from ..model.run.trace import Trace
 from ..sim.verilog import describe_ports
+from .template import filled
 
-TEMPLATES = Path(__file__).with_name("templates")
 CYCLES_OF_A_REQUEST = 80
 """More than any request takes."""
 
@@ -50,20 +49,19 @@ def bench_files(image: Image) -> dict[str, str]:
         "DONE_AFTER": late["finished_to_done"],
         "MOST_CYCLES": run.cycles + CYCLES_OF_A_REQUEST * requests,
     }
-    text = (TEMPLATES / "bench.v").read_text()
-    for name, lines in {
+    lines = {
         "PARAMETERS": [
             *(f"  localparam integer {name} = {value};" for name, value in parameters.items()),
             f"  localparam [63:0] IDENTITY = {identity(config)};",
         ],
         "PORTS": [",\n".join(f"      .{name}({value})" for name, value in _ports(config))],
         "PROBES": [line for number, each in enumerate(outputs) for line in _probe(number, *each)],
-    }.items():
-        text = text.replace(f"@{name}@", "\n".join(lines))
+    }
+    text = filled("bench.v", {name: "\n".join(each) for name, each in lines.items()})
     vectors = {"writes.hex": writes, "flits.hex": flits, "words.hex": words}
     # One line more than there are, so that none of the memories is empty.
     ends = {"writes.hex": [], "flits.hex": ["0" * 38], "words.hex": ["0" * 32]}
-    texts = {name: "\n".join([*lines, *ends[name], ""]) for name, lines in vectors.items()}
+    texts = {name: "\n".join([*each, *ends[name], ""]) for name, each in vectors.items()}
     return {"bench.v": text, **texts}
 
 

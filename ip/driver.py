@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import cast
 
 from ..model.image.host_port import Space
@@ -10,8 +9,8 @@ from ..model.image.image import Image
 from ..model.network.buses import bus_data_bits
 from ..model.network.config import NetworkConfig
 from ..registers.register_map import REGIONS, node_bytes, region_base
+from .template import filled
 
-TEMPLATES = Path(__file__).with_name("templates")
 REGION_OF = {
     Space.MESSAGE: "message",
     Space.TABLE: "table",
@@ -33,8 +32,8 @@ def driver_files(image: Image) -> dict[str, str]:
     """Texts of the driver, and of the image as an array of writes, by file name."""
     config = image.program.config
     bits = bus_data_bits(config)
-    texts = {name: (TEMPLATES / name).read_text() for name in ("eyecast.h", "eyecast.c")}
-    texts["eyecast.h"] = texts["eyecast.h"].replace("@WORD@", f"uint{bits}_t")
+    word = {"WORD": f"uint{bits}_t"}
+    texts = {name: filled(name, word) for name in ("eyecast.h", "eyecast.c")}
     end = "u" if bits == 32 else "ull"
     writes = [
         f"  {{{byte_address(config, node, Space(space), address):#x}u, {word:#x}{end}}}"

@@ -12,8 +12,8 @@ from ..sim.verilog import ENGINE_MODULE, network_modules
 from .bench import bench_files
 from .contract import contract_page
 from .driver import driver_files
+from .template import filled
 
-TEMPLATES = Path(__file__).with_name("templates")
 CONSTRAINTS = ("eyecast.sdc", "eyecast.lpf", "eyecast.pcf")
 CORE_NAME = "eyecast:ip:engine:1.0"
 
@@ -37,9 +37,9 @@ def _fill(work: Path, image: Image, collective: str, host: HostBus, tile: TileBu
     title = f"Eyecast engine: {config.topology.label}"
     texts = {f"rtl/{name}.v": text for name, text in modules.items()}
     texts |= {f"sim/{name}": text for name, text in bench_files(image).items()}
-    texts["sim/Makefile"] = (TEMPLATES / "Makefile").read_text()
+    texts["sim/Makefile"] = filled("Makefile", {})
     texts |= {f"driver/{name}": text for name, text in driver_files(image).items()}
-    texts |= {f"constraints/{name}": (TEMPLATES / name).read_text() for name in CONSTRAINTS}
+    texts |= {f"constraints/{name}": filled(name, {}) for name in CONSTRAINTS}
     texts["contract.html"] = contract_page(config, title)
     texts["eyecast.core"] = _core(title, list(modules))
     texts["README.md"] = _read_me(title, image, collective)
@@ -54,20 +54,17 @@ def _fill(work: Path, image: Image, collective: str, host: HostBus, tile: TileBu
 def _core(title: str, modules: list[str]) -> str:
     """The package for FuseSoC, in CAPI2."""
     sources = "".join(f"      - rtl/{name}.v\n" for name in modules)
-    text = (TEMPLATES / "eyecast.core").read_text()
-    for name, value in {
+    values = {
         "NAME": CORE_NAME,
         "TITLE": title,
         "SOURCES": sources.rstrip("\n"),
         "TOP": ENGINE_MODULE,
-    }.items():
-        text = text.replace(f"@{name}@", value)
-    return text
+    }
+    return filled("eyecast.core", values)
 
 
 def _read_me(title: str, image: Image, collective: str) -> str:
-    text = (TEMPLATES / "README.md").read_text()
-    for name, value in {
+    values = {
         "TITLE": title,
         "LABEL": image.program.config.topology.label,
         "COLLECTIVE": collective,
@@ -75,6 +72,5 @@ def _read_me(title: str, image: Image, collective: str) -> str:
         "CORE": CORE_NAME,
         "CYCLES": image.predicted.cycles,
         "FLITS": len(image.predicted.trace),
-    }.items():
-        text = text.replace(f"@{name}@", str(value))
-    return text
+    }
+    return filled("README.md", values)
