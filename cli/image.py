@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,11 +11,16 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import is_special
 from ..model.network.config import Timing
 from ..model.program.file import read_program
+from ..model.program.layout import held_words
 from ..model.program.payload import empty_memory
 from .console import busy, print_json, print_table, say_written
 from .options.hardware import timing_option
 from .options.output import json_option, require_output_files
 from .options.values import complete_files
+
+if TYPE_CHECKING:
+    from ..model.image.image import Image
+    from ..model.program.compiler import Compiled
 
 
 @click.command("image")
@@ -71,3 +77,22 @@ def image_files(image: str, option: str) -> list[str]:
     if is_special(path):
         raise InvalidInput.of(option, "a file, which another is written beside", image)
     return [image, str(path.with_suffix(".json"))]
+
+
+def image_of(compiled: Compiled, timing: Timing, *, number: int = 0, base: int = 0) -> Image:
+    """The image of a program, with a payload and a prediction."""
+    from ..model.compare.case import Case, watchdog
+    from ..model.image.image import Image
+
+    case = Case.of(compiled, timing=timing, seed=0)
+    config = case.program.config
+    return Image(
+        program=case.program,
+        timing=timing,
+        loads=case.payload.loads(config),
+        predicted=case.predicted,
+        known=held_words(compiled.schedule, compiled.layout),
+        number=number,
+        base=base,
+        limit=watchdog(case.predicted) if config.programs else 0,
+    )

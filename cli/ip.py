@@ -13,8 +13,8 @@ from ..model.collectives.title import schedule_title
 from ..model.network.buses import HostBus, TileBus, require_buses
 from ..model.network.config import Timing
 from ..model.network.words import SizeLimit
-from ..model.program.layout import held_words
 from .console import busy, say
+from .image import image_of
 from .options.collective import collective_options
 from .options.hardware import (
     fitted,
@@ -64,8 +64,6 @@ def ip_command(output: str, bus: str, tile: str | None, timing: Timing, **chosen
     --programs says nothing else.
     """
     from ..ip.package import write_package
-    from ..model.compare.case import Case, watchdog
-    from ..model.image.image import Image
 
     folder = Path(output)
     require_new_folder(folder)
@@ -80,15 +78,7 @@ def ip_command(output: str, bus: str, tile: str | None, timing: Timing, **chosen
         config = compiled.program.config
         require_buses(config, host, streams)
         require_no_deadlock(chosen, compiled.program)
-        case = Case.of(compiled, timing=timing, seed=0)
-        image = Image(
-            program=case.program,
-            timing=timing,
-            loads=case.payload.loads(config),
-            predicted=case.predicted,
-            known=held_words(compiled.schedule, compiled.layout),
-            limit=watchdog(case.predicted),
-        )
+        image = image_of(compiled, timing)
     with busy("writing the package"):
         write_package(folder, image, schedule_title(schedule), host, streams)
     if room := made_room(chosen, config):

@@ -12,10 +12,9 @@ from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
 from ..model.network.words import SizeLimit
 from ..model.program.file import write_program
-from ..model.program.layout import held_words
 from ..model.program.program import Program
 from .console import busy, print_json, print_table, say, say_written
-from .image import image_files
+from .image import image_files, image_of
 from .options.collective import collective_options, schedule_facts
 from .options.hardware import (
     fitted,
@@ -103,25 +102,11 @@ def _image_files(image: str | None) -> list[str]:
 
 
 def _image(compiled: Compiled, timing: Timing, chosen: OptionValues) -> Image:
-    """The image of a program, with a payload and a prediction."""
-    from ..model.compare.case import Case, watchdog
-    from ..model.image.image import Image
-
-    case = Case.of(compiled, timing=timing, seed=0)
-    controlled = bool(case.program.config.programs)
+    """The image of a program, where the options say."""
     for name in ("number", "base"):
-        if was_typed(name) and not controlled:
+        if was_typed(name) and not compiled.program.config.programs:
             raise InvalidInput(f"--{name} needs --programs")
-    return Image(
-        program=case.program,
-        timing=timing,
-        loads=case.payload.loads(case.program.config),
-        predicted=case.predicted,
-        known=held_words(compiled.schedule, compiled.layout),
-        number=chosen["number"],
-        base=chosen["base"],
-        limit=watchdog(case.predicted) if controlled else 0,
-    )
+    return image_of(compiled, timing, number=chosen["number"], base=chosen["base"])
 
 
 def _program_measures(program: Program) -> dict[str, int]:
