@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.base.errors import InvalidInput, require_range
+from ..model.base.errors import InvalidInput, one_of, require_range
 from ..model.base.pieces import offsets_of
 from ..model.collectives.least import least_measures, word_measures
 from ..model.collectives.notes import landmarks
 from ..model.collectives.registry import algorithms_for, find_algorithm
 from ..model.collectives.request import Ports, Request
 from ..model.network.faults import draw_faults, with_faults
+from ..model.network.operators import BUILT_IN, Operator
 from ..model.network.topology import Topology
 from ..model.schedule.builder import one_block_schedule
 from ..model.schedule.collective import ROOTLESS, Collective
@@ -54,7 +55,7 @@ def schedule(
     ports: str = Ports.ONE,
     packet: int | None = None,
     partial: bool = False,
-    operator: str | None = None,
+    operator: str | Operator | None = None,
 ) -> Schedule:
     """Make the schedule of an algorithm, and prove it.
 
@@ -75,7 +76,9 @@ def schedule(
     partial
         Serve the nodes that can be reached, where some cannot.
     operator
-        What a reduction combines by; None for add, for and in a barrier, and for what only copies.
+        What a reduction combines by: a built-in operator's name, or an :class:`.Operator` of your
+        own, which :func:`.predict` and :func:`.verify` then have in ``operators``. None for add,
+        for and in a barrier, and for what only copies.
 
     Raises :class:`.InvalidInput` for a network that the algorithm does not serve.
     """
@@ -94,12 +97,20 @@ def schedule(
         all_port=ports == Ports.ALL,
         duplex=Ports(ports).duplex,
         packet=packet,
+        operator=_operator_name(operator),
     )
     if algorithm == "best":
         return _best(collective, request)
     made = find_algorithm(collective, algorithm).generate(request)
     made.check()
     return made
+
+
+def _operator_name(operator: str | Operator | None) -> str | None:
+    """Find the name of an operator; refused if it is neither built in nor an own one."""
+    if isinstance(operator, str) and operator not in BUILT_IN:
+        raise InvalidInput.of("operator", f"{one_of(BUILT_IN)}, or an Operator", repr(operator))
+    return operator.name if isinstance(operator, Operator) else operator
 
 
 def _best(collective: str, request: Request) -> Schedule:

@@ -73,7 +73,7 @@ class Operator:
             allowed = "given with its meaning, which no file has"
             raise InvalidInput.of("operator", allowed, self.name)
         pairs = zip(there.ravel(), coming.ravel(), strict=True)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             results = [self.meaning(x, y, np.uint64(bits)) for x, y in pairs]
         return np.array(results, dtype=np.uint64).reshape(there.shape) & _ones(bits)
 
