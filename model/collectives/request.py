@@ -8,6 +8,9 @@ from enum import StrEnum
 from ..network.port_model import PortModel
 from ..network.topology import Topology
 
+USUAL, OF_BARRIER = "add", "and"
+"""Names of what a reduction combines by if nothing is said; the second in a barrier."""
+
 
 class Ports(StrEnum):
     """The ports that a node may use in a step, as a user asks for them."""
@@ -68,4 +71,4 @@ class Request:
     @property
     def combining(self) -> str:
         """The name of the operator of a reduction."""
-        return self.operator or "add"
+        return self.operator or USUAL

@@ -82,7 +82,8 @@ def _operator_numbers(schedule: Schedule, config: NetworkConfig) -> Numbers:
     names = schedule.blocks.operator
     for name in names:
         if name is not None and name not in numbers:
-            allowed = one_of(numbers) if numbers else "none, as the network is built without any"
+            built = one_of(numbers) if numbers else "none"
+            allowed = f"{built}, as the network is built with no other"
             raise InvalidInput.of("operator", allowed, name)
     return np.array([0 if name is None else numbers[name] for name in names], np.int64)
 
