@@ -205,7 +205,7 @@ BAD_OPTIONS = {
         "u-torus-open, ring, recursive-doubling, brg, sbt, tcbt, nrsbt, nesbt or nrbrg, not chain"
     ),
     f"predict --mesh 8x8 {CORNER} --collective reduce --operators max,or": (
-        "operator must be max or or, not add"
+        "--operator must be max or or, as --operators has no other, not add"
     ),
     f"predict --mesh 8x8 {CORNER} --collective reduce --timing self-timed": (
         "timing of a program that combines must be barrier, not self-timed"

@@ -68,7 +68,8 @@ def test_operators_are_those_of_the_commands(eyecast: Command) -> None:
         assert (row["cycles"], row["operators"]) == (predicted["cycles"], row["operator"])
     assert len({row["configuration"] for row in rows}) == 2
     (refused,) = rows_of(points_of(SUMS | {"operator": "max", "operators": "add"}))[:1]
-    assert (refused["status"], refused["error"]) == ("refused", "operator must be add, not max")
+    complaint = "operator must be add, as the network is built with no other, not max"
+    assert (refused["status"], refused["error"]) == ("refused", complaint)
 
 
 def test_every_value_of_a_row_has_a_column(six_points: list[Point]) -> None:

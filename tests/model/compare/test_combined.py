@@ -101,7 +101,7 @@ def test_an_operator_without_a_meaning_is_refused() -> None:
         eyecast.predict(made, operators=[Operator("bare")])
     with pytest.raises(eyecast.InvalidInput, match=r"operators must be add, min, .* not 'bare'"):
         eyecast.predict(made)
-    with pytest.raises(eyecast.InvalidInput, match="operator must be add, not bare"):
+    with pytest.raises(eyecast.InvalidInput, match="operator must be add, as the network"):
         eyecast.predict(made, operators=["add"])
 
 
