@@ -18,6 +18,7 @@ from .exchanges.circulant import circulant_all_gather
 from .exchanges.partners import Partners, recursive_doubling_partners, swing_partners
 from .exchanges.swing import exchanged_all_reduce, swing_all_gather
 from .exchanges.trivance import trivance_all_gather
+from .exchanges.trivance_whole import trivance_all_reduce
 from .fault_blocks.broadcast import jiang_wu_broadcast, region_eyes, theorem_6_bounds
 from .grid.all_ports import rings_all_gather
 from .grid.collectives import recursive_doubling, ring
@@ -70,7 +71,16 @@ def _packed_trees(request: Request) -> Schedule:
     return packed_trees_broadcast(request.topology, request.root, request.words)
 
 
-def _all_ports(collective: str, name: str, generate: Callable[[Request], Schedule]) -> Algorithm:
+def _trivance_whole(request: Request) -> Schedule:
+    return trivance_all_reduce(request.topology, request.words, request.combining)
+
+
+def _all_ports(
+    collective: str,
+    name: str,
+    generate: Callable[[Request], Schedule],
+    takes: tuple[str, ...] = ("all_port",),
+) -> Algorithm:
     """An algorithm for nodes that use all ports, and for no others."""
 
     def make(request: Request) -> Schedule:
@@ -78,7 +88,7 @@ def _all_ports(collective: str, name: str, generate: Callable[[Request], Schedul
             raise InvalidInput.of(f"--ports for {name}", "all", "one")
         return generate(request)
 
-    return Algorithm(collective, name, make, takes=("all_port",))
+    return Algorithm(collective, name, make, takes=takes)
 
 
 def _on_a_grid(
@@ -201,6 +211,9 @@ _REDUCING = (
     ),
     Algorithm(
         Collective.ALL_REDUCE, "swing-whole", _exchanged(swing_partners), takes=("operator",)
+    ),
+    _all_ports(
+        Collective.ALL_REDUCE, "trivance-whole", _trivance_whole, takes=("all_port", "operator")
     ),
 )
 _BARRIERS = [

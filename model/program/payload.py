@@ -11,7 +11,7 @@ from ..network.config import NetworkConfig
 from ..network.topology import Topology
 from ..schedule.table import NO_OWNER, Blocks
 from .compiler import Compiled
-from .layout import Layout, upper_half
+from .layout import Layout
 
 Words = npt.NDArray[np.uint64]
 
@@ -59,22 +59,23 @@ class Payload:
         """(node, address, words) of all that nodes have before the start.
 
         That is every block at its owner, and each contribution: at the block's own address, or,
-        where the block ends there after an odd number of changes, in the upper half of the memory.
+        where the block ends there after an odd number of changes, in the upper half of the memory;
+        where blocks have copies, in each of them.
         """
         owned = [
             (owner, self.layout.address(owner, block), self._block(block))
             for block, owner in enumerate(self.blocks.owner.tolist())
             if owner != NO_OWNER
         ]
-        half = upper_half(config)
+        apart, halves = self.layout.apart(config), self.layout.halves
         for block, nodes in self.holders.items():
             every = np.array(nodes)
-            up = self.layout.halves.after(every, np.full(len(nodes), block), np.zeros(1, np.int64))
+            highest = halves.place(every, np.full(len(nodes), block), np.zeros(1, np.int64))
+            own = zip(nodes, highest.tolist(), self.contributions[block], strict=True)
             owned += [
-                (node, self.layout.address(node, block) + half * int(raised), words)
-                for node, raised, words in zip(
-                    nodes, up.tolist(), self.contributions[block], strict=True
-                )
+                (node, self.layout.address(node, block) + apart * place, words)
+                for node, high, words in own
+                for place in range(0 if halves.copied else high, high + 1)
             ]
         return owned
 
