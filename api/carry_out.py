@@ -16,6 +16,7 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import require_writable
 from ..model.collectives.registry import algorithms_for
 from ..model.network.config import TIMINGS, Timing
+from ..model.network.operators import Operator
 from ..model.network.topology import Topology
 from ..model.program.certified import compile_certified
 from ..model.program.program import Program
@@ -120,6 +121,7 @@ def compare(
     collective: str = Collective.BROADCAST,
     algorithms: Iterable[str] | None = None,
     flits: int = 16,
+    operator: str | Operator | None = None,
     **parameters: Any,
 ) -> list[Entry]:
     """Predict all algorithms for a collective, or those named, that serve ``network``.
@@ -136,7 +138,9 @@ def compare(
     entries = []
     for name in names:
         try:
-            made = schedule(network, name, source=source, collective=collective, flits=flits)
+            made = schedule(
+                network, name, source=source, collective=collective, flits=flits, operator=operator
+            )
         except InvalidInput:
             continue
         entries.append(entry := Entry(made))

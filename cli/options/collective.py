@@ -9,7 +9,7 @@ import click
 from ...model.base.errors import InvalidInput, one_of, require_range
 from ...model.base.texts import integers
 from ...model.collectives.registry import ALGORITHMS, algorithms_for, find_algorithm
-from ...model.collectives.request import OF_BARRIER, USUAL, Ports, Request
+from ...model.collectives.request import Ports, Request, combining_operator
 from ...model.network.config import Timing
 from ...model.network.operators import BUILT_IN, as_operators
 from ...model.network.place import place_numbers
@@ -275,7 +275,7 @@ def _chosen_operator(chosen: OptionValues) -> str | None:
     collective = chosen["collective"]
     if collective in REDUCTIONS and "operators" in chosen and was_typed("operators"):
         built = [operator.name for operator in as_operators(chosen["operators"])]
-        needed = name or (OF_BARRIER if collective == Collective.BARRIER else USUAL)
+        needed = combining_operator(collective, name)
         if needed not in built:
             allowed = f"{one_of(built) if built else 'none'}, as --operators has no other"
             raise InvalidInput.of("--operator", allowed, needed)

@@ -11,9 +11,10 @@ import numpy as np
 
 from ..collectives.cube.costs.tables import COLLECTIVES, find_costs
 from ..collectives.least import least_counts, schedule_bound
-from ..collectives.request import Request
+from ..collectives.request import Request, combining_operator
 from ..collectives.title import origin_name
 from ..network.port_model import PortModel
+from ..schedule.collective import REDUCTIONS, Collective
 from ..schedule.cost import ScheduleCost, count_cost, message_words
 from ..schedule.schedule import Schedule
 
@@ -132,10 +133,23 @@ class SideBySide:
     @property
     def title(self) -> str:
         """One line on what is compared."""
-        words, topology = self.request.words, self.request.topology
+        words, topology = self.words, self.request.topology
         message = "1 flit" if words == 1 else f"{words} flits"
         origin = origin_name(topology, self.collective, self.request.source)
-        return f"{topology.label}, {self.collective}s of {message}{origin}"
+        combined = f" by {self.operator}" if self.operator else ""
+        return f"{topology.label}, {self.collective}s of {message}{origin}{combined}"
+
+    @property
+    def words(self) -> int:
+        """Words of the message, or of each block; 1 of a barrier, whatever is asked for."""
+        return 1 if self.collective == Collective.BARRIER else self.request.words
+
+    @property
+    def operator(self) -> str | None:
+        """The name of what a reduction combines by; None of what only copies."""
+        if self.collective not in REDUCTIONS:
+            return None
+        return combining_operator(self.collective, self.request.operator)
 
     @property
     def least(self) -> dict[str, int]:
@@ -156,7 +170,8 @@ class SideBySide:
             "network": topology.label,
             "collective": self.collective,
             "source": None if source is None else topology.coordinates(source).tolist(),
-            "flits": self.request.words,
+            "flits": self.words,
+            **({"operator": self.operator} if self.operator else {}),
             "least": self.least,
             "algorithms": [entry.to_json() for entry in self.entries],
             "not_serving": self.refusals,

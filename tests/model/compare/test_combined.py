@@ -108,5 +108,9 @@ def test_an_operator_without_a_meaning_is_refused() -> None:
 def test_the_python_face_combines_by_the_operator_that_is_asked_for() -> None:
     made = eyecast.schedule(MESH, "eye", collective="all-reduce", operator="max")
     assert set(made.blocks.operator) == {"max"}
+    (entry,) = eyecast.compare(
+        MESH, collective="reduce-scatter", algorithms=["ring"], operator="or"
+    )
+    assert set(entry.schedule.blocks.operator) == {"or"}
     with pytest.raises(eyecast.InvalidInput, match=r"operator must be add, .*, or an Operator"):
         eyecast.schedule(MESH, "eye", collective="all-reduce", operator="sum")
