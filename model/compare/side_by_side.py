@@ -80,8 +80,8 @@ class Entry:
     def formula(self) -> tuple[str, int, float] | None:
         """Place, start-ups and words of its cost as Johnsson & Ho state it.
 
-        None on other networks than hypercubes, and for what has no row in their tables. Packets are
-        as large as the largest send.
+        None on other networks than hypercubes, for unequal blocks, and for what has no row in their
+        tables. Packets are as large as the largest send.
         """
         topology = self.schedule.topology
         if topology.kind != "hypercube" or self.schedule.collective not in COLLECTIVES:
@@ -89,6 +89,8 @@ class Entry:
         model = self.schedule.port_model
         ports = {PortModel.ALL_PORT: "n-port", PortModel.EXCHANGE: "one-port"}.get(model, model)
         words = message_words(self.schedule)
+        if words is None:
+            return None
         packet = int(self.cost.words_per_step.max(initial=1))
         for cost in find_costs(self.schedule.collective, ports):
             n = len(topology.dims)
