@@ -40,4 +40,5 @@ def shares_of(totals: Numbers, numbers: npt.NDArray[np.integer]) -> Numbers:
     rank = np.empty(len(numbers), np.int64)
     rank[order] = np.arange(len(numbers)) - np.repeat(offsets_of(parts)[:-1], parts)
     count, total = parts[numbers], totals[numbers]
-    return total // count + (rank < total % count)
+    shares: Numbers = total // count + (rank < total % count)
+    return shares

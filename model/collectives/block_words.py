@@ -46,7 +46,7 @@ SERVED = (*OF_TARGETS, *OF_OWNERS, Collective.ALL_TO_ALL)
 """Collectives that have a block for each node, or pair of nodes."""
 
 _Words = Annotated[int, msgspec.Meta(ge=0, le=MOST_WORDS)]
-Table = list[_Words] | list[list[_Words]]
+Table = list[_Words | list[_Words]]
 """Words as a file has them."""
 
 
@@ -66,7 +66,7 @@ def read_block_words(path: str | Path) -> BlockWords:
     )
 
 
-def as_block_words(table: Sequence[int] | Sequence[Sequence[int]]) -> BlockWords:
+def as_block_words(table: Sequence[int | Sequence[int]]) -> BlockWords:
     """Make a table of words, one for each node or pair, one that does not change."""
     return tuple(each if isinstance(each, int) else tuple(each) for each in table)  # type: ignore[return-value]
 
@@ -105,6 +105,12 @@ def require_within(words: BlockWords, topology: Topology, groups: Sequence[Itera
         raise InvalidInput.of(f"block words {where}", allowed, table[(node, *target)])
 
 
+def require_block_words(words: BlockWords, collective: str, topology: Topology) -> None:
+    """Raise :class:`.InvalidInput` unless ``words`` are those of a collective on ``topology``."""
+    require_shape(words, collective, topology.nodes)
+    require_within(words, topology, [topology.working_nodes])
+
+
 def selected(words: BlockWords, places: Sequence[int | None]) -> BlockWords:
     """The words at ``places``, of sources and of targets; 0 where a place is None."""
     table = np.array(words, np.int64)
@@ -139,5 +145,5 @@ def with_block_words(schedule: Schedule, words: BlockWords) -> Schedule:
     if collective == Collective.ALL_TO_ALL:
         share = owner * schedule.topology.nodes + goal
     lengths = shares_of(np.array(words, np.int64).ravel(), share)
-    made = replace(schedule, blocks=replace(blocks, words=lengths))
+    made = replace(schedule, blocks=replace(blocks, words=lengths.astype(np.int32)))
     return carrying(made, lengths > 0)

@@ -45,14 +45,19 @@ def least_counts(schedule: Schedule) -> dict[str, int]:
 def schedule_bound(schedule: Schedule, *, link_registers: int = 0) -> CycleBound:
     """The least cycles of any schedule that does what ``schedule`` does, with the same ports.
 
-    As :func:`.least_cycles` says, for links of so many registers.
+    As :func:`.least_cycles` says, for links of so many registers; of groups that copy and groups
+    that reduce, what the slower ones take.
     """
     # What is compiled takes long to import, and most commands refuse what they refuse before it.
     from ..bounds.cycles import least_cycles  # noqa: PLC0415
 
     topology, blocks, ports = schedule.topology, schedule.blocks, schedule.port_model
-    bound = reduction_cycles if blocks.reduced.all() else least_cycles
-    return bound(topology, blocks, ports, hop_cycles=1 + link_registers)
+    found = [
+        bound(topology, blocks.some(kind), ports, hop_cycles=1 + link_registers)
+        for bound, kind in ((least_cycles, ~blocks.reduced), (reduction_cycles, blocks.reduced))
+        if kind.any()
+    ]
+    return max(found)
 
 
 def _least_counts(schedule: Schedule) -> dict[str, int]:

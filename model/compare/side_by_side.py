@@ -124,20 +124,37 @@ class Entry:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """The algorithms that serve a collective as asked, and why the others do not, by name."""
+    """The algorithms that serve a collective as asked, and why the others do not, by name.
+
+    ``groups`` says of which groups it is, None where it is of all nodes; ``alike`` is False where
+    groups have words of their own.
+    """
 
     collective: str
     request: Request
     entries: Sequence[Entry]
     refusals: Mapping[str, str]
+    groups: str | None = None
+    alike: bool = True
 
     @property
     def title(self) -> str:
         """One line on what is compared."""
-        words, topology = self.request.words, self.request.topology
-        message = "1 flit" if words == 1 else f"{words} flits"
+        topology = self.request.topology
+        message = f" of {self._message}" if self.alike else ""
         origin = origin_name(topology, self.collective, self.request.source)
-        return f"{topology.label}, {self.collective}s of {message}{origin}"
+        groups = "" if self.groups is None else f", in groups: {self.groups}"
+        return f"{topology.label}, {self.collective}s{message}{origin}{groups}"
+
+    @property
+    def _message(self) -> str:
+        """The length of the message, or of all blocks: "1 flit", "0 to 16 flits"."""
+        least = most = self.request.words
+        if self.request.block_words is not None:
+            words = np.array(self.request.block_words)
+            least, most = int(words.min()), int(words.max())
+        numbers = str(most) if least == most else f"{least} to {most}"
+        return "1 flit" if numbers == "1" else f"{numbers} flits"
 
     @property
     def least(self) -> dict[str, int]:
@@ -158,7 +175,9 @@ class SideBySide:
             "network": topology.label,
             "collective": self.collective,
             "source": None if source is None else topology.coordinates(source).tolist(),
-            "flits": self.request.words,
+            "flits": self.request.words if self.request.block_words is None else None,
+            "block_words": self.request.block_words,
+            "group": self.groups,
             "least": self.least,
             "algorithms": [entry.to_json() for entry in self.entries],
             "not_serving": self.refusals,

@@ -9,8 +9,8 @@ One object: what the schedule is, what its collective moves, and the sends, one 
      "sends": [{"step": 1, "source": 0, "target": 1, "path": [0, 1], "vcs": [0], "blocks": [0]}]}
 
 What combines, streams, has groups or blocks of no words is of version 2, and of version 1 whatever
-needs none of that: a reduced block has no owner, but contributors and an operator; a send says so where it
-is combined or streams; and groups are lists of nodes::
+needs none of that: a reduced block has no owner, but contributors and an operator; a send says so
+where it is combined or streams; and groups are lists of nodes::
 
     "blocks": [{"owner": null, "owed": [0], "words": 16, "contributors": null, "operator": "add"}]
     "groups": [[0, 1], [2, 3]]

@@ -95,6 +95,17 @@ class Blocks:
             return set(topology.working_nodes.tolist())
         return {node for owed in self.owed for node in owed or ()}
 
+    def some(self, kept: npt.NDArray[np.bool_]) -> Blocks:
+        """Those of the blocks that are ``kept``, shape (blocks,)."""
+        chosen = np.flatnonzero(kept).tolist()
+        return Blocks(
+            self.owner[kept],
+            tuple(self.owed[block] for block in chosen),
+            self.words[kept],
+            tuple(self.contributors[block] for block in chosen),
+            tuple(self.operator[block] for block in chosen),
+        )
+
     @classmethod
     def of_broadcast(cls, root: int, words: int) -> Blocks:
         """One block of ``words`` words that ``root`` owes to every node."""

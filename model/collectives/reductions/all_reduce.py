@@ -107,16 +107,5 @@ def without_empty_blocks(schedule: Schedule) -> Schedule:
     if kept.all():
         return schedule
     made = carrying(schedule, kept)
-    chosen = np.flatnonzero(kept).tolist()
     number = np.cumsum(kept) - 1
-    return replace(
-        made,
-        blocks=Blocks(
-            blocks.owner[kept],
-            tuple(blocks.owed[block] for block in chosen),
-            blocks.words[kept],
-            tuple(blocks.contributors[block] for block in chosen),
-            tuple(blocks.operator[block] for block in chosen),
-        ),
-        block_ids=number[made.block_ids],
-    )
+    return replace(made, blocks=blocks.some(kept), block_ids=number[made.block_ids])
