@@ -70,8 +70,7 @@ def _of_all(chosen: OptionValues, topology: Topology) -> tuple[SideBySide, Maker
 def _of_groups(chosen: OptionValues, topology: Topology) -> tuple[SideBySide, Makers]:
     """Collectives of groups: one algorithm for all that name none."""
     wish = chosen_groups(chosen, topology)
-    open_ones = [group for group in wish.groups if group.algorithm is None]
-    if not open_ones:
+    if not wish.algorithms:
         allowed = "groups of which at least one names no algorithm, to be compared"
         raise InvalidInput.of("--group", allowed, chosen["group"])
 
@@ -95,10 +94,7 @@ def _of_groups(chosen: OptionValues, topology: Topology) -> tuple[SideBySide, Ma
         groups=chosen["group"],
         alike=all(group.words is None and group.block_words is None for group in wish.groups),
     )
-    names = dict.fromkeys(
-        algorithm.name for group in open_ones for algorithm in algorithms_for(wish.name_of(group))
-    )
-    return comparison, {name: lambda name=name: made(name) for name in names}
+    return comparison, {name: lambda name=name: made(name) for name in wish.algorithms}
 
 
 def _unserved(chosen: OptionValues, request: Request, refusals: Mapping[str, str]) -> InvalidInput:

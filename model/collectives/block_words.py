@@ -68,7 +68,10 @@ def read_block_words(path: str | Path) -> BlockWords:
 
 def as_block_words(table: Sequence[int | Sequence[int]]) -> BlockWords:
     """Make a table of words, one for each node or pair, one that does not change."""
-    return tuple(each if isinstance(each, int) else tuple(each) for each in table)  # type: ignore[return-value]
+    return tuple(  # type: ignore[return-value]
+        tuple(map(int, each)) if isinstance(each, Sequence | np.ndarray) else int(each)
+        for each in table
+    )
 
 
 def require_shape(words: BlockWords, collective: str, nodes: int) -> None:

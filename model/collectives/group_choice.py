@@ -17,6 +17,7 @@ from ..schedule.schedule import Schedule
 from .block_words import BlockWords, require_shape, require_within, selected
 from .group_file import Group, Nodes
 from .groups import Part, boxes_of, part_of, side_by_side
+from .registry import algorithms_for
 
 SUBMESH = "submesh "
 
@@ -87,6 +88,14 @@ class Wish:
         """The collective of a group."""
         return group.collective or self.collective
 
+    @property
+    def algorithms(self) -> list[str]:
+        """Names of the algorithms for groups that name none; none where all do."""
+        names = (self.name_of(group) for group in self.groups if group.algorithm is None)
+        return [
+            *dict.fromkeys(algorithm.name for name in names for algorithm in algorithms_for(name))
+        ]
+
     def schedule(self, make: Maker) -> Schedule:
         """The schedule of all groups at once, checked as a whole too; groups alike are made once.
 
@@ -96,14 +105,16 @@ class Wish:
         parts: list[tuple[Part, Schedule]] = []
         for number, group in enumerate(self.groups):
             part = part_of(self.topology, tuple(sorted(group.nodes)))
-            alone = self._alone(part, group)
+            asked = self._alone(part, group)
             small = part.topology
-            key = (small.kind, small.dims, small.wrapped, small.faulty_nodes, alone)
+            key = (small.kind, small.dims, small.wrapped, small.faulty_nodes, asked)
             if key not in known:
                 try:
-                    known[key] = make(small, alone, number)
+                    known[key] = make(small, asked, number)
                 except InvalidInput as error:
-                    raise InvalidInput(f"group {number}: {error}") from error
+                    no_box = small.nodes == self.topology.nodes and small.faulty_nodes
+                    why = " (all other nodes are faulty to it)" if no_box else ""
+                    raise InvalidInput(f"group {number}{why}: {error}") from error
             parts.append((part, known[key]))
         schedule = side_by_side(self.topology, parts)
         schedule.check()
