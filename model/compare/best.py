@@ -82,9 +82,14 @@ class Choice:
     def describe(self) -> str:
         """One line on what was chosen, what would have been next, and what was not tried."""
         first, *others = self.candidates
-        following = f"next best {others[0].words}" if others else "nothing else serves"
-        untried = f"; no time to try {', '.join(self.untried)}" if self.untried else ""
-        return f"best is {first.words}, {following}{untried}"
+        said = [f"best is {first.words}"]
+        if others:
+            said[0] += f", next best {others[0].words}"
+        elif not self.untried:
+            said[0] += ", nothing else serves"
+        if self.untried:
+            said.append(f"no time to try {', '.join(self.untried)}")
+        return "; ".join(said)
 
     def to_json(self) -> dict[str, object]:
         """Return the same as JSON values."""
