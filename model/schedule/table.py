@@ -118,8 +118,8 @@ class Blocks:
     ) -> Blocks:
         """Blocks to which every node contributes, each owed to the nodes of ``owed``."""
         lengths = np.broadcast_to(np.asarray(words, np.int32), (len(owed),))
-        for length in lengths[lengths < 1][:1]:
-            require_range("flits", int(length), 1)
+        for length in lengths[lengths < 0][:1]:
+            require_range("flits", int(length), 0)
         owner = np.full(len(owed), NO_OWNER, np.int32)
         return cls(owner, owed, lengths, (None,) * len(owed), (operator,) * len(owed))
 

@@ -7,6 +7,9 @@ Machine Learning", 2023, arXiv:2304.05301, with the rarest first.) A node that a
 corner of a mesh, gets a new block by each link in every step, which is the best that there is; so
 the schedule mostly takes the steps of the tightest cut, or few more. Of some tries the one with the
 fewest steps is kept.
+
+A step takes as long as the longest block that moves in it. So long blocks are cut into pieces, and
+unequal blocks into pieces that are about as long as each other.
 """
 
 from __future__ import annotations
@@ -14,11 +17,13 @@ from __future__ import annotations
 import numpy as np
 
 from ...base.errors import InvalidInput, require_range, with_article
+from ...base.pieces import shares_of
 from ...network.links import linked_pairs
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
+from ..block_words import BlockWords
 from .sends import SendList, blocks_for_all
 
 TRIED_BLOCKS = 1 << 18
@@ -27,22 +32,31 @@ MOST_TRIES = 4
 LEAST_PIECE = 64
 """Words of a block that is worth being cut in two: a step costs about five cycles more."""
 
+STEP_CYCLES = 5
+"""What a step costs beside its words, about."""
+
 Move = tuple[int, int, int, int]
 """Step, source, target and block."""
 
 
-def greedy_all_gather(topology: Topology, words: int) -> Schedule:
+def greedy_all_gather(
+    topology: Topology, words: int, block_words: BlockWords | None = None
+) -> Schedule:
     """All-gather of ``words`` words from each working node, on all ports.
 
-    Raises :class:`.InvalidInput` for a network with switches or nodes that cannot be reached.
+    ``block_words`` are those of each node, where they are not equal. Raises :class:`.InvalidInput`
+    for a network with switches or nodes that cannot be reached.
     """
     require_range("flits", words, 1)
-    pieces = [words] if words < 2 * LEAST_PIECE else [words - words // 2, words // 2]
-    owners = np.tile(topology.working_nodes, len(pieces))
-    lengths = np.repeat(pieces, len(owners) // len(pieces))
+    if block_words is None:
+        pieces = [words] if words < 2 * LEAST_PIECE else [words - words // 2, words // 2]
+        owners = np.tile(topology.working_nodes, len(pieces))
+        lengths = np.repeat(pieces, len(owners) // len(pieces))
+    else:
+        owners, lengths = _unequal_pieces(topology, np.array(block_words))
     cells = topology.nodes * len(owners)
     tries = min(MOST_TRIES, max(1, TRIED_BLOCKS // max(cells, 1)))
-    found = [_gathered(topology, owners, seed) for seed in range(tries)]
+    found = [_gathered(topology, owners, lengths, seed) for seed in range(tries)]
     sends = SendList()
     for step, source, target, block in min(found, key=lambda moves: moves[-1][0] if moves else 0):
         sends.add(step, (source, target), [block])
@@ -51,13 +65,34 @@ def greedy_all_gather(topology: Topology, words: int) -> Schedule:
     return sends.schedule("greedy", topology, Collective.ALL_GATHER, ports, None, blocks)
 
 
-def _gathered(topology: Topology, owners: np.ndarray, seed: int) -> list[Move]:
-    """Blocks that cross each link in each step, until all nodes have all blocks."""
+def _unequal_pieces(topology: Topology, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Owner and length of pieces of all nodes' ``words``, about equally long; and one of none.
+
+    Of lengths that halve the longest, that with which all pieces come soonest to the node with the
+    fewest links, one by each in a step.
+    """
+    working = topology.working_nodes
+    each = words[working]
+    links = np.bincount(linked_pairs(topology)[1], minlength=topology.nodes)[working].min()
+    lengths = [int(each.max()) >> halved for halved in range(int(each.max()).bit_length())]
+
+    def cycles(length: int) -> int:
+        pieces = int((-(-each // length)).sum())
+        return -(-pieces // max(1, int(links))) * (length + STEP_CYCLES)
+
+    length = min(lengths, key=cycles, default=1)
+    counts = np.maximum(1, -(-each // length))
+    owners = np.repeat(np.arange(len(working)), counts)
+    return working[owners], shares_of(each, owners)
+
+
+def _gathered(topology: Topology, owners: np.ndarray, lengths: np.ndarray, seed: int) -> list[Move]:
+    """Blocks that cross each link in each step, until all nodes have all blocks of any words."""
     draw = np.random.default_rng(seed)
     into = _links_into(topology)
     # Who has the fewest ways in chooses first.
     order = sorted(topology.working_nodes.tolist(), key=lambda node: len(into[node]))
-    have = np.zeros((topology.nodes, len(owners)), np.bool_)
+    have = np.tile(lengths == 0, (topology.nodes, 1))
     have[owners, np.arange(len(owners))] = True
     holders = np.ones(len(owners))
     moves: list[Move] = []

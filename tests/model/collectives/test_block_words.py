@@ -148,6 +148,18 @@ def test_a_packet_has_the_words_of_its_blocks() -> None:
         assert gather.send_words[send] == sum(words[block] for block in carried) > 0
 
 
+def test_greedy_cuts_long_blocks_into_more_pieces() -> None:
+    """One node has 64 words, and all others two: no send is as long as that, and each has words."""
+    words = (2,) * 5 + (64,) + (2,) * 10
+    request = Request(topology=mesh((4, 4)), words=1, all_port=True, block_words=words)
+    for collective in ("all-gather", "reduce-scatter"):
+        made = find_algorithm(collective, "greedy").generate(request)
+        made.check()
+        assert made.blocks.words.sum() == sum(words)
+        assert np.bincount(made.blocks.words)[3:].sum() >= 4
+        assert 2 <= made.send_words.max() <= 16
+
+
 def test_shares_are_even() -> None:
     numbers = np.array([0, 1, 0, 1, 0, 2])
     dealt = shares_of(np.array([8, 1, 5]), numbers)
