@@ -30,7 +30,9 @@ def require_agreement(made: eyecast.Schedule) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("network", [eyecast.mesh((4, 4)), eyecast.torus((4, 4))], ids=str)
+@pytest.mark.parametrize(
+    "network", [eyecast.mesh((4, 4)), eyecast.torus((4, 4))], ids=lambda each: each.label
+)
 @pytest.mark.parametrize("ports", ["one", "all"])
 def test_unequal_blocks(network: Topology, ports: str) -> None:
     made = eyecast.schedule(

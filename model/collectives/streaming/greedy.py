@@ -15,6 +15,7 @@ unequal blocks into pieces that are about as long as each other.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ...base.errors import InvalidInput, require_range, with_article
 from ...base.pieces import shares_of
@@ -23,7 +24,6 @@ from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ..block_words import BlockWords
 from .sends import SendList, blocks_for_all
 
 TRIED_BLOCKS = 1 << 18
@@ -40,7 +40,7 @@ Move = tuple[int, int, int, int]
 
 
 def greedy_all_gather(
-    topology: Topology, words: int, block_words: BlockWords | None = None
+    topology: Topology, words: int, block_words: npt.ArrayLike | None = None
 ) -> Schedule:
     """All-gather of ``words`` words from each working node, on all ports.
 
@@ -53,7 +53,7 @@ def greedy_all_gather(
         owners = np.tile(topology.working_nodes, len(pieces))
         lengths = np.repeat(pieces, len(owners) // len(pieces))
     else:
-        owners, lengths = _unequal_pieces(topology, np.array(block_words))
+        owners, lengths = _unequal_pieces(topology, np.asarray(block_words))
     cells = topology.nodes * len(owners)
     tries = min(MOST_TRIES, max(1, TRIED_BLOCKS // max(cells, 1)))
     found = [_gathered(topology, owners, lengths, seed) for seed in range(tries)]
