@@ -6,7 +6,7 @@ by lot. (W. Won et al., "TACOS: Topology-Aware Collective Algorithm Synthesizer 
 Machine Learning", 2023, arXiv:2304.05301, with the rarest first.) A node that all wait for, as a
 corner of a mesh, gets a new block by each link in every step, which is the best that there is; so
 the schedule mostly takes the steps of the tightest cut, or few more. Of some tries the one with the
-fewest steps is kept.
+fewest cycles is kept.
 
 A step takes as long as the longest block that moves in it. So long blocks are cut into pieces, and
 unequal blocks into pieces that are about as long as each other.
@@ -14,11 +14,14 @@ unequal blocks into pieces that are about as long as each other.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import InvalidInput, require_range, with_article
 from ...base.pieces import shares_of
+from ...bounds.hops import hops_from
 from ...network.links import linked_pairs
 from ...network.port_model import PortModel
 from ...network.topology import Topology
@@ -29,6 +32,8 @@ from .sends import SendList, blocks_for_all
 TRIED_BLOCKS = 1 << 18
 """Blocks at all nodes, in all tries together."""
 MOST_TRIES = 4
+MOST_LENGTHS = 4
+"""Lengths of pieces that are tried for unequal blocks."""
 LEAST_PIECE = 64
 """Words of a block that is worth being cut in two: a step costs about five cycles more."""
 
@@ -37,6 +42,10 @@ STEP_CYCLES = 5
 
 Move = tuple[int, int, int, int]
 """Step, source, target and block."""
+
+Numbers = npt.NDArray[np.int64]
+Tried = tuple[list[Move], Numbers, Numbers]
+"""Moves, and owners and lengths of the blocks that are moved."""
 
 
 def greedy_all_gather(
@@ -48,45 +57,69 @@ def greedy_all_gather(
     for a network with switches or nodes that cannot be reached.
     """
     require_range("flits", words, 1)
+    working = topology.working_nodes
     if block_words is None:
         pieces = [words] if words < 2 * LEAST_PIECE else [words - words // 2, words // 2]
-        owners = np.tile(topology.working_nodes, len(pieces))
-        lengths = np.repeat(pieces, len(owners) // len(pieces))
+        lengths = np.repeat(pieces, len(working))
+        cut = [(np.tile(working, len(pieces)), lengths)]
     else:
-        owners, lengths = _unequal_pieces(topology, np.asarray(block_words))
-    cells = topology.nodes * len(owners)
-    tries = min(MOST_TRIES, max(1, TRIED_BLOCKS // max(cells, 1)))
-    found = [_gathered(topology, owners, lengths, seed) for seed in range(tries)]
+        each = np.asarray(block_words)[working]
+        cut = [_pieces(working, each, length) for length in _likely_lengths(topology, each)]
+    found = (made for owners, lengths in cut for made in _tries(topology, owners, lengths))
+    moves, owners, lengths = min(found, key=_cycles)
     sends = SendList()
-    for step, source, target, block in min(found, key=lambda moves: moves[-1][0] if moves else 0):
+    for step, source, target, block in moves:
         sends.add(step, (source, target), [block])
     blocks = blocks_for_all(owners, lengths)
     ports = PortModel.ALL_PORT
     return sends.schedule("greedy", topology, Collective.ALL_GATHER, ports, None, blocks)
 
 
-def _unequal_pieces(topology: Topology, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Owner and length of pieces of all nodes' ``words``, about equally long; and one of none.
+def _likely_lengths(topology: Topology, words: Numbers) -> list[int]:
+    """Lengths of pieces of unequal ``words``, the most likely one first: those worth a try.
 
-    Of lengths that halve the longest, that with which all pieces come soonest to the node with the
-    fewest links, one by each in a step.
+    They halve the longest. One is the likelier the sooner all pieces come to the node with the
+    fewest links, one by each in a step, and from the other end of the network.
     """
-    working = topology.working_nodes
-    each = words[working]
-    links = np.bincount(linked_pairs(topology)[1], minlength=topology.nodes)[working].min()
-    lengths = [int(each.max()) >> halved for halved in range(int(each.max()).bit_length())]
+    into = np.bincount(linked_pairs(topology)[1], minlength=topology.nodes)
+    links = max(1, int(into[topology.working_nodes].min()))
+    away = int(hops_from(topology, topology.working_nodes[:1]).max())
+
+    def pieces(length: int) -> int:
+        return int((-(-words // length)).sum())
 
     def cycles(length: int) -> int:
-        pieces = int((-(-each // length)).sum())
-        return -(-pieces // max(1, int(links))) * (length + STEP_CYCLES)
+        return (-(-pieces(length) // links) + away) * (length + STEP_CYCLES)
 
-    length = min(lengths, key=cycles, default=1)
-    counts = np.maximum(1, -(-each // length))
-    owners = np.repeat(np.arange(len(working)), counts)
-    return working[owners], shares_of(each, owners)
+    longest = int(words.max())
+    lengths = [max(1, longest >> halved) for halved in range(max(1, longest.bit_length()))]
+    few = [length for length in lengths[1:] if pieces(length) * topology.nodes <= TRIED_BLOCKS]
+    return sorted([lengths[0], *few], key=cycles)[:MOST_LENGTHS]
 
 
-def _gathered(topology: Topology, owners: np.ndarray, lengths: np.ndarray, seed: int) -> list[Move]:
+def _pieces(working: Numbers, words: Numbers, length: int) -> tuple[Numbers, Numbers]:
+    """Owners and lengths of pieces of each node's ``words``, of ``length`` at most; one of none."""
+    owners = np.repeat(np.arange(len(working)), np.maximum(1, -(-words // length)))
+    return working[owners], shares_of(words, owners)
+
+
+def _tries(topology: Topology, owners: Numbers, lengths: Numbers) -> Iterator[Tried]:
+    """Moves of pieces with these ``owners`` and ``lengths``, found by several lots."""
+    cells = topology.nodes * len(owners)
+    for seed in range(min(MOST_TRIES, max(1, TRIED_BLOCKS // max(cells, 1)))):
+        yield _gathered(topology, owners, lengths, seed), owners, lengths
+
+
+def _cycles(tried: Tried) -> int:
+    """About the cycles of moves: each step takes as long as its longest piece."""
+    moves, _, lengths = tried
+    longest = np.zeros(moves[-1][0] + 1 if moves else 1, np.int64)
+    for step, _, _, block in moves:
+        longest[step] = max(longest[step], lengths[block])
+    return int(longest.sum()) + STEP_CYCLES * len(longest)
+
+
+def _gathered(topology: Topology, owners: Numbers, lengths: Numbers, seed: int) -> list[Move]:
     """Blocks that cross each link in each step, until all nodes have all blocks of any words."""
     draw = np.random.default_rng(seed)
     into = _links_into(topology)
