@@ -231,12 +231,19 @@ def _best_schedule(chosen: OptionValues, request: Request, group: int | None) ->
 def _note(choice: Choice, group: int | None) -> None:
     """Say what was chosen on standard error, and keep what was found of it for the command."""
     known = click.get_current_context().meta
-    if group is None:
-        known[BEST], known[KEPT] = choice.to_json(), choice.kept
-    else:
-        known.setdefault(BEST, []).append({"group": group, **choice.to_json()})
+    found = choice.to_json() if group is None else {"group": group, **choice.to_json()}
+    known.setdefault(BEST, []).append((choice.schedule, found))
+    known[KEPT] = choice.kept
     click.echo("" if group is None else f"group {group}: ", nl=False, err=True)
     click.echo(choice.describe(), err=True)
+
+
+def _chosen_from(schedule: Schedule) -> dict[str, object]:
+    """What ``schedule``, or that of each of its groups, was chosen from, if it was."""
+    choices = click.get_current_context().meta.get(BEST, [])
+    own = [found for made, found in choices if made is schedule]
+    found = own[0] if own else [found for _, found in choices if schedule.groups]
+    return {BEST: found} if found else {}
 
 
 def all_port_served(collective: str) -> str:
@@ -254,7 +261,6 @@ def all_port_served(collective: str) -> str:
 def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object]:
     """Facts that name a result, as :func:`.network_facts`; a schedule file has no seed."""
     facts = network_facts(chosen, schedule.topology)
-    known = click.get_current_context().meta
     if chosen.get("schedule_file") is not None:
         facts["seed"] = None
     return {
@@ -263,7 +269,7 @@ def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object
         "algorithm": schedule.algorithm,
         "source": place_numbers(schedule.topology, schedule.root),
         "ports": schedule.port_model,
-        **({BEST: known[BEST]} if BEST in known else {}),
+        **_chosen_from(schedule),
     }
 
 

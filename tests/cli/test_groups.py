@@ -154,6 +154,16 @@ def test_what_was_found_of_the_best_is_kept(
     assert Path("best.csv").read_text() == Path("one.csv").read_text()
 
 
+@pytest.mark.slow
+def test_each_source_has_a_best_of_its_own(eyecast: Command) -> None:
+    answer = eyecast("verify", "--mesh", "3x1", "--all-sources", "--algorithm", "best", "--json")
+    found = json.loads(answer.output)
+    assert len(found) == len(answer.errors.splitlines()) == 3
+    for each in found:
+        (cycles,) = (check["measured"] for check in each["checks"] if check["name"] == "cycles")
+        assert min(each["best"]["cycles"].values()) == cycles
+
+
 def test_what_there_was_no_time_for_is_said(eyecast: Command) -> None:
     options = ("--mesh", "4x4", "--source", "0,0", "--algorithm", "best", "--seconds", "0")
     answer = eyecast("schedule", *options, "--json")
