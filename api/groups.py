@@ -8,7 +8,7 @@ from typing import Any
 
 from ..model.base.errors import InvalidInput
 from ..model.collectives.block_words import BlockWords, as_block_words
-from ..model.collectives.group_choice import Wish, box_sides, boxes
+from ..model.collectives.group_choice import Grouping, box_sides, boxes
 from ..model.collectives.group_file import Group, groups_of, read_groups
 from ..model.collectives.registry import algorithms_for
 from ..model.network.topology import Topology
@@ -19,13 +19,13 @@ Groups = str | os.PathLike[str] | Sequence[Mapping[str, Any]]
 """Rows, columns, boxes ("submesh 4x4"), a file of groups, or what such a file says of each."""
 
 
-def wish_of(
+def grouping_of(
     network: Topology,
     groups: Groups,
     collective: str,
     source: int | None,
     block_words: BlockWords | None,
-) -> Wish:
+) -> Grouping:
     """The groups of ``network``, each with a collective; ``source`` is for boxes alone."""
     if not isinstance(groups, str | os.PathLike):
         sides, named = None, _listed(network, groups, collective)
@@ -36,7 +36,7 @@ def wish_of(
         named = read_groups(os.fspath(groups), collective)
     if sides is None and source is not None:
         raise InvalidInput.of("source", "None with groups that each have a root", source)
-    return Wish(network, named, collective, block_words)
+    return Grouping(network, named, collective, block_words)
 
 
 def require_source(collective: str, source: object) -> None:
@@ -53,10 +53,10 @@ def algorithms_of(
     if groups is None:
         return [algorithm.name for algorithm in algorithms_for(collective)]
     root = None if source is None else node_number(network, source, "source")
-    wish = wish_of(network, groups, collective, root, None)
-    if not wish.algorithms:
+    grouping = grouping_of(network, groups, collective, root, None)
+    if not grouping.algorithms:
         raise InvalidInput.of("groups", "some that name no algorithm, to be compared", "none")
-    return wish.algorithms
+    return grouping.algorithms
 
 
 def _listed(network: Topology, groups: Sequence[Mapping[str, Any]], collective: str) -> list[Group]:

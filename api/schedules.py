@@ -24,7 +24,7 @@ from ..model.schedule.duration import expected_cycles
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.table import Blocks
 from .arguments import checked
-from .groups import Groups, require_source, wish_of
+from .groups import Groups, grouping_of, require_source
 from .nodes import Node, node_number
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def schedule(
 
     if groups is None:
         return make(network, Group((), root, block_words=words))
-    return wish_of(network, groups, collective, root, words).schedule(make)
+    return grouping_of(network, groups, collective, root, words).schedule(make)
 
 
 def _made(algorithm: str, collective: str, request: Request) -> Schedule:

@@ -69,16 +69,16 @@ def _of_all(chosen: OptionValues, topology: Topology) -> tuple[SideBySide, Maker
 
 def _of_groups(chosen: OptionValues, topology: Topology) -> tuple[SideBySide, Makers]:
     """Collectives of groups: one algorithm for all that name none."""
-    wish = chosen_groups(chosen, topology)
-    if not wish.algorithms:
+    grouping = chosen_groups(chosen, topology)
+    if not grouping.algorithms:
         allowed = "groups of which at least one names no algorithm, to be compared"
         raise InvalidInput.of("--group", allowed, chosen["group"])
 
     def made(name: str) -> Schedule:
-        schedule = schedule_of_groups({**chosen, "algorithm": name}, wish)
+        schedule = schedule_of_groups({**chosen, "algorithm": name}, grouping)
         return replace(schedule, algorithm=name)
 
-    collectives = {wish.name_of(group) for group in wish.groups}
+    collectives = {grouping.name_of(group) for group in grouping.groups}
     request = Request(
         topology=topology,
         words=chosen_flits(chosen),
@@ -92,9 +92,9 @@ def _of_groups(chosen: OptionValues, topology: Topology) -> tuple[SideBySide, Ma
         (),
         {},
         groups=chosen["group"],
-        alike=all(group.words is None and group.block_words is None for group in wish.groups),
+        alike=all(group.words is None and group.block_words is None for group in grouping.groups),
     )
-    return comparison, {name: lambda name=name: made(name) for name in wish.algorithms}
+    return comparison, {name: lambda name=name: made(name) for name in grouping.algorithms}
 
 
 def _unserved(chosen: OptionValues, request: Request, refusals: Mapping[str, str]) -> InvalidInput:

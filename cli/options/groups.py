@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...model.base.errors import InvalidInput
-from ...model.collectives.group_choice import Wish, box_sides, boxes
+from ...model.collectives.group_choice import Grouping, box_sides, boxes
 from ...model.collectives.group_file import Group, read_groups
 from ...model.network.topology import Topology
 from ...model.schedule.schedule import Schedule
@@ -19,7 +19,7 @@ def chosen_collective(chosen: OptionValues, topology: Topology) -> Schedule:
     return schedule_of_groups(chosen, chosen_groups(chosen, topology))
 
 
-def chosen_groups(chosen: OptionValues, topology: Topology) -> Wish:
+def chosen_groups(chosen: OptionValues, topology: Topology) -> Grouping:
     """The groups that ``--group`` names, and what the options ask of them."""
     text, collective = chosen["group"], chosen["collective"]
     sides = box_sides(text, topology)
@@ -29,10 +29,10 @@ def chosen_groups(chosen: OptionValues, topology: Topology) -> Wish:
         raise InvalidInput(f"--source must be left out with --group {text}: each group has a root")
     else:
         groups = read_groups(text, collective)
-    return Wish(topology, groups, collective, chosen["block_words"])
+    return Grouping(topology, groups, collective, chosen["block_words"])
 
 
-def schedule_of_groups(chosen: OptionValues, wish: Wish) -> Schedule:
+def schedule_of_groups(chosen: OptionValues, grouping: Grouping) -> Schedule:
     """The schedule of all groups at once; by the best algorithm where none is named."""
 
     def make(small: Topology, group: Group, number: int) -> Schedule:
@@ -47,4 +47,4 @@ def schedule_of_groups(chosen: OptionValues, wish: Wish) -> Schedule:
         }
         return make_schedule(asked, small, group.root, group=number)
 
-    return wish.schedule(make)
+    return grouping.schedule(make)

@@ -64,7 +64,7 @@ def _same_place(
 
 
 @dataclass(frozen=True)
-class Wish:
+class Grouping:
     """Groups of a network, and what is asked of those that do not say it themselves.
 
     ``collective`` is what they do, and ``block_words`` are the words of all nodes' unequal blocks,

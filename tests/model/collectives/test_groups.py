@@ -9,7 +9,7 @@ import pytest
 from helpers.schedules import Send, build
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.group_choice import Wish
+from eyecast.model.collectives.group_choice import Grouping
 from eyecast.model.collectives.group_file import Group, groups_of
 from eyecast.model.collectives.groups import boxes_of, part_of, side_by_side
 from eyecast.model.collectives.halving.eye import eye_broadcast
@@ -125,13 +125,13 @@ def test_groups_that_copy_and_groups_that_reduce_have_a_bound() -> None:
         assert schedule_bound(made).value == expected, (root, copied)
 
 
-def wish(groups: list[dict[str, object]], **more: object) -> Wish:
-    return Wish(mesh((4, 4)), groups_of(groups, "broadcast"), "broadcast", **more)
+def grouping(groups: list[dict[str, object]], **more: object) -> Grouping:
+    return Grouping(mesh((4, 4)), groups_of(groups, "broadcast"), "broadcast", **more)
 
 
 def test_groups_have_words_of_their_own() -> None:
     """Words of blocks are in the order of a group's nodes, which need not ascend."""
-    asked = wish(
+    asked = grouping(
         [{"nodes": [5, 4, 9, 8], "collective": "gather", "root": 9, "block_words": [1, 2, 3, 4]}]
     )
 
@@ -159,12 +159,12 @@ def test_groups_take_the_words_of_their_nodes() -> None:
         request = Request(topology=topology, words=1, block_words=group.block_words)
         return find_algorithm("all-gather", "ring").generate(request)
 
-    made = wish(groups, block_words=tuple(table)).schedule(make)
+    made = grouping(groups, block_words=tuple(table)).schedule(make)
     assert seen == [(7, 0), (0, 2)]
     assert sorted(made.send_words.tolist()) == [2, 7]
     table[5] = 1
     with pytest.raises(InvalidInput, match="block words of node 5 must be 0, as it takes no part"):
-        wish(groups, block_words=tuple(table))
+        grouping(groups, block_words=tuple(table))
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_groups_take_the_words_of_their_nodes() -> None:
 )
 def test_what_a_group_may_not_say(group: dict[str, object], line: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        wish([group])
+        grouping([group])
     assert str(caught.value) == line
 
 
@@ -204,7 +204,7 @@ def test_a_group_that_is_not_served_is_named() -> None:
         request = Request(topology=topology, words=1, source=group.root)
         return find_algorithm("broadcast", "tree").generate(request)
 
-    asked = wish([{"nodes": [0, 1], "root": 0}, {"nodes": [4, 6], "root": 4}])
+    asked = grouping([{"nodes": [0, 1], "root": 0}, {"nodes": [4, 6], "root": 4}])
     with pytest.raises(InvalidInput) as caught:
         asked.schedule(make)
     assert str(caught.value).startswith("group 1 (all other nodes are faulty to it): ")
