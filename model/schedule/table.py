@@ -97,6 +97,8 @@ class Blocks:
 
     def some(self, kept: npt.NDArray[np.bool_]) -> Blocks:
         """Those of the blocks that are ``kept``, shape (blocks,)."""
+        if kept.all():
+            return self
         chosen = np.flatnonzero(kept).tolist()
         return Blocks(
             self.owner[kept],
