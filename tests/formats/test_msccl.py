@@ -121,8 +121,8 @@ REFUSED = {
         "line 1: <algo>: allreduce: o[0] of gpu 0 must end",
     ),
     "reducing step": (
-        algorithm("custom", [PAIR, [HEARS[0].replace('"r"', '"rrc"')]], "1 1 0", 1),
-        "line 9: <step>: rrc reduces, which allreduce alone does",
+        algorithm("broadcast", [PAIR, [HEARS[0].replace('"r"', '"rrc"')]], "1 1 0", 1),
+        "line 9: <step>: type must be one that copies in broadcast, not rrc",
     ),
     "unknown attribute": (
         relayed().replace("nchannels", "colour"),
