@@ -21,7 +21,7 @@ rank gets once more, unless it is reduced: that has one slot at each rank.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -213,7 +213,7 @@ def in_chunks(schedule: Schedule, most: int, title: str) -> Chunks:
         for block in blocks:
             begins.append(place[block, source])
             ends.append(_goal(chunks, layout, place, block, target))
-        runs = _runs(begins, ends, most)
+        runs = runs_of(begins, ends, most)
         chunks.transfers += (Transfer(step, source, target, *run, combine) for run in runs)
     return chunks
 
@@ -245,7 +245,15 @@ def _sends(schedule: Schedule, layout: _Layout) -> Iterator[tuple[int, int, int,
         yield int(schedule.step[send]), source, target, sorted(pieces[send]), combine
 
 
-def _runs(begins: list[Slot], ends: list[Slot], most: int) -> list[tuple[Slot, Slot, int]]:
+def slots_from(first: Slot, count: int) -> list[Slot]:
+    """So many slots from the ``first`` on."""
+    buffer, offset = first
+    return [(buffer, place) for place in range(offset, offset + count)]
+
+
+def runs_of(
+    begins: Sequence[Slot], ends: Sequence[Slot], most: int
+) -> list[tuple[Slot, Slot, int]]:
     """Cut slots into runs that are consecutive on both sides: first slots and length of each."""
     runs: list[tuple[Slot, Slot, int]] = []
     for begin, end in sorted(zip(begins, ends, strict=True)):

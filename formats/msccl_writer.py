@@ -21,7 +21,7 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import write_bytes_atomically
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
-from .chunks import Chunks, Slot, Transfer, in_chunks
+from .chunks import Chunks, Slot, Transfer, in_chunks, slots_from
 from .msccl_xml import COLLECTIVES, NOBODY
 
 MOST_STEPS = 256
@@ -108,7 +108,7 @@ class _Writer:
         key = (source, target, NOBODY, channel)
         slots = (transfer.begin, transfer.end, transfer.count)
         self._add_step(key, "s", slots, awaited)
-        for slot in _slots(transfer.begin, transfer.count):
+        for slot in slots_from(transfer.begin, transfer.count):
             self._readers[source, slot].append((key, len(self._blocks[key].steps) - 1))
         return channel
 
@@ -120,7 +120,7 @@ class _Writer:
         kind = "rrc" if transfer.combine else "r"
         slots = (begin, transfer.end, transfer.count)
         self._add_step(key, kind, slots, self._overwrites(transfer))
-        for slot in _slots(transfer.end, transfer.count):
+        for slot in slots_from(transfer.end, transfer.count):
             self._writer[target, slot] = (key, len(self._blocks[key].steps) - 1)
             self._readers[target, slot].clear()
 
@@ -145,7 +145,7 @@ class _Writer:
         if not self._chunks.reduces:
             return {}
         used = self._awaited(transfer.target, transfer.end, transfer.count)
-        for slot in _slots(transfer.end, transfer.count):
+        for slot in slots_from(transfer.end, transfer.count):
             for key, place in self._readers[transfer.target, slot]:
                 used[key] = max(place, used.get(key, 0))
         return used
@@ -153,7 +153,7 @@ class _Writer:
     def _awaited(self, rank: int, first: Slot, count: int) -> dict[Key, int]:
         """The last step, for each threadblock, that writes to slots of a GPU."""
         awaited: dict[Key, int] = {}
-        for slot in _slots(first, count):
+        for slot in slots_from(first, count):
             written = self._writer.get((rank, slot))
             if written is not None:
                 awaited[written[0]] = max(written[1], awaited.get(written[0], 0))
@@ -232,12 +232,6 @@ class _Writer:
                 if step.awaited is not None:
                     tb_awaited, step_awaited = number[step.awaited[0]], step.awaited[1]
                 _set(element, depid=tb_awaited, deps=step_awaited, hasdep=int(step.awaitable))
-
-
-def _slots(first: Slot, count: int) -> list[Slot]:
-    """So many slots from the ``first`` on."""
-    buffer, offset = first
-    return [(buffer, place) for place in range(offset, offset + count)]
 
 
 def _set(element: Any, **attributes: object) -> None:
