@@ -95,7 +95,7 @@ class Execution:
     @property
     def outputs(self) -> list[dict[int, int]]:
         """For each GPU the chunk at each offset of its output that has one."""
-        algorithm, ranks = self._algorithm, range(self._algorithm.ranks)
+        ranks = range(self._algorithm.ranks)
         if self._scatters_in_place:
             own = self.stride // len(ranks)
             places = [range(rank * own, (rank + 1) * own) for rank in ranks]
@@ -103,12 +103,17 @@ class Execution:
                 {place - each.start: self._memory[rank]["i", place] for place in each}
                 for rank, each in enumerate(places)
             ]
-        without = algorithm.collective == CUSTOM and not any(each["o"] for each in algorithm.sizes)
-        output = "i" if without else "o"
+        output = "i" if self.ends_in_inputs else "o"
         return [
             {offset: chunk for (buffer, offset), chunk in memory.items() if buffer == output}
             for memory in self._memory
         ]
+
+    @property
+    def ends_in_inputs(self) -> bool:
+        """Tell whether inputs are outputs, as a custom collective has none."""
+        algorithm = self._algorithm
+        return algorithm.collective == CUSTOM and not any(each["o"] for each in algorithm.sizes)
 
     @property
     def _scatters_in_place(self) -> bool:

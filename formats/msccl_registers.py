@@ -172,10 +172,7 @@ class _Register:
             self._registers.combine[new[0]] = False
             self._registers.later[new[0]] |= self._readers | self._arrived
         else:
-            complaint = (
-                "must send what its gpu has of a result, of which it can have one part alone"
-            )
-            raise RegisterError((readers or new)[0], complaint)
+            raise RegisterError([*readers, *sorted(moves)][0], _TWO_PARTS)
         for move in new:
             self._registers.later[move] |= (self._readers | first) - {move}
         self._arrived.update(new)

@@ -5,8 +5,9 @@
     allreduce        o[p] of every GPU is the sum of all i[p]
     reduce           o[p] of one GPU, the root, is the sum of all i[p]
     reduce_scatter   k = nchunksperloop / ngpus: o[p] of GPU r is the sum of all i[r * k + p]
-    custom           nothing is promised: what stands in an output at the end, and was not there
-                     from the beginning, is owed to its GPU
+    custom           nothing is promised: what stands in an output at the end, and came from
+                     elsewhere at least in part, is owed to its GPU; where no GPU has an output,
+                     so is what stands in an input, but not a sum that all who have it sent on
 
 (Sources: microsoft/msccl-tools, msccl/language/collectives.py; microsoft/msccl,
 src/graph/topo.cc and tuning.cc, which count the chunks of inputs and outputs. Neither has an
@@ -44,7 +45,7 @@ def results_of(algorithm: Algorithm, run: ReducingExecution) -> tuple[int | None
         for output in run.outputs
     ]
     if algorithm.collective == CUSTOM:
-        return None, _delivered(outputs)
+        return None, _delivered(run, outputs)
     promise = _Promise(algorithm, run, outputs)
     if algorithm.collective == Collective.REDUCE:
         root = promise.root()
@@ -105,12 +106,16 @@ class _Promise:
         return xml.refusal(xml.root, f"{xml.root.attrib['coll']}: {wanted}")
 
 
-def _delivered(outputs: list[Output]) -> list[Result]:
+def _delivered(run: ReducingExecution, outputs: list[Output]) -> list[Result]:
     """The results of a custom collective: all that came from elsewhere, at least in part."""
     results: dict[frozenset[int], Result] = {}
+    ends: set[frozenset[int]] = set()
+    sent = {(run.values[number].own, run.values[number].moves) for number in run.moved}
     for rank, output in enumerate(outputs):
         for value in output.values():
             if value.moves:
                 result = results.setdefault(value.chunks, Result(value.chunks))
                 result.values.setdefault(rank, value)
-    return list(results.values())
+                if not run.ends_in_inputs or (value.own, value.moves) not in sent:
+                    ends.add(value.chunks)
+    return [result for chunks, result in results.items() if chunks in ends]
