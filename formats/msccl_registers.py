@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 
-from .msccl_reduction import ReducingExecution
+from .msccl_reduction import ReducingExecution, Value
 from .msccl_results import Result
 from .msccl_xml import NOBODY
 
@@ -69,25 +69,36 @@ def registers_of(run: ReducingExecution, results: list[Result], *, apart: bool) 
     _require_used(run, results)
     groups = _Groups(run, results, apart=apart)
     registers = Registers(groups.blocks, groups.of_move, [True] * len(run.moved))
-    states: defaultdict[tuple[int, int], dict[State, list[int]]]
-    states = defaultdict(lambda: defaultdict(list))
-    for move, number in enumerate(run.moved):
-        value = run.values[number]
-        at = registers.block[move], run.moves.source[run.row[move]]
-        states[at][value.own, value.moves].append(move)
-    for number, block in enumerate(registers.blocks):
-        for rank in block.owed:
-            value = block.result.values[rank]
-            states[number, rank].setdefault((value.own, value.moves), [])
     made: dict[State, int] = {}
     for place, value in enumerate(run.values):
-        made.setdefault((value.own, value.moves), place)
-    for (number, rank), wanted in states.items():
-        chunks = registers.blocks[number].result.chunks
-        own = [chunk for chunk in chunks if run.rank_of(chunk) == rank]
+        made.setdefault(_state(value), place)
+    for (number, rank), wanted in _states(run, registers).items():
+        block = registers.blocks[number]
+        own = [chunk for chunk in block.result.chunks if run.rank_of(chunk) == rank]
         order = sorted(wanted, key=made.__getitem__)
+        if rank in block.owed and order[-1] != _state(block.result.values[rank]):
+            raise RegisterError(wanted[order[-1]][0], _TWO_PARTS)
         _Register(registers, own[0] if own else NOBODY).hold({key: wanted[key] for key in order})
     return registers
+
+
+def _state(value: Value) -> State:
+    return value.own, value.moves
+
+
+def _states(
+    run: ReducingExecution, registers: Registers
+) -> dict[tuple[int, int], dict[State, list[int]]]:
+    """The states that the register of each (block, GPU) must have, each with the moves of it."""
+    states: defaultdict[tuple[int, int], defaultdict[State, list[int]]]
+    states = defaultdict(lambda: defaultdict(list))
+    for move, number in enumerate(run.moved):
+        at = registers.block[move], run.moves.source[run.row[move]]
+        states[at][_state(run.values[number])].append(move)
+    for number, block in enumerate(registers.blocks):
+        for rank in block.owed:
+            states[number, rank].setdefault(_state(block.result.values[rank]), [])
+    return {at: dict(wanted) for at, wanted in states.items()}
 
 
 def _require_used(run: ReducingExecution, results: list[Result]) -> None:
@@ -162,7 +173,10 @@ class _Register:
             self._readers.update(moves)
 
     def _change(self, state: State, readers: list[int]) -> None:
-        """Let moves arrive, so that the register holds a later state."""
+        """Let moves arrive, so that the register holds a later state.
+
+        They come after all that was sent of it before, and so after all that arrived before.
+        """
         (own, moves), (own_before, before) = state, self._state
         new = sorted(moves - before)
         if own == own_before and before < moves and (own != NOBODY or before):
@@ -170,7 +184,6 @@ class _Register:
         elif own == NOBODY and not moves & self._arrived:
             first = {new[0]}
             self._registers.combine[new[0]] = False
-            self._registers.later[new[0]] |= self._readers | self._arrived
         else:
             raise RegisterError([*readers, *sorted(moves)][0], _TWO_PARTS)
         for move in new:

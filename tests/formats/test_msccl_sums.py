@@ -73,6 +73,54 @@ def test_all_kinds_and_steps_give_right_sums(
     assert wrong_nodes(case, case.predicted.memory) == []
 
 
+def late_relay() -> str:
+    """GPU 1 has sent all of its own when it passes on the chunk of GPU 0 to be added at GPU 2."""
+    first = [threadblock(0, 1, -1, 1, step(0, "s", "i0", "s0"))]
+    second = [
+        threadblock(0, 2, -1, 0, step(0, "s", "i1", "o1"), step(1, "s", "i0", "o0")),
+        threadblock(1, 2, 0, 1, step(0, "rcs", "s0", "s0")),
+    ]
+    third = [
+        threadblock(0, -1, 1, 0, step(0, "rrc", "i1", "o1"), step(1, "rrc", "i0", "o0", hasdep=1)),
+        threadblock(1, -1, 1, 1, step(0, "rrc", "o0", "o0", depid=0, deps=1)),
+    ]
+    return algorithm("custom", [first, second, third], "2 2 1", 2)
+
+
+def test_what_replaces_comes_after_all_that_was_sent() -> None:
+    schedule = read(late_relay(), line(3))
+    assert shape(schedule) == ("custom", None, 4, ((2,), (2,)))
+    assert schedule.combine.tolist().count(False) == 1
+    case = case_of(schedule, seed=3)
+    assert wrong_nodes(case, case.predicted.memory) == []
+
+
+def relayed_after() -> str:
+    """GPU 1 has its sum when it passes on a part of it, the chunk of GPU 0, to GPU 2."""
+    first = [
+        threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0")),
+        threadblock(1, 1, -1, 1, step(0, "s", "i0", "s0")),
+    ]
+    waits = step(0, "nop", "i0", "o0", depid=1, deps=0)
+    second = [
+        threadblock(0, 2, -1, 0, step(0, "s", "i0", "o0")),
+        threadblock(1, -1, 0, 0, step(0, "rrc", "i0", "o0", hasdep=1)),
+        threadblock(2, 2, 0, 1, waits, step(1, "rcs", "s0", "s0")),
+    ]
+    third = [
+        threadblock(0, -1, 1, 0, step(0, "r", "i0", "o0", hasdep=1)),
+        threadblock(1, -1, 1, 1, step(0, "rrc", "o0", "o0", depid=0, deps=0)),
+    ]
+    return algorithm("custom", [first, second, third], "1 1 1", 1)
+
+
+def test_a_part_that_passes_a_node_which_has_its_sum_is_kept_apart() -> None:
+    schedule = read(relayed_after(), line(3))
+    assert shape(schedule) == ("custom", None, 4, ((1,), (2,)))
+    case = case_of(schedule, seed=3)
+    assert wrong_nodes(case, case.predicted.memory) == []
+
+
 def test_two_sums_have_other_contributors() -> None:
     blocks = read(two_sums(), mesh((2, 2))).blocks
     assert blocks.contributors == ((2, 3), (0, 1))

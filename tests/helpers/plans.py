@@ -18,7 +18,8 @@ Memory = dict[tuple[str, int], Held]
 class Executor(Generic[Held]):
     """Carries out a plan: operations of threadblocks one by one, as signals and barriers allow.
 
-    With ``turns``, the threadblock whose turn it is is drawn.
+    With ``turns``, the threadblock whose turn it is is drawn. What a threadblock combines must not
+    have been combined by another one since all have met.
     """
 
     def __init__(
@@ -28,6 +29,7 @@ class Executor(Generic[Held]):
         self.signals: defaultdict[tuple[str, int, int], int] = defaultdict(int)
         self.came: defaultdict[tuple[int, int], int] = defaultdict(int)
         self.passed: defaultdict[tuple[int, int], int] = defaultdict(int)
+        self.combined: dict[tuple[int, str, int], tuple[int, int]] = {}
         ready = deque(
             [gpu["id"], block["id"], 0] for gpu in self.gpus for block in gpu["threadblocks"]
         )
@@ -70,7 +72,7 @@ class Executor(Generic[Held]):
             case "copy":
                 self.copies(rank, operation, rank, operation["dst_buff"][0]["type"])
             case "re":
-                self.reduces(rank, operation)
+                self.reduces(rank, block, operation)
             case "barrier":
                 assert operation["num_threadblocks"] == len(gpu["threadblocks"])
                 return self.passes(rank, block)
@@ -94,11 +96,15 @@ class Executor(Generic[Held]):
             chunk = self.memory[rank][begin["type"], begin["index"] + place]
             self.memory[other][buffer, end["index"] + place] = chunk
 
-    def reduces(self, rank: int, operation: dict[str, Any]) -> None:
+    def reduces(self, rank: int, block: int, operation: dict[str, Any]) -> None:
         """Combine chunks of the GPU itself."""
         (end,), sources = operation["dst_buff"], operation["src_buff"]
         assert operation["reduce_op"] == "sum"
         for place in range(end["size"]):
+            now, slot = (block, self.passed[rank, block]), (rank, end["type"], end["index"] + place)
+            other, met = self.combined.get(slot, now)
+            assert other == block or met < now[1], "two combine at once"
+            self.combined[slot] = now
             assert all(each["size"] == end["size"] for each in sources)
             first, *rest = [
                 self.memory[rank][each["type"], each["index"] + place] for each in sources
