@@ -6,7 +6,18 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers.algorithms import algorithm, promises, relayed, ring_all_gather, step, threadblock
+from helpers.algorithms import (
+    algorithm,
+    all_to_all_reduce,
+    chain_reduce,
+    promises,
+    relayed,
+    ring_all_gather,
+    ring_all_reduce,
+    ring_reduce_scatter,
+    step,
+    threadblock,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -276,7 +287,14 @@ def test_larger_ones_too(topology: Topology, tmp_path: Path) -> None:
     assert round_trips(topology, tmp_path) > 0
 
 
-MUTATED = [ring_all_gather(3), relayed()]
+MUTATED = [
+    ring_all_gather(3),
+    relayed(),
+    ring_all_reduce(3),
+    ring_reduce_scatter(3),
+    all_to_all_reduce(3),
+    chain_reduce(3),
+]
 PIECES = [
     "0",
     "-1",
