@@ -179,8 +179,8 @@ _COPYING = (
     *(_on_a_cube(collective, graph) for collective, graph in _CUBE_GRAPHS),
 )
 
-_ONE_WAY = ("nesbt-copies", "chain", "packed-trees", "stream-ring")
-"""What is not turned round: copies, each of which is whole, and what streams always."""
+_ONE_WAY = ("nesbt-copies",)
+"""What is not turned round: copies, each of which is whole."""
 
 _REDUCING = (
     *derived(

@@ -20,13 +20,16 @@ from ...network.route_layers import has_circle, layered_vcs
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import CUSTOM, Blocks
+from .streamed import in_pieces
 
 
 def rooted_all_reduce(reduce: Schedule, broadcast: Schedule) -> Schedule:
     """Bring what ``reduce`` combines at a root to all nodes, by ``broadcast``.
 
-    Both are of the same blocks; custom where they leave nodes out.
+    Both are of the same blocks, which the reduce may have in pieces; custom where they leave nodes
+    out.
     """
+    broadcast = in_pieces(broadcast, len(reduce.blocks) // len(broadcast.blocks))
     whole = reduce.collective == Collective.REDUCE and broadcast.collective != CUSTOM
     name = Collective.ALL_REDUCE if whole else CUSTOM
     owed = tuple(_with(reduce.root, nodes) for nodes in broadcast.blocks.owed)
