@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from ...base.errors import InvalidInput
 from ...base.pieces import offsets_of
 from ...network.route_layers import has_circle, layered_vcs
 from ...schedule.collective import Collective
@@ -45,8 +46,12 @@ def scattered_all_reduce(reduce_scatter: Schedule, all_gather: Schedule, words: 
     """All-reduce of ``words`` words by a reduce-scatter and an all-gather of the same blocks.
 
     They are of as many words for each node, or a word more than some of them need: the last nodes
-    then have a word less, and what is left without words is left out.
+    then have a word less, and what is left without words is left out. Raises
+    :class:`.InvalidInput` for such words where blocks must be equal, as they stream round a ring.
     """
+    if int(all_gather.blocks.words.sum()) > words and all_gather.stream.any():
+        allowed = f"a multiple of {all_gather.topology.interfaces} for {all_gather.algorithm}"
+        raise InvalidInput.of("flits", allowed, words)
     blocks = replace(
         reduce_scatter.blocks,
         owed=(None,) * len(reduce_scatter.blocks),
