@@ -27,6 +27,7 @@ from .halving.minimum import best_sources, minimum_broadcast
 from .halving.rectangle import rectangle_broadcast, rectangle_eyes
 from .request import Request
 from .streaming.chain import chain_broadcast
+from .streaming.combs import combs_all_reduce
 from .streaming.exchange import row_column_all_to_all
 from .streaming.greedy import greedy_all_gather
 from .streaming.rings import (
@@ -231,6 +232,7 @@ _REDUCING = (
         _exchanged(recursive_doubling_partners),
         takes=("operator",),
     ),
+    _all_ports(Collective.ALL_REDUCE, "combs", _to_all(combs_all_reduce), takes=("operator",)),
     Algorithm(
         Collective.ALL_REDUCE, "swing-whole", _exchanged(swing_partners), takes=("operator",)
     ),

@@ -79,6 +79,19 @@ class Moves(NamedTuple):
         begins = (begin + np.flatnonzero(new)).tolist()
         return list(zip(begins, [*begins[1:], end], strict=True))
 
+    def returning(self) -> tuple[IntArray, IntArray]:
+        """The rows by which a block comes back, and for each the one by which it had left.
+
+        What leaves does so as it was before the step; the words that come back are made of those.
+        """
+        jump = np.append(self.ahead, FIRST)
+        first = np.arange(len(self.ahead))
+        for _ in range(int(self.depth.max(initial=0)).bit_length()):
+            first = np.where(jump[first] == FIRST, first, jump[first])
+            jump = np.where(jump[jump] == FIRST, jump, jump[jump])
+        back = np.flatnonzero((self.depth > 0) & (self.source[first] == self.target))
+        return back, first[back]
+
     def numbers(self, ends: IntArray) -> IntArray:
         """Step and pair of each row as one number, for ``source`` or ``target``."""
         pairs = 1 + max(int(self.source.max(initial=0)), int(self.target.max(initial=0)))
