@@ -164,7 +164,7 @@ def _require_one_order(schedule: SendTable, moves: Moves) -> None:
     later = np.maximum(order[1:], order[:-1])
     place = first_broken(schedule, again, moves.send[later])
     if place is not None:
-        one, other = sorted((int(order[place]), int(order[place + 1])))
+        one, other = sorted(order[place : place + 2].tolist(), key=lambda row: int(moves.send[row]))
         node, block = divmod(int(moves.target[other]), len(schedule.blocks))
         name = send_name(schedule, int(moves.send[one]))
         complaint = f"node {node} gets block {block} in the same step by {name}, and one of the"
