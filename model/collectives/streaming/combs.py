@@ -38,7 +38,8 @@ from ...schedule.table import Blocks
 from ..halving.boxes import is_whole_grid
 from .sends import SendList
 
-MOST_GROUPS = 64
+FURTHER = 3
+"""More groups than the best number so far that are tried."""
 
 
 @dataclass(frozen=True)
@@ -107,13 +108,17 @@ def _plan(sides: tuple[int, ...], words: int) -> tuple[list[Step], Numbers]:
         spine = _Sweep(int(sides[1] > 1), 0, max(sides) - 1, combine=True, blocks=(0,), at=0)
         return [[spine]] if spine.hops else [], np.array([words])
     slots = max(sides)
-    most = max(1, min(MOST_GROUPS, words // (2 * slots)))
-    shares = [even_shares(words, 2 * slots * groups) for groups in range(1, most + 1)]
-    plans = [
-        (_steps(sides, groups, lengths), lengths[lengths > 0])
-        for groups, lengths in enumerate(shares, start=1)
-    ]
-    return min(plans, key=lambda plan: _cycles(*plan))
+    least, best = None, 0
+    plan: tuple[list[Step], Numbers] = ([], np.zeros(0, np.int64))
+    for groups in range(1, max(1, words // (2 * slots)) + 1):
+        shares = even_shares(words, 2 * slots * groups)
+        steps = _steps(sides, groups, shares)
+        cycles = _cycles(steps, shares)
+        if least is None or cycles < least:
+            least, best, plan = cycles, groups, (steps, shares[shares > 0])
+        elif groups > best + FURTHER:
+            break
+    return plan
 
 
 def _cycles(steps: list[Step], lengths: Numbers) -> int:
