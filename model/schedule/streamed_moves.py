@@ -77,7 +77,7 @@ class Moves(NamedTuple):
     @staticmethod
     def _runs(new: npt.NDArray[np.bool_], begin: int, end: int) -> list[tuple[int, int]]:
         begins = (begin + np.flatnonzero(new)).tolist()
-        return list(zip(begins, [*begins[1:], end], strict=True))
+        return list(zip(begins, [*begins, end][1:], strict=True))
 
     def returning(self) -> tuple[IntArray, IntArray]:
         """The rows by which a block comes back, and for each the one by which it had left.

@@ -123,11 +123,14 @@ def _plan(sides: tuple[int, ...], words: int) -> tuple[list[Step], Numbers]:
 
 def _cycles(steps: list[Step], lengths: Numbers) -> int:
     """About the cycles of all steps."""
-    per_hop = 1 + STREAM_CYCLES + COMBINED_CYCLES
+    again = STREAM_CYCLES + COMBINED_CYCLES
     return sum(
         STEP_CYCLES
         + COMBINED_CYCLES
-        + max(int(lengths[[*sweep.blocks]].sum()) + per_hop * sweep.hops for sweep in sweeps)
+        + max(
+            int(lengths[[*sweep.blocks]].sum()) + sweep.hops + again * (sweep.hops - 1)
+            for sweep in sweeps
+        )
         for sweeps in steps
     )
 
