@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import InvalidInput
+from ...base.errors import InvalidInput, with_article
 from ...base.pieces import offsets_of
 from ...network.route_layers import has_circle, layered_vcs
 from ...schedule.collective import Collective
@@ -28,9 +28,13 @@ def rooted_all_reduce(reduce: Schedule, broadcast: Schedule) -> Schedule:
     """Bring what ``reduce`` combines at a root to all nodes, by ``broadcast``.
 
     Both are of the same blocks, which the reduce may have in pieces; custom where they leave nodes
-    out.
+    out. Raises :class:`.InvalidInput` where the way back is cut in other blocks than the way there.
     """
-    broadcast = in_pieces(broadcast, len(reduce.blocks) // len(broadcast.blocks))
+    broadcast = in_pieces(broadcast, max(1, len(reduce.blocks) // len(broadcast.blocks)))
+    if not np.array_equal(broadcast.blocks.words, reduce.blocks.words):
+        allowed = "one whose links lead both ways"
+        given = with_article(broadcast.topology.label)
+        raise InvalidInput.of(f"network for {broadcast.algorithm}", allowed, given)
     whole = reduce.collective == Collective.REDUCE and broadcast.collective != CUSTOM
     name = Collective.ALL_REDUCE if whole else CUSTOM
     owed = tuple(_with(reduce.root, nodes) for nodes in broadcast.blocks.owed)

@@ -121,6 +121,12 @@ def test_combs_use_all_links_alike() -> None:
             16,
             "network for combs must be a mesh of one or two axes without ",
         ),
+        (
+            "packed-trees",
+            with_faults(mesh((3, 3)), [4], [(0, 1)]),
+            16,
+            "network for packed-trees must be one whose links lead both ways, not a 3x3 mesh with ",
+        ),
         ("stream-ring", mesh((4, 4)), 60, "flits must be a multiple of 16 for stream-ring, not 60"),
     ],
 )
