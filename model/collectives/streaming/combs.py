@@ -38,6 +38,8 @@ from ...schedule.table import Blocks
 from ..halving.boxes import is_whole_grid
 from .sends import SendList
 
+LARGEST = 1 << 17
+"""Nodes times the longer side times the groups: a quarter of the sends."""
 FURTHER = 3
 """More groups than the best number so far that are tried."""
 
@@ -69,14 +71,17 @@ Step = list[_Sweep]
 def combs_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
     """All-reduce of ``words`` words by ``operator`` on all ports of a mesh.
 
-    Raises :class:`.InvalidInput` for what is no line or mesh of two axes without faults.
+    Raises :class:`.InvalidInput` for what is no line or mesh of two axes without faults, or too
+    large.
     """
     require_range("flits", words, 1)
     sides = (*topology.dims, 1)[:2]
     if not is_whole_grid(topology) or topology.wrapped or len(topology.dims) > 2:
         allowed, given = "a mesh of one or two axes without faults", with_article(topology.label)
         raise InvalidInput.of("network for combs", allowed, given)
-    steps, lengths = _plan(sides, words)
+    size = topology.nodes * max(sides)
+    require_range("nodes for combs times the longer side", size, 1, LARGEST)
+    steps, lengths = _plan(sides, words, max(1, LARGEST // size))
     sends = SendList()
     for number, sweeps in enumerate(steps, start=1):
         for sweep in sweeps:
@@ -102,15 +107,18 @@ def _add(sends: SendList, sides: tuple[int, ...], sweep: _Sweep, step: int) -> N
                 sends.add(step, path, sweep.blocks, stream=True)
 
 
-def _plan(sides: tuple[int, ...], words: int) -> tuple[list[Step], Numbers]:
-    """The steps that are expected to take the fewest cycles, and the words of the blocks."""
+def _plan(sides: tuple[int, ...], words: int, most: int) -> tuple[list[Step], Numbers]:
+    """The steps, of at most so many groups, that are expected to take the fewest cycles.
+
+    With the words of the blocks.
+    """
     if min(sides) == 1:
         spine = _Sweep(int(sides[1] > 1), 0, max(sides) - 1, combine=True, blocks=(0,), at=0)
         return [[spine]] if spine.hops else [], np.array([words])
     slots = max(sides)
     least, best = None, 0
     plan: tuple[list[Step], Numbers] = ([], np.zeros(0, np.int64))
-    for groups in range(1, max(1, words // (2 * slots)) + 1):
+    for groups in range(1, max(1, min(most, words // (2 * slots))) + 1):
         shares = even_shares(words, 2 * slots * groups)
         steps = _steps(sides, groups, shares)
         cycles = _cycles(steps, shares)

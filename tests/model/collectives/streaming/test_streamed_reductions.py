@@ -122,6 +122,12 @@ def test_combs_use_all_links_alike() -> None:
             "network for combs must be a mesh of one or two axes without ",
         ),
         (
+            "combs",
+            mesh((64, 64)),
+            16,
+            "nodes for combs times the longer side must be 1 to 131072, not 262144",
+        ),
+        (
             "packed-trees",
             with_faults(mesh((3, 3)), [4], [(0, 1)]),
             16,
