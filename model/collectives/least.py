@@ -85,6 +85,7 @@ def _least_counts(schedule: Schedule) -> dict[str, int]:
         schedule.root,
         message_words(schedule),
         schedule.port_model,
+        cut=bool(schedule.blocks.words.max() < message_words(schedule)),
     )
     return {
         "steps": found.steps.value,
