@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.drawn_reductions import case_of, wrong_nodes
+from helpers.schedules import Send, build
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.least import schedule_bound
@@ -14,6 +17,7 @@ from eyecast.model.network.faults import draw_faults, with_faults
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.schedule.duration import expected_cycles
 from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import Blocks
 
 FAULTY = with_faults(mesh((5, 5)), draw_faults(mesh((5, 5)), 0.1, seed=1, keep=(0,)))
 
@@ -110,6 +114,32 @@ def test_combs_use_all_links_alike() -> None:
         used = words[words > 0]
         assert used.max() <= most * used.mean()
         assert words.sum() == 2 * (sides[0] * sides[1] - 1) * 128 * max(sides)
+
+
+def test_what_comes_back_needs_no_other_half_of_memory() -> None:
+    """The first node of a line sends its words and gets them back: its row awaits nothing."""
+    schedule = made("all-reduce", "combs", line(4), 32)
+    program = case_of(schedule, 1).program
+    assert program.config.message_words == 32
+    first = np.flatnonzero(program.row_node == 0)
+    assert (program.stream[first] > 0).all()
+    assert program.lead[first].tolist() == program.length[first].tolist() == [32]
+
+
+def test_what_else_is_combined_there_is_not_lost() -> None:
+    """Node 1 sends its words, gets them back, and something else comes: more than one memory."""
+    blocks = Blocks.reduced_to(((1,),), 2, "add")
+    sends = [Send(1, [1, 2]), Send(1, [2, 1]), Send(1, [0, 1])]
+    schedule = replace(
+        build(line(3), sends, blocks, "custom", "all-port"),
+        root=None,
+        combine=np.array([True, False, True]),
+        stream=np.array([False, True, False]),
+    )
+    with pytest.raises(InvalidInput, match="one of the two replaces it"):
+        schedule.check()
+    with pytest.raises(InvalidInput, match="one memory cannot combine them"):
+        case_of(schedule, 1)
 
 
 @pytest.mark.parametrize(
