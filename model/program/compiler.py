@@ -20,9 +20,7 @@ from ..network.operators import Operator, as_operators
 from ..network.port_model import PortModel
 from ..network.routes import segments_of_paths
 from ..schedule.schedule import Schedule
-from ..schedule.streamed_moves import Moves
 from ..schedule.streams import Streams, streams_of
-from .halves import returning_moves
 from .layout import Layout, power_for
 from .program import Program
 from .puts import Puts, puts_of
@@ -187,15 +185,10 @@ def _room(words: int) -> int:
 def _stream_columns(schedule: Schedule, streams: Streams, puts: Puts) -> dict[str, Numbers]:
     """The columns of the puts that say what streams: stream, lead and window."""
     lane, lead = np.zeros((2, schedule.sends), np.int64)
-    port = np.ones(schedule.sends, np.int64)
+    lane[streams.send] = 1
     if schedule.port_model == PortModel.ALL_PORT:
-        port = _ports_in(schedule).astype(np.int64)
-    lane[streams.send], lead[streams.send] = port[streams.feeder], streams.lead
-    if len(streams.send) and schedule.blocks.reduced.any():
-        # What comes back is made of what leaves, all of which is there: a lead of all its words.
-        moves = Moves.of(schedule)
-        back, left = (moves.send[rows] for rows in returning_moves(schedule, moves))
-        lane[left], lead[left] = port[back], schedule.send_words[left]
+        lane[streams.send] = _ports_in(schedule)[streams.feeder]
+    lead[streams.send] = streams.lead
     return {"stream": lane[puts.send], "lead": lead[puts.send], "window": puts.window}
 
 

@@ -53,7 +53,7 @@ class Halves:
         # What streams is sent on as it comes, and not as it was before.
         whole = ~schedule.stream[moves.send]
         sent = (moves.source * _STEPS + moves.step)[whole]
-        back, _ = returning_moves(schedule, moves)
+        back = _returning(schedule, moves)
         come = np.delete(moves.target * _STEPS + moves.step, back)
         sent, come = np.sort(sent), np.sort(come)
         keys = come[_among(come, sent)]
@@ -88,8 +88,8 @@ class Halves:
         return odd
 
 
-def returning_moves(schedule: Schedule, moves: Moves) -> tuple[Numbers, Numbers]:
-    """The moves by which blocks come back to who sent them in the same step, and those that left.
+def _returning(schedule: Schedule, moves: Moves) -> Numbers:
+    """The moves by which blocks come back, in the same step, to who sent them.
 
     They left in no other send than that one, which streams nothing itself, and nothing else comes.
     """
@@ -97,7 +97,7 @@ def returning_moves(schedule: Schedule, moves: Moves) -> tuple[Numbers, Numbers]
     whole = ~schedule.stream[moves.send]
     sent, come = (ends * _STEPS + moves.step for ends in (moves.source, moves.target))
     alone = whole[left] & _once(sent[left], sent[whole]) & _once(come[back], come)
-    return back[alone], left[alone]
+    return back[alone]
 
 
 def _once(numbers: Numbers, others: Numbers) -> Flags:

@@ -106,9 +106,11 @@ class Drawing:
     def _there_and_back(self, step: int) -> None:
         """A message is combined from node to node, and what comes out goes back the same way.
 
-        The first node sends all of its words before any comes back, and waits for none.
+        The first node sends all of its words before any comes back, and waits for none: it streams
+        nothing, or what comes back, with a lead of all its words.
         """
         nodes = self._line()
+        streams = self.draw.random() < 0.5
         length = self.draw.randrange(1, self.half + 1)
         first = self.half * self.draw.randrange(2) + self.draw.randrange(self.half - length + 1)
         ways = [*pairwise(nodes), *pairwise(reversed(nodes))]
@@ -122,8 +124,8 @@ class Drawing:
                 target_address=first,
                 length=length,
                 operator=self._operator(across=False) if number < len(nodes) - 1 else 0,
-                stream=lanes[number - 1],
-                lead=length if number == 0 else 0,
+                stream=lanes[number - 1] if number or streams else 0,
+                lead=length if streams and not number else 0,
             )
 
     def _line(self) -> list[int]:
