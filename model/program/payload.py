@@ -95,11 +95,13 @@ class Payload:
         served = np.zeros(len(memory), dtype=bool)
         whole = np.ones(len(memory), dtype=bool)
         for block, owed in enumerate(self.blocks.owed):
-            for node in everyone if owed is None else owed:
+            nodes = everyone if owed is None else owed
+            served[list(nodes)] = True
+            # A block of no words is never brought, and need have no address.
+            for node in nodes if self.blocks.words[block] else ():
                 words = self.results.get((node, block), self._block(block))
                 address = self.layout.address(node, block)
                 held = memory[node, address : address + len(words)]
-                served[node] = True
                 whole[node] &= bool((held == words).all())
         return served & whole
 
