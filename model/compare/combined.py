@@ -4,7 +4,7 @@ A built-in operator makes the same of all contributions in whatever order, and i
 alone (:mod:`~.program.payload`). One of a user's own may not: sums of floats depend on who is added
 to whom. So the schedule is carried out on words, send by send, as docs/router.md, section 19 says::
 
-    a send carries       what its source holds before the step, or if it streams, with what comes
+    a send carries       what its source holds before the step, or if it streams, once that has come
     at its target        there = operator(there, coming), or coming, if it replaces
 
 Two sends that combine into one block of a node in one step do so word by word as they arrive, that
@@ -30,7 +30,7 @@ from ..program.payload import Payload, Words
 from ..run.packets import packets_of, routed
 from ..run.trace import Trace
 from ..schedule.schedule import Schedule
-from ..schedule.streams import streams_of
+from ..schedule.streamed_moves import FIRST, Moves
 
 Place = tuple[int, int]
 """A node and a block."""
@@ -74,52 +74,48 @@ class _Combining:
 
     def carried_out(self) -> dict[Place, Words]:
         """Carry out all steps; what each node then holds of each block."""
-        schedule = self._schedule
-        streams = streams_of(schedule)
-        feeder = dict(zip(streams.send.tolist(), streams.feeder.tolist(), strict=True))
-        by_step = defaultdict(list)
-        for send, step in enumerate(schedule.step.tolist()):
-            by_step[step].append(send)
-        for step in sorted(by_step):
-            self._carry_out_step(_feeders_first(by_step[step], feeder), feeder)
+        moves = Moves.of(self._schedule)
+        for begin, end in moves.steps():
+            self._carry_out_step(moves, range(begin, end))
         return self._held
 
-    def _carry_out_step(self, sends: Iterable[int], feeder: dict[int, int]) -> None:
-        """Carry out the sends of one step, each block of those that stream behind its feeder's."""
-        before = dict(self._held)
+    def _carry_out_step(self, moves: Moves, rows: Iterable[int]) -> None:
+        """Carry out the moves of one step, which are in the order in which they stream."""
+        before, count = dict(self._held), len(self._schedule.blocks)
         coming: defaultdict[Place, list[tuple[int, Words]]] = defaultdict(list)
-        for send in sends:
-            source, target = int(self._schedule.source[send]), int(self._schedule.target[send])
-            for block in self._blocks(send):
-                fed = send in feeder and block in self._blocks(feeder[send])
-                place, goal = (source, block), (target, block)
-                if fed:
-                    self._held[place] = self._combined(place, before, coming[place])
-                carried = self._held[place] if fed else before[place]
-                coming[goal].append((send, carried))
+        for row in rows:
+            source, block = divmod(int(moves.source[row]), count)
+            if block not in self._operators:
+                continue
+            place = source, block
+            carried = before[place]
+            if moves.ahead[row] != FIRST:
+                # Nothing else comes to who streams, or it is not ahead.
+                carried = self._combined(place, carried, coming[place])
+            goal = int(moves.target[row]) // count, block
+            coming[goal].append((int(moves.send[row]), carried))
         for place, arriving in coming.items():
-            self._held[place] = self._combined(place, before, arriving)
+            self._held[place] = self._combined(place, before.get(place), arriving)
 
     def _combined(
-        self, place: Place, before: dict[Place, Words], arriving: list[tuple[int, Words]]
+        self, place: Place, value: Words | None, arriving: list[tuple[int, Words]]
     ) -> Words:
-        """The value of a block in a node when all of ``arriving`` has come."""
-        if not self._schedule.combine[arriving[0][0]]:
-            return arriving[0][1]
+        """The value of a block in a node when all of ``arriving`` has come to what was there.
+
+        Where one replaces what is there, it is known which comes when, and they are in that order.
+        """
         operator, bits = self._operators[place[1]], self._program.config.flit_width
-        value = before[place]
         coming = np.array([words for _, words in arriving])
-        if len(arriving) > 1:
+        combine = [bool(self._schedule.combine[send]) for send, _ in arriving]
+        if len(arriving) > 1 and all(combine):
             order = self._arrivals(place, [send for send, _ in arriving])
             coming = np.take_along_axis(coming, order, axis=0)
-        for words in coming:
-            value = operator.combine(value, words, bits)
+        for words, combines in zip(coming, combine, strict=True):
+            value = (
+                operator.combine(value, words, bits) if combines and value is not None else words
+            )
+        assert value is not None
         return value
-
-    def _blocks(self, send: int) -> list[int]:
-        begin, end = self._schedule.block_offsets[send : send + 2]
-        carried = self._schedule.block_ids[begin:end].tolist()
-        return [block for block in carried if block in self._operators]
 
     def _arrivals(self, place: Place, sends: list[int]) -> npt.NDArray[np.intp]:
         """Which of ``sends`` is first, second, … in each word of a block: shape (sends, words)."""
@@ -139,17 +135,6 @@ class _Combining:
     @cached_property
     def _cycles(self) -> Cycles:
         return _cycles_of_words(self._program.config, self._predicted)
-
-
-def _feeders_first(sends: list[int], feeder: dict[int, int]) -> list[int]:
-    """``sends`` of one step, each behind its feeder."""
-    ordered: dict[int, None] = {}
-    for send in sends:
-        chain = [send]
-        while (ahead := feeder.get(chain[-1])) is not None and ahead not in (*chain, *ordered):
-            chain.append(ahead)
-        ordered.update(dict.fromkeys(reversed(chain)))
-    return list(ordered)
 
 
 def _lane(schedule: Schedule, send: int) -> int:
