@@ -15,19 +15,27 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from ...base.errors import InvalidInput, with_article
 from ...base.pieces import offsets_of
 from ...network.route_layers import has_circle, layered_vcs
 from ...schedule.carrying import carrying
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import CUSTOM, Blocks
+from .streamed import in_pieces
 
 
 def rooted_all_reduce(reduce: Schedule, broadcast: Schedule) -> Schedule:
     """Bring what ``reduce`` combines at a root to all nodes, by ``broadcast``.
 
-    Both are of the same blocks; custom where they leave nodes out.
+    Both are of the same blocks, which the reduce may have in pieces; custom where they leave nodes
+    out. Raises :class:`.InvalidInput` where the way back is cut in other blocks than the way there.
     """
+    broadcast = in_pieces(broadcast, max(1, len(reduce.blocks) // len(broadcast.blocks)))
+    if not np.array_equal(broadcast.blocks.words, reduce.blocks.words):
+        allowed = "one whose links lead both ways"
+        given = with_article(broadcast.topology.label)
+        raise InvalidInput.of(f"network for {broadcast.algorithm}", allowed, given)
     whole = reduce.collective == Collective.REDUCE and broadcast.collective != CUSTOM
     name = Collective.ALL_REDUCE if whole else CUSTOM
     owed = tuple(_with(reduce.root, nodes) for nodes in broadcast.blocks.owed)
@@ -43,8 +51,12 @@ def scattered_all_reduce(reduce_scatter: Schedule, all_gather: Schedule, words: 
     """All-reduce of ``words`` words by a reduce-scatter and an all-gather of the same blocks.
 
     They are of as many words for each node, or a word more than some of them need: the last nodes
-    then have a word less, and what is left without words is left out.
+    then have a word less, and what is left without words is left out. Raises
+    :class:`.InvalidInput` for such words where blocks must be equal, as they stream round a ring.
     """
+    if int(all_gather.blocks.words.sum()) > words and all_gather.stream.any():
+        allowed = f"a multiple of {all_gather.topology.interfaces} for {all_gather.algorithm}"
+        raise InvalidInput.of("flits", allowed, words)
     blocks = replace(
         reduce_scatter.blocks,
         owed=(None,) * len(reduce_scatter.blocks),
