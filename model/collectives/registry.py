@@ -141,12 +141,8 @@ def _hamiltonian(request: Request) -> Schedule:
 
 
 def _hamiltonian_reduce_scatter(request: Request) -> Schedule:
-    return hamiltonian_reduce_scatter(
-        request.topology,
-        request.words,
-        request.combining,
-        streams=request.block_words is None,
-    )
+    operator, streams = request.combining, request.block_words is None
+    return hamiltonian_reduce_scatter(request.topology, request.words, operator, streams=streams)
 
 
 def _greedy(request: Request) -> Schedule:
