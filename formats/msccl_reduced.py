@@ -52,9 +52,9 @@ def reduction_of(
         if apart:
             say(file, _APART.format(blocks=len(registers.blocks), results=len(results)))
         return schedule
-    xml, error = algorithm.xml, errors[0]
-    if isinstance(error, RegisterError):
-        raise xml.refusal(run.steps[run.row[error.move]].element, error.complaint)
+    xml, first = algorithm.xml, errors[0]
+    if isinstance(first, RegisterError):
+        raise xml.refusal(run.steps[run.row[first.move]].element, first.complaint)
     half = setting.ports is PortModel.HALF_DUPLEX
     raise xml.refusal(xml.root, _IN_A_CIRCLE + half * _NO_EXCHANGE)
 

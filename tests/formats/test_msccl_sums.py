@@ -218,6 +218,10 @@ WRONG = {
         ),
         "<algo>: reduce_scatter: o[0] of gpu 1 must end as the sum of all i[1]",
     ),
+    "sent before it is added to, or after, as luck has it": (
+        all_to_all_reduce(3).replace('depid="1" deps="0"', 'depid="-1" deps="-1"', 1),
+        "<step>: must wait for line 4, which reads o[0] of gpu 0",
+    ),
     "no root": (
         chain_reduce(3).replace('type="rrc"', 'type="r"'),
         "<algo>: reduce: o[0] of one gpu must end as the sum of all i[0]",
