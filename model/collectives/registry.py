@@ -135,6 +135,15 @@ def _from_all(generate: Callable[[Topology, int], Schedule]) -> Callable[[Reques
     return lambda request: generate(request.topology, request.words)
 
 
+def _hamiltonian(request: Request) -> Schedule:
+    # What streams has equal blocks.
+    return hamiltonian(request.topology, request.words, streams=request.block_words is None)
+
+
+def _greedy(request: Request) -> Schedule:
+    return greedy_all_gather(request.topology, request.words, request.block_words)
+
+
 def _to_all(generate: Callable[[Topology, int, str], Schedule]) -> Callable[[Request], Schedule]:
     return lambda request: generate(request.topology, request.words, request.combining)
 
@@ -184,8 +193,8 @@ _COPYING = (
     _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
     Algorithm(Collective.ALL_GATHER, "stream-ring", _from_all(stream_ring)),
     Algorithm(Collective.ALL_TO_ALL, "row-column", _from_all(row_column_all_to_all)),
-    _all_ports(Collective.ALL_GATHER, "hamiltonian", _from_all(hamiltonian)),
-    _all_ports(Collective.ALL_GATHER, "greedy", _from_all(greedy_all_gather)),
+    _all_ports(Collective.ALL_GATHER, "hamiltonian", _hamiltonian),
+    _all_ports(Collective.ALL_GATHER, "greedy", _greedy),
     Algorithm(Collective.ALL_GATHER, "circulant", _from_all(circulant_all_gather)),
     Algorithm(Collective.ALL_GATHER, "swing", _from_all(swing_all_gather)),
     _all_ports(Collective.ALL_GATHER, "trivance", _from_all(trivance_all_gather)),

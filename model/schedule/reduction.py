@@ -227,14 +227,14 @@ class _Values:
         return broken(self.schedule, int(self.moves.send[move[twice]]), what)
 
     def check_whole(self) -> None:
-        """Require that who is owed a block holds a value of all contributions to it."""
+        """Require that who is owed a block of any words holds a value of all contributions."""
         blocks, topology = self.schedule.blocks, self.schedule.topology
         size = np.ones(self.count, np.int64)
         for batch in self.combined:
             made = slice(batch.first, batch.first + batch.left.size)
             size[made] = size[batch.left] + size[batch.right]
         whole = np.bincount(self.origin % len(blocks), minlength=len(blocks))
-        for block in np.flatnonzero(blocks.reduced).tolist():
+        for block in np.flatnonzero(blocks.reduced & (blocks.words > 0)).tolist():
             owed = blocks.owed[block]
             nodes = np.asarray(topology.working_nodes if owed is None else owed, np.int64)
             pair = nodes * len(blocks) + block

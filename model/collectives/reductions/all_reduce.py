@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ...base.errors import InvalidInput, with_article
 from ...base.pieces import offsets_of
 from ...network.route_layers import has_circle, layered_vcs
+from ...schedule.carrying import carrying
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import CUSTOM, Blocks
@@ -117,30 +118,6 @@ def without_empty_blocks(schedule: Schedule) -> Schedule:
     kept = blocks.words > 0
     if kept.all():
         return schedule
-    carried = kept[schedule.block_ids]
-    sends = schedule.block_sends
-    counts = np.bincount(sends[carried], minlength=schedule.sends)
-    sent, lengths = counts > 0, np.diff(schedule.path_offsets)
-    chosen = np.flatnonzero(kept).tolist()
+    made = carrying(schedule, kept)
     number = np.cumsum(kept) - 1
-    _, steps = np.unique(schedule.step[sent], return_inverse=True)
-    return replace(
-        schedule,
-        blocks=Blocks(
-            blocks.owner[kept],
-            tuple(blocks.owed[block] for block in chosen),
-            blocks.words[kept],
-            tuple(blocks.contributors[block] for block in chosen),
-            tuple(blocks.operator[block] for block in chosen),
-        ),
-        step=(steps + 1).astype(np.int32),
-        source=schedule.source[sent],
-        target=schedule.target[sent],
-        path_offsets=offsets_of(lengths[sent]),
-        path_nodes=schedule.path_nodes[np.repeat(sent, lengths)],
-        vcs=schedule.vcs[np.repeat(sent, lengths - 1)],
-        block_offsets=offsets_of(counts[sent]),
-        block_ids=number[schedule.block_ids[carried]],
-        combine=schedule.combine[sent],
-        stream=schedule.stream[sent],
-    )
+    return replace(made, blocks=blocks.some(kept), block_ids=number[made.block_ids])

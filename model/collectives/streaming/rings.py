@@ -119,9 +119,10 @@ def _around(topology: Topology) -> Topology:
     return Topology(topology.kind, topology.dims, topology.neighbor, topology.peer, wrapped=wrapped)
 
 
-def hamiltonian(topology: Topology, words: int) -> Schedule:
+def hamiltonian(topology: Topology, words: int, *, streams: bool = True) -> Schedule:
     """All-gather of ``words`` words from each node on all ports, around cycles of all nodes.
 
+    The cycles turn step by step where windows do not fit, and where ``streams`` are not wanted.
     Raises :class:`.InvalidInput` for a network in which no cycle is known: other than meshes, tori
     and hypercubes without faults of two axes or more, one of them even or with two cycles.
     """
@@ -146,7 +147,7 @@ def _turns_of_cycles(
     count = topology.nodes
     lengths = [length for length in even_shares(words, len(ways)).tolist() if length]
     sends = SendList()
-    whole = len({*lengths}) == 1 and (count * lengths[0]).bit_count() == 1
+    whole = streams and len({*lengths}) == 1 and (count * lengths[0]).bit_count() == 1
     for piece, way in enumerate(ways[: len(lengths)]):
         first = piece * count
         for place, node in enumerate(way):
