@@ -1,0 +1,86 @@
+"""All-to-all by messages that go straight from each node to each other one, without steps.
+
+Every message takes a shortest route, so each link carries what it must and no more: on a mesh the
+links in the middle carry what crosses it, and nothing less will do. The messages are packed into
+time (:mod:`.packing`), each at most once through a port or link at a time; the order at each of
+them is the schedule's, which is timed (:mod:`~model.schedule.timetable`)::
+
+    link in the middle   |0->4 |1->5 |0->5 |3->4 |...      one message behind the other, no barrier
+
+With N nodes of w words a link in the middle of a k x k mesh is busy for k^3 / 4 (w + 1) cycles, one
+of each w + 1 for the header: on 8x8 for 640 cycles if w is 4, and 8,320 if it is 64. Steps that have
+no link in common can be as few as k^3 / 4 (D. S. Scott, "Efficient All-to-All Communication Patterns
+in Hypercube and Mesh Topologies", Proc. 6th Distributed Memory Computing Conference, 1991); here
+they are some more, overlap in time, and serve any network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...base.errors import require_range
+from ...network.port_model import PortModel
+from ...network.route_layers import safe_routes
+from ...network.topology import Topology
+from ...schedule.collective import Collective
+from ...schedule.places import places_of
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
+from .packing import Numbers, Packets, pack, steps_of
+
+MOST_NODES = 512
+MOST_WORDS = 64
+"""Words of a message that is packed as it is: longer ones are packed as if they had so many."""
+ROW_CYCLES = 2
+"""Cycles in which a node reads a timed row, in networks whose addresses are not the largest."""
+TRIES = 12
+PACKED = 60_000
+"""Messages of all tries together, about, but for the first try."""
+
+
+def direct_all_to_all(topology: Topology, words: int) -> Schedule:
+    """All-to-all of ``words`` words from each working node to each other one, on any network.
+
+    Raises :class:`.InvalidInput` for more than 512 working nodes, and where no path leads.
+    """
+    require_range("flits", words, 1)
+    working = topology.working_nodes
+    require_range("nodes for direct", len(working), 2, MOST_NODES)
+    source, target = (column.ravel() for column in np.meshgrid(working, working, indexing="ij"))
+    source, target = source[source != target], target[source != target]
+    made = _in_order(topology, words, source, target)
+    first, place, _, count = places_of(made)
+    packets = Packets(first, place, count, 1 + min(words, MOST_WORDS), ROW_CYCLES)
+    begin = pack(packets, max(1, min(TRIES, PACKED // len(source))))
+    order = np.argsort(begin, kind="stable")
+    ordered = _in_order(topology, words, source[order], target[order])
+    return replace(ordered, step=steps_of(packets, begin)[order])
+
+
+def _in_order(topology: Topology, words: int, source: Numbers, target: Numbers) -> Schedule:
+    """The schedule of messages from ``source`` to ``target``, all in step 1 for now."""
+    path_offsets, path_nodes, vcs = safe_routes(topology, source, target)
+    messages = len(source)
+    return Schedule(
+        topology=topology,
+        collective=Collective.ALL_TO_ALL,
+        algorithm="direct",
+        port_model=PortModel.FULL_DUPLEX,
+        root=None,
+        blocks=Blocks(
+            source.astype(np.int32),
+            tuple((node,) for node in target.tolist()),
+            np.full(messages, words, np.int32),
+        ),
+        step=np.ones(messages, np.int32),
+        source=source.astype(np.int32),
+        target=target.astype(np.int32),
+        path_offsets=path_offsets,
+        path_nodes=path_nodes,
+        vcs=vcs,
+        block_offsets=np.arange(messages + 1),
+        block_ids=np.arange(messages, dtype=np.int32),
+        timed=True,
+    )
