@@ -21,6 +21,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...base.errors import require_range
+from ...base.pieces import offsets_of, ranges
 from ...network.port_model import PortModel
 from ...network.route_layers import safe_routes
 from ...network.topology import Topology
@@ -31,13 +32,13 @@ from ...schedule.table import Blocks
 from .packing import Numbers, Packets, pack, steps_of
 
 MOST_NODES = 512
-MOST_WORDS = 64
+MOST_WORDS = 32
 """Words of a message that is packed as it is: longer ones are packed as if they had so many."""
 ROW_CYCLES = 2
 """Cycles in which a node reads a timed row, in networks whose addresses are not the largest."""
-TRIES = 12
-PACKED = 60_000
-"""Messages of all tries together, about, but for the first try."""
+MOST_TRIES = 24
+TRIED_FLITS = 500_000
+"""Flits that are packed in all tries together, about, but for the first try."""
 
 
 def direct_all_to_all(topology: Topology, words: int) -> Schedule:
@@ -50,17 +51,29 @@ def direct_all_to_all(topology: Topology, words: int) -> Schedule:
     require_range("nodes for direct", len(working), 2, MOST_NODES)
     source, target = (column.ravel() for column in np.meshgrid(working, working, indexing="ij"))
     source, target = source[source != target], target[source != target]
-    made = _in_order(topology, words, source, target)
+    messages, flits = len(source), 1 + min(words, MOST_WORDS)
+    made = _all_in_step_1(topology, words, source, target)
     first, place, _, count = places_of(made)
-    packets = Packets(first, place, count, 1 + min(words, MOST_WORDS), ROW_CYCLES)
-    begin = pack(packets, max(1, min(TRIES, PACKED // len(source))))
+    packets = Packets(first, place, count, flits, ROW_CYCLES)
+    begin = pack(packets, max(1, min(MOST_TRIES, TRIED_FLITS // (flits * messages))))
     order = np.argsort(begin, kind="stable")
-    ordered = _in_order(topology, words, source[order], target[order])
-    return replace(ordered, step=steps_of(packets, begin)[order])
+    nodes, links = np.diff(made.path_offsets)[order], made.distances[order]
+    return replace(
+        made,
+        step=steps_of(packets, begin)[order],
+        source=made.source[order],
+        target=made.target[order],
+        path_offsets=offsets_of(nodes),
+        path_nodes=made.path_nodes[ranges(made.path_offsets[order], nodes)],
+        vcs=made.vcs[ranges(made.path_offsets[order] - order, links)],
+        block_ids=order,
+    )
 
 
-def _in_order(topology: Topology, words: int, source: Numbers, target: Numbers) -> Schedule:
-    """The schedule of messages from ``source`` to ``target``, all in step 1 for now."""
+def _all_in_step_1(
+    topology: Topology, words: int, source: Numbers, target: Numbers
+) -> Schedule:
+    """The schedule of a message from each ``source`` to its ``target``, not packed yet."""
     path_offsets, path_nodes, vcs = safe_routes(topology, source, target)
     messages = len(source)
     return Schedule(
