@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def compile_all_entries(
     chosen: OptionValues, entries: Sequence[Entry], say: Callable[[str], None]
 ) -> dict[str, Compiled]:
-    """Compile all that can be, for one network, by algorithm: with streams, or timed rows, if needed.
+    """Compile all that can be, for one network, with streams or timed rows where needed, by name.
 
     Why the others cannot be compiled is noted.
     """

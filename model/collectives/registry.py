@@ -70,6 +70,10 @@ def _packed_trees(request: Request) -> Schedule:
     return packed_trees_broadcast(request.topology, request.root, request.words)
 
 
+def _row_column(request: Request) -> Schedule:
+    return row_column_all_to_all(request.topology, request.words, all_port=request.all_port)
+
+
 def _direct(request: Request) -> Schedule:
     from .direct.all_to_all import direct_all_to_all  # noqa: PLC0415
 
@@ -174,7 +178,7 @@ _COPYING = (
     _all_ports(Collective.BROADCAST, "packed-trees", _packed_trees),
     _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
     Algorithm(Collective.ALL_GATHER, "stream-ring", _from_all(stream_ring)),
-    Algorithm(Collective.ALL_TO_ALL, "row-column", _from_all(row_column_all_to_all)),
+    Algorithm(Collective.ALL_TO_ALL, "row-column", _row_column, takes=("all_port",)),
     Algorithm(Collective.ALL_TO_ALL, "direct", _direct),
     _all_ports(Collective.ALL_GATHER, "hamiltonian", _from_all(hamiltonian)),
     _all_ports(Collective.ALL_GATHER, "greedy", _from_all(greedy_all_gather)),

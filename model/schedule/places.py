@@ -18,14 +18,13 @@ from .table import SendTable
 class Places(NamedTuple):
     """The places of all sends, in the order in which each passes them.
 
-    Send i has ``place[first[i]:first[i + 1]]``, two more than links; there are ``count`` places,
-    those from ``outs`` on being the ports out of the nodes, in the order of these.
+    Send i has ``place[first[i]:first[i + 1]]``, two more than links, of ``number`` that there are.
+    Ports out of nodes are in the order of the nodes.
     """
 
     first: IntArray
     place: IntArray
-    outs: int
-    count: int
+    number: int
 
 
 def places_of(schedule: SendTable) -> Places:
@@ -39,4 +38,4 @@ def places_of(schedule: SendTable) -> Places:
     place[first[:-1]] = outs + schedule.source
     place[first[1:] - 1] = outs + nodes + schedule.target
     place[on_link] = schedule.links
-    return Places(first, place, outs, outs + 2 * nodes)
+    return Places(first, place, outs + 2 * nodes)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.errors import InvalidInput
 from ..base.loops import compiled_loop
 from ..base.pieces import offsets_of
 from .places import places_of
@@ -36,13 +35,13 @@ def begins(schedule: SendTable, lasting: IntArray, row_cycles: int, hop_cycles: 
     ``row_cycles`` those in which a row of the table is read, and ``hop_cycles`` those of a hop.
     Raises :class:`.ScheduleError` for a send before the one that brings what it carries.
     """
-    first, place, outs, count = places_of(schedule)
-    uses = offsets_of(np.bincount(place, minlength=count))
+    first, place, number = places_of(schedule)
+    uses = offsets_of(np.bincount(place, minlength=number))
     start, end = np.full((2, uses[-1]), NO_CYCLES)
     source, target, there = _holdings(schedule)
     begin = np.full(schedule.sends, NEVER)
     _place(
-        first, place, uses, np.zeros(count, np.int64), start, end,
+        first, place, uses, np.zeros(number, np.int64), start, end,
         schedule.block_offsets, source, target, there, lasting, row_cycles, hop_cycles, begin,
     )  # fmt: skip
     for send in np.flatnonzero(begin == NEVER)[:1].tolist():

@@ -7,11 +7,11 @@ them is the schedule's, which is timed (:mod:`~model.schedule.timetable`)::
 
     link in the middle   |0->4 |1->5 |0->5 |3->4 |...      one message behind the other, no barrier
 
-With N nodes of w words a link in the middle of a k x k mesh is busy for k^3 / 4 (w + 1) cycles, one
-of each w + 1 for the header: on 8x8 for 640 cycles if w is 4, and 8,320 if it is 64. Steps that have
-no link in common can be as few as k^3 / 4 (D. S. Scott, "Efficient All-to-All Communication Patterns
-in Hypercube and Mesh Topologies", Proc. 6th Distributed Memory Computing Conference, 1991); here
-they are some more, overlap in time, and serve any network.
+With w words each a link in the middle of a k x k mesh is busy for k^3 / 4 (w + 1) cycles, one of
+each w + 1 for the header: on 8x8 for 640 cycles if w is 4, and 8,320 if it is 64. Steps in which no
+link is shared can be as few as k^3 / 4 (after D. S. Scott, "Efficient All-to-All Communication
+Patterns in Hypercube and Mesh Topologies", Proc. 6th Distributed Memory Computing Conference,
+1991); here they are some more, but overlap in time, and serve any network.
 """
 
 from __future__ import annotations
@@ -53,26 +53,24 @@ def direct_all_to_all(topology: Topology, words: int) -> Schedule:
     source, target = source[source != target], target[source != target]
     messages, flits = len(source), 1 + min(words, MOST_WORDS)
     made = _all_in_step_1(topology, words, source, target)
-    first, place, _, count = places_of(made)
-    packets = Packets(first, place, count, flits, ROW_CYCLES)
+    first, place, number = places_of(made)
+    packets = Packets(first, place, number, flits, ROW_CYCLES)
     begin = pack(packets, max(1, min(MOST_TRIES, TRIED_FLITS // (flits * messages))))
     order = np.argsort(begin, kind="stable")
     nodes, links = np.diff(made.path_offsets)[order], made.distances[order]
     return replace(
         made,
-        step=steps_of(packets, begin)[order],
+        step=steps_of(packets, begin)[order].astype(np.int32),
         source=made.source[order],
         target=made.target[order],
         path_offsets=offsets_of(nodes),
         path_nodes=made.path_nodes[ranges(made.path_offsets[order], nodes)],
         vcs=made.vcs[ranges(made.path_offsets[order] - order, links)],
-        block_ids=order,
+        block_ids=order.astype(np.int32),
     )
 
 
-def _all_in_step_1(
-    topology: Topology, words: int, source: Numbers, target: Numbers
-) -> Schedule:
+def _all_in_step_1(topology: Topology, words: int, source: Numbers, target: Numbers) -> Schedule:
     """The schedule of a message from each ``source`` to its ``target``, not packed yet."""
     path_offsets, path_nodes, vcs = safe_routes(topology, source, target)
     messages = len(source)

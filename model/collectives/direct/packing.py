@@ -39,14 +39,14 @@ ROOM = 2
 class Packets(NamedTuple):
     """Packets to be packed.
 
-    Packet i has the places ``places[first[i]:first[i + 1]]``, of ``count`` that there are, and
+    Packet i has the places ``places[first[i]:first[i + 1]]``, of ``number`` that there are, and
     occupies each for ``flits`` cycles, its first one, which no other kind of place is, for ``gap``
     cycles more. Packets are in order of that first place.
     """
 
     first: Numbers
     places: Numbers
-    count: int
+    number: int
     flits: int
     gap: int
 
@@ -62,7 +62,7 @@ def steps_of(packets: Packets, begin: Numbers) -> Numbers:
     """A step for each packet, from 1, that rises at each place in the order of ``begin``."""
     step = np.zeros(len(begin), np.int64)
     order = np.argsort(begin, kind="stable")
-    _number(order, packets.first, packets.places, np.zeros(packets.count, np.int64), step)
+    _number(order, packets.first, packets.places, np.zeros(packets.number, np.int64), step)
     return step
 
 
@@ -77,8 +77,8 @@ def _number(order: Numbers, first: Numbers, places: Numbers, last: Numbers, step
 
 def _packed(packets: Packets, seed: int) -> Numbers:
     """The cycles of one try."""
-    first, places, count, flits, gap = packets
-    load = np.bincount(places, minlength=count) * flits
+    first, places, number, flits, gap = packets
+    load = np.bincount(places, minlength=number) * flits
     starts, senders = np.unique(places[first[:-1]], return_counts=True)
     load[starts] += senders * gap
     draw = np.random.default_rng(seed)
@@ -89,7 +89,7 @@ def _packed(packets: Packets, seed: int) -> Numbers:
     cycles = ROOM * int(load.max(initial=0)) + longest
     while True:
         begin = np.full(len(first) - 1, -1)
-        busy = np.zeros((count, cycles), np.bool_)
+        busy = np.zeros((number, cycles), np.bool_)
         lots = draw.random(1 << 16)
         left = senders.copy()
         _fill(

@@ -9,10 +9,19 @@ must cross, are all busy. What several blocks of a node have in common of their 
       |
       '------ all that is for row 1, in pieces -------------> (0,1)       then along the row
 
-The sends are packed into steps greedily, those first whose ports and links have the most left to
-carry. A send waits for all that brings what it carries; of some tries, by other lots, the one with
-the fewest steps is kept. On 8x8 the links in the middle need 32 steps, and 43 are found; a step has
-4 w words for blocks of w, and four packets of w in the second half, whose blocks came one by one.
+On 8x8 the links in the middle need 32 steps. A step has 4 w words for blocks of w, and four packets
+of w in the second half, whose blocks came one by one.
+
+With all ports, links alone are shared. The messages of one line in one direction are intervals, and
+are dealt to as few steps as the busiest link has messages: each, by where it begins, to the first
+step that is free there again. So 32 steps are found, the first ways all before the second::
+
+    step 1    |0 -> 3      |3 ----> 5|5 -> 7|
+    step 2    |0 ---------> 4|4 ---------> 7|
+
+With one port the sends are packed into steps greedily, those first whose ports and links have the
+most left to carry. A send waits for all that brings what it carries; of some tries, by other lots,
+the one with the fewest steps is kept: 43 steps.
 """
 
 from __future__ import annotations
@@ -51,10 +60,11 @@ class _Message:
     after: list[int]
 
 
-def row_column_all_to_all(topology: Topology, words: int) -> Schedule:
-    """All-to-all of ``words`` words from each node to each other one, on a mesh with one port.
+def row_column_all_to_all(topology: Topology, words: int, *, all_port: bool = False) -> Schedule:
+    """All-to-all of ``words`` words from each node to each other one, on a mesh.
 
-    Raises :class:`.InvalidInput` for what is no mesh of two axes without faults, or too large.
+    With one port, or on all ports. Raises :class:`.InvalidInput` for what is no mesh of two axes
+    without faults, or too large.
     """
     require_range("flits", words, 1)
     sides = topology.dims
@@ -63,8 +73,7 @@ def row_column_all_to_all(topology: Topology, words: int) -> Schedule:
         raise InvalidInput.of("network for row-column", allowed, given)
     require_range("nodes for row-column", topology.nodes, 4, MOST_NODES)
     messages = _messages(sides[0], sides[1])
-    tries = (_steps(messages, np.random.default_rng(seed)) for seed in range(TRIES))
-    steps = min(tries, key=max)
+    steps = _coloured_steps(messages) if all_port else _packed_steps(messages)
     order = [pair for message in messages for pair in message.pairs if message.source == pair[0]]
     number = {pair: block for block, pair in enumerate(order)}
     node = {place: place[0] + sides[0] * place[1] for pair in order for place in pair}
@@ -77,7 +86,8 @@ def row_column_all_to_all(topology: Topology, words: int) -> Schedule:
         tuple((node[target],) for _, target in order),
         np.full(len(order), words, np.int32),
     )
-    ports, name = PortModel.FULL_DUPLEX, Collective.ALL_TO_ALL
+    ports = PortModel.ALL_PORT if all_port else PortModel.FULL_DUPLEX
+    name = Collective.ALL_TO_ALL
     return sends.schedule("row-column", topology, name, ports, None, blocks)
 
 
@@ -122,6 +132,41 @@ def _way(source: Place, target: Place) -> list[Place]:
     along, up = int(np.sign(column - x)), int(np.sign(row - y))
     hops = abs(column - x) + abs(row - y)
     return [(x + along * hop, y + up * hop) for hop in range(hops + 1)]
+
+
+def _coloured_steps(messages: Sequence[_Message]) -> list[int]:
+    """The step of each message, the fewest in which no link is shared; second ways after first."""
+    steps = [0] * len(messages)
+    before = 0
+    for second in (False, True):
+        # The end of the last message of each step so far, by line and direction.
+        ends: dict[object, list[int]] = {}
+        some = [number for number, each in enumerate(messages) if bool(each.after) == second]
+        for number in sorted(some, key=lambda each: _interval(messages[each])[1:]):
+            line, begin, end = _interval(messages[number])
+            reached = ends.setdefault(line, [])
+            free = [step for step, last in enumerate(reached) if last <= begin]
+            if not free:
+                free = [len(reached)]
+                reached.append(end)
+            reached[free[0]] = end
+            steps[number] = before + free[0] + 1
+        before = max(map(len, ends.values()))
+    return steps
+
+
+def _interval(message: _Message) -> tuple[object, int, int]:
+    """The line and direction of a message, and from where to where along that it goes."""
+    (x, y), (column, row) = message.source, message.target
+    begin, end, line = (x, column, ("row", y)) if y == row else (y, row, ("column", x))
+    way = 1 if end > begin else -1
+    return (line, way), way * begin, way * end
+
+
+def _packed_steps(messages: Sequence[_Message]) -> list[int]:
+    """The step of each message, so that none shares a port or link; the fewest of some tries."""
+    tries = (_steps(messages, np.random.default_rng(seed)) for seed in range(TRIES))
+    return min(tries, key=max)
 
 
 def _steps(messages: Sequence[_Message], draw: np.random.Generator) -> list[int]:

@@ -73,6 +73,7 @@ def test_cycles_beside_the_bound(made: Schedule, most: float) -> None:
         *(greedy_all_gather(net, 5) for net in (mesh((3, 3)), ring(5), hypercube(3))),
         greedy_all_gather(with_faults(mesh((3, 3)), [4]), 130),
         *(row_column_all_to_all(mesh(sides), 2) for sides in ((4, 4), (3, 2))),
+        *(row_column_all_to_all(mesh(sides), 2, all_port=True) for sides in ((5, 3), (2, 4))),
     ],
     ids=lambda made: f"{made.algorithm}-{made.topology.label}-{made.blocks.words.sum()}",
 )
@@ -99,6 +100,13 @@ def test_trees_share_no_link(topology: Topology, root: int, number: int) -> None
     for tree in trees:
         below = np.delete(np.arange(topology.nodes), root)
         assert (tree.depth[below] == tree.depth[tree.parent[below]] + 1).all()
+
+
+def test_rows_and_columns_on_all_ports_take_as_few_steps_as_the_middle_needs() -> None:
+    # A link in the middle of 8x8 carries 128 blocks, four of them in a step; of 4x4, 16, two.
+    eight, four = (row_column_all_to_all(mesh((n, n)), 64, all_port=True) for n in (8, 4))
+    assert (eight.steps, four.steps) == (32, 8)
+    assert carried_out(four) <= 1.07 * schedule_bound(four).value
 
 
 def test_words_are_cut_so_that_all_end_at_once() -> None:
