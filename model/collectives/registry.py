@@ -26,8 +26,8 @@ from .halving.eye import eye_broadcast, eyes
 from .halving.minimum import best_sources, minimum_broadcast
 from .halving.rectangle import rectangle_broadcast, rectangle_eyes
 from .request import Request
+from .row_column.all_to_all import row_column_all_to_all
 from .streaming.chain import chain_broadcast
-from .streaming.exchange import row_column_all_to_all
 from .streaming.greedy import greedy_all_gather
 from .streaming.rings import hamiltonian, stream_ring
 from .unicast_chain import (
