@@ -77,7 +77,7 @@ def _row_column(request: Request) -> Schedule:
 def _direct(request: Request) -> Schedule:
     from .direct.all_to_all import direct_all_to_all  # noqa: PLC0415
 
-    return direct_all_to_all(request.topology, request.words)
+    return direct_all_to_all(request.topology, request.words, all_port=request.all_port)
 
 
 def _all_ports(collective: str, name: str, generate: Callable[[Request], Schedule]) -> Algorithm:
@@ -179,7 +179,7 @@ _COPYING = (
     _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
     Algorithm(Collective.ALL_GATHER, "stream-ring", _from_all(stream_ring)),
     Algorithm(Collective.ALL_TO_ALL, "row-column", _row_column, takes=("all_port",)),
-    Algorithm(Collective.ALL_TO_ALL, "direct", _direct),
+    Algorithm(Collective.ALL_TO_ALL, "direct", _direct, takes=("all_port",)),
     _all_ports(Collective.ALL_GATHER, "hamiltonian", _from_all(hamiltonian)),
     _all_ports(Collective.ALL_GATHER, "greedy", _from_all(greedy_all_gather)),
     Algorithm(Collective.ALL_GATHER, "circulant", _from_all(circulant_all_gather)),

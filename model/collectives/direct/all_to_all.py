@@ -12,6 +12,9 @@ each w + 1 for the header: on 8x8 for 640 cycles if w is 4, and 8,320 if it is 6
 link is shared can be as few as k^3 / 4 (after D. S. Scott, "Efficient All-to-All Communication
 Patterns in Hypercube and Mesh Topologies", Proc. 6th Distributed Memory Computing Conference,
 1991); here they are some more, but overlap in time, and serve any network.
+
+Networks with a port for every link have no timed rows. There the messages are packed into steps as
+they are into cycles, and only links are shared.
 """
 
 from __future__ import annotations
@@ -41,26 +44,37 @@ TRIED_FLITS = 500_000
 """Flits that are packed in all tries together, about, but for the first try."""
 
 
-def direct_all_to_all(topology: Topology, words: int) -> Schedule:
+def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False) -> Schedule:
     """All-to-all of ``words`` words from each working node to each other one, on any network.
 
-    Raises :class:`.InvalidInput` for more than 512 working nodes, and where no path leads.
+    With one port on a timetable; on all ports in steps. Raises :class:`.InvalidInput` for more than
+    512 working nodes, and where no path leads.
     """
     require_range("flits", words, 1)
     working = topology.working_nodes
     require_range("nodes for direct", len(working), 2, MOST_NODES)
     source, target = (column.ravel() for column in np.meshgrid(working, working, indexing="ij"))
     source, target = source[source != target], target[source != target]
-    messages, flits = len(source), 1 + min(words, MOST_WORDS)
     made = _all_in_step_1(topology, words, source, target)
-    first, place, number = places_of(made)
-    packets = Packets(first, place, number, flits, ROW_CYCLES)
-    begin = pack(packets, max(1, min(MOST_TRIES, TRIED_FLITS // (flits * messages))))
+    flits = 1 if all_port else 1 + min(words, MOST_WORDS)
+    if all_port:
+        first, number = made.path_offsets - np.arange(len(source) + 1), topology.neighbor.size
+        packets = Packets(first, made.links, number, flits, gap=0, hop_cycles=0)
+    else:
+        packets = Packets(*places_of(made), flits, ROW_CYCLES, hop_cycles=1)
+    begin = pack(packets, max(1, min(MOST_TRIES, TRIED_FLITS // (flits * len(source)))))
+    step = begin + 1 if all_port else steps_of(packets, begin)
+    ports = PortModel.ALL_PORT if all_port else PortModel.FULL_DUPLEX
+    return replace(_in_order(made, step, begin), port_model=ports, timed=not all_port)
+
+
+def _in_order(made: Schedule, step: Numbers, begin: Numbers) -> Schedule:
+    """The messages of ``made`` in their steps, in the order in which they begin."""
     order = np.argsort(begin, kind="stable")
     nodes, links = np.diff(made.path_offsets)[order], made.distances[order]
     return replace(
         made,
-        step=steps_of(packets, begin)[order].astype(np.int32),
+        step=step[order].astype(np.int32),
         source=made.source[order],
         target=made.target[order],
         path_offsets=offsets_of(nodes),
@@ -93,5 +107,4 @@ def _all_in_step_1(topology: Topology, words: int, source: Numbers, target: Numb
         vcs=vcs,
         block_offsets=np.arange(messages + 1),
         block_ids=np.arange(messages, dtype=np.int32),
-        timed=True,
     )

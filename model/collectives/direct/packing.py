@@ -2,8 +2,9 @@
 
 A packet is a row of places (the port out of its source, its links, the port into its target); it is
 at the first from the cycle in which it begins, at each further one a cycle later, and at each for
-its F flits. Cycle by cycle the packets that could begin are tried, those first whose places have
-the most left to carry, and that follow at once behind others::
+its F flits. (Where cycles stand for whole steps it is at all of them in the same one.) Cycle by
+cycle the packets that could begin are tried, those first whose places have the most left to carry,
+and that follow at once behind others::
 
     link a     | A A A A A | B B B B B |     | C C C C C |      B follows A at once: no cycle lost
     link b       | A A A A A | B B B B B |
@@ -40,8 +41,8 @@ class Packets(NamedTuple):
     """Packets to be packed.
 
     Packet i has the places ``places[first[i]:first[i + 1]]``, of ``number`` that there are, and
-    occupies each for ``flits`` cycles, its first one, which no other kind of place is, for ``gap``
-    cycles more. Packets are in order of that first place.
+    occupies each for ``flits`` cycles, the first one for ``gap`` cycles more. From one place to the
+    next it takes ``hop_cycles``.
     """
 
     first: Numbers
@@ -49,13 +50,14 @@ class Packets(NamedTuple):
     number: int
     flits: int
     gap: int
+    hop_cycles: int
 
 
 def pack(packets: Packets, tries: int) -> Numbers:
     """The cycle in which each packet begins, shape (packets,), from the best of ``tries``."""
-    sizes = np.diff(packets.first)
+    way = np.diff(packets.first) * packets.hop_cycles
     found = [_packed(packets, seed) for seed in range(tries)]
-    return min(found, key=lambda begin: int((begin + sizes).max(initial=0)))
+    return min(found, key=lambda begin: int((begin + way).max(initial=0)))
 
 
 def steps_of(packets: Packets, begin: Numbers) -> Numbers:
@@ -77,15 +79,15 @@ def _number(order: Numbers, first: Numbers, places: Numbers, last: Numbers, step
 
 def _packed(packets: Packets, seed: int) -> Numbers:
     """The cycles of one try."""
-    first, places, number, flits, gap = packets
+    first, places, number, flits, gap, hop_cycles = packets
     load = np.bincount(places, minlength=number) * flits
-    starts, senders = np.unique(places[first[:-1]], return_counts=True)
+    origin = places[first[:-1]]
+    starts, senders = np.unique(origin, return_counts=True)
     load[starts] += senders * gap
     draw = np.random.default_rng(seed)
-    node = np.repeat(np.arange(len(starts)), senders)
-    waiting = np.lexsort((draw.random(len(node)), node))
+    waiting = np.lexsort((draw.random(len(origin)), origin))
     look = max(8, LOOKED_AT // max(len(starts), 1))
-    longest = int(np.diff(first).max(initial=0)) + flits + gap
+    longest = int(np.diff(first).max(initial=0)) * hop_cycles + flits + gap + 1
     cycles = ROOM * int(load.max(initial=0)) + longest
     while True:
         begin = np.full(len(first) - 1, -1)
@@ -93,8 +95,8 @@ def _packed(packets: Packets, seed: int) -> Numbers:
         lots = draw.random(1 << 16)
         left = senders.copy()
         _fill(
-            first, places, flits, gap, offsets_of(senders), waiting.copy(), left, look, lots,
-            load.astype(np.float64), busy, longest, begin,
+            first, places, flits, gap, hop_cycles, offsets_of(senders), waiting.copy(), left, look,
+            lots, load.astype(np.float64), busy, longest, begin,
         )  # fmt: skip
         if not left.any():
             return begin
@@ -106,6 +108,7 @@ def _value(
     first: Numbers,
     places: Numbers,
     flits: int,
+    hop_cycles: int,
     packet: int,
     cycle: int,
     weight: npt.NDArray[np.float64],
@@ -125,7 +128,7 @@ def _value(
         if busy[place, at + flits]:
             share *= CLOSE
         value += share
-        at += 1
+        at += hop_cycles
     return value
 
 
@@ -134,15 +137,16 @@ def _occupy(
     places: Numbers,
     flits: int,
     gap: int,
+    hop_cycles: int,
     cycle: int,
     load: npt.NDArray[np.float64],
     busy: npt.NDArray[np.bool_],
 ) -> None:
     """Let a packet with these ``places`` begin in ``cycle``."""
     for hop, place in enumerate(places):
-        last = cycle + hop + flits + (gap if hop == 0 else 0)
-        busy[place, cycle + hop : last] = True
-        load[place] -= last - cycle - hop
+        at, taken = cycle + hop * hop_cycles, flits + (gap if hop == 0 else 0)
+        busy[place, at : at + taken] = True
+        load[place] -= taken
 
 
 @compiled
@@ -151,6 +155,7 @@ def _fill(
     places: Numbers,
     flits: int,
     gap: int,
+    hop_cycles: int,
     of_node: Numbers,
     waiting: Numbers,
     left: Numbers,
@@ -176,7 +181,7 @@ def _fill(
                 continue
             for turn in range(min(look, left[node])):
                 at = here + (cycle + turn) % left[node]
-                value = _value(first, places, flits, waiting[at], cycle, weight, busy)
+                value = _value(first, places, flits, hop_cycles, waiting[at], cycle, weight, busy)
                 if value >= 0:
                     drawn = (drawn + 1) % len(lots)
                     ready[found], worth[found] = at, value * (1 - LOTS * lots[drawn])
@@ -184,8 +189,9 @@ def _fill(
         for candidate in np.argsort(-worth[:found]):
             at = ready[candidate]
             packet = waiting[at]
-            if _value(first, places, flits, packet, cycle, weight, busy) >= 0:
-                _occupy(places[first[packet] : first[packet + 1]], flits, gap, cycle, load, busy)
+            if _value(first, places, flits, hop_cycles, packet, cycle, weight, busy) >= 0:
+                way = places[first[packet] : first[packet + 1]]
+                _occupy(way, flits, gap, hop_cycles, cycle, load, busy)
                 begin[packet] = cycle
                 node = np.searchsorted(of_node, at, side="right") - 1
                 left[node] -= 1

@@ -15,6 +15,7 @@ from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import draw_faults, with_faults
 from eyecast.model.network.named_graphs import de_bruijn
+from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.schedule.duration import expected_cycles
@@ -22,9 +23,10 @@ from eyecast.model.schedule.duration import expected_cycles
 FAULTY = with_faults(mesh((5, 4)), draw_faults(mesh((5, 4)), 3 / 20, seed=1))
 
 
-def cycles(topology: Topology, words: int) -> int:
+def cycles(topology: Topology, words: int, *, all_port: bool = False) -> int:
     """The cycles of an all-to-all; all must have got all, and no flit waited."""
-    made = direct_all_to_all(topology, words)
+    made = direct_all_to_all(topology, words, all_port=all_port)
+    assert (made.timed, made.port_model == PortModel.ALL_PORT) == (not all_port, all_port)
     made.check()
     case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=1)
     assert case.predicted.finished
@@ -49,6 +51,11 @@ def test_cycles_on_meshes(side: int, words: int, most: int) -> None:
 )
 def test_any_network(topology: Topology) -> None:
     assert cycles(topology, 3) > 0
+    assert cycles(topology, 3, all_port=True) > 0
+
+
+def test_all_ports_are_near_the_bound() -> None:
+    assert cycles(torus((4, 4, 4)), 64, all_port=True) <= 1.3 * 32 * 64
 
 
 def test_what_is_expected_is_what_comes_where_a_header_is_one_flit() -> None:
@@ -73,7 +80,7 @@ def test_no_place_is_taken_twice() -> None:
         for source in np.sort(draw.integers(sources, size=150))
     ]
     first = np.cumsum([0, *map(len, rows)])
-    begin = pack(Packets(first, np.concatenate(rows), 49, flits, gap), 2)
+    begin = pack(Packets(first, np.concatenate(rows), 49, flits, gap, hop_cycles=1), 2)
     assert begin.min() == 0
     taken: set[tuple[int, int]] = set()
     for row, cycle in zip(rows, begin.tolist(), strict=True):
@@ -84,7 +91,7 @@ def test_no_place_is_taken_twice() -> None:
 
 
 def test_steps_rise_at_each_place_in_the_order_of_the_cycles() -> None:
-    packets = Packets(np.array([0, 2, 4, 6]), np.array([0, 2, 0, 3, 1, 3]), 4, 1, 0)
+    packets = Packets(np.array([0, 2, 4, 6]), np.array([0, 2, 0, 3, 1, 3]), 4, 1, 0, 1)
     assert steps_of(packets, np.array([5, 0, 1])).tolist() == [2, 1, 2]
 
 
