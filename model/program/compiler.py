@@ -25,7 +25,7 @@ from .layout import Layout, power_for
 from .program import Program
 from .puts import Puts, puts_of
 from .table import NO_START, Numbers
-from .timed import require_timed_rows, timed
+from .timed import require_no_other, require_timed_rows, timed
 
 
 def compile_schedule(
@@ -139,6 +139,7 @@ def make_room(
     """
     steps, vcs = config.steps, config.vcs
     streams = config.streams or any(schedule.stream.any() for schedule in schedules)
+    require_no_other(config, schedules)
     timed_rows = config.timed_rows or any(schedule.timed for schedule in schedules)
     if "steps" not in fixed:
         steps = max([steps, *(each.steps for each in schedules if not each.timed)])

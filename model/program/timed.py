@@ -6,6 +6,7 @@ flit waits for another, each word is there when the row begins that sends it on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,25 @@ from ..base.pieces import offsets_of
 from ..network.config import NetworkConfig
 from .table import ADDITIONS
 
-_OF_ROWS = ("source_address", "target_address", "length", "continued", "route", *ADDITIONS)
-"""Columns of rows that a timetable leaves as they are, but for their order."""
-
 if TYPE_CHECKING:
     from ..schedule.schedule import Schedule
     from .program import Program
+
+_OF_ROWS = ("source_address", "target_address", "length", "continued", "route", *ADDITIONS)
+"""Columns of rows that a timetable leaves as they are, but for their order."""
+_NOT_TIMED = ("contention_free", "all_port", "programs", "operators", "streams")
+"""Parameters of networks that have no timed rows."""
+
+
+def require_no_other(config: NetworkConfig, schedules: Sequence[Schedule]) -> None:
+    """Raise :class:`.InvalidInput` where a schedule is timed, and ``config`` can have no timed rows.
+
+    The first of ``schedules`` that is timed is named.
+    """
+    for schedule in (schedule for schedule in schedules if schedule.timed):
+        for name in (name for name in _NOT_TIMED if getattr(config, name)):
+            allowed = f"left out with {schedule.algorithm}, whose rows are timed"
+            raise InvalidInput.of(name.replace("_", " "), allowed, "given")
 
 
 def require_timed_rows(config: NetworkConfig) -> None:

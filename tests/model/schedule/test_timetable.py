@@ -123,9 +123,22 @@ def test_any_schedule_is_carried_out_as_reckoned(
         ),
     ],
 )
-def test_networks_that_cannot_are_refused(parameters: dict[str, Any], words: str) -> None:
+def test_networks_without_timed_rows_are_refused(parameters: dict[str, Any], words: str) -> None:
     request = Request(topology=mesh((2, 2)), words=1, source=0)
     made = on_timetable(find_algorithm("broadcast", "eye").generate(request))
     with pytest.raises(InvalidInput) as caught:
         Compiled.of(made, NetworkConfig(topology=made.topology, **parameters))
     assert str(caught.value) == words
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"contention_free": True}, {"streams": True}, {"programs": 1}]
+)
+def test_networks_that_have_no_timed_rows_are_refused(parameters: dict[str, Any]) -> None:
+    request = Request(topology=mesh((2, 2)), words=1, source=0)
+    made = on_timetable(find_algorithm("broadcast", "eye").generate(request))
+    (name,) = parameters
+    with pytest.raises(InvalidInput) as caught:
+        compile_certified(made, parameters)
+    allowed = "must be left out with eye, whose rows are timed, not given"
+    assert str(caught.value) == f"{name.replace('_', ' ')} {allowed}"
