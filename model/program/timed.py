@@ -28,9 +28,9 @@ _NOT_TIMED = ("contention_free", "all_port", "programs", "operators", "streams")
 
 
 def require_no_other(config: NetworkConfig, schedules: Sequence[Schedule]) -> None:
-    """Raise :class:`.InvalidInput` where a schedule is timed, and ``config`` can have no timed rows.
+    """Raise :class:`.InvalidInput` where a schedule is timed and a network has no room for that.
 
-    The first of ``schedules`` that is timed is named.
+    ``config`` may have what does not go with timed rows; the first such parameter is named.
     """
     for schedule in (schedule for schedule in schedules if schedule.timed):
         for name in (name for name in _NOT_TIMED if getattr(config, name)):
