@@ -131,9 +131,11 @@ def hamiltonian(topology: Topology, words: int, *, streams: bool = True) -> Sche
     return sends.schedule("hamiltonian", topology, name, PortModel.ALL_PORT, None, blocks)
 
 
-def hamiltonian_reduce_scatter(topology: Topology, words: int, operator: str) -> Schedule:
+def hamiltonian_reduce_scatter(
+    topology: Topology, words: int, operator: str, *, streams: bool = True
+) -> Schedule:
     """Reduce-scatter by ``operator`` of ``words`` words for each node, as :func:`hamiltonian`."""
-    sends, owners, lengths = _turns_of_cycles(topology, words, combine=True, streams=True)
+    sends, owners, lengths = _turns_of_cycles(topology, words, combine=True, streams=streams)
     blocks, name = _one_each(owners, lengths, operator), Collective.REDUCE_SCATTER
     return sends.schedule("hamiltonian", topology, name, PortModel.ALL_PORT, None, blocks)
 
