@@ -19,6 +19,7 @@ from ..model.base.errors import InvalidInput
 from ..model.network import faults, neighbor_table, topology, topology_file
 from ..model.network.config import NetworkConfig
 from ..model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
+from ..model.network.operators import Operator
 from ..model.network.topology import Topology, hypercube, line, ring
 from ..model.program import file as program_file
 from ..model.program.program import Program
@@ -53,6 +54,7 @@ write_schedule = checked(schedule_file.write_schedule)
 __all__ = [
     "InvalidInput",
     "NetworkConfig",
+    "Operator",
     "Program",
     "Schedule",
     "ScheduleError",

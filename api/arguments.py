@@ -15,6 +15,7 @@ import numpy as np
 
 from ..model.base.errors import InvalidInput, one_of
 from ..model.network.config import NetworkConfig
+from ..model.network.operators import Operator
 from ..model.network.topology import Topology
 from ..model.program.program import Program
 from ..model.schedule.schedule import Schedule
@@ -113,6 +114,10 @@ KINDS: Mapping[str, Kind] = {
     "made": _SCHEDULE,
     "neighbor": Kind("a list of neighbours for each node", _are(_are(_is_integer))),
     "network": _NETWORK,
+    "operator": Kind(
+        "the name of an operator, or an Operator",
+        lambda value: isinstance(value, str | Operator),
+    ),
     "part": _NUMBER,
     "path": _PATH,
     "paths": Several(_PATH.words, _PATH.holds),

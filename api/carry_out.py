@@ -16,6 +16,7 @@ import numpy as np
 from ..model.base.errors import InvalidInput
 from ..model.base.files import require_writable
 from ..model.network.config import TIMINGS, Timing
+from ..model.network.operators import Operator
 from ..model.network.topology import Topology
 from ..model.program.certified import compile_certified
 from ..model.program.program import Program
@@ -122,6 +123,7 @@ def compare(
     collective: str = Collective.BROADCAST,
     algorithms: Iterable[str] | None = None,
     flits: int = 16,
+    operator: str | Operator | None = None,
     block_words: Sequence[int] | Sequence[Sequence[int]] | None = None,
     groups: Groups | None = None,
     **parameters: Any,
@@ -146,7 +148,7 @@ def compare(
     entries = []
     for name in names:
         try:
-            made = schedule(network, name, flits=flits, **what)
+            made = schedule(network, name, flits=flits, operator=operator, **what)
         except InvalidInput:
             continue
         entries.append(entry := Entry(replace(made, algorithm=name)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.base.errors import InvalidInput, require_range
+from ..model.base.errors import InvalidInput, one_of, require_range
 from ..model.base.pieces import offsets_of
 from ..model.collectives.block_words import as_block_words
 from ..model.collectives.group_file import Group
@@ -17,6 +17,7 @@ from ..model.collectives.notes import landmarks
 from ..model.collectives.registry import algorithms_for, find_algorithm
 from ..model.collectives.request import Ports, Request
 from ..model.network.faults import draw_faults, with_faults
+from ..model.network.operators import BUILT_IN, Operator
 from ..model.network.topology import Topology
 from ..model.schedule.builder import one_block_schedule
 from ..model.schedule.collective import Collective
@@ -55,7 +56,7 @@ def schedule(
     ports: str = Ports.ONE,
     packet: int | None = None,
     partial: bool = False,
-    operator: str | None = None,
+    operator: str | Operator | None = None,
     block_words: Sequence[int] | Sequence[Sequence[int]] | None = None,
     groups: Groups | None = None,
 ) -> Schedule:
@@ -78,7 +79,9 @@ def schedule(
     partial
         Serve the nodes that can be reached, where some cannot.
     operator
-        What a reduction combines by; None for add, for and in a barrier, and for what only copies.
+        What a reduction combines by: a built-in operator's name, or an :class:`.Operator` of your
+        own, which :func:`.predict` and :func:`.verify` then have in ``operators``. None for add,
+        for and in a barrier, and for what only copies.
     block_words
         Words of unequal blocks: a number for each node, in an all-to-all a row for each source with
         a number for each target, and 0 for who takes no part. None where all blocks have ``flits``.
@@ -97,6 +100,7 @@ def schedule(
     require_range("flits", flits, 1)
     root = None if source is None else node_number(network, source, "source")
     words = None if block_words is None else as_block_words(block_words)
+    combining = _operator_name(operator)
 
     def make(topology: Topology, group: Group, _place: int = 0) -> Schedule:
         request = Request(
@@ -108,7 +112,7 @@ def schedule(
             all_port=ports == Ports.ALL,
             duplex=Ports(ports).duplex,
             packet=packet,
-            operator=operator,
+            operator=combining,
             block_words=group.block_words,
         )
         return _made(group.algorithm or algorithm, group.collective or collective, request)
@@ -125,6 +129,13 @@ def _made(algorithm: str, collective: str, request: Request) -> Schedule:
     made = find_algorithm(collective, algorithm).generate(request)
     made.check()
     return made
+
+
+def _operator_name(operator: str | Operator | None) -> str | None:
+    """Find the name of an operator; refused if it is neither built in nor an own one."""
+    if isinstance(operator, str) and operator not in BUILT_IN:
+        raise InvalidInput.of("operator", f"{one_of(BUILT_IN)}, or an Operator", repr(operator))
+    return operator.name if isinstance(operator, Operator) else operator
 
 
 def _best(collective: str, request: Request) -> Schedule:

@@ -31,6 +31,7 @@ from .verilog import (
     Tiles,
     fast_verilog,
     network_verilog,
+    own_operators_text,
     require_convertible,
     verilator_control,
 )
@@ -104,7 +105,8 @@ def build_simulator(
     options = [*VERILATOR_OPTIONS, *more]
     tools = [*tool_versions(), json.dumps([*options, waves])]
     description = json.dumps(network_to_json(config), sort_keys=True)
-    parts = [description, f"trace {trace}", source_digest(*BUILT_FROM), version("amaranth"), *tools]
+    sources = source_digest(*BUILT_FROM), own_operators_text(config)
+    parts = [description, f"trace {trace}", *sources, version("amaranth"), *tools]
     text = None
     if verilog is not None:
         text = verilog(config)

@@ -28,7 +28,11 @@ The time of the conversion, about a minute there, and its memory rise with the s
 
 
 def require_convertible(config: NetworkConfig) -> None:
-    """Raise :class:`InvalidInput` for a network whose routers are too large to be converted."""
+    """Raise :class:`InvalidInput` for routers too large to be converted, and for no component."""
+    for operator in config.operators:
+        if not operator.built_in and operator.component is None:
+            allowed = "given with its component, for hardware"
+            raise InvalidInput.of(f"operator {operator.name}", allowed, "without")
     ports, vcs = config.topology.ports, config.vcs
     if ports * vcs > MOST_BUFFERS:
         allowed = f"at most {MOST_BUFFERS} for hardware"
@@ -87,6 +91,15 @@ def fast_verilog(config: NetworkConfig) -> str:
     division = Division()
     division.add(Network(config, tiles_together=True), TOP_MODULE)
     return "\n".join([_HEAD, *module_texts(division).values(), tiles_verilog(config)])
+
+
+def own_operators_text(config: NetworkConfig) -> str:
+    """The Verilog of all operators of users' own, of which a network's file has only the names."""
+    division = Division()
+    for place, operator in enumerate(config.operators):
+        if operator.component is not None:
+            division.add(operator.component(config.flit_width), f"operator_{place}")
+    return "\n".join(module_texts(division).values())
 
 
 class Tiles(enum.Enum):

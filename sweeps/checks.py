@@ -16,10 +16,11 @@ from ..model.collectives.registry import algorithms_for, find_algorithm
 from ..model.collectives.request import Ports
 from ..model.network.config import MOST_MEMORY_WORDS, PARAMETERS, Timing
 from ..model.network.kinds import GRAPH
+from ..model.network.operators import BUILT_IN, as_operators
 from ..model.network.topology import Topology
 from ..model.network.topology_file import topology_to_json
 from ..model.network.words import SizeLimit, node_in_words
-from ..model.schedule.collective import ROOTLESS, Collective
+from ..model.schedule.collective import REDUCTIONS, ROOTLESS, Collective
 from ..model.traffic.traffic import LARGEST_CYCLES, PATTERNS
 from .file import Grid
 from .layout import ALL, COLLECTIVE, DRAWN, HARDWARE, PARAMETER_NAMES, PLACES, SATURATION
@@ -52,6 +53,7 @@ def check_grids(grids: Iterable[Grid], folder: Path) -> dict[str, dict[str, obje
             require_statistics()
         if grid.kind == COLLECTIVE:
             _check_algorithms(grid)
+            _check_operators(grid)
             _check_ends(grid, networks.values())
     return graphs
 
@@ -82,6 +84,13 @@ def _check_algorithms(grid: Grid) -> None:
                     find_algorithm(collective, algorithm)
             except InvalidInput as error:
                 raise InvalidInput(f"{grid.place}.{error}") from error
+
+
+def _check_operators(grid: Grid) -> None:
+    """Refuse an operator beside a collective that combines nothing."""
+    for collective in grid.axes["collective"]:
+        if collective not in REDUCTIONS and set(grid.axes["operator"]) != {None}:
+            raise InvalidInput(f"{grid.place}.operator must be left out with {collective}")
 
 
 def _check_ends(grid: Grid, networks: Iterable[Topology]) -> None:
@@ -153,11 +162,20 @@ def _collective(parameter: str, value: Any) -> None:
         raise InvalidInput(f"{parameter}{str(error).removeprefix('collective')}") from error
 
 
+def _operators(parameter: str, value: Any) -> None:
+    try:
+        as_operators(value)
+    except InvalidInput as error:
+        raise InvalidInput(f"{parameter}{str(error).removeprefix('operators')}") from error
+
+
 _CHECKS: dict[str, Check] = {
     "random_faults": _between(0, 1, "0 to less than 1", below=True),
     "seed": _within(0, _LARGEST_SEED),
     "collective": _collective,
     "flits": _within(1, _MOST_FLITS),
+    "operator": _named(BUILT_IN),
+    "operators": _operators,
     "ports": _named(each.value for each in Ports),
     "timing": _named(Timing),
     "on": _named(PLACES),

@@ -75,6 +75,7 @@ def _schedule(values: dict[str, Any]) -> Schedule:
         targets=_targets(topology, values),
         all_port=ports == Ports.ALL,
         duplex=ports.duplex,
+        operator=values["operator"],
     )
     made = find_algorithm(values["collective"], values["algorithm"]).generate(request)
     made.check()

@@ -87,6 +87,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         ("source", _TEXT | None, None),
         ("targets", _TEXT | None, None),
         ("flits", _INTEGER, 16),
+        ("operator", _TEXT | None, None),
         ("ports", _TEXT, Ports.ONE.value),
         *_parameters(for_traffic=False),
         ("timing", _TEXT, Timing.BARRIER.value),

@@ -20,8 +20,8 @@ _ROOM = ("message_words", "table_words", "step_numbers", "configuration", "nodes
 _HARDWARE = tuple(name for name in NETWORK if name not in _ROOM)
 _OF_LOADS = ("network", *_FAULTS, "pattern", "packet_flits", "back_pressure", *_HARDWARE, "on")
 _WAYS = ("algorithm", "ports", "timing", *_HARDWARE, "on")
-_OF_COLLECTIVES = ("network", *_FAULTS, "collective", *_WAYS)
-_WORK = ("network", *_FAULTS, "collective", "flits")
+_OF_COLLECTIVES = ("network", *_FAULTS, "collective", "operator", *_WAYS)
+_WORK = ("network", *_FAULTS, "collective", "operator", "flits")
 
 
 class LoadPoint(NamedTuple):
@@ -127,7 +127,9 @@ def _naming(rows: Sequence[Row], names: Sequence[str]) -> Callable[[Row], str]:
     varied = [name for name in names if len({row[name] for row in rows}) > 1]
 
     def name_of(row: Row) -> str:
-        return ", ".join(filter(None, (_words(name, row[name]) for name in varied)))
+        words = filter(None, (_words(name, row[name]) for name in varied))
+        # An operator that was asked for is often the only one of its network.
+        return ", ".join(dict.fromkeys(words))
 
     return name_of
 

@@ -13,7 +13,7 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name
 from .checks import check_grids
 from .file import Grid, folder_of, read_sweep
-from .layout import COLLECTIVE, HARDWARE, PARAMETER_NAMES, Row
+from .layout import HARDWARE, PARAMETER_NAMES, Row
 from .points import Point, points_of, require_count, sources
 from .run import Done, run_points
 from .table import COLUMNS
@@ -56,8 +56,8 @@ def groups_of(points: Sequence[Point]) -> list[list[Point]]:
             names = ("network", "faulty_nodes", "faulty_links", "random_faults", *PARAMETER_NAMES)
             asked = [point.values.get(name) for name in names]
             drawn = point.values["seed"] if point.values["random_faults"] else None
-            ports = point.values["ports"] if point.kind == COLLECTIVE else None
-            together = (point.kind, *asked, drawn, ports)
+            needed = [point.values.get(name) for name in ("ports", "operator")]
+            together = (point.kind, *asked, drawn, *needed)
         groups.setdefault(together, []).append(point)
     return list(groups.values())
 

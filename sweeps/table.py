@@ -23,7 +23,7 @@ COLUMNS: dict[str, type] = {
     **{"on": str, "network": str, "faulty_nodes": str, "faulty_links": str},
     **{"random_faults": float, "seed": int},
     **{"collective": str, "algorithm": str, "source": str, "targets": str, "flits": int},
-    **{"ports": str, "timing": str},
+    **{"operator": str, "ports": str, "timing": str},
     **{"pattern": str, "rate": float, "packet_flits": int, "back_pressure": float},
     **{COLUMN_OF["cycles"]: int, "precision": float},
     **NETWORK,

@@ -22,6 +22,7 @@ from ...model.network.config import NetworkConfig
 from ...model.network.config_file import network_to_json
 from ...rtl.network import TILE_MODULE
 from ...sim.cache import NETWORK_SOURCES, cached_folder, digest, network_words, source_digest
+from ...sim.verilog import own_operators_text
 from ..registry import Board
 from ..resources import (
     Resource,
@@ -253,6 +254,7 @@ def _netlist_key(what: str, board: Board, config: NetworkConfig) -> str:
         board.name,
         json.dumps(network_to_json(config), sort_keys=True),
         source_digest(*BUILT_FROM),
+        own_operators_text(config),
         *(version(package) for package in ("amaranth", "amaranth-boards")),
         tool_version("yosys"),
     )

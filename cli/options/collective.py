@@ -11,14 +11,14 @@ from ...model.base.errors import InvalidInput, one_of, require_range
 from ...model.base.texts import integers
 from ...model.collectives.block_words import read_block_words, require_block_words
 from ...model.collectives.registry import ALGORITHMS, algorithms_for, find_algorithm
-from ...model.collectives.request import Ports, Request
+from ...model.collectives.request import Ports, Request, combining_operator
 from ...model.network.config import Timing
-from ...model.network.operators import BUILT_IN
+from ...model.network.operators import BUILT_IN, as_operators
 from ...model.network.place import place_numbers
 from ...model.network.topology import Topology, hypercube
 from ...model.program.compiler import Compiled
 from ...model.program.deadlock import certify
-from ...model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
+from ...model.schedule.collective import COLLECTIVES, REDUCTIONS, ROOTLESS, Collective
 from ...model.schedule.schedule import Schedule
 from .hardware import KEPT, fitted, ports_option
 from .network import network_facts
@@ -29,6 +29,7 @@ from .values import (
     integer_option,
     option_group,
     refuse_beside,
+    was_typed,
 )
 
 if TYPE_CHECKING:
@@ -201,6 +202,8 @@ def make_schedule(
         if request.all_port and "all_port" not in algorithm.takes:
             raise InvalidInput(f"{error} ({all_port_served(collective)})") from error
         served = chosen["ports"] == Ports.ONE and request.packet is None
+        # What only copies has no operator, by whatever algorithm.
+        served &= request.operator is None or collective in REDUCTIONS
         if chosen["algorithm"] or collective not in DEFAULT_ALGORITHMS or not served:
             raise
         raise InvalidInput(f"{error} (--algorithm tree serves any network)") from error
@@ -294,10 +297,20 @@ def _chosen_targets(chosen: OptionValues, topology: Topology) -> tuple[int, ...]
 
 
 def _chosen_operator(chosen: OptionValues) -> str | None:
-    """The name of what a reduction combines by; None where nothing is said."""
+    """The name of what a reduction combines by; None where nothing is said.
+
+    One that the network is not built with is refused here, before any schedule is made.
+    """
     name: str | None = chosen["operator"]
     if name is not None and name not in BUILT_IN:
         raise InvalidInput.of("--operator", one_of(BUILT_IN), name)
+    collective = chosen["collective"]
+    if collective in REDUCTIONS and "operators" in chosen and was_typed("operators"):
+        built = [operator.name for operator in as_operators(chosen["operators"])]
+        needed = combining_operator(collective, name)
+        if needed not in built:
+            allowed = f"{one_of(built) if built else 'none'}, as --operators has no other"
+            raise InvalidInput.of("--operator", allowed, needed)
     return name
 
 

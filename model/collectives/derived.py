@@ -33,7 +33,7 @@ from .reductions.backwards import (
     reduce_scatter_backwards,
     require_reached,
 )
-from .request import Request
+from .request import Request, combining_operator
 
 RENAMED = {"recursive-doubling": "recursive-halving"}
 """Names of all-reduces by all-gathers whose own name another all-reduce has."""
@@ -67,7 +67,9 @@ def barrier(all_reduce: Algorithm) -> Algorithm:
     """The barrier that is ``all_reduce`` of one word, by ``and`` if nothing else is asked for."""
 
     def make(request: Request) -> Schedule:
-        one = replace(request, words=1, operator=request.operator or "and")
+        one = replace(
+            request, words=1, operator=combining_operator(Collective.BARRIER, request.operator)
+        )
         made = all_reduce.make(one)
         named = made.collective == Collective.ALL_REDUCE
         return replace(made, collective=Collective.BARRIER) if named else made

@@ -18,6 +18,7 @@ from .exchanges.circulant import circulant_all_gather
 from .exchanges.partners import Partners, recursive_doubling_partners, swing_partners
 from .exchanges.swing import exchanged_all_reduce, swing_all_gather
 from .exchanges.trivance import trivance_all_gather
+from .exchanges.trivance_whole import trivance_all_reduce
 from .fault_blocks.broadcast import jiang_wu_broadcast, region_eyes, theorem_6_bounds
 from .grid.all_ports import rings_all_gather
 from .grid.collectives import recursive_doubling, ring
@@ -74,6 +75,10 @@ def _packed_trees(request: Request) -> Schedule:
     from .streaming.trees import packed_trees_broadcast  # noqa: PLC0415
 
     return packed_trees_broadcast(request.topology, request.root, request.words)
+
+
+def _trivance_whole(request: Request) -> Schedule:
+    return trivance_all_reduce(request.topology, request.words, request.combining)
 
 
 def _row_column(request: Request) -> Schedule:
@@ -261,6 +266,7 @@ _REDUCING = (
     Algorithm(
         Collective.ALL_REDUCE, "swing-whole", _exchanged(swing_partners), takes=("operator",)
     ),
+    _all_ports(Collective.ALL_REDUCE, "trivance-whole", _trivance_whole, takes=("operator",)),
 )
 _BARRIERS = [
     barrier(each)

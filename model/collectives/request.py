@@ -7,7 +7,16 @@ from enum import StrEnum
 
 from ..network.port_model import PortModel
 from ..network.topology import Topology
+from ..schedule.collective import Collective
 from .block_words import BlockWords
+
+_USUAL, _OF_BARRIER = "add", "and"
+"""Names of what a reduction combines by if nothing is said; the second in a barrier."""
+
+
+def combining_operator(collective: str, asked: str | None) -> str:
+    """The name of what a reduction combines by; ``asked`` is None if nothing is said."""
+    return asked or (_OF_BARRIER if collective == Collective.BARRIER else _USUAL)
 
 
 class Ports(StrEnum):
@@ -72,4 +81,4 @@ class Request:
     @property
     def combining(self) -> str:
         """The name of the operator of a reduction."""
-        return self.operator or "add"
+        return self.operator or _USUAL

@@ -20,6 +20,7 @@ from ..program.payload import Payload
 from ..program.program import Program
 from ..run.run import Prediction, Run
 from ..schedule.schedule import Schedule
+from .combined import with_results
 
 if TYPE_CHECKING:
     from ..bounds.cycles import CycleBound
@@ -85,6 +86,7 @@ class Case:
         if config.contention_free and predicted.stalled_flits.any():
             allowed = f"none in a contention-free network, with {timing} timing"
             raise InvalidInput.of("flits that wait", allowed, int(predicted.stalled_flits.sum()))
+        payload = with_results(payload, compiled, predicted.trace)
         return cls(schedule, program, payload, timing, predicted, hold)
 
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from ..collectives.cube.costs.tables import COLLECTIVES, find_costs
 from ..collectives.least import least_counts, schedule_bound
-from ..collectives.request import Request
+from ..collectives.request import Request, combining_operator
 from ..collectives.title import origin_name
 from ..network.port_model import PortModel
+from ..schedule.collective import REDUCTIONS, Collective
 from ..schedule.cost import ScheduleCost, count_cost, message_words
 from ..schedule.schedule import Schedule
 
@@ -143,13 +144,26 @@ class SideBySide:
         topology = self.request.topology
         message = f" of {self._message}" if self.alike else ""
         origin = origin_name(topology, self.collective, self.request.source)
+        combined = f" by {self.operator}" if self.operator else ""
         groups = "" if self.groups is None else f", in groups: {self.groups}"
-        return f"{topology.label}, {self.collective}s{message}{origin}{groups}"
+        return f"{topology.label}, {self.collective}s{message}{origin}{combined}{groups}"
+
+    @property
+    def words(self) -> int:
+        """Words of the message, or of each block; 1 of a barrier, whatever is asked for."""
+        return 1 if self.collective == Collective.BARRIER else self.request.words
+
+    @property
+    def operator(self) -> str | None:
+        """The name of what a reduction combines by; None of what only copies."""
+        if self.collective not in REDUCTIONS:
+            return None
+        return combining_operator(self.collective, self.request.operator)
 
     @property
     def _message(self) -> str:
         """The length of the message, or of all blocks: "1 flit", "0 to 16 flits"."""
-        least = most = self.request.words
+        least = most = self.words
         if self.request.block_words is not None:
             words = np.array(self.request.block_words)
             least, most = int(words.min()), int(words.max())
@@ -175,9 +189,10 @@ class SideBySide:
             "network": topology.label,
             "collective": self.collective,
             "source": None if source is None else topology.coordinates(source).tolist(),
-            "flits": self.request.words if self.request.block_words is None else None,
+            "flits": self.words if self.request.block_words is None else None,
             "block_words": self.request.block_words,
             "group": self.groups,
+            **({"operator": self.operator} if self.operator else {}),
             "least": self.least,
             "algorithms": [entry.to_json() for entry in self.entries],
             "not_serving": self.refusals,

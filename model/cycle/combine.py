@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import cfunc, types
+from numba import cfunc, njit, types
 from numba.core.errors import NumbaError
 
 from ..base.errors import InvalidInput
@@ -58,17 +58,28 @@ def _word_function(operator: Operator) -> Any:
         allowed = "given with its meaning, which no file has"
         raise InvalidInput.of(f"operator {operator.name}", allowed, "without")
     try:
-        return _compiled(operator.meaning)
+        compiled, result = _compiled(operator.meaning)
     except NumbaError as error:
         allowed = "one that Numba can compile for three uint64"
         why = str(error).strip().splitlines()[0]
         raise InvalidInput.of(f"meaning of operator {operator.name}", allowed, why) from error
+    if not isinstance(result, types.Integer):
+        raise operator.makes_no_word(str(result))
+    return compiled
 
 
 @cache
-def _compiled(meaning: Callable[[Any, Any, Any], Any]) -> Any:
-    """Compile a meaning; it is kept, for loops call it by its address alone."""
-    return cfunc(_WORD_FUNCTION, error_model="numpy")(getattr(meaning, "py_func", meaning))
+def _compiled(meaning: Callable[[Any, Any, Any], Any]) -> tuple[Any, types.Type]:
+    """Compile a meaning, and tell the type of its result, which a function of C would convert.
+
+    It is kept, for loops call it by its address alone.
+    """
+    plain = getattr(meaning, "py_func", meaning)
+    typed = njit(error_model="numpy")(plain)
+    typed.compile(_WORD_FUNCTION.args)
+    return cfunc(_WORD_FUNCTION, error_model="numpy")(plain), typed.nopython_signatures[
+        0
+    ].return_type
 
 
 @inlined

@@ -65,7 +65,8 @@ class Operator:
     def combine(self, there: Words, coming: Words, bits: int) -> Words:
         """Combine words of ``bits`` bits by NumPy; the result has shape and dtype of ``there``.
 
-        Raises :class:`.InvalidInput` for an operator without a meaning.
+        Raises :class:`.InvalidInput` for an operator without a meaning, or with one that makes
+        something else than integers.
         """
         if self.built_in:
             return _MEANINGS[self.name](there, coming, bits)
@@ -73,9 +74,17 @@ class Operator:
             allowed = "given with its meaning, which no file has"
             raise InvalidInput.of("operator", allowed, self.name)
         pairs = zip(there.ravel(), coming.ravel(), strict=True)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             results = [self.meaning(x, y, np.uint64(bits)) for x, y in pairs]
+        for result in results:
+            if not isinstance(result, int | np.integer):
+                raise self.makes_no_word(type(result).__name__)
         return np.array(results, dtype=np.uint64).reshape(there.shape) & _ones(bits)
+
+    def makes_no_word(self, made: str) -> InvalidInput:
+        """Refuse the type of what the meaning makes, such as a float."""
+        allowed = "one that makes an integer, the bits of a word"
+        return InvalidInput.of(f"meaning of operator {self.name}", allowed, made)
 
     def reduce(self, contributions: Words, bits: int) -> Words:
         """Combine ``contributions``, shape (contributors, words), one after the other."""

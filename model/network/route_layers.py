@@ -25,7 +25,11 @@ from .topology import Topology
 MOST_LAYERS = 256
 """Layers that are tried for a route: a VC of a schedule is 0 to 255."""
 
-_Link = tuple[int, int]
+Link = tuple[int, int]
+"""The nodes at which a link begins and ends."""
+
+Layer = dict[Link, set[Link]]
+"""The links of one VC, each with those that routes take behind it."""
 
 
 def safe_routes(
@@ -53,7 +57,7 @@ def layered_vcs(path_offsets: Offsets, path_nodes: Nodes) -> Numbers:
     same. Equal paths get the same.
     """
     nodes, bounds = path_nodes.tolist(), path_offsets.tolist()
-    layers: list[dict[_Link, set[_Link]]] = []
+    layers: list[Layer] = []
     known: dict[tuple[int, ...], int] = {}
     vcs: list[int] = []
     for begin, end in pairwise(bounds):
@@ -85,19 +89,19 @@ def has_circle(path_offsets: Offsets, path_nodes: Numbers, vcs: Numbers) -> bool
     return bool(find_circle(edges))
 
 
-def _layer(layers: list[dict[_Link, set[_Link]]], links: list[_Link]) -> int:
+def _layer(layers: list[Layer], links: list[Link]) -> int:
     """Put a path into the first layer in which it closes no circle: the number of the layer."""
     for number in range(MOST_LAYERS):
         if number == len(layers):
             layers.append({})
-        if _joins(layers[number], links):
+        if joins(layers[number], links):
             return number
     raise InvalidInput.of("VCs of all routes", f"at most {MOST_LAYERS}", "more")
 
 
-def _joins(layer: dict[_Link, set[_Link]], links: list[_Link]) -> bool:
+def joins(layer: Layer, links: list[Link]) -> bool:
     """Add a path to ``layer``, unless that closes a circle; tell if it was added."""
-    added: list[tuple[_Link, _Link]] = []
+    added: list[tuple[Link, Link]] = []
     for held, wanted in pairwise(links):
         following = layer.setdefault(held, set())
         if wanted in following:
@@ -111,7 +115,7 @@ def _joins(layer: dict[_Link, set[_Link]], links: list[_Link]) -> bool:
     return True
 
 
-def _leads(layer: dict[_Link, set[_Link]], start: _Link, end: _Link) -> bool:
+def _leads(layer: Layer, start: Link, end: Link) -> bool:
     """Tell if ``end`` is reached from ``start``."""
     reached, waiting = {start}, [start]
     while waiting:

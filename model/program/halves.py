@@ -13,6 +13,19 @@ which left before (:func:`returning_moves`)::
 
 A block ends in the lower half, at its own address. So it starts in the upper one where it changes
 an odd number of times, and is loaded there.
+
+Two messages that come for a block in one step cannot both go across: the one that comes last would
+undo the other, and which one that is no schedule says. There, a block has *copies* instead, each of
+which is loaded before the start. What comes is combined in place with all but the one that is sent,
+which is then out of use; so there is one more at the start than the block changes, and the last one
+that is left is at the block's own address::
+
+    trivance-whole, nodes in a ring of 9    start    step 1       step 2       end
+    copy 2                                  0        . sent       out of use
+    copy 1                                  0        0-2 of 9     . sent
+    copy 0, the block's own                 0        0-2 of 9     all          all
+
+Each message is sent once for each copy that is left: more words, in fewer steps.
 """
 
 from __future__ import annotations
@@ -23,6 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput
+from ..network.operators import BUILT_IN
 from ..schedule.rules import LARGEST_STEP
 from ..schedule.schedule import Schedule
 from ..schedule.streamed_moves import Moves
@@ -35,17 +49,19 @@ _STEPS = LARGEST_STEP + 2
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """The steps in which blocks change halves.
+    """The steps in which blocks change halves, or lose a copy.
 
-    ``keys`` are ``(node * blocks + block) * _STEPS + step``, ascending.
+    ``keys`` are ``(node * blocks + block) * _STEPS + step``, ascending. ``copied`` tells that
+    blocks have copies; without them they have one place in each half of the memory.
     """
 
     blocks: int
     keys: Numbers
+    copied: bool = False
 
     @classmethod
     def of(cls, schedule: Schedule) -> Halves:
-        """Find them. Raises :class:`.InvalidInput` where two come for a block that is sent."""
+        """Find them. Raises :class:`.InvalidInput` where there must be copies, and cannot be."""
         count = len(schedule.blocks)
         if not schedule.blocks.reduced.any():
             return cls(count, np.zeros(0, np.int64))
@@ -57,35 +73,53 @@ class Halves:
         come = np.delete(moves.target * _STEPS + moves.step, back)
         sent, come = np.sort(sent), np.sort(come)
         keys = come[_among(come, sent)]
-        for key in keys[1:][keys[1:] == keys[:-1]][:1]:
-            pair, at = divmod(int(key), _STEPS)
-            node, of_block = divmod(pair, count)
-            raise InvalidInput.of(
-                f"what comes for block {of_block} at node {node} in step {at}, in which it sends "
-                f"the block,",
-                "one send",
-                "several: one memory cannot combine them and send what was there before",
-            )
-        return cls(count, keys)
+        again = keys[1:] == keys[:-1]
+        for key in keys[1:][again][:1]:
+            _require_copies(schedule, int(key))
+        return cls(count, keys[np.append(True, ~again)] if keys.size else keys, bool(again.any()))
 
     @property
     def any(self) -> bool:
-        """Tell whether some block changes, and so needs both halves of a memory."""
+        """Tell whether some block changes, and so needs more than one place in a memory."""
         return bool(self.keys.size)
 
-    def after(
+    @property
+    def places(self) -> int:
+        """The most places that a block has in a memory: halves, or copies."""
+        if not self.copied:
+            return 1 + self.any
+        return 1 + int(np.unique(self.keys // _STEPS, return_counts=True)[1].max())
+
+    def place(
         self,
         nodes: npt.NDArray[np.integer],
         blocks: npt.NDArray[np.integer],
         steps: npt.NDArray[np.integer],
-    ) -> Flags:
-        """Tell which blocks, each in its node, lie in the upper half after a step; 0: at first."""
+    ) -> Numbers:
+        """The places where blocks, each in its node, lie after a step; 0: at first.
+
+        Place 0 is that at the block's own address, 1 in the other half; of copies the highest one.
+        """
         pairs = (nodes.astype(np.int64) * self.blocks + blocks) * _STEPS
-        still = np.searchsorted(self.keys, pairs + _STEPS - 1) - np.searchsorted(
+        left: Numbers = np.searchsorted(self.keys, pairs + _STEPS - 1) - np.searchsorted(
             self.keys, pairs + steps, side="right"
         )
-        odd: Flags = still % 2 == 1
-        return odd
+        return left if self.copied else left % 2
+
+
+def _require_copies(schedule: Schedule, key: int) -> None:
+    """Refuse copies that would not stay the same, or that something streams from."""
+    pair, step = divmod(key, _STEPS)
+    node, block = divmod(pair, len(schedule.blocks))
+    operator = schedule.blocks.operator[block]
+    if operator in BUILT_IN and not schedule.stream.any():
+        return
+    why = "in a schedule that streams" if operator in BUILT_IN else f"by {operator}"
+    raise InvalidInput.of(
+        f"what comes for block {block} at node {node} in step {step}, in which it sends the block,",
+        "one send, but by a built-in operator and without streams",
+        f"several {why}: their order would decide",
+    )
 
 
 def _returning(schedule: Schedule, moves: Moves) -> Numbers:

@@ -10,7 +10,8 @@ comes::
     packed      node 5   | 40 | 41 | 42 | ... | 47 || 8 | 9 || 24 | 25 ||
                            its own at the start      step 1    step 2
 
-Where reduced blocks change halves (:mod:`.halves`), all of this is the lower half of a memory.
+Where reduced blocks change halves (:mod:`.halves`), all of this is the lower half of a memory;
+where they have copies, these follow one behind the other.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class Layout:
     ``starts`` has shape (blocks + 1,): where each block begins, and the last one ends, where all
     lie one after the other. ``packed`` is None if they do, in every node; otherwise it has the
     address of each ``node * blocks + block``. ``size`` is the most words used by any node, from
-    address 0 on, and ``halves`` say which blocks lie in the upper half of the memory when.
+    address 0 on, and ``halves`` say which blocks lie in the upper half of the memory when, or how
+    many copies they have.
     """
 
     starts: npt.NDArray[np.int64]
@@ -55,7 +57,7 @@ class Layout:
             size = max(int(starts[-1]), _largest_window(schedule, starts) + 1)
             return cls(starts, None, size, halves)
         aligned = cls(starts, None, int(starts[-1]), halves)
-        if aligned.room <= message_words:
+        if aligned.room <= message_words or halves.copied:
             return aligned
         packed, size = _pack(schedule)
         return cls(starts, packed, size, halves)
@@ -66,19 +68,27 @@ class Layout:
 
         (A memory of other words may have room too, if its upper half has: :meth:`fits`.)
         """
+        if self.halves.copied:
+            return self.size * self.halves.places
         return 2 * power_for(self.size) if self.halves.any else self.size
+
+    def apart(self, config: NetworkConfig) -> int:
+        """Words from one place of a block to the next one in the memories of a network."""
+        return self.size if self.halves.copied else upper_half(config)
 
     def fits(self, config: NetworkConfig) -> bool:
         """Tell whether the memories of a network have room for it."""
-        if not self.halves.any:
-            return self.size <= config.message_words
+        if self.halves.copied or not self.halves.any:
+            return self.room <= config.message_words
         half = upper_half(config)
         return self.size <= half and half + self.size <= config.message_words
 
     def limit(self, config: NetworkConfig) -> str:
         """Words on the largest ``size`` that the memories of a network have room for."""
-        if not self.halves.any:
-            return f"at most {config.message_words}, the message memory"
+        if self.halves.copied or not self.halves.any:
+            copies = self.halves.places
+            parts = "" if copies == 1 else f" for {copies} copies"
+            return f"at most {config.message_words // copies}, the message memory{parts}"
         half = upper_half(config)
         most = min(half, config.message_words - half)
         return f"at most {most}, the upper half of the message memory"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ from ..network.config import NetworkConfig
 from ..network.topology import Topology
 from ..schedule.table import NO_OWNER, Blocks
 from .compiler import Compiled
-from .layout import Layout, upper_half
+from .layout import Layout
 
 Words = npt.NDArray[np.uint64]
 
@@ -23,6 +23,9 @@ class Payload:
     ``words`` has shape (layout.starts[-1],), uint64: the blocks one after the other, as those who
     are owed them must end up with them. ``contributions[block]`` are, of a reduced block, its
     ``holders``' own values: shape (holders, words of the block); ``holders`` has their nodes.
+    ``results`` are, of the blocks that an operator of a user's own combines, the words that each
+    (node, block) ends with: they depend on the order (:mod:`~.compare.combined`), and ``words`` is
+    0 there.
     """
 
     blocks: Blocks
@@ -30,13 +33,11 @@ class Payload:
     words: Words
     contributions: dict[int, Words]
     holders: dict[int, tuple[int, ...]]
+    results: dict[tuple[int, int], Words] = field(default_factory=dict)
 
     @classmethod
     def random(cls, compiled: Compiled, seed: int) -> Payload:
-        """Words drawn evenly from all that a flit can carry, and what is to become of them.
-
-        Raises :class:`.InvalidInput` for an operator that has a meaning in hardware alone.
-        """
+        """Words drawn evenly from all that a flit can carry, and what is to become of them."""
         schedule, layout, program = compiled
         blocks, config = schedule.blocks, program.config
         words = random_words(config, (int(layout.starts[-1]),), seed)
@@ -48,7 +49,8 @@ class Payload:
                 continue
             nodes = blocks.holders(block, schedule.topology)
             own = _drawn(draw, config, (len(nodes), int(blocks.words[block])))
-            result = operators[name].reduce(own, config.flit_width)
+            known = operators[name].built_in
+            result = operators[name].reduce(own, config.flit_width) if known else 0
             words[layout.starts[block] : layout.starts[block + 1]] = result
             contributions[block], holders[block] = own, nodes
         return cls(blocks, layout, words, contributions, holders)
@@ -57,22 +59,23 @@ class Payload:
         """(node, address, words) of all that nodes have before the start.
 
         That is every block at its owner, and each contribution: at the block's own address, or,
-        where the block ends there after an odd number of changes, in the upper half of the memory.
+        where the block ends there after an odd number of changes, in the upper half of the memory;
+        where blocks have copies, in each of them.
         """
         owned = [
             (owner, self.layout.address(owner, block), self._block(block))
             for block, owner in enumerate(self.blocks.owner.tolist())
             if owner != NO_OWNER
         ]
-        half = upper_half(config)
+        apart, halves = self.layout.apart(config), self.layout.halves
         for block, nodes in self.holders.items():
             every = np.array(nodes)
-            up = self.layout.halves.after(every, np.full(len(nodes), block), np.zeros(1, np.int64))
+            highest = halves.place(every, np.full(len(nodes), block), np.zeros(1, np.int64))
+            own = zip(nodes, highest.tolist(), self.contributions[block], strict=True)
             owned += [
-                (node, self.layout.address(node, block) + half * int(raised), words)
-                for node, raised, words in zip(
-                    nodes, up.tolist(), self.contributions[block], strict=True
-                )
+                (node, self.layout.address(node, block) + apart * place, words)
+                for node, high, words in own
+                for place in range(0 if halves.copied else high, high + 1)
             ]
         return owned
 
@@ -92,11 +95,11 @@ class Payload:
         served = np.zeros(len(memory), dtype=bool)
         whole = np.ones(len(memory), dtype=bool)
         for block, owed in enumerate(self.blocks.owed):
-            words = self._block(block)
             nodes = everyone if owed is None else owed
             served[list(nodes)] = True
             # A block of no words is never brought, and need have no address.
-            for node in nodes if len(words) else ():
+            for node in nodes if self.blocks.words[block] else ():
+                words = self.results.get((node, block), self._block(block))
                 address = self.layout.address(node, block)
                 held = memory[node, address : address + len(words)]
                 whole[node] &= bool((held == words).all())

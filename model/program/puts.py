@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, one_of
-from ..base.pieces import offsets_of
+from ..base.pieces import offsets_of, ranges
 from ..network.config import NetworkConfig
 from ..schedule.rules import send_name
 from ..schedule.schedule import Schedule
 from ..schedule.streams import Streams
-from .layout import Layout, upper_half
+from .layout import Layout
 from .table import Numbers
 
 
@@ -46,22 +46,14 @@ def puts_of(schedule: Schedule, layout: Layout, streams: Streams, config: Networ
     Raises :class:`.InvalidInput` for a send that ``streams``, or is streamed on, and whose blocks
     do not lie in its order, in a window at most; and for an operator that ``config`` has not.
     """
-    send = schedule.block_sends
-    block, step = schedule.block_ids, schedule.step[send]
-    source, target, halves = schedule.source[send], schedule.target[send], layout.halves
-    half = upper_half(config)
-    begin = layout.addresses(source, block) + half * halves.after(source, block, step - 1)
-    there, then = halves.after(target, block, step - 1), halves.after(target, block, step)
-    goal = layout.addresses(target, block) + half * then
-    operator = _operator_numbers(schedule, config)[block] * 2 - (there == then)
-    operator = np.where(schedule.combine[send], operator, 0)
+    placed = _placed(schedule, layout, config)
     in_order = np.zeros(schedule.sends, np.bool_)
     in_order[streams.send] = in_order[streams.feeder] = True
-    order = np.lexsort((np.where(in_order[send], np.arange(len(send)), begin), send))
+    send = placed.send
+    within = np.where(in_order[send], np.arange(len(send)), placed.begin)
+    order = np.lexsort((within, placed.copy, send))
+    send, block, _, begin, goal, operator = (column[order] for column in placed)
     words = schedule.blocks.words[block].astype(np.int64)
-    send, begin, goal, words, operator = (
-        column[order] for column in (send, begin, goal, words, operator)
-    )
     new = np.ones(len(send), dtype=np.bool_)
     new[1:] = (send[1:] != send[:-1]) | (operator[1:] != operator[:-1])
     apart = np.zeros_like(new)
@@ -76,13 +68,47 @@ def puts_of(schedule: Schedule, layout: Layout, streams: Streams, config: Networ
     return Puts(send[first], begin[first], goal[first], length, window, operator[first])
 
 
+class _Placed(NamedTuple):
+    """Blocks of sends, each as often as it is sent: where it lies, and what is done with it there.
+
+    ``copy`` is which of the copies at the target it goes to, 0 where there are none.
+    """
+
+    send: Numbers
+    block: Numbers
+    copy: Numbers
+    begin: Numbers
+    goal: Numbers
+    operator: Numbers
+
+
+def _placed(schedule: Schedule, layout: Layout, config: NetworkConfig) -> _Placed:
+    """Find the places of all blocks of all sends: of several copies, of all that are left."""
+    send, block = schedule.block_sends, schedule.block_ids.astype(np.int64)
+    step, source, target = (
+        column[send] for column in (schedule.step, schedule.source, schedule.target)
+    )
+    halves, apart = layout.halves, layout.apart(config)
+    begin = layout.addresses(source, block) + apart * halves.place(source, block, step - 1)
+    there, then = halves.place(target, block, step - 1), halves.place(target, block, step)
+    across = (there != then) & ~np.bool_(halves.copied)
+    operator = _operator_numbers(schedule, config)[block] * 2 - ~across
+    operator = np.where(schedule.combine[send], operator, 0)
+    goal = layout.addresses(target, block)
+    if not halves.copied:
+        return _Placed(send, block, np.zeros_like(send), begin, goal + apart * then, operator)
+    row, copy = np.repeat(np.arange(len(send)), then + 1), ranges(0, then + 1)
+    return _Placed(send[row], block[row], copy, begin[row], goal[row] + apart * copy, operator[row])
+
+
 def _operator_numbers(schedule: Schedule, config: NetworkConfig) -> Numbers:
     """Number of each block's operator among those of the network, from 1; 0 where it has none."""
     numbers = {operator.name: place for place, operator in enumerate(config.operators, start=1)}
     names = schedule.blocks.operator
     for name in names:
         if name is not None and name not in numbers:
-            allowed = one_of(numbers) if numbers else "none, as the network is built without any"
+            built = one_of(numbers) if numbers else "none"
+            allowed = f"{built}, as the network is built with no other"
             raise InvalidInput.of("operator", allowed, name)
     return np.array([0 if name is None else numbers[name] for name in names], np.int64)
 

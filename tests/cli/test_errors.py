@@ -206,7 +206,7 @@ BAD_OPTIONS = {
         "nrsbt, nesbt or nrbrg, not nesbt-copies"
     ),
     f"predict --mesh 8x8 {CORNER} --collective reduce --operators max,or": (
-        "operator must be max or or, not add"
+        "--operator must be max or or, as --operators has no other, not add"
     ),
     f"predict --mesh 8x8 {CORNER} --collective reduce --timing self-timed": (
         "timing of a program that combines must be barrier, not self-timed"

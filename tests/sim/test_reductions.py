@@ -7,12 +7,16 @@ from collections import Counter
 import numpy as np
 import pytest
 from helpers.drawn_reductions import draw_reduction, together, wrong_nodes
+from helpers.own_operator import TWICE
 
+from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.operators import BUILT_IN
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.program.certified import compile_certified
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.sim.verify import verify
 
@@ -57,6 +61,21 @@ def test_a_few() -> None:
 )
 def test_five_hundred(topology: Topology, all_port: bool) -> None:
     check_on_hardware(topology, 125, all_port=all_port)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["eye", "ring", "recursive-doubling", "chain"])
+def test_a_multiply_accumulate_of_three_cycles(algorithm: str) -> None:
+    """Its two words must not change places, and each node has a result of its own."""
+    request = Request(topology=mesh((2, 2)), words=9, operator=TWICE.name)
+    made = find_algorithm("all-reduce", algorithm).generate(request)
+    made.check()
+    parameters = {"operators": (TWICE, "add"), "streams": True}
+    case = Case.of(compile_certified(made, parameters), timing="barrier", seed=3)
+    (result,) = verify([case])
+    assert result.agrees, result.checks
+    results = [case.payload.results[node, 0].tolist() for node in range(4)]
+    assert (len({*map(tuple, results)}) > 1) == (algorithm == "recursive-doubling")
 
 
 def test_what_is_drawn_is_of_all_kinds() -> None:

@@ -49,6 +49,12 @@ SATURATION = {"kind": "saturation", "network": "mesh 4x4"}
         ({"seed": {"first": 1, "last": 2_000_000}}, "points must be at most 100000, not 2000000"),
         ({"seed": {"first": 0, "last": 1 << 50}}, "points must be at most 100000, not 11258"),
         ({"seed": {"first": 0, "last": 1 << 60}}, r"seed.last: Expected int <= 9007199254740992"),
+        (
+            {"collective": "reduce", "operator": ["max", "fadd"]},
+            r"grid\[0\].operator must be add, min, .*, not 'fadd'",
+        ),
+        ({"operator": "add"}, r"grid\[0\].operator must be left out with broadcast"),
+        ({"operators": "add,fadd"}, r"grid\[0\].operators must be add, min, .*, not 'fadd'"),
         ({"depth": 99}, r"grid\[0\].depth must be 1 to 16, not 99"),
         ({"ports": "two"}, "ports must be one, half-duplex, full-duplex or all, not 'two'"),
         ({"timing": "now"}, "timing must be barrier or self-timed, not 'now'"),

@@ -53,6 +53,12 @@ def test_cycles_over_words() -> None:
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
 
 
+def test_an_operator_is_said_once() -> None:
+    sums = {"kind": "collective", "network": "mesh 2x2", "algorithm": "ring"}
+    sums |= {"collective": "all-reduce", "operator": ["max", "xor"], "flits": [4, 8]}
+    assert list(cycles_series(face.sweep(sweep_of(sums)))) == ["max", "xor"]
+
+
 def test_a_front_has_what_nothing_is_better_than() -> None:
     points = [
         Cost("small", 10, 90.0),

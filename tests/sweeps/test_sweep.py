@@ -55,6 +55,23 @@ def test_rows_say_what_the_commands_say(six_points: list[Point], eyecast: Comman
     assert "u-torus" in rows[2]["error"] and "2x2 mesh" in rows[2]["error"]
 
 
+SUMS = {"kind": "collective", "network": "mesh 2x2", "algorithm": "ring"}
+SUMS |= {"collective": ["all-reduce", "reduce-scatter"], "operator": ["max", "xor"]}
+
+
+def test_operators_are_those_of_the_commands(eyecast: Command) -> None:
+    rows = rows_of(points_of(SUMS))
+    assert [row["status"] for row in rows] == ["done"] * 4
+    for row in rows:
+        asked = ("--collective", row["collective"], "--operator", row["operator"])
+        predicted = result(eyecast("predict", "--mesh", "2x2", *asked, "--json"))
+        assert (row["cycles"], row["operators"]) == (predicted["cycles"], row["operator"])
+    assert len({row["configuration"] for row in rows}) == 2
+    (refused,) = rows_of(points_of(SUMS | {"operator": "max", "operators": "add"}))[:1]
+    complaint = "operator must be add, as the network is built with no other, not max"
+    assert (refused["status"], refused["error"]) == ("refused", complaint)
+
+
 def test_every_value_of_a_row_has_a_column(six_points: list[Point]) -> None:
     found = dict(run_here(groups_of(six_points)))
     named = {name for rows in found.values() for row in rows for name in row}
@@ -131,6 +148,11 @@ def test_all_algorithms_and_drawn_sources() -> None:
 
 
 def test_points_on_hardware_that_may_share_a_simulator_are_together() -> None:
+    of_sums = groups_of(points_of(SUMS | {"on": "hardware"}))
+    assert [{point.values["operator"] for point in group} for group in of_sums] == [
+        {"max"},
+        {"xor"},
+    ]
     grid = BROADCAST | {"network": ["mesh 2x2", "mesh 2x1"], "flits": [1, 2], "depth": [2, 4]}
     groups = groups_of(points_of(grid | {"on": ["hardware", "model"]}))
     assert sorted(map(len, groups)) == [1] * 8 + [2] * 4

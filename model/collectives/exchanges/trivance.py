@@ -6,10 +6,9 @@ from the node h places behind and the node h places before it, at once; so h tri
     n = 9    node 4    | 4 |    from 3 and 5    | 3 4 5 |    from 1 and 7    | 0 1 2 3 4 5 6 7 8 |
 
 On a torus this is done axis by axis. Backwards and forwards it is the all-reduce of *Trivance*, in
-its form that sends every word once (arXiv 2602.17254). The form that sends whole messages in ⌈log3⌉
-rounds is not here: every node would combine two messages with what it sends in the same step, and
-one memory can hold what was there before for one of them alone (docs/router.md, section 19).
-What the rounds' ways share is in :mod:`.rounds`: h of them cross each link.
+its form that sends every word once (arXiv 2602.17254). What the rounds' ways share is in
+:mod:`.rounds`: h of them cross each link. The form that sends whole messages is in
+:mod:`.trivance_whole`.
 """
 
 from __future__ import annotations

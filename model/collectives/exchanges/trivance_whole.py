@@ -1,0 +1,130 @@
+"""All-reduce of whole messages on all ports, in ⌈log3⌉ rounds a ring, of lengths that are 3^k.
+
+A node that has combined what the h nodes around it had, itself in the middle, sends it h places up
+and h places down, and combines what comes from both sides: then it has that of 3h nodes::
+
+    n = 9    node 4    | 4 |    from 3 and 5    | 3 4 5 |    from 1 and 7    | 0 1 2 3 4 5 6 7 8 |
+
+(*Trivance*, arXiv 2602.17254, for short messages.) On a torus this is done axis by axis. Two
+messages at once are combined with what a node sends in that step, so that each node needs copies of
+the message (:mod:`~.program.halves`): one more than there are rounds.
+
+In a round h messages cross each link. They are in one step, on as many VCs, as long as there are
+enough; so a ring of 9 takes two steps, a 9x9 torus four. A network has at most 8 VCs, and the last
+round of a ring of 27 would need 9: it takes two steps.
+"""
+
+from __future__ import annotations
+
+from itertools import count, pairwise
+from math import prod
+
+import numpy as np
+
+from ...base.errors import InvalidInput, require_range, with_article
+from ...base.pieces import offsets_of
+from ...network.config import MOST_VCS
+from ...network.port_model import PortModel
+from ...network.route_layers import Layer, Link, joins
+from ...network.topology import Topology
+from ...schedule.collective import Collective
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
+from .rounds import MOST_NODES, require_ring
+
+
+def trivance_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
+    """All-reduce of ``words`` words on a torus or ring whose sides are powers of three, all-port.
+
+    Raises :class:`.InvalidInput` for another network, too many nodes, and no words.
+    """
+    require_ring("trivance-whole", topology)
+    require_range("flits", words, 1)
+    require_range("nodes for trivance-whole", topology.nodes, 1, MOST_NODES)
+    for side in topology.dims:
+        if 3**7 % side:
+            allowed = "of sides that are powers of three"
+            given = with_article(topology.label)
+            raise InvalidInput.of("network for trivance-whole", allowed, given)
+    calendar = _Calendar()
+    for axis, side in enumerate(topology.dims):
+        stride, held = prod(topology.dims[:axis]), 1
+        while held < side:
+            calendar.add_round(_paths(topology.nodes, side, stride, held))
+            held *= 3
+    return calendar.schedule(topology, Blocks.reduced_to((None,), words, operator))
+
+
+def _paths(nodes: int, side: int, stride: int, hops: int) -> list[list[int]]:
+    """The ways so many hops up and down an axis, from all nodes."""
+    return [
+        [node + ((place + way * hop) % side - place) * stride for hop in range(hops + 1)]
+        for node in range(nodes)
+        for place in [node // stride % side]
+        for way in (1, -1)
+    ]
+
+
+class _Calendar:
+    """Sends dealt to steps and VCs, so that none of a step share both a link and a VC.
+
+    On each VC no packets wait for each other in a circle.
+    """
+
+    def __init__(self) -> None:
+        self._steps: list[int] = []
+        self._paths: list[list[int]] = []
+        self._vcs: list[int] = []
+        self._layers: list[Layer] = [{} for _ in range(MOST_VCS)]
+
+    def add_round(self, paths: list[list[int]]) -> None:
+        """Place sends behind all that are placed, in as early steps as they fit."""
+        first = max(self._steps, default=0) + 1
+        taken: set[tuple[int, int, Link]] = set()
+        for path in paths:
+            links = list(pairwise(path))
+            step, vc = self._place(links, first, taken)
+            taken.update((step, vc, link) for link in links)
+            self._steps.append(step)
+            self._paths.append(path)
+            self._vcs += [vc] * len(links)
+
+    def _place(
+        self, links: list[Link], first: int, taken: set[tuple[int, int, Link]]
+    ) -> tuple[int, int]:
+        """The first step, and the lowest VC in it, on which a way of ``links`` is free."""
+        for step in count(first):
+            for vc, layer in enumerate(self._layers):
+                free = not any((step, vc, link) in taken for link in links)
+                if free and joins(layer, links):
+                    return step, vc
+        raise AssertionError  # count() has no end
+
+    def schedule(self, topology: Topology, blocks: Blocks) -> Schedule:
+        """The schedule of all that was added, each send with the whole message."""
+        sends = len(self._steps)
+        ends = np.array([(path[0], path[-1]) for path in self._paths]).reshape(-1, 2)
+        # Rounds lie behind each other, but the steps of one are in the order of the nodes.
+        order = np.argsort(self._steps, kind="stable")
+        lengths = np.array([len(path) for path in self._paths], np.int64)
+        begins = offsets_of(lengths - 1)
+        vcs = np.array(self._vcs, np.int32)
+        return Schedule(
+            topology=topology,
+            collective=Collective.ALL_REDUCE,
+            algorithm="trivance-whole",
+            port_model=PortModel.ALL_PORT,
+            root=None,
+            blocks=blocks,
+            step=np.array(self._steps, np.int32)[order],
+            source=ends[order, 0],
+            target=ends[order, 1],
+            path_offsets=offsets_of(lengths[order]),
+            path_nodes=np.array([n for row in order for n in self._paths[row]], np.int32),
+            vcs=np.concatenate(
+                [np.zeros(0, np.int32), *(vcs[begins[r] : begins[r + 1]] for r in order)]
+            ),
+            block_offsets=np.arange(sends + 1),
+            block_ids=np.zeros(sends, np.int32),
+            combine=np.ones(sends, np.bool_),
+        )

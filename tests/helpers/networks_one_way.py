@@ -1,0 +1,13 @@
+"""Networks with links that work one way only, for tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eyecast.model.network.edges import Edges
+from eyecast.model.network.topology import Topology
+
+
+def dead_end() -> Topology:
+    """0 -> 1 -> 2, and no way back."""
+    return Edges(3, np.array([[0, 1], [1, 2]]), np.ones(2, np.bool_)).topology()

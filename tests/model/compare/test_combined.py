@@ -1,0 +1,118 @@
+"""Results of operators of users' own: whom the schedule combines with whom, and who comes first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.schedules import Send, build
+
+import eyecast
+from eyecast.model.compare import combined
+from eyecast.model.compare.case import Case
+from eyecast.model.network.operators import Operator
+from eyecast.model.network.topology import Topology
+from eyecast.model.program.certified import compile_certified
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import Blocks
+
+
+def odd(there: Any, coming: Any, _bits: Any) -> Any:
+    """Something that is neither associative nor commutative."""
+    return there * np.uint64(3) + (coming ^ (there >> np.uint64(5)))
+
+
+ODD = Operator("odd", meaning=odd)
+MESH, TORUS, CUBE = eyecast.mesh((4, 4)), eyecast.torus((4, 3)), eyecast.hypercube(3)
+
+
+def case_of(schedule: Schedule, **parameters: Any) -> Case:
+    compiled = compile_certified(schedule, {"operators": [ODD], **parameters})
+    return Case.of(compiled, timing="barrier", seed=5)
+
+
+def wrong_nodes(case: Case) -> int:
+    """Nodes where the cycle model's memories are not what is expected."""
+    right = case.payload.delivered(case.predicted.memory, case.schedule.topology)
+    return len(case.schedule.blocks.served(case.schedule.topology)) - int(right.sum())
+
+
+@pytest.mark.parametrize(
+    ("network", "algorithm", "ports"),
+    [
+        (MESH, "eye", "one"),
+        (MESH, "ring", "one"),
+        (MESH, "recursive-doubling", "one"),
+        (MESH, "greedy", "all"),
+        # What streams, there and back at once.
+        (MESH, "combs", "all"),
+        (TORUS, "circulant", "one"),
+        (TORUS, "trivance", "all"),
+        (CUBE, "sbt", "all"),
+    ],
+)
+def test_memories_are_what_the_schedule_combines(
+    network: Topology, algorithm: str, ports: str
+) -> None:
+    made = eyecast.schedule(
+        network, algorithm, collective="all-reduce", ports=ports, operator=ODD, flits=7
+    )
+    case = case_of(made)
+    assert wrong_nodes(case) == 0
+    # All in the order of the nodes would be another result.
+    in_order = ODD.reduce(case.payload.contributions[0], 32)
+    assert not np.array_equal(case.payload.results[network.nodes - 1, 0], in_order)
+
+
+def meeting(vcs: tuple[int, ...]) -> Schedule:
+    """A reduce to node 3 of a line of 7, in which two sends meet there in each step.
+
+    In step 1 each shares two links with another one, on the VCs given for the four.
+    """
+    paths = [[0, 1, 2, 3], [1, 2, 3, 4], [6, 5, 4, 3], [5, 4, 3, 2]]
+    first = [Send(1, path, vcs=3 * [vc], combine=True) for path, vc in zip(paths, vcs, strict=True)]
+    rest = [Send(2, [4, 3], combine=True), Send(2, [2, 3], combine=True)]
+    blocks = Blocks.reduced_to(((3,),), 9, "odd")
+    made = build((7,), [*first, *rest], blocks, "reduce", "all-port")
+    return replace(made, root=3)
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("vcs", [(0, 1, 0, 1), (1, 0, 0, 1), (0, 1, 1, 0)])
+def test_of_two_that_meet_the_prediction_says_who_is_first(
+    vcs: tuple[int, ...], depth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Flits wait for others on the way; in the other order something else would come out."""
+    made = meeting(vcs)
+    made.check()
+    case = case_of(made, depth=depth, vcs=2)
+    assert case.predicted.stalled_flits.any()
+    assert wrong_nodes(case) == 0
+    in_turn = combined._Combining._arrivals
+    monkeypatch.setattr(
+        combined._Combining, "_arrivals", lambda self, *these: in_turn(self, *these)[::-1]
+    )
+    assert wrong_nodes(case_of(made, depth=depth, vcs=2)) == 1
+
+
+def test_an_operator_without_a_meaning_is_refused() -> None:
+    made = eyecast.schedule(MESH, "eye", collective="all-reduce", operator=Operator("bare"))
+    with pytest.raises(eyecast.InvalidInput, match="operator must be given with its meaning"):
+        eyecast.predict(made, operators=[Operator("bare")])
+    with pytest.raises(eyecast.InvalidInput, match=r"operators must be add, min, .* not 'bare'"):
+        eyecast.predict(made)
+    with pytest.raises(eyecast.InvalidInput, match="operator must be add, as the network"):
+        eyecast.predict(made, operators=["add"])
+
+
+def test_the_python_face_combines_by_the_operator_that_is_asked_for() -> None:
+    made = eyecast.schedule(MESH, "eye", collective="all-reduce", operator="max")
+    assert set(made.blocks.operator) == {"max"}
+    (entry,) = eyecast.compare(
+        MESH, collective="reduce-scatter", algorithms=["ring"], operator="or"
+    )
+    assert set(entry.schedule.blocks.operator) == {"or"}
+    with pytest.raises(eyecast.InvalidInput, match=r"operator must be add, .*, or an Operator"):
+        eyecast.schedule(MESH, "eye", collective="all-reduce", operator="sum")

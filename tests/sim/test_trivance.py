@@ -1,0 +1,26 @@
+"""Trivance with whole messages on the hardware: two messages meet in what is sent meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+from helpers.drawn_reductions import case_of, wrong_nodes
+
+from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.request import Request
+from eyecast.model.network.topology import Topology, ring, torus
+from eyecast.sim.verify import verify
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("network", "steps"), [(ring(9), 2), (torus((9, 3)), 3), (ring(27), 4)], ids=str
+)
+def test_all_sums_are_right_on_hardware(network: Topology, steps: int) -> None:
+    request = Request(topology=network, words=5, all_port=True)
+    made = find_algorithm("all-reduce", "trivance-whole").generate(request)
+    made.check()
+    assert made.steps == steps
+    case = case_of(made, 2)
+    (result,) = verify([case])
+    assert result.agrees, result.checks
+    assert wrong_nodes(case, result.measured.memory) == []
