@@ -140,6 +140,15 @@ def _hamiltonian(request: Request) -> Schedule:
     return hamiltonian(request.topology, request.words, streams=request.block_words is None)
 
 
+def _hamiltonian_reduce_scatter(request: Request) -> Schedule:
+    return hamiltonian_reduce_scatter(
+        request.topology,
+        request.words,
+        request.combining,
+        streams=request.block_words is None,
+    )
+
+
 def _greedy(request: Request) -> Schedule:
     return greedy_all_gather(request.topology, request.words, request.block_words)
 
@@ -224,7 +233,7 @@ _SCATTERING = (
     _all_ports(
         Collective.REDUCE_SCATTER,
         "hamiltonian",
-        _to_all(hamiltonian_reduce_scatter),
+        _hamiltonian_reduce_scatter,
         takes=("operator",),
     ),
 )
