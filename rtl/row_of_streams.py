@@ -69,13 +69,13 @@ def _is_too_long(
         return fields[name] if words[name] == words["window"] else kept
 
     source, length = known("source_address", row.place), known("length", row.left)
-    window, words = fields["window"], config.message_words
+    window, most = fields["window"], config.message_words
     # A window of 2^w words has room for what has room behind the last word but 2^w of the memory.
     windows = range(1, config.most_window + 1)
-    first = Array([source, *(words - (1 << number) for number in windows)])[window]
+    first = Array([source, *(most - (1 << number) for number in windows)])[window]
     last = (source | ~fixed_bits(window, config.address_bits))[: config.address_bits]
-    beyond = window.any() & is_above(last, words - 1)
-    return beyond | (first + length > words)
+    beyond = window.any() & is_above(last, most - 1)
+    return beyond | (first + length > most)
 
 
 def add_coming(
