@@ -120,7 +120,8 @@ class Combiner(Component):
         What comes out of the network in this cycle at each lane.
     reads : array of WordRead, Out
         The words that are there, of the message memory; what a read gives of a word that is written
-        in the same cycle does not matter.
+        in the same cycle does not matter. Where it :func:`reads_ahead`, for the words that come
+        next.
     writes : array of WordWrite, Out
         Into the message memory, 1 + D cycles later, D being the greatest latency. Of lanes that
         write to one place in the same cycle, only the highest one's is done.
@@ -247,15 +248,16 @@ class Combiner(Component):
         return written.enable & (written.address == place)
 
     def _elaborate_there_ahead(self, m: Module) -> Value:
-        """The same where it is read a cycle before; 0 for a word that is not combined.
+        """The same, read when the flit before came; 0 for a word that is not combined.
 
         ::
 
-            cycle t − 1, a flit     cycle t            cycle t + 1
-            its next place ──► memory ──► there ──┬──► operator ──► memory
-                          kept, if hit ──► kept ──┘
+            flit before       word         cycle behind
+            place ──► memory ──► register ──► operator ──► memory
+            hit? ──► kept ─────► kept longer ──┘
 
-        The word in cycle t − 1 is of the same packet, for another place. A hit is one before it.
+        A hit is a word that is written while the memory is read. One that is written later, before
+        this word, came with the flit before: it is of the same packet, and for another place.
         """
         word, read, stored = self.words[0], self.reads[0], self.stored[0]
         there, kept, kept_longer = (
