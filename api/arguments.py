@@ -72,6 +72,10 @@ def _is_send(value: Any) -> bool:
     return _is_pair(value) and _is_integer(value[0]) and _are(_is_node)(value[1])
 
 
+def _is_group(value: Any) -> bool:
+    return isinstance(value, Mapping) and _are(_is_node)(value.get("nodes"))
+
+
 _NODES = Several("nodes, each a number or coordinates", _is_node)
 _NETWORK = Kind("a network, such as mesh((8, 8))", lambda value: isinstance(value, Topology))
 _PATH = Kind("the name of a file", lambda value: isinstance(value, str | os.PathLike))
@@ -80,6 +84,10 @@ _NUMBER = Kind("a number", _is_number)
 KINDS: Mapping[str, Kind] = {
     "algorithms": Several("names of algorithms", lambda value: isinstance(value, str)),
     "back_pressure": _NUMBER,
+    "block_words": Kind(
+        "a number for each node, or a row of numbers for each source",
+        _are(lambda each: _is_integer(each) or _are(_is_integer)(each)),
+    ),
     # What each side must be is said where grids are made.
     "dims": Kind("a tuple of integers, such as (8, 8)", _are(lambda _value: True)),
     "faulty_links": Several("pairs of nodes", lambda value: _is_pair(value) and _is_node(value)),
@@ -87,6 +95,10 @@ KINDS: Mapping[str, Kind] = {
     "grid": Kind(
         "a sweep file, or what one holds",
         lambda value: isinstance(value, str | os.PathLike | Mapping),
+    ),
+    "groups": Kind(
+        "rows, columns, submesh 4x4, a file, or a list of groups with nodes",
+        lambda value: isinstance(value, str | os.PathLike) or _are(_is_group)(value),
     ),
     "hold": Kind(
         "cycles by node",

@@ -7,14 +7,14 @@ only make room (step numbers, VCs, memories) are as large as the schedule needs 
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..model.base.errors import InvalidInput
 from ..model.base.files import require_writable
-from ..model.collectives.registry import algorithms_for
 from ..model.network.config import TIMINGS, Timing
 from ..model.network.topology import Topology
 from ..model.program.certified import compile_certified
@@ -22,7 +22,9 @@ from ..model.program.program import Program
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
 from .arguments import checked
-from .schedules import Node, node_number, schedule
+from .groups import Groups, algorithms_of
+from .nodes import Node, node_number
+from .schedules import schedule
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case
@@ -120,6 +122,8 @@ def compare(
     collective: str = Collective.BROADCAST,
     algorithms: Iterable[str] | None = None,
     flits: int = 16,
+    block_words: Sequence[int] | Sequence[Sequence[int]] | None = None,
+    groups: Groups | None = None,
     **parameters: Any,
 ) -> list[Entry]:
     """Predict all algorithms for a collective, or those named, that serve ``network``.
@@ -132,16 +136,17 @@ def compare(
     from ..model.compare.case import Case  # noqa: PLC0415
     from ..model.compare.side_by_side import Entry  # noqa: PLC0415
 
-    names = algorithms or [algorithm.name for algorithm in algorithms_for(collective)]
+    what: dict[str, Any] = {"source": source, "collective": collective, "groups": groups}
+    names = algorithms or algorithms_of(network, **what)
     entries = []
     for name in names:
         try:
-            made = schedule(network, name, source=source, collective=collective, flits=flits)
+            made = schedule(network, name, flits=flits, block_words=block_words, **what)
         except InvalidInput:
             continue
-        entries.append(entry := Entry(made))
+        entries.append(entry := Entry(replace(made, algorithm=name)))
         try:
-            compiled = compile_certified(made, parameters)
+            compiled = compile_certified(entry.schedule, parameters)
         except InvalidInput as error:
             entry.refusals.update(dict.fromkeys(TIMINGS, str(error)))
             continue

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..model.base.errors import InvalidInput, require_range
 from ..model.base.pieces import offsets_of
+from ..model.collectives.block_words import as_block_words
+from ..model.collectives.group_file import Group
 from ..model.collectives.least import least_measures, word_measures
 from ..model.collectives.notes import landmarks
 from ..model.collectives.registry import algorithms_for, find_algorithm
@@ -17,18 +19,17 @@ from ..model.collectives.request import Ports, Request
 from ..model.network.faults import draw_faults, with_faults
 from ..model.network.topology import Topology
 from ..model.schedule.builder import one_block_schedule
-from ..model.schedule.collective import ROOTLESS, Collective
+from ..model.schedule.collective import Collective
 from ..model.schedule.duration import expected_cycles
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.table import Blocks
 from .arguments import checked
+from .groups import Groups, grouping_of, require_source
+from .nodes import Node, node_number
 
 if TYPE_CHECKING:
     from ..model.collectives.transmit.plan import Plan
     from ..model.collectives.transmit.schemes import Findings
-
-Node = int | Sequence[int]
-"""A node's number, or its coordinates."""
 
 PORTS = tuple(Ports)
 """The ports that a node may use in a step, as ``--ports`` of the command line."""
@@ -55,6 +56,8 @@ def schedule(
     packet: int | None = None,
     partial: bool = False,
     operator: str | None = None,
+    block_words: Sequence[int] | Sequence[Sequence[int]] | None = None,
+    groups: Groups | None = None,
 ) -> Schedule:
     """Make the schedule of an algorithm, and prove it.
 
@@ -76,25 +79,47 @@ def schedule(
         Serve the nodes that can be reached, where some cannot.
     operator
         What a reduction combines by; None for add, for and in a barrier, and for what only copies.
+    block_words
+        Words of unequal blocks: a number for each node, in an all-to-all a row for each source with
+        a number for each target, and 0 for who takes no part. None where all blocks have ``flits``.
+    groups
+        "rows", "columns" or boxes such as "submesh 4x4", each with a collective of its own from the
+        node at the place that ``source`` has in its own; or groups that say more, in a file or as
+        what a file says of each: ``[{"nodes": [0, 1], "collective": "broadcast", "root": 1}, ...]``
+        (``source`` is then None). None for one collective of all nodes.
 
     Raises :class:`.InvalidInput` for a network that the algorithm does not serve.
     """
     if ports not in PORTS:
         raise InvalidInput.of("ports", ", ".join(PORTS), ports)
-    if (source is None) != (collective in ROOTLESS):
-        allowed = "None, as every node is one" if collective in ROOTLESS else "a node"
-        raise InvalidInput.of(f"source of {collective}", allowed, source)
+    if groups is None:
+        require_source(collective, source)
     require_range("flits", flits, 1)
-    request = Request(
-        topology=network,
-        words=flits,
-        source=None if source is None else node_number(network, source, "source"),
-        targets=_numbers(network, targets),
-        partial=partial,
-        all_port=ports == Ports.ALL,
-        duplex=Ports(ports).duplex,
-        packet=packet,
-    )
+    root = None if source is None else node_number(network, source, "source")
+    words = None if block_words is None else as_block_words(block_words)
+
+    def make(topology: Topology, group: Group, _place: int = 0) -> Schedule:
+        request = Request(
+            topology=topology,
+            words=group.words or flits,
+            source=group.root,
+            targets=_numbers(topology, targets),
+            partial=partial,
+            all_port=ports == Ports.ALL,
+            duplex=Ports(ports).duplex,
+            packet=packet,
+            operator=operator,
+            block_words=group.block_words,
+        )
+        return _made(group.algorithm or algorithm, group.collective or collective, request)
+
+    if groups is None:
+        return make(network, Group((), root, block_words=words))
+    return grouping_of(network, groups, collective, root, words).schedule(make)
+
+
+def _made(algorithm: str, collective: str, request: Request) -> Schedule:
+    """The schedule of an algorithm, checked."""
     if algorithm == "best":
         return _best(collective, request)
     made = find_algorithm(collective, algorithm).generate(request)
@@ -249,11 +274,3 @@ def _numbers(network: Topology, targets: Iterable[Node] | None) -> tuple[int, ..
     if targets is None:
         return None
     return tuple(node_number(network, each, "target") for each in targets)
-
-
-def node_number(network: Topology, node: Node, parameter: str) -> int:
-    """Find the number of a node that was given by its number or its coordinates."""
-    if isinstance(node, int | np.integer):
-        require_range(parameter, int(node), 0, network.nodes - 1)
-        return int(node)
-    return network.node_at(tuple(node), parameter)

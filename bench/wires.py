@@ -68,7 +68,13 @@ def _aims() -> Iterator[Aim]:
         yield aim("all-gather", topology, 256, True, 1.05)
     for words, ratio in ((4, 1.5), (64, 1.25)):
         yield aim("all-to-all", square, words, False, ratio)
-    yield aim("all-reduce", square, 16384, False, 1.05)
+    for words, ratio in ((256, None), (1024, None), (16384, 1.05)):
+        yield aim("all-reduce", square, words, False, ratio)
+    for topology, ratio in ((square, 1.10), (torus((8, 8)), None)):
+        yield aim("all-reduce", topology, 16384, True, ratio)
+    yield aim("reduce", square, 1024, False, None)
+    yield aim("reduce-scatter", square, 16, False, None)
+    yield aim("reduce-scatter", square, 256, True, None)
     for collective in ("broadcast", "all-gather"):
         yield aim(collective, faulty, 1024, True, 1.25)
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..model.base.errors import InvalidInput, one_of, with_article
+from ..model.base.errors import InvalidInput
 from ..model.base.texts import integers
 from ..model.collectives.notes import left_out
-from ..model.collectives.registry import algorithms_for
 from ..model.compare.side_by_side import Entry, SideBySide
 from ..model.network.config import TIMINGS
 from ..model.network.words import SizeLimit
+from .compare_made import made_side_by_side
 from .compare_room import compile_all_entries
 from .console import (
     BUILDING,
@@ -25,7 +25,7 @@ from .console import (
     say_written,
     times_least,
 )
-from .options.collective import all_port_served, chosen_request, chosen_root, request_options
+from .options.collective import request_options
 from .options.hardware import (
     force_option,
     hardware_options,
@@ -41,7 +41,6 @@ from .options.output import (
     output_option,
     report_option,
     require_output_files,
-    require_seen,
 )
 from .options.values import OptionValues, refuse_beside
 
@@ -98,7 +97,8 @@ def compare_command(
     elif lengths is not None:
         from .compare_lengths import compare_lengths
 
-        refuse_beside("--lengths", ("--rtl", "--report", "--why", "--flits"), "it is about cycles")
+        refused = ("--rtl", "--report", "--why", "--flits", "--block-words")
+        refuse_beside("--lengths", refused, "it is about cycles")
         counts = sorted({*integers("--lengths", "numbers such as 4,16,64", lengths, ",")})
         comparisons = [
             _compare_algorithms({**chosen, "flits": count}, False, None, None) for count in counts
@@ -122,7 +122,7 @@ def _compare_algorithms(
 ) -> SideBySide:
     """All that is known of all algorithms; the picture and the page of it, where they are asked."""
     limit = SizeLimit.HARDWARE if rtl else SizeLimit.COMPARISON
-    comparison = _generate(chosen, limit, report)
+    comparison = made_side_by_side(chosen, limit, report)
     cases = _predict(chosen, comparison, keep=rtl or report is not None)
     if rtl:
         _verify(comparison, cases)
@@ -134,40 +134,6 @@ def _compare_algorithms(
         with busy("writing the page"):
             report_comparison(comparison, cases).write(report)
     return comparison
-
-
-def _generate(chosen: OptionValues, limit: SizeLimit, report: str | None) -> SideBySide:
-    """Make and prove the schedules of all algorithms; refused where none serves the network."""
-    topology = chosen_topology(chosen, limit)
-    require_seen(report, topology)
-    request = chosen_request(chosen, topology, chosen_root(chosen, topology))
-    if request.source in topology.faulty_nodes:
-        raise InvalidInput.of("--source", "a node that is not faulty", chosen["source"])
-    algorithms = algorithms_for(chosen["collective"])
-    entries, refusals = [], {}
-    with progress("generating and checking", len(algorithms), shown=True) as (say, advance):
-        for algorithm in algorithms:
-            say(f"generating and checking {algorithm.name}")
-            try:
-                schedule = algorithm.generate(request)
-            except InvalidInput as error:
-                refusals[algorithm.name] = str(error)
-            else:
-                # A schedule that breaks a rule is no network that is not served.
-                schedule.check()
-                entries.append(Entry(schedule))
-            advance()
-    if not entries:
-        if request.all_port:
-            served = all_port_served(chosen["collective"])
-            raise InvalidInput(
-                f"--ports all must be left out on {with_article(topology.label)}: {served}"
-            )
-        served = one_of(refusals)
-        raise InvalidInput.of(
-            "network to compare on", f"one that {served} serves", with_article(topology.label)
-        )
-    return SideBySide(chosen["collective"], request, entries, refusals)
 
 
 def _predict(chosen: OptionValues, comparison: SideBySide, *, keep: bool) -> list[Case]:

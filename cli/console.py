@@ -108,6 +108,8 @@ def print_checks(title: str, checks: Iterable[Check], *, measured: str = "hardwa
 
 def bound_line(bound: CycleBound, cycles: int) -> str:
     """One line on cycles beside the least that any schedule could take, and why it could not."""
+    if not bound.value:
+        return bound.reason
     return f"{times_least(bound, cycles)} times the lower bound: {bound.reason}"
 
 

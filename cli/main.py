@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -87,6 +88,8 @@ def main() -> None:
 def _fail(message: str, status: int) -> NoReturn:
     # A value that is quoted may hold anything, and what is said of it is one line.
     click.echo(f"eyecast: {printable(message)}", err=True)
+    # Hardware that was being described is dropped unfinished, and Amaranth would warn of each part.
+    warnings.simplefilter("ignore")
     sys.exit(status)
 
 

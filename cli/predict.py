@@ -27,6 +27,7 @@ from .options.hardware import (
     fitted,
     force_option,
     hardware_options,
+    kept,
     require_no_deadlock,
     timing_option,
 )
@@ -97,8 +98,10 @@ def predict_command(
     require_no_deadlock(chosen, program)
     require_timing(program, timing)
     control = Control(hold=chosen_hold(chosen, program.config))
-    with busy("predicting (the first time, the cycle model is compiled)"):
-        predicted = predict(program, subject.memory, timing=timing, control=control)
+    predicted = subject.known if control.hold is None else None
+    if predicted is None:
+        with busy("predicting (the first time, the cycle model is compiled)"):
+            predicted = predict(program, subject.memory, timing=timing, control=control)
     if outputs:
         predicted.trace.write_csv(outputs[0])
     if chosen["waves"]:
@@ -118,7 +121,8 @@ def predict_command(
 class _Subject(NamedTuple):
     """A program, the message memories that it begins with, and what is said of it.
 
-    ``schedule`` and ``layout`` are None where the program is that of a file.
+    ``schedule`` and ``layout`` are None where the program is that of a file; ``known`` is its run,
+    where that was found while the schedule was chosen.
     """
 
     program: Program
@@ -127,6 +131,7 @@ class _Subject(NamedTuple):
     facts: dict[str, object]
     schedule: Schedule | None = None
     layout: Layout | None = None
+    known: Prediction | None = None
 
     @property
     def bound(self) -> CycleBound | None:
@@ -167,7 +172,9 @@ def _program_of_schedule(chosen: OptionValues, report: str | None) -> _Subject:
         (compiled,) = fitted(chosen, [schedule])
     memory = Payload.random(compiled, seed=0).memory(compiled.program.config)
     title, facts = schedule_title(schedule), schedule_facts(chosen, schedule)
-    return _Subject(compiled.program, memory, title, facts, schedule, compiled.layout)
+    found = kept(schedule)
+    known = None if found is None else found.prediction
+    return _Subject(compiled.program, memory, title, facts, schedule, compiled.layout, known)
 
 
 def _outputs(output: str | None, *, waves: bool) -> list[Path]:

@@ -28,7 +28,12 @@ from .console import (
     say_written,
     sharing,
 )
-from .options.collective import collective_options, make_schedule, schedule_facts
+from .options.collective import (
+    collective_options,
+    make_schedule,
+    schedule_facts,
+    with_block_words,
+)
 from .options.hardware import (
     fitted,
     force_option,
@@ -159,7 +164,10 @@ def _cases(
             raise InvalidInput("--all-sources must be without --source and --schedule")
         if chosen["collective"] in ROOTLESS:
             raise InvalidInput(f"--all-sources must be left out with {chosen['collective']}")
+        if chosen["group"] is not None:
+            raise InvalidInput("--all-sources must be left out with --group")
         topology = chosen_topology(chosen, SizeLimit.HARDWARE)
+        chosen = with_block_words(chosen)
         sources = (node for node in range(topology.nodes) if node not in topology.switches)
         schedules = [make_schedule(chosen, topology, node) for node in sources]
     # One network for all of them, which is built once.

@@ -3,23 +3,25 @@
 Input and output of every rank are rows of equally long chunks. Which block is which chunk follows
 from the collective; k is the number of blocks that each rank, or each pair of ranks, has::
 
-    all-gather   in place: block j of rank r is chunk r * k + j of the output of all
-    all-to-all   block j from rank s for d is chunk d * k + j of the input of s, and s * k + j of
-                 the output of d
-    broadcast    in place: block b is chunk b of the output of all
-    all-reduce   in place: block b is chunk b of the output of all, at first their own
-    custom       the blocks that a rank owns, in order, are its input, and those that it is owed,
-                 in order, its output
+    all-gather      in place: block j of rank r is chunk r * k + j of the output of all
+    all-to-all      block j from rank s for d is chunk d * k + j of the input of s, and s * k + j
+                    of the output of d
+    broadcast       in place: block b is chunk b of the output of all
+    all-reduce      in place: block b is chunk b of the output of all, at first their own
+    reduce          in place, in the same way
+    reduce-scatter  in place: block j of rank r is chunk r * k + j of the input of all
+    custom          the blocks that a rank owns or contributes to, in order, are its input, and
+                    those that it is owed, in order, its output
 
 A schedule whose ranks have different numbers of blocks is custom, as are a scatter, a gather and a
 multicast. A block that passes through a rank stands in its scratch buffer, and so does one that a
-rank gets once more.
+rank gets once more, unless it is reduced: that has one slot at each rank.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -58,7 +60,9 @@ class Chunks:
     ranks, loop
         Number of ranks; chunks of the larger of input and output.
     inplace
-        Whether the input is part of the output.
+        Whether the input is part of the output, or the output of the input.
+    reduces
+        Whether chunks are combined.
     copies
         For each rank the chunks that go from its input to its output: pairs of slots.
     transfers
@@ -71,28 +75,27 @@ class Chunks:
     ranks: int
     loop: int
     inplace: bool
+    reduces: bool
     copies: list[list[tuple[Slot, Slot]]] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
     scratch: list[int] = field(default_factory=list)
 
-    @property
-    def reduces(self) -> bool:
-        """Tell whether chunks are combined."""
-        return self.collective == Collective.ALL_REDUCE
-
 
 class _Layout:
-    """The first and last slots of blocks: ``start[block]`` at its owner, ``end[block, rank]``."""
+    """The first and last slots of blocks: ``start[block, rank]`` of those who have it at first.
+
+    ``end[block, rank]`` is for those who are owed it, and for all who have one slot for it.
+    """
 
     def __init__(self, schedule: Schedule) -> None:
         nodes = schedule.topology.working_nodes.tolist()
         self.rank_of = {node: rank for rank, node in enumerate(nodes)}
-        self.reduced = schedule.collective == Collective.ALL_REDUCE
-        if schedule.blocks.reduced.any() and not self.reduced:
-            allowed = "all-reduce, or one that copies, in MSCCL XML"
-            raise InvalidInput.of("collective", allowed, schedule.collective)
-        owners = [] if self.reduced else schedule.blocks.owner.tolist()
-        self.owner = [self.rank_of[node] for node in owners]
+        blocks = range(len(schedule.blocks))
+        self.reduced = schedule.blocks.reduced.tolist()
+        self.holders = [
+            [self.rank_of[node] for node in schedule.blocks.holders(block, schedule.topology)]
+            for block in blocks
+        ]
         everyone = range(len(nodes))
         self.owed = [
             list(everyone) if owed is None else sorted(self.rank_of[node] for node in owed)
@@ -100,39 +103,39 @@ class _Layout:
         ]
         self.collective, self.inplace = schedule.collective, False
         self.copies: list[list[tuple[Slot, Slot]]] = [[] for _ in nodes]
-        self.start: dict[int, Slot] = {}
+        self.start: dict[tuple[int, int], Slot] = {}
         self.end: dict[tuple[int, int], Slot] = {}
         self.loop = self._numbered(len(nodes))
 
     def _numbered(self, ranks: int) -> int:
         """Give every block its slots; the number of chunks of the larger of input and output."""
         match self.collective:
-            case Collective.BROADCAST | Collective.ALL_REDUCE:
-                return self._in_place(list(range(len(self.owed))))
+            case Collective.BROADCAST | Collective.ALL_REDUCE | Collective.REDUCE:
+                return self._in_place("o", list(range(len(self.owed))))
             case Collective.ALL_GATHER:
-                places, most = _counted(self.owner)
-                if len(self.owner) == ranks * most:
-                    places = [
-                        owner * most + place
-                        for owner, place in zip(self.owner, places, strict=True)
-                    ]
-                    return self._in_place(places)
+                if places := _side_by_side([first for first, *_ in self.holders], ranks):
+                    return self._in_place("o", places)
+            case Collective.REDUCE_SCATTER:
+                if places := _side_by_side([first for first, *_ in self.owed], ranks):
+                    return self._in_place("i", places)
             case Collective.ALL_TO_ALL:
                 ends = [owed[0] for owed in self.owed]
-                pairs = list(zip(self.owner, ends, strict=True))
+                owners = [first for first, *_ in self.holders]
+                pairs = list(zip(owners, ends, strict=True))
                 places, most = _counted(pairs)
                 others = sum(source != target for source, target in pairs)
                 if others == most * ranks * (ranks - 1):
                     return self._by_pairs(pairs, places, most, ranks)
         return self._custom()
 
-    def _in_place(self, places: list[int]) -> int:
-        """Let each block stand at one of ``places`` of all outputs."""
+    def _in_place(self, buffer: str, places: list[int]) -> int:
+        """Let each block stand at one of ``places`` of the ``buffer`` of all."""
         self.inplace = True
         for block, place in enumerate(places):
-            self.start[block] = ("o", place)
-            for rank in {*self.owed[block], *self.owner[block : block + 1]}:
-                self.end[block, rank] = ("o", place)
+            for rank in self.holders[block]:
+                self.start[block, rank] = (buffer, place)
+            for rank in {*self.owed[block], *self.holders[block]}:
+                self.end[block, rank] = (buffer, place)
         return len(places)
 
     def _by_pairs(
@@ -140,7 +143,7 @@ class _Layout:
     ) -> int:
         """Let the blocks of each pair stand side by side; a rank's own are copied."""
         for block, ((source, target), place) in enumerate(zip(pairs, places, strict=True)):
-            self.start[block] = ("i", target * most + place)
+            self.start[block, source] = ("i", target * most + place)
             self.end[block, target] = ("o", source * most + place)
         for rank in range(ranks):
             own = range(rank * most, (rank + 1) * most)
@@ -148,17 +151,32 @@ class _Layout:
         return most * ranks
 
     def _custom(self) -> int:
-        """Number the blocks of each owner, and those of each rank that is owed some."""
+        """Number the blocks that each rank has at first, and those that each is owed.
+
+        A reduced block that a rank is owed is combined in its output.
+        """
         self.collective = CUSTOM
-        places, inputs = _counted(self.owner)
+        held = [(block, rank) for block, ranks in enumerate(self.holders) for rank in ranks]
+        begins, inputs = _counted([rank for _, rank in held])
         owed = [(block, rank) for block, ranks in enumerate(self.owed) for rank in ranks]
         ends, outputs = _counted([rank for _, rank in owed])
-        self.start = {block: ("i", place) for block, place in enumerate(places)}
+        self.start = {key: ("i", place) for key, place in zip(held, begins, strict=True)}
         self.end = {key: ("o", place) for key, place in zip(owed, ends, strict=True)}
-        for (block, rank), slot in self.end.items():
-            if self.owner[block] == rank:
-                self.copies[rank].append((self.start[block], slot))
+        for key in held:
+            block, rank = key
+            if key in self.end:
+                self.copies[rank].append((self.start[key], self.end[key]))
+                if self.reduced[block]:
+                    self.start[key] = self.end[key]
         return max(inputs, outputs)
+
+
+def _side_by_side(ranks_of: list[int], ranks: int) -> list[int]:
+    """Places of blocks of each rank side by side; none where ranks have different numbers."""
+    places, most = _counted(ranks_of)
+    if len(ranks_of) != ranks * most:
+        return []
+    return [rank * most + place for rank, place in zip(ranks_of, places, strict=True)]
 
 
 def _counted(keys: list[int] | list[tuple[int, int]]) -> tuple[list[int], int]:
@@ -184,26 +202,35 @@ def in_chunks(schedule: Schedule, most: int, title: str) -> Chunks:
     schedule = unrolled(schedule)
     layout = _Layout(schedule)
     ranks = len(layout.rank_of)
-    chunks = Chunks(layout.collective, ranks, layout.loop, layout.inplace)
+    chunks = Chunks(
+        layout.collective, ranks, layout.loop, layout.inplace, reduces=any(layout.reduced)
+    )
     chunks.copies = layout.copies
     chunks.scratch = [0] * ranks
-    place = {(block, owner): layout.start[block] for block, owner in enumerate(layout.owner)}
-    if layout.reduced:
-        place = dict(layout.end)
+    place = dict(layout.start)
     for step, source, target, blocks, combine in _sends(schedule, layout):
         begins, ends = [], []
         for block in blocks:
             begins.append(place[block, source])
-            end = layout.end.get((block, target))
-            if not layout.reduced and (end is None or (block, target) in place):
-                end = ("s", chunks.scratch[target])
-                chunks.scratch[target] += 1
-            assert end is not None
-            place.setdefault((block, target), end)
-            ends.append(end)
-        runs = _runs(begins, ends, most)
+            ends.append(_goal(chunks, layout, place, block, target))
+        runs = runs_of(begins, ends, most)
         chunks.transfers += (Transfer(step, source, target, *run, combine) for run in runs)
     return chunks
+
+
+def _goal(
+    chunks: Chunks, layout: _Layout, place: dict[tuple[int, int], Slot], block: int, rank: int
+) -> Slot:
+    """The slot to which a block is sent at a rank; noted in ``place`` if it is the first."""
+    key = block, rank
+    if layout.reduced[block] and key in place:
+        return place[key]
+    end = layout.end.get(key)
+    if end is None or key in place:
+        end = ("s", chunks.scratch[rank])
+        chunks.scratch[rank] += 1
+    place.setdefault(key, end)
+    return end
 
 
 def _sends(schedule: Schedule, layout: _Layout) -> Iterator[tuple[int, int, int, list[int], bool]]:
@@ -218,7 +245,15 @@ def _sends(schedule: Schedule, layout: _Layout) -> Iterator[tuple[int, int, int,
         yield int(schedule.step[send]), source, target, sorted(pieces[send]), combine
 
 
-def _runs(begins: list[Slot], ends: list[Slot], most: int) -> list[tuple[Slot, Slot, int]]:
+def slots_from(first: Slot, count: int) -> list[Slot]:
+    """So many slots from the ``first`` on."""
+    buffer, offset = first
+    return [(buffer, place) for place in range(offset, offset + count)]
+
+
+def runs_of(
+    begins: Sequence[Slot], ends: Sequence[Slot], most: int
+) -> list[tuple[Slot, Slot, int]]:
     """Cut slots into runs that are consecutive on both sides: first slots and length of each."""
     runs: list[tuple[Slot, Slot, int]] = []
     for begin, end in sorted(zip(begins, ends, strict=True)):

@@ -12,7 +12,7 @@ MSCCL = Format(
     title="MSCCL XML",
     suffixes=(".xml",),
     looks=lambda head: root_name(head) == "algo",
-    omits="steps, routes, port model and words",
+    omits="steps, routes, port model, words and operator",
     read_schedule_on=read_msccl,
     write_schedule=write_msccl,
 )

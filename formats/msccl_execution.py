@@ -9,10 +9,13 @@ the outputs tell if the algorithm is the collective that it says it is::
     alltoall    nchunksperloop chunks a GPU, as many for each; chunks for GPU d from GPU s stand
                 in the output of d where those for s stand in the input of s
     broadcast   all outputs are the input of one GPU, the root
-    custom      nothing is promised; what stands in an output at the end is owed to its GPU
+    custom      nothing is promised; what stands in an output at the end is owed to its GPU, and
+                where no GPU has an output, what stands in an input
 
-In place, the input of an allgather is its own part of the output, and that of an alltoall or a
-broadcast the output itself; of a custom collective nothing is known, and its buffers are apart.
+In place, the input of an allgather is its own part of the output, the output of a reduce_scatter
+its own part of the input, and the input of another collective the output itself; of a custom
+collective nothing is known, and its buffers are apart. What reductions promise is in
+:mod:`.msccl_results`.
 
 (Sources: microsoft/msccl-tools, msccl/language/collectives.py; microsoft/msccl,
 src/graph/tuning.cc, mscclInPlaceTotalCountHelper.)
@@ -27,7 +30,7 @@ from itertools import chain
 from ..model.base.errors import InvalidInput
 from ..model.schedule.collective import Collective
 from ..model.schedule.table import CUSTOM
-from .msccl_xml import MOST_CHUNKS, NOBODY, Algorithm, Slot, Step, Threadblock
+from .msccl_xml import MOST_CHUNKS, NOBODY, Algorithm, Slot, Step
 
 Block = tuple[int, int]
 """A threadblock: GPU and number."""
@@ -92,10 +95,31 @@ class Execution:
     @property
     def outputs(self) -> list[dict[int, int]]:
         """For each GPU the chunk at each offset of its output that has one."""
+        ranks = range(self._algorithm.ranks)
+        if self._scatters_in_place:
+            own = self.stride // len(ranks)
+            places = [range(rank * own, (rank + 1) * own) for rank in ranks]
+            return [
+                {place - each.start: self._memory[rank]["i", place] for place in each}
+                for rank, each in enumerate(places)
+            ]
+        output = "i" if self.ends_in_inputs else "o"
         return [
-            {offset: chunk for (buffer, offset), chunk in memory.items() if buffer == "o"}
+            {offset: chunk for (buffer, offset), chunk in memory.items() if buffer == output}
             for memory in self._memory
         ]
+
+    @property
+    def ends_in_inputs(self) -> bool:
+        """Tell whether inputs are outputs, as a custom collective has none."""
+        algorithm = self._algorithm
+        return algorithm.collective == CUSTOM and not any(each["o"] for each in algorithm.sizes)
+
+    @property
+    def _scatters_in_place(self) -> bool:
+        """Tell whether outputs are parts of the inputs."""
+        algorithm = self._algorithm
+        return algorithm.inplace and algorithm.collective == Collective.REDUCE_SCATTER
 
     def _first_chunk(self, rank: int, place: int) -> int:
         """The chunk that stands at a place of the input of a GPU."""
@@ -108,8 +132,11 @@ class Execution:
         return self.stride
 
     def _slot(self, rank: int, slot: Slot) -> Slot:
-        """The slot itself; in place, that of the output which an input slot is."""
+        """The slot itself; in place, the one slot of input and output that it is."""
         buffer, offset = slot
+        if self._scatters_in_place:
+            own = rank * self.stride // self._algorithm.ranks
+            return ("i", own + offset) if buffer == "o" else slot
         if buffer != "i" or not self._algorithm.inplace or self._algorithm.collective == CUSTOM:
             return slot
         if self._algorithm.collective == Collective.ALL_GATHER:
@@ -168,17 +195,19 @@ class Execution:
 
     def _carry_out(self, key: Block, step: Step) -> None:
         """Move the chunks of a step, which need not wait."""
-        block = self._blocks[key]
         if step.kind == "nop":
             return
-        if step.receives:
-            _, chunks = self._receive(key, step)
-        else:
-            chunks = self._load(key, step, step.source)
+        chunks = self._receive(key, step) if step.receives else self._load(key, step, step.source)
+        if step.reduces:
+            chunks = self._reduce(key, step, chunks)
         if step.stores:
             self._store(key, step, chunks)
         if step.sends:
-            self._send(key, block, step, chunks)
+            self._send(key, step, chunks)
+
+    def _reduce(self, key: Block, step: Step, chunks: list[int]) -> list[int]:
+        """Combine chunks with those that a step reduces them with; only in a reduction."""
+        raise NotImplementedError
 
     def _store(self, key: Block, step: Step, chunks: list[int]) -> None:
         """Put chunks where a step writes them."""
@@ -205,8 +234,8 @@ class Execution:
             chunks.append(self._memory[rank][slot])
         return chunks
 
-    def _receive(self, key: Block, step: Step) -> tuple[int, list[int]]:
-        """The first send underway to a threadblock, and its chunks."""
+    def _receive(self, key: Block, step: Step) -> list[int]:
+        """The chunks of the first send underway to a threadblock."""
         rank, block = key[0], self._blocks[key]
         row, chunks, send = self._underway[block.recv, rank, block.channel].popleft()
         if len(chunks) != step.count:
@@ -217,11 +246,11 @@ class Execution:
         self._behind[key].discard(self._received.get(key, NOBODY))
         self._behind[key].add(row)
         self._received[key] = row
-        return row, chunks
+        return chunks
 
-    def _send(self, key: Block, block: Threadblock, step: Step, chunks: list[int]) -> None:
+    def _send(self, key: Block, step: Step, chunks: list[int]) -> None:
         """Note a send of ``chunks``, and put it underway."""
-        rank, row = key[0], len(self.moves.source)
+        rank, block, row = key[0], self._blocks[key], len(self.moves.source)
         self.moves.source.append(rank)
         self.moves.target.append(block.send)
         self.moves.chunks.append(tuple(dict.fromkeys(chunks)))
@@ -262,10 +291,13 @@ class Execution:
         return refusal(walk[key].element, f"must not wait in a circle: for line {around}")
 
 
+_OF_A_PART_FOR_EACH = (Collective.ALL_GATHER, Collective.ALL_TO_ALL, Collective.REDUCE_SCATTER)
+
+
 def _input_chunks(algorithm: Algorithm) -> int:
     """Chunks of the input of every GPU, the most of any in a custom collective."""
     chunks, ranks = algorithm.chunks, algorithm.ranks
-    if algorithm.collective in (Collective.ALL_GATHER, Collective.ALL_TO_ALL) and chunks % ranks:
+    if algorithm.collective in _OF_A_PART_FOR_EACH and chunks % ranks:
         complaint = f"nchunksperloop must be a multiple of ngpus, {ranks}, not {chunks}"
         raise algorithm.xml.refusal(algorithm.xml.root, complaint)
     if algorithm.collective == Collective.ALL_GATHER:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
 from ..model.base.files import InputFile
 from ..model.schedule.collective import Collective
-from ..model.schedule.ordered import CircleError, OrderedSends, packed_schedule
+from ..model.schedule.ordered import OrderedSends, packed_schedule
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.table import Blocks
 from .format import Setting
 from .msccl_execution import Execution
-from .msccl_reduction import ReducingExecution
+from .msccl_reduced import reduction_of
 from .msccl_xml import Algorithm, read_algorithm
 from .ranks import name_on, nodes_of_ranks
 
@@ -27,14 +25,14 @@ Owed = dict[int, set[int]]
 def read_msccl(file: InputFile, setting: Setting) -> Schedule:
     """The schedule of an algorithm, its GPU r on the r-th working node of a network.
 
-    A chunk is a block of ``setting.words`` words; an all-reduce adds. Raises
+    A chunk is a block of ``setting.words`` words; a reduction adds. Raises
     :class:`.InvalidInput` that names the file and the line of what cannot be read, and of a promise
     that is not kept.
     """
     algorithm = read_algorithm(file)
     nodes = nodes_of_ranks(setting.topology, algorithm.ranks, f"{algorithm.xml.name}: ngpus")
-    if algorithm.collective == Collective.ALL_REDUCE:
-        return _all_reduce(algorithm, setting, nodes)
+    if algorithm.reduces:
+        return reduction_of(file, algorithm, setting, nodes)
     run = Execution(algorithm)
     root, owed = _promise(algorithm, run)
     number = {chunk: block for block, chunk in enumerate(owed)}
@@ -62,66 +60,6 @@ def read_msccl(file: InputFile, setting: Setting) -> Schedule:
         blocks,
         sends,
     )
-
-
-def _all_reduce(algorithm: Algorithm, setting: Setting, nodes: list[int]) -> Schedule:
-    """The schedule of an all-reduce: block b is chunk b of all."""
-    run = ReducingExecution(algorithm)
-    everyone = frozenset(range(algorithm.ranks))
-    for rank, output in enumerate(run.outputs):
-        for place in range(algorithm.chunks):
-            value = run.values[output[place]] if place in output else None
-            if value is None or (value.place, value.ranks) != (place, everyone):
-                complaint = (
-                    f"allreduce: o[{place}] of gpu {rank} must end as the sum of all i[{place}]"
-                )
-                raise algorithm.xml.refusal(algorithm.xml.root, complaint)
-    rows: list[tuple[int, bool, list[int]]] = []
-    new: defaultdict[int, list[int]] = defaultdict(list)
-    for row, chunks in enumerate(run.moves.chunks):
-        places = [run.values[chunk].place for chunk in chunks]
-        for combined in (False, True):
-            if same := [place for place in places if run.combined.get((row, place)) == combined]:
-                new[row].append(len(rows))
-                rows.append((row, combined, same))
-    exchanged = {row: _answer(run, row) for row in run.later}
-    before = [{*run.moves.after[row], *run.later[row]} - {exchanged.get(row)} for row, _, _ in rows]
-    units = [min(row, exchanged.get(row) or row) for row, _, _ in rows]
-    sends = OrderedSends(
-        source=[nodes[run.moves.source[row]] for row, _, _ in rows],
-        target=[nodes[run.moves.target[row]] for row, _, _ in rows],
-        blocks=[same for _, _, same in rows],
-        after=[[each for other in others for each in new[other]] for others in before],
-        combine=[combined for _, combined, _ in rows],
-        unit=np.unique(units, return_inverse=True)[1].tolist(),
-    )
-    name = name_on(setting.topology, algorithm.collective, algorithm.ranks)
-    part = None if name == algorithm.collective else tuple(nodes)
-    owed = (part,) * algorithm.chunks
-    blocks = replace(Blocks.reduced_to(owed, setting.words, "add"), contributors=owed)
-    try:
-        return packed_schedule(
-            setting.topology, name, algorithm.name, setting.ports, None, blocks, sends
-        )
-    except CircleError as error:
-        raise algorithm.xml.refusal(algorithm.xml.root, _IN_A_CIRCLE) from error
-
-
-def _answer(run: ReducingExecution, row: int) -> int | None:
-    """The send that is exchanged for another: each must leave before the other is combined."""
-    ends = run.moves.target[row], run.moves.source[row]
-    return next(
-        (
-            other
-            for other in sorted(run.later[row])
-            if row in run.later[other]
-            and (run.moves.source[other], run.moves.target[other]) == ends
-        ),
-        None,
-    )
-
-
-_IN_A_CIRCLE = "must not have GPUs that send what they hold while it is combined, in a circle"
 
 
 def _promise(algorithm: Algorithm, run: Execution) -> tuple[int | None, Owed]:

@@ -3,7 +3,7 @@
 Every pair of GPUs that is a send's source and target has a threadblock at each of its ends, which
 does nothing else, so none can wait for another in a circle: a send waits for the threadblocks that
 received what it carries, and those for sends of earlier steps alone. What is combined ("rrc"), or
-replaced in an all-reduce, waits for all that was sent of it or written there before. Where the
+replaced in a reduction, waits for all that was sent of it or written there before. Where the
 executor's limits on a threadblock or a channel are reached, another channel is taken.
 
 (The limits: microsoft/msccl, src/include/msccl.h. What is executed: :mod:`.msccl_xml`.)
@@ -19,8 +19,9 @@ from typing import Any
 
 from ..model.base.errors import InvalidInput
 from ..model.base.files import write_bytes_atomically
+from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
-from .chunks import Chunks, Slot, Transfer, in_chunks
+from .chunks import Chunks, Slot, Transfer, in_chunks, slots_from
 from .msccl_xml import COLLECTIVES, NOBODY
 
 MOST_STEPS = 256
@@ -83,9 +84,10 @@ class _Writer:
         self._writer: dict[tuple[int, Slot], Place] = {}
         self._readers: defaultdict[tuple[int, Slot], list[Place]] = defaultdict(list)
         for rank, copies in enumerate(chunks.copies):
+            key = (rank, NOBODY, NOBODY, 0)
             for begin, end in copies:
-                block = self._blocks[rank, NOBODY, NOBODY, 0]
-                block.steps.append(_Step("cpy", begin, end, 1))
+                self._writer[rank, end] = (key, len(self._blocks[key].steps))
+                self._blocks[key].steps.append(_Step("cpy", begin, end, 1))
         steps = groupby(chunks.transfers, key=lambda transfer: transfer.step)
         # What leaves is what was there before all that is combined or replaced in its step. Chunks
         # that copies alone move may be sent on in the step in which they come.
@@ -106,7 +108,7 @@ class _Writer:
         key = (source, target, NOBODY, channel)
         slots = (transfer.begin, transfer.end, transfer.count)
         self._add_step(key, "s", slots, awaited)
-        for slot in _slots(transfer.begin, transfer.count):
+        for slot in slots_from(transfer.begin, transfer.count):
             self._readers[source, slot].append((key, len(self._blocks[key].steps) - 1))
         return channel
 
@@ -118,7 +120,7 @@ class _Writer:
         kind = "rrc" if transfer.combine else "r"
         slots = (begin, transfer.end, transfer.count)
         self._add_step(key, kind, slots, self._overwrites(transfer))
-        for slot in _slots(transfer.end, transfer.count):
+        for slot in slots_from(transfer.end, transfer.count):
             self._writer[target, slot] = (key, len(self._blocks[key].steps) - 1)
             self._readers[target, slot].clear()
 
@@ -143,7 +145,7 @@ class _Writer:
         if not self._chunks.reduces:
             return {}
         used = self._awaited(transfer.target, transfer.end, transfer.count)
-        for slot in _slots(transfer.end, transfer.count):
+        for slot in slots_from(transfer.end, transfer.count):
             for key, place in self._readers[transfer.target, slot]:
                 used[key] = max(place, used.get(key, 0))
         return used
@@ -151,7 +153,7 @@ class _Writer:
     def _awaited(self, rank: int, first: Slot, count: int) -> dict[Key, int]:
         """The last step, for each threadblock, that writes to slots of a GPU."""
         awaited: dict[Key, int] = {}
-        for slot in _slots(first, count):
+        for slot in slots_from(first, count):
             written = self._writer.get((rank, slot))
             if written is not None:
                 awaited[written[0]] = max(written[1], awaited.get(written[0], 0))
@@ -198,12 +200,20 @@ class _Writer:
                 allowed = f"at most {MOST_BLOCKS} for MSCCL XML"
                 raise InvalidInput.of(f"threadblocks of gpu {rank}", allowed, len(of_rank[rank]))
             gpu = etree.SubElement(root, "gpu")
-            _set(gpu, id=rank, i_chunks=0 if chunks.inplace else chunks.loop)
-            _set(gpu, o_chunks=chunks.loop, s_chunks=chunks.scratch[rank])
+            sizes = self._sizes()
+            _set(gpu, id=rank, i_chunks=sizes[0], o_chunks=sizes[1])
+            _set(gpu, s_chunks=chunks.scratch[rank])
             self._write_blocks(gpu, of_rank[rank])
         etree.indent(root)
         text: bytes = etree.tostring(root)
         return text + b"\n"
+
+    def _sizes(self) -> tuple[int, int]:
+        """Chunks of the input and of the output; in place all are in the larger one."""
+        loop = self._chunks.loop
+        if not self._chunks.inplace:
+            return loop, loop
+        return (loop, 0) if self._chunks.collective == Collective.REDUCE_SCATTER else (0, loop)
 
     def _write_blocks(self, gpu: Any, keys: list[Key]) -> None:
         """Write the threadblocks of a GPU, numbered in this order."""
@@ -222,12 +232,6 @@ class _Writer:
                 if step.awaited is not None:
                     tb_awaited, step_awaited = number[step.awaited[0]], step.awaited[1]
                 _set(element, depid=tb_awaited, deps=step_awaited, hasdep=int(step.awaitable))
-
-
-def _slots(first: Slot, count: int) -> list[Slot]:
-    """So many slots from the ``first`` on."""
-    buffer, offset = first
-    return [(buffer, place) for place in range(offset, offset + count)]
 
 
 def _set(element: Any, **attributes: object) -> None:

@@ -13,10 +13,10 @@
 Buffers are i(nput), o(utput) and s(cratch), in chunks. Steps of a threadblock are executed in
 order. "s" sends ``cnt`` chunks from srcbuf on, to GPU ``send`` of its threadblock; "r" receives
 from GPU ``recv`` into dstbuf; "rcs" receives, and sends the same on; "cpy" copies; "nop" waits. In
-an allreduce "rrc" combines what it receives with srcbuf, into dstbuf; "rrs" sends that on in place
-of keeping it, "rrcs" does both; and "re" combines srcbuf with dstbuf, into dstbuf. A
-step waits for step ``deps`` of threadblock ``depid`` of its GPU, which has ``hasdep``. What is sent
-on a channel from one GPU to another is received in the order in which it was sent.
+a reduction "rrc" combines what it receives with srcbuf, into dstbuf; "rrs" sends that on in place
+of keeping it, "rrcs" does both; and "re" combines srcbuf with dstbuf, into dstbuf. A step waits for
+step ``deps`` of threadblock ``depid`` of its GPU, which has ``hasdep``. What is sent on a channel
+from one GPU to another is received in the order in which it was sent.
 
 (Sources: microsoft/msccl, src/graph/topo.cc, which parses it, and
 src/collectives/device/msccl_interpreter.h, which executes it; microsoft/msccl-tools,
@@ -30,7 +30,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model.base.files import InputFile
-from ..model.schedule.collective import Collective
+from ..model.schedule.collective import REDUCTIONS, Collective
 from ..model.schedule.table import CUSTOM
 from .xml_file import Element, XmlFile
 
@@ -45,12 +45,12 @@ COLLECTIVES = {
     "alltoall": Collective.ALL_TO_ALL,
     "broadcast": Collective.BROADCAST,
     "allreduce": Collective.ALL_REDUCE,
+    "reduce_scatter": Collective.REDUCE_SCATTER,
+    "reduce": Collective.REDUCE,
     "custom": CUSTOM,
 }
 """Collectives by their names in the file."""
 
-_UNKNOWN = ("reduce", "reduce_scatter")
-"""Collectives that the tools name, and of which they say nowhere what must be where."""
 _PROTOCOLS = ("Simple", "LL", "LL128")
 _COPYING_STEPS = ("s", "r", "rcs", "cpy", "nop")
 _REDUCING_STEPS = ("rrs", "rrc", "rrcs", "re")
@@ -129,6 +129,14 @@ class Algorithm:
         """Number of GPUs."""
         return len(self.gpus)
 
+    @property
+    def reduces(self) -> bool:
+        """Tell whether chunks are combined: as its name says, or in a custom one by its steps."""
+        if self.collective != CUSTOM:
+            return self.collective in REDUCTIONS
+        blocks = (block for gpu in self.gpus for block in gpu.values())
+        return any(step.reduces for block in blocks for step in block.steps)
+
 
 def read_algorithm(file: InputFile) -> Algorithm:
     """Read an algorithm; raises :class:`.InvalidInput` for anything else."""
@@ -139,8 +147,6 @@ def read_algorithm(file: InputFile) -> Algorithm:
     required = ("name", "proto", "nchannels", "nchunksperloop", "ngpus", "coll", "inplace")
     # Sizes of messages and of threadblocks for which it is chosen: nothing of what it moves.
     xml.require_attributes(root, required, ("outofplace", "minBytes", "maxBytes", "nthreads"))
-    if root.attrib["coll"] in _UNKNOWN:
-        raise xml.refusal(root, f"{root.attrib['coll']} is not read, of reductions only allreduce")
     collective = COLLECTIVES[xml.text(root, "coll", COLLECTIVES)]
     xml.text(root, "proto", _PROTOCOLS)
     ranks = xml.integer(root, "ngpus", 1, MOST_RANKS)
@@ -222,8 +228,9 @@ def _step(algorithm: Algorithm, element: Element, rank: int, place: int) -> Step
     xml.require_attributes(element, names)
     xml.require_empty(element)
     kind = element.attrib["type"]
-    if kind in _REDUCING_STEPS and algorithm.collective != Collective.ALL_REDUCE:
-        raise xml.refusal(element, f"{kind} reduces, which allreduce alone does")
+    if kind in _REDUCING_STEPS and algorithm.collective not in (*REDUCTIONS, CUSTOM):
+        collective = xml.root.attrib["coll"]
+        raise xml.refusal(element, f"type must be one that copies in {collective}, not {kind}")
     xml.text(element, "type", (*_COPYING_STEPS, *_REDUCING_STEPS))
     xml.integer(element, "s", place, place)
     count = xml.integer(element, "cnt", 0 if kind == "nop" else 1, MOST_CHUNKS)

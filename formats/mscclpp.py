@@ -6,10 +6,16 @@ between the two. In a step it puts, signals that it has, and waits for the signa
     rlxsignal rlxwait nop       the other GPU is there, and its buffers may be written
     put ... nop signal          all that goes to it in a step
     wait nop                    all that comes from it in a step
-    barrier                     where a threadblock puts on what another one has received
+    re, copy                    in a reduction: what came, from where it came to where it belongs
+    barrier                     where a threadblock puts on what another one has received, or
+                                changes what another one has put
 
 "nop" lets all threads of a block come together. What one step waits for was signalled in the same
 step, so no threadblock can wait for ever. Only an executor on GPUs can run a plan.
+
+A put of theirs replaces, when it comes. In a reduction, what leaves in a step is what was there
+before it, so a put goes to the scratch buffer of the other GPU. That combines it with its own chunk
+("re"), or replaces that ("copy"), when all that leaves it in the step has left.
 
 (Source: microsoft/mscclpp, src/core/executor/execution_plan.cc, which reads plans, and
 src/core/include/execution_common.hpp for its limits; python/mscclpp/language, which writes them.)
@@ -21,7 +27,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -30,7 +36,7 @@ from ..model.base.files import write_bytes_atomically
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.table import CUSTOM
-from .chunks import Chunks, Slot, Transfer, in_chunks
+from .chunks import Chunks, Slot, Transfer, in_chunks, runs_of, slots_from
 from .format import Format
 
 MOST_OPERATIONS = 64
@@ -41,8 +47,11 @@ _NAMES: dict[str, str] = {
     Collective.ALL_GATHER: "allgather",
     Collective.ALL_TO_ALL: "alltoall",
     Collective.BROADCAST: "broadcast",
-    CUSTOM: "custom",
+    Collective.ALL_REDUCE: "allreduce",
+    Collective.REDUCE_SCATTER: "reducescatter",
 }
+"""Names of collectives in plans; all others are custom."""
+_ADD = "add"
 _NOP = {"name": "nop"}
 _BARRIER = "barrier"
 
@@ -50,20 +59,18 @@ _BARRIER = "barrier"
 def write_mscclpp(schedule: Schedule, path: Path) -> None:
     """Write ``schedule`` to ``path`` as a plan; its r-th working node is GPU r.
 
-    Raises :class:`.InvalidInput` for blocks that are not equally long, and for more operations of a
-    threadblock than can be executed.
+    Raises :class:`.InvalidInput` for blocks that are not equally long, for another operator than
+    add, and for more operations of a threadblock than can be executed.
     """
-    if schedule.blocks.reduced.any():
-        # A put of theirs replaces; they reduce in steps of the receiving GPU.
-        allowed = "one that copies, in an MSCCL++ plan (MSCCL XML holds an all-reduce)"
-        raise InvalidInput.of("collective", allowed, schedule.collective)
+    for operator in {*schedule.blocks.operator} - {None, _ADD}:
+        raise InvalidInput.of("operator", f"{_ADD}, in an MSCCL++ plan", operator)
     chunks = in_chunks(schedule, schedule.block_ids.size or 1, "an MSCCL++ plan")
     gpus = [_Gpu(rank, chunks) for rank in range(chunks.ranks)]
     for _, transfers in groupby(chunks.transfers, lambda transfer: transfer.step):
         _add_step(gpus, list(transfers))
     plan = {
         "name": schedule.algorithm,
-        "collective": _NAMES[chunks.collective],
+        "collective": _NAMES.get(chunks.collective, CUSTOM),
         "protocol": "Simple",
         "inplace": chunks.inplace,
         "reuse_resources": False,
@@ -78,22 +85,32 @@ def write_mscclpp(schedule: Schedule, path: Path) -> None:
 
 
 def _add_step(gpus: list[_Gpu], transfers: list[Transfer]) -> None:
-    """Add what happens in a step: all sends, then all receives."""
-    by_pair: defaultdict[tuple[int, int], list[Transfer]] = defaultdict(list)
+    """Add what happens in a step: all sends, then all receives, then what is made of these."""
+    by_pair: defaultdict[tuple[int, int], list[_Parcel]] = defaultdict(list)
     for transfer in transfers:
-        by_pair[transfer.source, transfer.target].append(transfer)
+        parcel = _Parcel(transfer, gpus[transfer.target].landing(transfer))
+        by_pair[transfer.source, transfer.target].append(parcel)
     for source in {source for source, _ in by_pair}:
-        gpus[source].meet(each for each in transfers if each.source == source)
-    for (source, target), parts in by_pair.items():
-        gpus[source].put(target, parts)
-    for (source, target), parts in by_pair.items():
-        gpus[target].wait(source, parts)
+        gpus[source].meet_to_put(each for each in transfers if each.source == source)
+    for (source, target), parcels in by_pair.items():
+        gpus[source].put(target, parcels)
+    for (source, target), parcels in by_pair.items():
+        gpus[target].wait(source, parcels)
+    for gpu in gpus:
+        gpu.settle()
+
+
+class _Parcel(NamedTuple):
+    """A transfer, and the first slot that it is put to: where it belongs, or in scratch."""
+
+    transfer: Transfer
+    landing: Slot
 
 
 class _Gpu:
-    """The threadblocks of a GPU by the other GPU; and which of them received what since they met.
+    """The threadblocks of a GPU by the other GPU.
 
-    A threadblock's operations end with a wait or a signal, whose threads have come together.
+    Since they met, ``_written`` has who wrote each slot, ``_read`` who has put it.
     """
 
     def __init__(self, rank: int, chunks: Chunks) -> None:
@@ -103,40 +120,48 @@ class _Gpu:
             | {each.source for each in chunks.transfers if each.target == rank}
         )
         self._peers = {peer: place for place, peer in enumerate(peers)}
-        self._received: dict[Slot, int] = {}
+        self._written: dict[Slot, int] = {}
+        self._read: defaultdict[Slot, set[int]] = defaultdict(set)
+        self._came: list[tuple[int, _Parcel]] = []
         hello = [_signal("rlxsignal"), _signal("rlxwait"), _NOP]
         self._operations: list[list[dict[str, Any]]] = [[*hello] for _ in peers] or [[]]
         # (GPU, buffer) of what is written elsewhere, in the order of its first use.
         self._remote: dict[tuple[int, str], int] = {}
         self._references: list[dict[tuple[int, str], int]] = [{} for _ in self._operations]
         for begin, end in chunks.copies[rank]:
-            self._operations[0].append(
-                {"name": "copy", "src_buff": [_local(begin, 1)], "dst_buff": [_local(end, 1)]}
-            )
+            self._bring(0, begin, end, 1, combine=False)
 
-    def meet(self, transfers: Iterable[Transfer]) -> None:
+    def landing(self, transfer: Transfer) -> Slot:
+        """The slot to which a transfer to this GPU is put; in a reduction new ones of scratch."""
+        if not self._chunks.reduces:
+            return transfer.end
+        first = self._chunks.scratch[self._rank]
+        self._chunks.scratch[self._rank] += transfer.count
+        return "s", first
+
+    def meet_to_put(self, transfers: Iterable[Transfer]) -> None:
         """Let all threadblocks meet, if one is to put what another has received."""
         for transfer in transfers:
-            buffer, offset = transfer.begin
-            places = range(offset, offset + transfer.count)
-            bringers = {self._received.get((buffer, place)) for place in places}
-            if bringers - {None, self._peers[transfer.target]}:
-                for operations in self._operations:
-                    operations.append(
-                        {
-                            "name": _BARRIER,
-                            "barrier_id": 0,
-                            "num_threadblocks": len(self._operations),
-                        }
-                    )
-                self._received.clear()
+            writers = {
+                self._written.get(slot) for slot in slots_from(transfer.begin, transfer.count)
+            }
+            if writers - {None, self._peers[transfer.target]}:
+                self._meet()
                 return
 
-    def put(self, peer: int, transfers: Iterable[Transfer]) -> None:
+    def _meet(self) -> None:
+        """Let all threadblocks meet."""
+        for operations in self._operations:
+            operations.append(
+                {"name": _BARRIER, "barrier_id": 0, "num_threadblocks": len(self._operations)}
+            )
+        self._written.clear()
+        self._read.clear()
+
+    def put(self, peer: int, parcels: Iterable[_Parcel]) -> None:
         """Put chunks to a GPU, and signal it."""
         place = self._peers[peer]
-        for transfer in transfers:
-            buffer, offset = transfer.end
+        for transfer, (buffer, offset) in parcels:
             remote = (peer, buffer)
             self._remote.setdefault(remote, len(self._remote))
             reference = self._references[place].setdefault(remote, len(self._references[place]))
@@ -149,16 +174,57 @@ class _Gpu:
                     "channel_type": _MEMORY,
                 }
             )
+            for slot in slots_from(transfer.begin, transfer.count):
+                self._read[slot].add(place)
         self._operations[place] += (_NOP, _signal("signal"))
 
-    def wait(self, peer: int, transfers: Iterable[Transfer]) -> None:
+    def wait(self, peer: int, parcels: Iterable[_Parcel]) -> None:
         """Wait for the signal of a GPU, and note what it has put here."""
         place = self._peers[peer]
         self._operations[place] += (_signal("wait"), _NOP)
-        for transfer in transfers:
-            buffer, offset = transfer.end
-            for each in range(offset, offset + transfer.count):
-                self._received[buffer, each] = place
+        for parcel in parcels:
+            if self._chunks.reduces:
+                self._came.append((place, parcel))
+            for slot in slots_from(parcel.landing, parcel.transfer.count):
+                self._written[slot] = place
+
+    def settle(self) -> None:
+        """Bring all that came in this step of a reduction to where it belongs.
+
+        One threadblock changes a slot in a step, the first that received something for it.
+        """
+        changes: defaultdict[tuple[int, bool], list[tuple[Slot, Slot]]] = defaultdict(list)
+        changer: dict[Slot, int] = {}
+        for place, (transfer, landing) in self._came:
+            ends = slots_from(transfer.end, transfer.count)
+            for begin, end in zip(slots_from(landing, transfer.count), ends, strict=True):
+                by = changer.setdefault(end, place)
+                changes[by, transfer.combine].append((begin, end))
+        self._came.clear()
+        if any(
+            {*self._read[end], self._written.get(end, by), self._written[begin]} - {by}
+            for (by, _), pairs in changes.items()
+            for begin, end in pairs
+        ):
+            self._meet()
+        for (by, combine), pairs in changes.items():
+            begins, ends = [begin for begin, _ in pairs], [end for _, end in pairs]
+            for begin, end, count in runs_of(begins, ends, len(pairs)):
+                self._bring(by, begin, end, count, combine=combine)
+
+    def _bring(self, place: int, begin: Slot, end: Slot, count: int, *, combine: bool) -> None:
+        """Let a threadblock bring chunks of the GPU to other slots of it, or combine them there."""
+        source, target = _local(begin, count), _local(end, count)
+        operation: dict[str, Any] = {"name": "copy", "src_buff": [source], "dst_buff": [target]}
+        if combine:
+            sources = [target, source]
+            operation = {"name": "re", "src_buff": sources, "dst_buff": [target]}
+            operation["reduce_op"] = "sum"
+        self._operations[place].append(operation)
+        if self._chunks.reduces:
+            self._operations[place].append(_NOP)
+            for slot in slots_from(end, count):
+                self._written[slot] = place
 
     def to_json(self) -> dict[str, object]:
         """The GPU as a plan has it; refused where it has more operations than can be executed."""
@@ -168,11 +234,13 @@ class _Gpu:
                 parameter = f"operations of a threadblock of gpu {self._rank}"
                 raise InvalidInput.of(parameter, allowed, len(operations))
         chunks = self._chunks
-        own = chunks.loop // chunks.ranks if chunks.collective == Collective.ALL_GATHER else None
+        part = chunks.loop // chunks.ranks
+        gathers = chunks.collective == Collective.ALL_GATHER
+        scatters = chunks.collective == Collective.REDUCE_SCATTER
         return {
             "id": self._rank,
-            "input_chunks": chunks.loop if own is None else own,
-            "output_chunks": chunks.loop,
+            "input_chunks": part if gathers else chunks.loop,
+            "output_chunks": part if scatters else chunks.loop,
             "scratch_chunks": chunks.scratch[self._rank],
             "threadblocks": [
                 self._threadblock(place, operations)

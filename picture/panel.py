@@ -185,6 +185,10 @@ def _lanes(schedule: Schedule, sends: npt.NDArray[np.int64]) -> tuple[dict[int, 
             taken[link].add(lane)
         # 0, 1, 2, 3, 4 are the middle and then -1, 1, -2, 2.
         lanes[send] = (lane + 1) // 2 * (-1) ** lane
+    if taken and all(link == {0, 1} for link in taken.values()):
+        # Two sends on every link, there and back as a rule: to the right and to the left of it.
+        away = {send: (lane + 0.5) * _OUTERMOST_LANE for send, lane in lanes.items()}
+        return away, _OUTERMOST_LANE
     outermost = max(2, *map(abs, lanes.values()), 0)
     away = {send: lane / outermost * _OUTERMOST_LANE for send, lane in lanes.items()}
     return away, _OUTERMOST_LANE / outermost if any(lanes.values()) else 2 * _OUTERMOST_LANE

@@ -20,6 +20,7 @@ SECONDS = {
     "report/test_browser.py": 5,
     "sim/test_broadcasts.py": 50,
     "sim/test_collectives.py::test_one_port": 25,
+    "sim/test_groups.py": 25,
     "boards/test_crossbar_mux.py": 1,
     "model/collectives/cube/costs/test_counts.py": 1,
     "model/collectives/halving/test_eye.py": 3,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import click
 
 from ...model.base.errors import InvalidInput, one_of, require_range
 from ...model.base.texts import integers
+from ...model.collectives.block_words import read_block_words, require_block_words
 from ...model.collectives.registry import ALGORITHMS, algorithms_for, find_algorithm
 from ...model.collectives.request import Ports, Request
 from ...model.network.config import Timing
@@ -18,7 +20,7 @@ from ...model.program.compiler import Compiled
 from ...model.program.deadlock import certify
 from ...model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
 from ...model.schedule.schedule import Schedule
-from .hardware import fitted, ports_option
+from .hardware import KEPT, fitted, ports_option
 from .network import network_facts
 from .values import (
     OptionValues,
@@ -26,7 +28,11 @@ from .values import (
     complete_words,
     integer_option,
     option_group,
+    refuse_beside,
 )
+
+if TYPE_CHECKING:
+    from ...model.compare.best import Choice
 
 _MOST_FLITS = (1 << 31) - 1
 
@@ -66,6 +72,19 @@ request_options = option_group(
     ),
     ports_option,
     flits_option,
+    click.option(
+        "--block-words",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="Unequal blocks, not --flits: the words of each node's, or of each pair's.",
+    ),
+    click.option(
+        "--group",
+        metavar="rows|columns|'submesh AxB'|FILE",
+        shell_complete=complete_files,
+        help="One collective for each row, column or box of sides AxB, or for each group of a "
+        "file, all at once; by the best algorithm if nothing is said.",
+    ),
 )
 collective_options = option_group(
     request_options,
@@ -81,13 +100,6 @@ collective_options = option_group(
         metavar="SECONDS",
         type=float,
         help="With --algorithm best: begin with no further algorithm after so many seconds.",
-    ),
-    click.option(
-        "--group",
-        metavar="rows|columns|'submesh AxB'|FILE",
-        shell_complete=complete_files,
-        help="One collective for each row, column or box of sides AxB, or for each group of a "
-        "file, all at once; by the best algorithm if nothing is said.",
     ),
     click.option("--partial", is_flag=True, help="Serve the nodes that can be reached."),
     click.option(
@@ -145,6 +157,9 @@ def chosen_flits(chosen: OptionValues) -> int:
 
 def chosen_request(chosen: OptionValues, topology: Topology, source: int | None) -> Request:
     """Request that the options make, of whatever algorithm."""
+    words = chosen["block_words"]
+    if words is not None:
+        require_block_words(words, chosen["collective"], topology)
     return Request(
         topology=topology,
         words=chosen_flits(chosen),
@@ -156,26 +171,27 @@ def chosen_request(chosen: OptionValues, topology: Topology, source: int | None)
         order=chosen.get("order"),
         packet=_chosen_packet(chosen),
         operator=_chosen_operator(chosen),
+        block_words=words,
     )
 
 
-def chosen_collective(chosen: OptionValues, topology: Topology) -> Schedule:
-    """The schedule that the options describe on ``topology``, of all nodes or of groups."""
-    if chosen.get("group") is None:
-        return make_schedule(chosen, topology, chosen_root(chosen, topology))
-    from .groups import chosen_groups, schedule_of_groups
-
-    groups = chosen_groups(chosen, topology, lambda: chosen_root(chosen, topology))
-    return schedule_of_groups(chosen, topology, groups, make_schedule)
+def with_block_words(chosen: OptionValues) -> OptionValues:
+    """The options with the words of blocks in place of the file that ``--block-words`` names."""
+    if chosen["block_words"] is None:
+        return chosen
+    refuse_beside("--block-words", ("--flits", "--packet"), "the file says how long blocks are")
+    return {**chosen, "block_words": read_block_words(chosen["block_words"])}
 
 
-def make_schedule(chosen: OptionValues, topology: Topology, source: int | None) -> Schedule:
-    """The schedule of the chosen algorithm, checked."""
+def make_schedule(
+    chosen: OptionValues, topology: Topology, source: int | None, *, group: int | None = None
+) -> Schedule:
+    """The schedule of the chosen algorithm, checked; of a ``group``, where it is one of several."""
     collective = chosen["collective"]
     request = chosen_request(chosen, topology, source)
     name = chosen["algorithm"] or _default_algorithm(collective, request)
     if name == BEST:
-        return _best_schedule(chosen, request)
+        return _best_schedule(chosen, request, group)
     if chosen.get("seconds") is not None:
         raise InvalidInput(f"--seconds must be left out with {name}: it is for --algorithm best")
     algorithm = find_algorithm(collective, name)
@@ -192,7 +208,7 @@ def make_schedule(chosen: OptionValues, topology: Topology, source: int | None) 
     return schedule
 
 
-def _best_schedule(chosen: OptionValues, request: Request) -> Schedule:
+def _best_schedule(chosen: OptionValues, request: Request, group: int | None) -> Schedule:
     """The fastest schedule; what it was chosen from is said on standard error."""
     # Numba takes long to load, and what is refused is refused before.
     from ...model.compare.best import choose_best
@@ -208,9 +224,26 @@ def _best_schedule(chosen: OptionValues, request: Request) -> Schedule:
 
     timing = chosen.get("timing", Timing.BARRIER)
     choice = choose_best(chosen["collective"], request, compiled, timing=timing, seconds=limit)
-    click.get_current_context().meta[BEST] = choice.to_json()
-    click.echo(choice.describe(), err=True)
+    _note(choice, group)
     return choice.schedule
+
+
+def _note(choice: Choice, group: int | None) -> None:
+    """Say what was chosen on standard error, and keep what was found of it for the command."""
+    known = click.get_current_context().meta
+    found = choice.to_json() if group is None else {"group": group, **choice.to_json()}
+    known.setdefault(BEST, []).append((choice.schedule, found))
+    known[KEPT] = choice.kept
+    click.echo("" if group is None else f"group {group}: ", nl=False, err=True)
+    click.echo(choice.describe(), err=True)
+
+
+def _chosen_from(schedule: Schedule) -> dict[str, object]:
+    """What ``schedule``, or that of each of its groups, was chosen from, if it was."""
+    choices = click.get_current_context().meta.get(BEST, [])
+    own = [found for made, found in choices if made is schedule]
+    found = own[0] if own else [found for _, found in choices if schedule.groups]
+    return {BEST: found} if found else {}
 
 
 def all_port_served(collective: str) -> str:
@@ -228,7 +261,6 @@ def all_port_served(collective: str) -> str:
 def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object]:
     """Facts that name a result, as :func:`.network_facts`; a schedule file has no seed."""
     facts = network_facts(chosen, schedule.topology)
-    known = click.get_current_context().meta
     if chosen.get("schedule_file") is not None:
         facts["seed"] = None
     return {
@@ -237,7 +269,7 @@ def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object
         "algorithm": schedule.algorithm,
         "source": place_numbers(schedule.topology, schedule.root),
         "ports": schedule.port_model,
-        **({BEST: known[BEST]} if BEST in known else {}),
+        **_chosen_from(schedule),
     }
 
 

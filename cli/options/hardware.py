@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,6 +26,9 @@ from .values import (
     option_names,
     was_typed,
 )
+
+if TYPE_CHECKING:
+    from ...model.compare.best import Kept
 
 
 def _parameter_option(name: str) -> Decorator:
@@ -112,8 +115,20 @@ def chosen_room(
     return config, layouts
 
 
+KEPT = "kept"
+"""In the context of a command: what was found of a schedule while it was chosen."""
+
+
+def kept(schedule: Schedule) -> Kept | None:
+    """What was found of ``schedule`` while it was chosen; None if it was not."""
+    found: Kept | None = click.get_current_context().meta.get(KEPT)
+    return found if found is not None and found.compiled.schedule is schedule else None
+
+
 def fitted(chosen: OptionValues, schedules: Sequence[Schedule]) -> list[Compiled]:
     """All of ``schedules``, compiled for the one network of the options, with room for each."""
+    if len(schedules) == 1 and (known := kept(schedules[0])) is not None:
+        return [known.compiled]
     config, layouts = chosen_room(chosen, schedules)
     return compile_all(config, schedules, layouts, fixed=typed_room())[1]
 

@@ -83,6 +83,8 @@ _INPUT_FILES = {
     "schedule_file": "--schedule",
     "program_file": "--program",
     "traffic_file": "--traffic-file",
+    "block_words": "--block-words",
+    "group": "--group",
     "from_file": "FROM",
 }
 """Parameters that name files that are read, and the words for them."""

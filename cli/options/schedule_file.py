@@ -14,7 +14,8 @@ from ...model.network.port_model import PortModel
 from ...model.network.topology import Topology
 from ...model.network.words import SizeLimit
 from ...model.schedule.schedule import Schedule
-from .collective import chosen_collective, chosen_flits, collective_options
+from .collective import chosen_flits, collective_options
+from .groups import chosen_collective
 from .hardware import HARDWARE_NAMES
 from .network import NETWORK_NAMES, chosen_topology, kinds_chosen
 from .values import OptionValues, complete_files, option_names, refuse_beside

@@ -28,3 +28,17 @@ def ranges(begins: int | npt.NDArray[np.integer], lengths: npt.NDArray[np.intege
 def even_shares(total: int, parts: int) -> Numbers:
     """The parts of ``total``: as equal as they can be, the larger ones first."""
     return total // parts + (np.arange(parts) < total % parts)
+
+
+def shares_of(totals: Numbers, numbers: npt.NDArray[np.integer]) -> Numbers:
+    """Deal each of ``totals`` out evenly to all places where its number stands in ``numbers``.
+
+    Shape as ``numbers``; the first places get the larger shares, as in :func:`even_shares`.
+    """
+    parts = np.bincount(numbers, minlength=len(totals))
+    order = np.argsort(numbers, kind="stable")
+    rank = np.empty(len(numbers), np.int64)
+    rank[order] = np.arange(len(numbers)) - np.repeat(offsets_of(parts)[:-1], parts)
+    count, total = parts[numbers], totals[numbers]
+    shares: Numbers = total // count + (rank < total % count)
+    return shares

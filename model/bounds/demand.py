@@ -38,6 +38,8 @@ class Demand:
         several = []
         rows = zip(blocks.owner.tolist(), blocks.owed, blocks.words.tolist(), strict=True)
         for owner, owed, words in rows:
+            if not words:
+                continue
             if owed is not None and len(owed) == 1:
                 single += [(owner, node, words) for node in owed if node != owner]
             elif owed is None or everyone <= {*owed, owner}:

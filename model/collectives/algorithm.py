@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..base.errors import InvalidInput
 from ..network.topology import Topology
 from ..schedule.schedule import Schedule
+from .block_words import longest, require_block_words, with_block_words
 from .request import Request
 
 
@@ -37,7 +38,13 @@ class Algorithm:
         for name, (option, unset) in CHOICES.items():
             if getattr(request, name) != unset and name not in self.takes:
                 raise InvalidInput(f"{option} must be left out with {self.name} {self.collective}")
-        return self.make(request)
+        words = request.block_words
+        if words is None:
+            return self.make(request)
+        require_block_words(words, self.collective, request.topology)
+        if request.packet is not None:
+            raise InvalidInput("--packet must be left out with block words")
+        return with_block_words(self.make(replace(request, words=longest(words))), words)
 
 
 CHOICES = {

@@ -4,7 +4,8 @@
 collective      of                                   called
 =============== ==================================== ==========================================
 reduce          every broadcast, backwards           as the broadcast
-reduce-scatter  every all-gather, backwards          as the all-gather
+reduce-scatter  every all-gather, backwards, if      as the all-gather
+                there is no other of its name
 all-reduce      every all-gather, after the same     as the all-gather (``recursive-halving`` for
                 backwards                            ``recursive-doubling``)
 all-reduce      every broadcast, after the same      as the broadcast, with ``-rooted`` where an
@@ -38,14 +39,23 @@ RENAMED = {"recursive-doubling": "recursive-halving"}
 """Names of all-reduces by all-gathers whose own name another all-reduce has."""
 
 
-def derived(broadcasts: Iterable[Algorithm], all_gathers: Iterable[Algorithm]) -> list[Algorithm]:
-    """All reductions that are made of ``broadcasts`` and ``all_gathers``, but for the barriers."""
+def derived(
+    broadcasts: Iterable[Algorithm],
+    all_gathers: Iterable[Algorithm],
+    reduce_scatters: Iterable[Algorithm],
+) -> list[Algorithm]:
+    """All reductions that are made of ``broadcasts`` and ``all_gathers``, but for the barriers.
+
+    Those of ``reduce_scatters`` are no all-gathers backwards, and there already.
+    """
     broadcasts, all_gathers = list(broadcasts), list(all_gathers)
+    given = {each.name: each for each in reduce_scatters}
     taken = {each.name for each in all_gathers}
+    scatters = [given.get(each.name) or _reduce_scatter(each) for each in all_gathers]
     return [
         *map(_reduce, broadcasts),
-        *map(_reduce_scatter, all_gathers),
-        *map(_scattered, all_gathers),
+        *scatters,
+        *(_scattered(*pair) for pair in zip(scatters, all_gathers, strict=True)),
         *(
             _rooted(each, f"{each.name}-rooted" if each.name in taken else each.name)
             for each in broadcasts
@@ -87,8 +97,8 @@ def _reduce_scatter(all_gather: Algorithm) -> Algorithm:
     return replace(all_gather, collective=Collective.REDUCE_SCATTER, make=make, takes=takes)
 
 
-def _scattered(all_gather: Algorithm) -> Algorithm:
-    backwards, name = _reduce_scatter(all_gather), RENAMED.get(all_gather.name, all_gather.name)
+def _scattered(backwards: Algorithm, all_gather: Algorithm) -> Algorithm:
+    name = RENAMED.get(all_gather.name, all_gather.name)
 
     def make(request: Request) -> Schedule:
         each = replace(request, words=-(-request.words // max(1, request.topology.interfaces)))

@@ -20,7 +20,7 @@ from itertools import chain
 
 import numpy as np
 
-from ..base.errors import InvalidInput
+from ..base.errors import InvalidInput, with_article
 from ..base.pieces import offsets_of
 from ..network.faults import with_faults
 from ..network.port_model import PORT_MODELS
@@ -58,7 +58,7 @@ def boxes_of(topology: Topology, sides: Sequence[int], words: str) -> list[Nodes
         )
     for side, whole in zip(sides, dims, strict=True):
         if side < 1 or whole % side:
-            allowed = f"of sides that divide those of an {topology.plain_label}"
+            allowed = f"of sides that divide those of {with_article(topology.plain_label)}"
             raise InvalidInput.of("group", allowed, words)
     places = topology.coordinates(np.arange(topology.nodes))
     boxes = np.ravel_multi_index(

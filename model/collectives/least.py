@@ -9,7 +9,7 @@ from ..network.port_model import PortModel
 from ..network.topology import Topology
 from ..schedule.broadcast_bounds import least_broadcast_steps, least_spanning_tcd, least_tcd
 from ..schedule.collective import Collective
-from ..schedule.cost import message_words
+from ..schedule.cost import message_words, share_words
 from ..schedule.schedule import Schedule
 from ..schedule.table import CUSTOM, NO_OWNER
 from .halving.boxes import is_whole_grid
@@ -33,7 +33,7 @@ def least_counts(schedule: Schedule) -> dict[str, int]:
 
     A broadcast, a multicast and what is custom must reach those to whom something is owed, on any
     network; for the other collectives :func:`.lower_bounds` says what a grid can do, and also
-    bounds what :func:`word_measures` counts.
+    bounds what :func:`word_measures` counts, if all blocks are equally long.
     """
     counts = _least_counts(schedule)
     if schedule.stream.any():
@@ -45,14 +45,19 @@ def least_counts(schedule: Schedule) -> dict[str, int]:
 def schedule_bound(schedule: Schedule, *, link_registers: int = 0) -> CycleBound:
     """The least cycles of any schedule that does what ``schedule`` does, with the same ports.
 
-    As :func:`.least_cycles` says, for links of so many registers.
+    As :func:`.least_cycles` says, for links of so many registers; of groups that copy and groups
+    that reduce, what the slower ones take.
     """
     # What is compiled takes long to import, and most commands refuse what they refuse before it.
     from ..bounds.cycles import least_cycles  # noqa: PLC0415
 
     topology, blocks, ports = schedule.topology, schedule.blocks, schedule.port_model
-    bound = reduction_cycles if blocks.reduced.all() else least_cycles
-    return bound(topology, blocks, ports, hop_cycles=1 + link_registers)
+    found = [
+        bound(topology, blocks.some(kind), ports, hop_cycles=1 + link_registers)
+        for bound, kind in ((least_cycles, ~blocks.reduced), (reduction_cycles, blocks.reduced))
+        if kind.any()
+    ]
+    return max(found)
 
 
 def _least_counts(schedule: Schedule) -> dict[str, int]:
@@ -62,7 +67,9 @@ def _least_counts(schedule: Schedule) -> dict[str, int]:
         sends = most_links(schedule.topology) if schedule.port_model == PortModel.ALL_PORT else 1
         return {
             # Who has something of one owner at most double.
-            "steps": max(least_broadcast_steps(1 + len(nodes), sends) for nodes in reached),
+            "steps": max(
+                (least_broadcast_steps(1 + len(nodes), sends) for nodes in reached), default=0
+            ),
             "tcd": _tcd(schedule.topology, reached),
         }
     if schedule.topology.nodes < 2:
@@ -71,24 +78,27 @@ def _least_counts(schedule: Schedule) -> dict[str, int]:
         return all_reduce_bounds(
             schedule.topology,
             schedule.topology.working_nodes.size,
-            message_words(schedule),
+            int(schedule.blocks.words.sum()),
             schedule.port_model,
             most_links(schedule.topology),
         )
-    if not is_whole_grid(schedule.topology):
+    if not is_whole_grid(schedule.topology) or not share_words(schedule).all():
         return {}
+    words = message_words(schedule)
     # A reduce-scatter backwards is an all-gather, and takes as much.
     backwards = schedule.collective == Collective.REDUCE_SCATTER
     found = lower_bounds(
         Collective.ALL_GATHER if backwards else schedule.collective,
         schedule.topology,
         schedule.root,
-        message_words(schedule),
+        1 if words is None else words,
         schedule.port_model,
+        cut=bool(schedule.blocks.words.max() < message_words(schedule)),
     )
-    return {
-        "steps": found.steps.value,
-        "tcd": found.hops.value,
+    counts = {"steps": found.steps.value, "tcd": found.hops.value}
+    if words is None:
+        return counts
+    return counts | {
         "word_hops": found.word_hops.value,
         "node_words": found.node_words.value,
         "link_words": found.link_words.value,
@@ -118,12 +128,15 @@ def _tcd(topology: Topology, reached: list[set[int]]) -> int:
 def _reached_from(schedule: Schedule) -> list[set[int]]:
     """For each node that owns a block, the others to whom some block of it is owed.
 
-    For a reduced block, backwards: for one who is owed it, the others who contribute.
+    For a reduced block, backwards: for one who is owed it, the others who contribute. A block of no
+    words goes nowhere.
     """
     blocks, topology = schedule.blocks, schedule.topology
     everyone = set(topology.working_nodes.tolist())
     reached: dict[int, set[int]] = defaultdict(set)
     for block, (owner, owed) in enumerate(zip(blocks.owner.tolist(), blocks.owed, strict=True)):
+        if not blocks.words[block]:
+            continue
         others = everyone if owed is None else {*owed}
         if owner != NO_OWNER:
             reached[owner] |= others - {owner}

@@ -14,7 +14,8 @@ With N nodes, and w words in each block (of which an all-to-all has N^2, a broad
 * **Words of a link**: the most of what some node's links share, what the links across some axis
   share, and what all links share of words x hops.
 
-Only what must happen is counted: blocks are whole, may be copied and travel together, by any route.
+Only what must happen is counted: blocks may be copied and travel together, by any route, and are
+whole, but where they may be *cut* into pieces that go different ways.
 
 **One step more.** In an all-gather or all-to-all some node sends nothing in the first step if N is
 odd and who sends and receives must do both with one partner (*exchange*), or if nobody can do both
@@ -105,12 +106,19 @@ def most_links(topology: Topology) -> int:
 
 
 def lower_bounds(
-    collective: str, topology: Topology, source: int | None, words: int, port_model: PortModel
+    collective: str,
+    topology: Topology,
+    source: int | None,
+    words: int,
+    port_model: PortModel,
+    *,
+    cut: bool = False,
 ) -> Bounds:
     """Return the bounds for ``collective`` on a mesh, torus or hypercube of two nodes or more.
 
     ``source`` is its root, None where it has none; ``port_model`` is one of
-    :data:`~.schedule.PORT_MODELS`, and only steps depend on it. Raises :class:`.InvalidInput` as
+    :data:`~.schedule.PORT_MODELS`, and only steps depend on it; with ``cut`` a block's words may go
+    different ways, on which only the words of a link depend. Raises :class:`.InvalidInput` as
     :class:`~.grid.sends.GridCollective` does, and for a single node, which has nothing to do.
     """
     asked = GridCollective(collective, "bounds", topology, source, words)
@@ -119,7 +127,7 @@ def lower_bounds(
         raise InvalidInput.of("nodes for bounds", "at least 2", topology.nodes)
     blocks = 1 if collective == Collective.BROADCAST else others
     distances = _distances(asked)
-    link_blocks, reason = max(_link_blocks(asked, distances))
+    link_words, reason = max(_link_words(asked, distances, words, cut=cut))
     return Bounds(
         steps=_steps(asked, port_model),
         hops=_hops(asked),
@@ -127,7 +135,7 @@ def lower_bounds(
             distances * words, f"blocks are {distances} hops from their goals together"
         ),
         node_words=Bound(blocks * words, f"a node must {_BUSIEST[collective]}"),
-        link_words=Bound(link_blocks * words, reason),
+        link_words=Bound(link_words, reason),
     )
 
 
@@ -191,20 +199,33 @@ def _apart(side: int, wrapped: bool) -> npt.NDArray[np.int64]:
     return np.minimum(apart, side - apart) if wrapped else apart
 
 
-def _link_blocks(asked: GridCollective, distances: int) -> list[tuple[int, str]]:
-    """Count the blocks that some link must carry, by all reasons."""
+def _link_words(
+    asked: GridCollective, distances: int, words: int, *, cut: bool
+) -> list[tuple[int, str]]:
+    """Count the words that some link must carry, by all reasons."""
+    return [
+        (-(-blocks * words // links) if cut else -(-blocks // links) * words, reason)
+        for blocks, links, reason in _shared_blocks(asked, distances)
+    ]
+
+
+def _shared_blocks(asked: GridCollective, distances: int) -> list[tuple[int, int, str]]:
+    """Count blocks that must go over some links, and the links: all such cases, with reasons."""
     topology = asked.topology
     links = np.count_nonzero(topology.neighbor != NO_LINK, axis=1)
     if asked.name == Collective.BROADCAST:
-        return [(1, "some link must carry the block")]
+        fewest = int(links.min())
+        return [(1, fewest, f"the {fewest} links of node {links.argmin()} carry the block")]
     node = int(links.argmin()) if asked.source is None else asked.source
     found = [
         (
-            _share(topology.nodes - 1, int(links[node])),
+            topology.nodes - 1,
+            int(links[node]),
             f"the {links[node]} links of node {node} carry {topology.nodes - 1} blocks one way",
         ),
         (
-            _share(distances, int(links.sum())),
+            distances,
+            int(links.sum()),
             f"{links.sum()} links share {distances} hops of blocks",
         ),
     ]
@@ -216,8 +237,8 @@ def _link_blocks(asked: GridCollective, distances: int) -> list[tuple[int, str]]
     return found + list(cuts)
 
 
-def _cut(asked: GridCollective, axis: int, place: int) -> tuple[int, str]:
-    """Words that a link must carry across an axis, if nodes below ``place`` are cut off.
+def _cut(asked: GridCollective, axis: int, place: int) -> tuple[int, int, str]:
+    """Blocks that must go across an axis, if nodes below ``place`` are cut off, and the links.
 
     On a wrapped axis the part below ``place`` is any part of that length; the root is outside.
     """
@@ -234,10 +255,4 @@ def _cut(asked: GridCollective, axis: int, place: int) -> tuple[int, str]:
         low = not wrapped and topology.coordinates(asked.source)[axis] < place
         blocks = above if low else below
     where = f"the {links} links between {below} nodes and the others across axis {axis}"
-    reason = f"{where} carry {blocks} blocks one way"
-    return _share(blocks, links), reason
-
-
-def _share(blocks: int, links: int) -> int:
-    """The blocks on the busiest of ``links`` links: blocks are whole."""
-    return -(-blocks // links)
+    return blocks, links, f"{where} carry {blocks} blocks one way"

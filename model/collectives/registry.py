@@ -27,9 +27,15 @@ from .halving.minimum import best_sources, minimum_broadcast
 from .halving.rectangle import rectangle_broadcast, rectangle_eyes
 from .request import Request
 from .streaming.chain import chain_broadcast
+from .streaming.combs import combs_all_reduce
 from .streaming.exchange import row_column_all_to_all
 from .streaming.greedy import greedy_all_gather
-from .streaming.rings import hamiltonian, stream_ring
+from .streaming.rings import (
+    hamiltonian,
+    hamiltonian_reduce_scatter,
+    stream_ring,
+    stream_ring_reduce_scatter,
+)
 from .unicast_chain import (
     u_mesh_broadcast,
     u_mesh_multicast,
@@ -70,7 +76,12 @@ def _packed_trees(request: Request) -> Schedule:
     return packed_trees_broadcast(request.topology, request.root, request.words)
 
 
-def _all_ports(collective: str, name: str, generate: Callable[[Request], Schedule]) -> Algorithm:
+def _all_ports(
+    collective: str,
+    name: str,
+    generate: Callable[[Request], Schedule],
+    takes: tuple[str, ...] = (),
+) -> Algorithm:
     """An algorithm for nodes that use all ports, and for no others."""
 
     def make(request: Request) -> Schedule:
@@ -78,7 +89,7 @@ def _all_ports(collective: str, name: str, generate: Callable[[Request], Schedul
             raise InvalidInput.of(f"--ports for {name}", "all", "one")
         return generate(request)
 
-    return Algorithm(collective, name, make, takes=("all_port",))
+    return Algorithm(collective, name, make, takes=("all_port", *takes))
 
 
 def _on_a_grid(
@@ -122,6 +133,19 @@ def _nesbt_copies(request: Request) -> Schedule:
 
 def _from_all(generate: Callable[[Topology, int], Schedule]) -> Callable[[Request], Schedule]:
     return lambda request: generate(request.topology, request.words)
+
+
+def _hamiltonian(request: Request) -> Schedule:
+    # What streams has equal blocks.
+    return hamiltonian(request.topology, request.words, streams=request.block_words is None)
+
+
+def _greedy(request: Request) -> Schedule:
+    return greedy_all_gather(request.topology, request.words, request.block_words)
+
+
+def _to_all(generate: Callable[[Topology, int, str], Schedule]) -> Callable[[Request], Schedule]:
+    return lambda request: generate(request.topology, request.words, request.combining)
 
 
 def _exchanged(partners: Partners) -> Callable[[Request], Schedule]:
@@ -169,8 +193,8 @@ _COPYING = (
     _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
     Algorithm(Collective.ALL_GATHER, "stream-ring", _from_all(stream_ring)),
     Algorithm(Collective.ALL_TO_ALL, "row-column", _from_all(row_column_all_to_all)),
-    _all_ports(Collective.ALL_GATHER, "hamiltonian", _from_all(hamiltonian)),
-    _all_ports(Collective.ALL_GATHER, "greedy", _from_all(greedy_all_gather)),
+    _all_ports(Collective.ALL_GATHER, "hamiltonian", _hamiltonian),
+    _all_ports(Collective.ALL_GATHER, "greedy", _greedy),
     Algorithm(Collective.ALL_GATHER, "circulant", _from_all(circulant_all_gather)),
     Algorithm(Collective.ALL_GATHER, "swing", _from_all(swing_all_gather)),
     _all_ports(Collective.ALL_GATHER, "trivance", _from_all(trivance_all_gather)),
@@ -179,19 +203,37 @@ _COPYING = (
     *(_on_a_cube(collective, graph) for collective, graph in _CUBE_GRAPHS),
 )
 
-_ONE_WAY = ("nesbt-copies", "chain", "packed-trees", "stream-ring")
-"""What is not turned round: copies, each of which is whole, and what streams always."""
+_ONE_WAY = ("nesbt-copies",)
+"""What is not turned round: copies, each of which is whole."""
+
+
+def _turned(collective: str) -> list[Algorithm]:
+    """The algorithms for ``collective`` of which reductions are made."""
+    return [
+        each for each in _COPYING if each.collective == collective and each.name not in _ONE_WAY
+    ]
+
+
+_SCATTERING = (
+    Algorithm(
+        Collective.REDUCE_SCATTER,
+        "stream-ring",
+        _to_all(stream_ring_reduce_scatter),
+        takes=("operator",),
+    ),
+    _all_ports(
+        Collective.REDUCE_SCATTER,
+        "hamiltonian",
+        _to_all(hamiltonian_reduce_scatter),
+        takes=("operator",),
+    ),
+)
 
 _REDUCING = (
     *derived(
-        *(
-            [
-                each
-                for each in _COPYING
-                if each.collective == collective and each.name not in _ONE_WAY
-            ]
-            for collective in (Collective.BROADCAST, Collective.ALL_GATHER)
-        )
+        _turned(Collective.BROADCAST),
+        _turned(Collective.ALL_GATHER),
+        _SCATTERING,
     ),
     Algorithm(
         Collective.ALL_REDUCE,
@@ -199,6 +241,7 @@ _REDUCING = (
         _exchanged(recursive_doubling_partners),
         takes=("operator",),
     ),
+    _all_ports(Collective.ALL_REDUCE, "combs", _to_all(combs_all_reduce), takes=("operator",)),
     Algorithm(
         Collective.ALL_REDUCE, "swing-whole", _exchanged(swing_partners), takes=("operator",)
     ),

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from ..network.port_model import PortModel
 from ..network.topology import Topology
+from .block_words import BlockWords
 
 
 class Ports(StrEnum):
@@ -46,6 +47,8 @@ class Request:
         The most words that a send may carry; None for any number.
     operator
         The name of what a reduction combines by; None for add, and for and in a barrier.
+    block_words
+        Words of each node's block, or of each pair's; None where all have ``words``.
     """
 
     topology: Topology
@@ -58,6 +61,7 @@ class Request:
     order: str | None = None
     packet: int | None = None
     operator: str | None = None
+    block_words: BlockWords | None = None
 
     @property
     def root(self) -> int:

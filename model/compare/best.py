@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..base.errors import InvalidInput, one_of, with_article
 from ..collectives.registry import algorithms_for
@@ -21,7 +22,7 @@ from ..exact.model import run as exact_run
 from ..network.config import Timing
 from ..program.checks import require_timing
 from ..program.compiler import Compiled
-from ..program.payload import empty_memory
+from ..program.payload import Payload
 from ..run.run import Prediction
 from ..schedule.duration import expected_cycles
 from ..schedule.schedule import Schedule
@@ -52,12 +53,26 @@ class Candidate:
         return f"{self.schedule.algorithm} ({about}{self.cycles} cycles)"
 
 
+class Kept(NamedTuple):
+    """A schedule as it was compiled, and its run where no flit waits in it, else None.
+
+    The run is with barrier timing or another that was asked for, of the payload of seed 0.
+    """
+
+    compiled: Compiled
+    prediction: Prediction | None
+
+
 @dataclass(frozen=True)
 class Choice:
-    """All candidates, the best first, and the algorithms that there was no time to try."""
+    """All candidates, the best first, and the algorithms that there was no time to try.
+
+    ``kept`` is what was found of the best; None where it was only expected to be.
+    """
 
     candidates: tuple[Candidate, ...]
     untried: tuple[str, ...]
+    kept: Kept | None = None
 
     @property
     def schedule(self) -> Schedule:
@@ -67,9 +82,14 @@ class Choice:
     def describe(self) -> str:
         """One line on what was chosen, what would have been next, and what was not tried."""
         first, *others = self.candidates
-        following = f"next best {others[0].words}" if others else "nothing else serves"
-        untried = f"; no time to try {', '.join(self.untried)}" if self.untried else ""
-        return f"best is {first.words}, {following}{untried}"
+        said = [f"best is {first.words}"]
+        if others:
+            said[0] += f", next best {others[0].words}"
+        elif not self.untried:
+            said[0] += ", nothing else serves"
+        if self.untried:
+            said.append(f"no time to try {', '.join(self.untried)}")
+        return "; ".join(said)
 
     def to_json(self) -> dict[str, object]:
         """Return the same as JSON values."""
@@ -88,29 +108,41 @@ def choose_best(
     """Find the fastest schedule for ``request``.
 
     ``compiled`` compiles a schedule for the network in question, and refuses what it cannot carry
-    out. After ``seconds`` no further algorithm is tried, once one has served.
+    out. After ``seconds`` no further algorithm is tried, nor predicted, once one has served.
     Raises :class:`.InvalidInput` where none serves.
     """
     end = None if seconds is None else time.monotonic() + seconds
     made, untried = _schedules(collective, request, end)
     made.sort(key=lambda candidate: candidate.rank)
     found: list[Candidate] = []
+    kept: Kept | None = None
     refusal: InvalidInput | None = None
-    for candidate in made:
+    for expected in made:
+        candidate, now = expected, None
         predicted = sorted(each.cycles for each in found if each.predicted)
+        # The best and the next are always predicted, if there is time.
+        near = len(predicted) < 2 or candidate.cycles <= NEAR * predicted[0]
         try:
-            # The best and the next are always predicted.
-            near = len(predicted) < 2 or candidate.cycles <= NEAR * predicted[0]
-            found.append(_predicted(candidate, compiled, timing) if near else candidate)
+            if near and not (found and _over(end)):
+                candidate, now = _predicted(expected, compiled, timing)
         except InvalidInput as error:
             refusal = error
+            continue
+        if all(candidate.rank < each.rank for each in found):
+            kept = now
+        found.append(candidate)
     if not found:
         if refusal is not None:
             raise refusal
         names = one_of(algorithm.name for algorithm in algorithms_for(collective))
         served = with_article(request.topology.label)
         raise InvalidInput.of(f"network for {collective}", f"one that {names} serves", served)
-    return Choice(tuple(sorted(found, key=lambda each: each.rank)), tuple(untried))
+    return Choice(tuple(sorted(found, key=lambda each: each.rank)), tuple(untried), kept)
+
+
+def _over(end: float | None) -> bool:
+    """Tell whether the time is up."""
+    return end is not None and time.monotonic() > end
 
 
 def _schedules(
@@ -120,7 +152,7 @@ def _schedules(
     made: list[Candidate] = []
     untried = []
     for algorithm in algorithms_for(collective):
-        if made and end is not None and time.monotonic() > end:
+        if made and _over(end):
             untried.append(algorithm.name)
             continue
         try:
@@ -134,18 +166,22 @@ def _schedules(
 
 def _predicted(
     candidate: Candidate, compiled: Callable[[Schedule], Compiled], timing: Timing
-) -> Candidate:
+) -> tuple[Candidate, Kept]:
     """The candidate with the cycles of the model, if it is not too long for it."""
-    program = compiled(candidate.schedule).program
+    one = compiled(candidate.schedule)
+    program = one.program
     require_timing(program, timing)
-    memory = empty_memory(program.config)
+    memory = Payload.random(one, seed=0).memory(program.config)
     predicted: Prediction
+    exact: Prediction | None = None
     try:
-        predicted = exact_run(program, memory, timing=timing)
+        predicted = exact = exact_run(program, memory, timing=timing)
     except Declined:
         if program.flit_hops > MOST_FLIT_HOPS:
-            return candidate
+            return candidate, Kept(one, None)
+        # Without a trace it is no run that anybody else could use.
         predicted = run(program, memory, timing=timing, record_trace=False)
     if not predicted.finished:
         raise InvalidInput(f"{candidate.schedule.algorithm} does not finish")
-    return Candidate(candidate.schedule, predicted.cycles, predicted=True)
+    found = Candidate(candidate.schedule, predicted.cycles, predicted=True)
+    return found, Kept(one, exact)

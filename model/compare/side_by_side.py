@@ -80,8 +80,8 @@ class Entry:
     def formula(self) -> tuple[str, int, float] | None:
         """Place, start-ups and words of its cost as Johnsson & Ho state it.
 
-        None on other networks than hypercubes, and for what has no row in their tables. Packets are
-        as large as the largest send.
+        None on other networks than hypercubes, for unequal blocks, and for what has no row in their
+        tables. Packets are as large as the largest send.
         """
         topology = self.schedule.topology
         if topology.kind != "hypercube" or self.schedule.collective not in COLLECTIVES:
@@ -89,6 +89,8 @@ class Entry:
         model = self.schedule.port_model
         ports = {PortModel.ALL_PORT: "n-port", PortModel.EXCHANGE: "one-port"}.get(model, model)
         words = message_words(self.schedule)
+        if words is None:
+            return None
         packet = int(self.cost.words_per_step.max(initial=1))
         for cost in find_costs(self.schedule.collective, ports):
             n = len(topology.dims)
@@ -122,20 +124,37 @@ class Entry:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """The algorithms that serve a collective as asked, and why the others do not, by name."""
+    """The algorithms that serve a collective as asked, and why the others do not, by name.
+
+    ``groups`` says of which groups it is, None where it is of all nodes; ``alike`` is False where
+    groups have words of their own.
+    """
 
     collective: str
     request: Request
     entries: Sequence[Entry]
     refusals: Mapping[str, str]
+    groups: str | None = None
+    alike: bool = True
 
     @property
     def title(self) -> str:
         """One line on what is compared."""
-        words, topology = self.request.words, self.request.topology
-        message = "1 flit" if words == 1 else f"{words} flits"
+        topology = self.request.topology
+        message = f" of {self._message}" if self.alike else ""
         origin = origin_name(topology, self.collective, self.request.source)
-        return f"{topology.label}, {self.collective}s of {message}{origin}"
+        groups = "" if self.groups is None else f", in groups: {self.groups}"
+        return f"{topology.label}, {self.collective}s{message}{origin}{groups}"
+
+    @property
+    def _message(self) -> str:
+        """The length of the message, or of all blocks: "1 flit", "0 to 16 flits"."""
+        least = most = self.request.words
+        if self.request.block_words is not None:
+            words = np.array(self.request.block_words)
+            least, most = int(words.min()), int(words.max())
+        numbers = str(most) if least == most else f"{least} to {most}"
+        return "1 flit" if numbers == "1" else f"{numbers} flits"
 
     @property
     def least(self) -> dict[str, int]:
@@ -156,7 +175,9 @@ class SideBySide:
             "network": topology.label,
             "collective": self.collective,
             "source": None if source is None else topology.coordinates(source).tolist(),
-            "flits": self.request.words,
+            "flits": self.request.words if self.request.block_words is None else None,
+            "block_words": self.request.block_words,
+            "group": self.groups,
             "least": self.least,
             "algorithms": [entry.to_json() for entry in self.entries],
             "not_serving": self.refusals,

@@ -4,7 +4,8 @@ A node that sends a block in the step in which something comes for it must send 
 whatever comes when. So what comes is written to the same place of the other half of the memory,
 combined with the word of this half (*across*), or as it is, and the next step sends from there: the
 block *changes halves* (docs/router.md, section 19). Where a node does not send the block in that
-step, or streams it, what comes is combined in place::
+step, or streams it, what comes is combined in place; and so is what comes back to it, every word of
+which left before (:func:`returning_moves`)::
 
     recursive doubling, node 0      start    step 1    step 2    step 3      end
     upper half                      0        .         0-3       .           .
@@ -24,6 +25,7 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput
 from ..schedule.rules import LARGEST_STEP
 from ..schedule.schedule import Schedule
+from ..schedule.streamed_moves import Moves
 
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -47,14 +49,12 @@ class Halves:
         count = len(schedule.blocks)
         if not schedule.blocks.reduced.any():
             return cls(count, np.zeros(0, np.int64))
-        send = schedule.block_sends
-        kept = schedule.blocks.reduced[schedule.block_ids]
-        send, block = send[kept], schedule.block_ids[kept].astype(np.int64)
-        step = schedule.step[send]
+        moves = Moves.of(schedule)
         # What streams is sent on as it comes, and not as it was before.
-        whole = ~schedule.stream[send]
-        sent = ((schedule.source[send] * np.int64(count) + block) * _STEPS + step)[whole]
-        come = (schedule.target[send] * np.int64(count) + block) * _STEPS + step
+        whole = ~schedule.stream[moves.send]
+        sent = (moves.source * _STEPS + moves.step)[whole]
+        back = _returning(schedule, moves)
+        come = np.delete(moves.target * _STEPS + moves.step, back)
         sent, come = np.sort(sent), np.sort(come)
         keys = come[_among(come, sent)]
         for key in keys[1:][keys[1:] == keys[:-1]][:1]:
@@ -86,6 +86,24 @@ class Halves:
         )
         odd: Flags = still % 2 == 1
         return odd
+
+
+def _returning(schedule: Schedule, moves: Moves) -> Numbers:
+    """The moves by which blocks come back, in the same step, to who sent them.
+
+    They left in no other send than that one, which streams nothing itself, and nothing else comes.
+    """
+    back, left = moves.returning()
+    whole = ~schedule.stream[moves.send]
+    sent, come = (ends * _STEPS + moves.step for ends in (moves.source, moves.target))
+    alone = whole[left] & _once(sent[left], sent[whole]) & _once(come[back], come)
+    return back[alone]
+
+
+def _once(numbers: Numbers, others: Numbers) -> Flags:
+    """Tell which ``numbers`` are among the others just once."""
+    distinct, counts = np.unique(others, return_counts=True)
+    return _among(numbers, distinct[counts == 1])
 
 
 def _among(numbers: Numbers, ordered: Numbers) -> Flags:

@@ -4,16 +4,21 @@ With barrier timing that is a row of the same step: whether it sends the words o
 that come would depend on who is first. What a node sends and what comes to it in a step must lie
 apart, as in an exchange *across* the halves of a memory. Self-timed, a packet may come before the
 rows of earlier steps are sent, too. A row that streams sends on what comes, and reads it when it is
-there.
+there; its lead it reads at any time.
+
+Words may come *back* to the row that sent them, through rows that stream one another without a lead
+and each combine or pass on what comes: then word i is written when word i has long been read.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ..base.errors import InvalidInput
 from .addresses import Pieces, pieces_at
 from .ends import ends_of
+from .streams import NO_FEEDER, feeders
 from .table import Numbers, ProgramTable
 
 _NEVER = int(np.iinfo(np.int64).max)
@@ -27,16 +32,59 @@ def require_no_overwriting(table: ProgramTable, *, self_timed: bool = False) -> 
     """
     if not table.config.operators:
         return
-    own = np.where(table.stream == 0, table.length, 0)
+    back, left = returning_rows(table)
+    lead = np.minimum(table.lead, table.length)
+    own = np.where(table.stream == 0, table.length, lead)
     target = ends_of(table, np.arange(len(table.step))).node
     by_step = not self_timed
     reads = pieces_at(table, table.row_node, table.source_address, own, by_step=by_step)
     writes = pieces_at(table, target, table.target_address, table.length, by_step=by_step)
+    coming, leaving = np.isin(writes.row, back), np.isin(reads.row, left)
+    # What comes back must be apart from all but what it is made of.
+    _require_apart(table, _some(reads, ~leaving), writes)
+    _require_apart(table, _some(reads, leaving), _some(writes, ~coming))
+    _require_alone(table, _some(reads, leaving))
+
+
+def _some(found: Pieces, chosen: npt.NDArray[np.bool_]) -> Pieces:
+    return Pieces(*(column[chosen] for column in found))
+
+
+def _require_apart(table: ProgramTable, reads: Pieces, writes: Pieces) -> None:
+    """Require that nothing that is written has a word of what an equal or later step reads."""
     earliest = least_steps(table, reads, writes)
     for place in np.flatnonzero(earliest <= table.step[writes.row])[:1].tolist():
         row = table.row_name(int(writes.row[place]))
         step = f"a row of step {earliest[place]} there sends"
         raise InvalidInput.of(f"{row}: target", f"apart from the words that {step}", "among them")
+
+
+def _require_alone(table: ProgramTable, reads: Pieces) -> None:
+    """Require that no two rows send words that come back to either."""
+    order = np.argsort(reads.begin)
+    latest = np.maximum.accumulate(reads.end[order])
+    for place in np.flatnonzero(reads.begin[order][1:] < latest[:-1])[:1].tolist():
+        row = table.row_name(int(reads.row[order[place + 1]]))
+        allowed = "apart from those of other rows of its step, as they come back"
+        raise InvalidInput.of(f"{row}: words", allowed, "among them")
+
+
+def returning_rows(table: ProgramTable) -> tuple[Numbers, Numbers]:
+    """The rows whose packets bring words back to where they were read, and those that sent them."""
+    if not table.stream.any():
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    count = len(table.step)
+    ahead = np.append(np.where(table.lead == 0, feeders(table), NO_FEEDER), NO_FEEDER)
+    first, jump = np.arange(count), ahead
+    for _ in range(count.bit_length()):
+        first = np.where(jump[first] == NO_FEEDER, first, jump[first])
+        jump = np.where(jump[jump] == NO_FEEDER, jump, jump[jump])
+    target = ends_of(table, np.arange(count)).node
+    returns = (first != np.arange(count)) & (table.stream[first] == 0)
+    returns &= (target == table.row_node[first]) & (table.window == table.window[first])
+    returns &= table.target_address == table.source_address[first]
+    back = np.flatnonzero(returns)
+    return back, first[back]
 
 
 def least_steps(table: ProgramTable, reads: Pieces, writes: Pieces) -> Numbers:

@@ -93,10 +93,12 @@ class Payload:
         whole = np.ones(len(memory), dtype=bool)
         for block, owed in enumerate(self.blocks.owed):
             words = self._block(block)
-            for node in everyone if owed is None else owed:
+            nodes = everyone if owed is None else owed
+            served[list(nodes)] = True
+            # A block of no words is never brought, and need have no address.
+            for node in nodes if len(words) else ():
                 address = self.layout.address(node, block)
                 held = memory[node, address : address + len(words)]
-                served[node] = True
                 whole[node] &= bool((held == words).all())
         return served & whole
 

@@ -46,8 +46,8 @@ def check_schedule(schedule: SendTable) -> None:
     3. each path leads over links from its source to its target (:func:`check_paths`);
     4. no node sends a block before it has got it, no node is left out, and none is reached twice
        in a broadcast (:func:`.check_blocks`);
-    5. in every result of a reduced block is each contribution once (:func:`.check_reductions`);
-    6. what streams is there when it leaves (:func:`.check_streams`);
+    5. what streams is there when it leaves (:func:`.check_streams`);
+    6. in every result of a reduced block is each contribution once (:func:`.check_reductions`);
     7. the port model holds (:func:`check_ports`);
     8. no two sends of one step share a directed link and VC (:func:`check_links`).
     """
@@ -57,8 +57,8 @@ def check_schedule(schedule: SendTable) -> None:
     check_promise(schedule)
     check_paths(schedule)
     check_blocks(schedule)
-    check_reductions(schedule)
     check_streams(schedule)
+    check_reductions(schedule)
     check_ports(schedule)
     check_links(schedule)
 

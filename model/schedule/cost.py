@@ -66,13 +66,32 @@ class ScheduleCost:
         return self.start_ups(packet) * tau + self.transferred * tc
 
 
-def message_words(schedule: Schedule) -> int:
-    """Words that a node has for one other, or for all: M, in however many blocks it is cut."""
-    words = int(schedule.blocks.words.sum())
+def message_words(schedule: Schedule) -> int | None:
+    """Words that a node has for one other, or for all: M, in however many blocks it is cut.
+
+    None where nodes, or pairs of them, have different numbers of words.
+    """
     if schedule.collective in _ONE_MESSAGE:
-        return words
-    nodes = schedule.topology.interfaces
-    return words // (nodes**2 if schedule.collective == Collective.ALL_TO_ALL else nodes)
+        return int(schedule.blocks.words.sum())
+    shares = {*share_words(schedule).tolist()}
+    return shares.pop() if len(shares) == 1 else None
+
+
+def share_words(schedule: Schedule) -> npt.NDArray[np.int64]:
+    """Words of each node, or in an all-to-all of each pair, that are for others than itself.
+
+    Where nobody has any for others, as on a single node, what each has for itself.
+    """
+    blocks, nodes = schedule.blocks, schedule.topology.nodes
+    owner = blocks.owner.astype(np.int64)
+    goal = np.array([-1 if owed is None else owed[0] for owed in blocks.owed], np.int64)
+    if schedule.collective == Collective.ALL_GATHER:
+        goal[:] = nodes
+    # One of the two is the same for all, but in an all-to-all.
+    _, share = np.unique(owner * (nodes + 1) + goal, return_inverse=True)
+    words = np.bincount(share, blocks.words).astype(np.int64)
+    moved = np.bincount(share, owner != goal) > 0
+    return words[moved] if moved.any() else words
 
 
 def count_cost(schedule: Schedule) -> ScheduleCost:

@@ -17,22 +17,25 @@ from .streams import streams_of
 STEP_CYCLES = 4
 """What the interface and the barrier add to a step."""
 COMBINED_CYCLES = 1
-"""What a network with operators adds to that: all packets are written so much later."""
+"""What a network with operators adds to that, and to STREAM_CYCLES: packets are written later."""
 STREAM_CYCLES = 3
 """What a node adds to the hops of a word that it sends on."""
 
 
 def expected_cycles(schedule: Schedule) -> int:
     """About the cycles of ``schedule`` with barrier timing: those of all its steps."""
-    longest = np.zeros(schedule.steps + 1, np.int64)
-    np.maximum.at(longest, schedule.step, _arrivals(schedule))
-    used = np.bincount(schedule.step, minlength=schedule.steps + 1) > 0
     written = COMBINED_CYCLES if schedule.combine.any() else 0
+    longest = np.zeros(schedule.steps + 1, np.int64)
+    np.maximum.at(longest, schedule.step, _arrivals(schedule, STREAM_CYCLES + written))
+    used = np.bincount(schedule.step, minlength=schedule.steps + 1) > 0
     return int((longest[used] + STEP_CYCLES + written).sum())
 
 
-def _arrivals(schedule: Schedule) -> IntArray:
-    """Cycles from the beginning of a step until the last word of each send has come, (sends,)."""
+def _arrivals(schedule: Schedule, stream_cycles: int) -> IntArray:
+    """Cycles from the beginning of a step until the last word of each send has come, (sends,).
+
+    A word that is sent on takes ``stream_cycles`` besides its hops.
+    """
     words = schedule.send_words
     arrival: IntArray = schedule.distances + words
     if not schedule.stream.any():
@@ -43,7 +46,7 @@ def _arrivals(schedule: Schedule) -> IntArray:
     # From the last word sent on to the last of all, and what its way takes.
     after = np.zeros(schedule.sends, np.int64)
     after[streams.send] = words[streams.send] - streams.lead - words[streams.feeder]
-    after[streams.send] += schedule.distances[streams.send] + STREAM_CYCLES
+    after[streams.send] += schedule.distances[streams.send] + stream_cycles
     for send in _feeders_first(feeder.tolist()):
         if feeder[send] >= 0:
             arrival[send] = max(arrival[send], arrival[feeder[send]] + after[send])

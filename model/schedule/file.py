@@ -8,9 +8,9 @@ One object: what the schedule is, what its collective moves, and the sends, one 
      "steps": 1, "tcd": 1, "blocks": [{"owner": 0, "owed": null, "words": 16}],
      "sends": [{"step": 1, "source": 0, "target": 1, "path": [0, 1], "vcs": [0], "blocks": [0]}]}
 
-What combines, streams or has groups is of version 2, and of version 1 whatever needs none of that:
-a reduced block has no owner, but contributors and an operator; a send says so where it is combined
-or streams; and groups are lists of nodes::
+What combines, streams, has groups or blocks of no words is of version 2, and of version 1 whatever
+needs none of that: a reduced block has no owner, but contributors and an operator; a send says so
+where it is combined or streams; and groups are lists of nodes::
 
     "blocks": [{"owner": null, "owed": [0], "words": 16, "contributors": null, "operator": "add"}]
     "groups": [[0, 1], [2, 3]]
@@ -51,7 +51,6 @@ VERSION = 2
 _LARGEST = (1 << 31) - 1
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Number = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
-_Words = Annotated[int, msgspec.Meta(ge=1, le=_LARGEST)]
 _Step = Annotated[int, msgspec.Meta(ge=1, le=LARGEST_STEP)]
 _Vc = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_VC)]
 _Path = Annotated[list[_Number], msgspec.Meta(min_length=2)]
@@ -63,7 +62,7 @@ _Operator = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9-]*$")]
 class _Block(msgspec.Struct, forbid_unknown_fields=True):
     owner: _Number | None
     owed: list[_Number] | None
-    words: _Words
+    words: _Number
     contributors: list[_Number] | msgspec.UnsetType | None = msgspec.UNSET
     operator: _Operator | msgspec.UnsetType = msgspec.UNSET
 
@@ -137,7 +136,7 @@ def schedule_json(schedule: Schedule) -> str:
 def _needs_more(schedule: Schedule) -> bool:
     """Tell whether a schedule has what files of version 1 cannot say."""
     marked = schedule.combine.any() or schedule.stream.any() or schedule.blocks.reduced.any()
-    return bool(marked) or bool(schedule.groups)
+    return bool(marked) or bool(schedule.groups) or bool((schedule.blocks.words == 0).any())
 
 
 def _block(blocks: Blocks, block: int) -> _Block:
@@ -166,6 +165,7 @@ def _decoded(text: bytes) -> _File:
     if file.version == PLAIN_VERSION:
         more = {
             "a block without an owner": any(block.owner is None for block in file.blocks),
+            "a block of no words": any(block.words == 0 for block in file.blocks),
             "groups": file.groups is not msgspec.UNSET,
             "combine": any(send.combine for send in file.sends),
             "stream": any(send.stream for send in file.sends),

@@ -29,6 +29,8 @@ def require_groups(topology: Topology, groups: Sequence[tuple[int, ...]]) -> Non
             if node in idle:
                 kind = "switch" if node in topology.switches else "faulty node"
                 raise InvalidInput.of(f"node of group {number}", "a working node", f"{kind} {node}")
+            if taken.get(node) == number:
+                raise InvalidInput.of(f"nodes of group {number}", "different", f"node {node} twice")
             if node in taken:
                 both = f"node {node}, which is in group {taken[node]}"
                 raise InvalidInput.of(f"nodes of group {number}", "in no other group", both)

@@ -34,8 +34,8 @@ def check_blocks(schedule: SendTable) -> None:
 
     A node has its own blocks from step 0 and any other from the step in which it first receives
     it; it may send it from the next step on, or in the same step if it streams
-    (:mod:`.streams` proves that it can). In a broadcast no node may receive a block that
-    it has.
+    (:mod:`.streams` proves that it can). A block of no words needs no send. In a broadcast no node
+    may receive a block that it has.
     """
     count, plain = len(schedule.blocks), ~schedule.blocks.reduced
     if not plain.any():
@@ -64,10 +64,10 @@ def check_blocks(schedule: SendTable) -> None:
 
 
 def _owed_pairs(schedule: SendTable) -> IntArray:
-    """Return the (node, block) pairs of owners' blocks that are owed: ``node * blocks + block``."""
+    """The (node, block) pairs of owners' blocks that must be brought: ``node * blocks + block``."""
     blocks, count = schedule.blocks, len(schedule.blocks)
-    plain = zip(blocks.owed, blocks.reduced.tolist(), strict=True)
-    owed = [() if reduced else nodes for nodes, reduced in plain]
+    left_out = (blocks.reduced | (blocks.words == 0)).tolist()
+    owed = [() if out else nodes for nodes, out in zip(blocks.owed, left_out, strict=True)]
     everyone = np.flatnonzero([nodes is None for nodes in owed])
     pairs = schedule.topology.working_nodes[:, None] * count + everyone
     lengths = [len(nodes or ()) for nodes in owed]

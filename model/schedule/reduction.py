@@ -1,7 +1,8 @@
 """The rule on reduced blocks: every result has each contribution exactly once.
 
 What a node holds of a block is a *value*: its own contribution, or two values combined. A send
-carries the value that its source holds before the step; at its target it is combined with the value
+carries the value that its source holds before the step, one that streams the value that it holds
+when what it streams has come (:mod:`.streamed_moves`); at its target it is combined with the value
 there, or replaces it. So the values are a graph, in which each is made of two earlier ones::
 
     value       0    1    2    3    4    5      contributions of nodes 0 to 3, then what is combined
@@ -31,6 +32,7 @@ import numpy.typing as npt
 
 from ..base.errors import one_of
 from .rules import IntArray, ScheduleError, broken, first_broken, send_name
+from .streamed_moves import Moves, require_order
 
 if TYPE_CHECKING:
     from .table import SendTable
@@ -47,15 +49,18 @@ def check_reductions(schedule: SendTable) -> None:
 
     A node has its own contribution from step 0 on, and may not send of a block that it has nothing
     of, nor combine with nothing. In one step at most one send may replace what a node has of a
-    block, and none may then combine with it: which of them came first would decide.
+    block, and none may then combine with it, if it is not known by a stream which of them comes
+    first: that would decide.
     """
     _check_combining(schedule)
     if not schedule.blocks.reduced.any():
         return
-    moves = _Moves.of(schedule)
+    moves = Moves.of(schedule)
+    require_order(schedule, moves)
     values = _Values.of(schedule, moves)
     for begin, end in moves.steps():
-        values.carry_out(begin, end)
+        for first, last in moves.rounds(begin, end):
+            values.carry_out(first, last)
     values.check_disjoint()
     values.check_whole()
 
@@ -80,41 +85,6 @@ def _check_combining(schedule: SendTable) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Moves:
-    """Contributions that move: a row for each reduced block of each send, in the table's order.
-
-    ``source`` and ``target`` are pairs of a node and a block, ``node * blocks + block``.
-    """
-
-    send: IntArray
-    step: IntArray
-    source: IntArray
-    target: IntArray
-    combine: npt.NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, schedule: SendTable) -> _Moves:
-        send = schedule.block_sends
-        kept = schedule.blocks.reduced[schedule.block_ids]
-        send, block = send[kept], schedule.block_ids[kept].astype(np.int64)
-        order = np.argsort(schedule.step[send], kind="stable")
-        send, block = send[order], block[order]
-        count = len(schedule.blocks)
-        return cls(
-            send=send,
-            step=schedule.step[send].astype(np.int64),
-            source=schedule.source[send] * np.int64(count) + block,
-            target=schedule.target[send] * np.int64(count) + block,
-            combine=schedule.combine[send],
-        )
-
-    def steps(self) -> list[tuple[int, int]]:
-        """The rows of each step, as the first and the one behind the last."""
-        begins = np.flatnonzero(np.diff(self.step, prepend=0)).tolist()
-        return list(zip(begins, [*begins[1:], len(self.step)], strict=True))
-
-
-@dataclass(frozen=True, eq=False)
 class _Combined:
     """Values that were combined at once: ``left`` and ``right`` and the row that did it."""
 
@@ -133,7 +103,7 @@ class _Values:
     """
 
     schedule: SendTable
-    moves: _Moves
+    moves: Moves
     pairs: IntArray
     origin: IntArray
     held: IntArray
@@ -141,7 +111,7 @@ class _Values:
     count: int = 0
 
     @classmethod
-    def of(cls, schedule: SendTable, moves: _Moves) -> _Values:
+    def of(cls, schedule: SendTable, moves: Moves) -> _Values:
         """The values before step 1."""
         blocks, count = schedule.blocks, len(schedule.blocks)
         reduced = np.flatnonzero(blocks.reduced).tolist()
@@ -156,14 +126,13 @@ class _Values:
         return cls(schedule, moves, pairs, origin, held, count=origin.size)
 
     def carry_out(self, begin: int, end: int) -> None:
-        """Change what is held as the rows ``begin`` to ``end``, those of one step, say."""
+        """Change what is held as the rows ``begin`` to ``end``, those of one round, say."""
         moves, rows = self.moves, np.arange(begin, end)
         carried = self.held[np.searchsorted(self.pairs, moves.source[begin:end])]
         for row in rows[carried == NOTHING][:1]:
             raise self._sent_early(int(row))
         place = np.searchsorted(self.pairs, moves.target[begin:end])
         combine = moves.combine[begin:end]
-        self._require_one_order(rows, place, combine)
         self.held[place[~combine]] = carried[~combine]
         for row in rows[combine][self.held[place[combine]] == NOTHING][:1]:
             node, block = divmod(int(moves.target[row]), len(self.schedule.blocks))
@@ -180,15 +149,15 @@ class _Values:
         order = np.lexsort((operand, at))
         at, operand, move = at[order], operand[order], move[order]
         turn = np.arange(at.size) - np.searchsorted(at, at)
+        latest = np.full(goals.size, NOTHING)
         for number in range(int(turn.max(initial=0)) + 1):
             now = turn == number
+            goal = np.searchsorted(goals, at[now])
+            latest[goal] = np.maximum(latest[goal], move[now])
             if number == 0:
                 self.held[at[now]] = operand[now]
-                latest = np.full(self.pairs.size, NOTHING)
-                latest[at[now]] = move[now]
                 continue
-            latest[at[now]] = np.maximum(latest[at[now]], move[now])
-            self.held[at[now]] = self._made(self.held[at[now]], operand[now], latest[at[now]])
+            self.held[at[now]] = self._made(self.held[at[now]], operand[now], latest[goal])
 
     def _made(self, left: IntArray, right: IntArray, move: IntArray) -> IntArray:
         """New values, the same one where the same two are combined."""
@@ -200,20 +169,6 @@ class _Values:
         self.combined.append(_Combined(self.count, low[first], high[first], move[first]))
         self.count += first.size
         return made
-
-    def _require_one_order(
-        self, rows: IntArray, place: IntArray, combine: npt.NDArray[np.bool_]
-    ) -> None:
-        """Require that a replaced value is not touched by another row of its step."""
-        order = np.argsort(place, kind="stable")
-        again = place[order][1:] == place[order][:-1]
-        again &= ~(combine[order][1:] & combine[order][:-1])
-        for where in np.flatnonzero(again)[:1]:
-            one, other = sorted((rows[order[where]], rows[order[where + 1]]))
-            node, block = divmod(int(self.moves.target[other]), len(self.schedule.blocks))
-            name = send_name(self.schedule, int(self.moves.send[one]))
-            complaint = f"node {node} gets block {block} in the same step by {name}, and one of the"
-            raise broken(self.schedule, int(self.moves.send[other]), f"{complaint} two replaces it")
 
     def _sent_early(self, row: int) -> ScheduleError:
         """Describe a row whose source has nothing of the block."""
@@ -272,14 +227,14 @@ class _Values:
         return broken(self.schedule, int(self.moves.send[move[twice]]), what)
 
     def check_whole(self) -> None:
-        """Require that who is owed a block holds a value of all contributions to it."""
+        """Require that who is owed a block of any words holds a value of all contributions."""
         blocks, topology = self.schedule.blocks, self.schedule.topology
         size = np.ones(self.count, np.int64)
         for batch in self.combined:
             made = slice(batch.first, batch.first + batch.left.size)
             size[made] = size[batch.left] + size[batch.right]
         whole = np.bincount(self.origin % len(blocks), minlength=len(blocks))
-        for block in np.flatnonzero(blocks.reduced).tolist():
+        for block in np.flatnonzero(blocks.reduced & (blocks.words > 0)).tolist():
             owed = blocks.owed[block]
             nodes = np.asarray(topology.working_nodes if owed is None else owed, np.int64)
             pair = nodes * len(blocks) + block

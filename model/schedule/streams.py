@@ -11,6 +11,9 @@ So a ring may turn in one step: every word goes back, from send to feeder, to on
 before, as each lead brings it nearer to the beginning of a packet. A circle of feeders without any
 lead would wait for itself.
 
+Where a block comes twice, as when it has been reduced along a line and comes back, a send that
+combines streams the packet that is combined, and one that replaces the one that does.
+
 This file says which send feeds which, and by how much (:func:`streams_of`); the compiler uses it,
 and :func:`check_streams` is the proof, word by word.
 """
@@ -133,7 +136,21 @@ def _coming(schedule: SendTable) -> _Coming:
     match = np.arange(len(row)) - np.repeat(offsets_of(high - low)[:-1], high - low)
     found = arriving[np.repeat(low, high - low) + match]
     leaving = leaving[row]
+    chosen = _of_its_kind(schedule, send[leaving], send[found], row)
+    leaving, found = leaving[chosen], found[chosen]
     return _Coming(send[leaving], offset[leaving], send[found], offset[found])
+
+
+def _of_its_kind(
+    schedule: SendTable, leaving: IntArray, coming: IntArray, row: IntArray
+) -> np.ndarray:
+    """Tell which of the packets that bring what leaves in ``row`` are meant, of several.
+
+    What combines streams a packet that does, and what replaces one that does.
+    """
+    same = schedule.combine[leaving] == schedule.combine[coming]
+    some = np.bincount(row, same, minlength=1) > 0
+    return np.asarray(same | ~some[row])
 
 
 def _require_once(schedule: SendTable, sends: IntArray, keys: IntArray) -> None:

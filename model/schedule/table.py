@@ -95,6 +95,19 @@ class Blocks:
             return set(topology.working_nodes.tolist())
         return {node for owed in self.owed for node in owed or ()}
 
+    def some(self, kept: npt.NDArray[np.bool_]) -> Blocks:
+        """Those of the blocks that are ``kept``, shape (blocks,)."""
+        if kept.all():
+            return self
+        chosen = np.flatnonzero(kept).tolist()
+        return Blocks(
+            self.owner[kept],
+            tuple(self.owed[block] for block in chosen),
+            self.words[kept],
+            tuple(self.contributors[block] for block in chosen),
+            tuple(self.operator[block] for block in chosen),
+        )
+
     @classmethod
     def of_broadcast(cls, root: int, words: int) -> Blocks:
         """One block of ``words`` words that ``root`` owes to every node."""
@@ -107,8 +120,8 @@ class Blocks:
     ) -> Blocks:
         """Blocks to which every node contributes, each owed to the nodes of ``owed``."""
         lengths = np.broadcast_to(np.asarray(words, np.int32), (len(owed),))
-        for length in lengths[lengths < 1][:1]:
-            require_range("flits", int(length), 1)
+        for length in lengths[lengths < 0][:1]:
+            require_range("flits", int(length), 0)
         owner = np.full(len(owed), NO_OWNER, np.int32)
         return cls(owner, owed, lengths, (None,) * len(owed), (operator,) * len(owed))
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..base.pieces import offsets_of, ranges
 from .schedule import Schedule
+from .streams import streams_of
 
 
 def unrolled(schedule: Schedule) -> Schedule:
@@ -58,19 +59,19 @@ def _late(
 ) -> np.ndarray:
     """Steps by which each part of a send is behind the first of its old step: shape (parts,).
 
-    A part waits for the one before it of the same send, and for the same block on its way to the
-    source, if that comes in the same step.
+    A part waits for the one before it of the same send, and for the same block of the packet that
+    it streams.
     """
+    streams = streams_of(schedule)
+    feeder = dict(zip(streams.send.tolist(), streams.feeder.tolist(), strict=True))
     coming = defaultdict(list)
     for part, send in enumerate(of_part.tolist()):
         if streaming[send]:
-            key = int(schedule.step[send]), int(schedule.target[send]), int(block[part])
-            coming[key].append(part)
+            coming[send, int(block[part])].append(part)
     awaited: list[list[int]] = []
     for part, send in enumerate(of_part.tolist()):
         mine = [part - 1] if part and of_part[part - 1] == send else []
-        key = int(schedule.step[send]), int(schedule.source[send]), int(block[part])
-        awaited.append(mine + (coming.get(key, []) if schedule.stream[send] else []))
+        awaited.append(mine + coming.get((feeder.get(send, -1), int(block[part])), []))
     late = np.full(len(of_part), -1)
     for begin in range(len(of_part)):
         waiting = [begin]

@@ -32,7 +32,7 @@ def test_from_a_foreign_file_to_ours_and_back(eyecast: Command, here: Path, ring
     found = result(eyecast("convert", "s.json", "back.xml", "--json"))
     assert found == {
         **{"version": __version__, "from": "schedule", "to": "msccl", "content": "schedule"},
-        "omits": "steps, routes, port model and words",
+        "omits": "steps, routes, port model, words and operator",
     }
     answer = eyecast("convert", "back.xml", "again.json", "--ring", "4", "--ports", "all")
     assert read_schedule("again.json").port_model == "all-port"

@@ -200,9 +200,10 @@ BAD_OPTIONS = {
     f"schedule --mesh 8x8 {CORNER} --collective gather --algorithm ring --operator add": (
         "--operator must be left out with ring gather"
     ),
-    f"schedule --mesh 8x8 {CORNER} --collective reduce --algorithm chain": (
+    f"schedule --mesh 8x8 {CORNER} --collective reduce --algorithm nesbt-copies": (
         "algorithm for reduce must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
-        "u-torus-open, ring, recursive-doubling, brg, sbt, tcbt, nrsbt, nesbt or nrbrg, not chain"
+        "u-torus-open, ring, recursive-doubling, chain, packed-trees, brg, sbt, tcbt, "
+        "nrsbt, nesbt or nrbrg, not nesbt-copies"
     ),
     f"predict --mesh 8x8 {CORNER} --collective reduce --operators max,or": (
         "operator must be max or or, not add"

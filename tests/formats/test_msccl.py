@@ -6,7 +6,18 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers.algorithms import algorithm, promises, relayed, ring_all_gather, step, threadblock
+from helpers.algorithms import (
+    algorithm,
+    all_to_all_reduce,
+    chain_reduce,
+    promises,
+    relayed,
+    ring_all_gather,
+    ring_all_reduce,
+    ring_reduce_scatter,
+    step,
+    threadblock,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -121,8 +132,8 @@ REFUSED = {
         "line 1: <algo>: allreduce: o[0] of gpu 0 must end",
     ),
     "reducing step": (
-        algorithm("custom", [PAIR, [HEARS[0].replace('"r"', '"rrc"')]], "1 1 0", 1),
-        "line 9: <step>: rrc reduces, which allreduce alone does",
+        algorithm("broadcast", [PAIR, [HEARS[0].replace('"r"', '"rrc"')]], "1 1 0", 1),
+        "line 9: <step>: type must be one that copies in broadcast, not rrc",
     ),
     "unknown attribute": (
         relayed().replace("nchannels", "colour"),
@@ -276,7 +287,14 @@ def test_larger_ones_too(topology: Topology, tmp_path: Path) -> None:
     assert round_trips(topology, tmp_path) > 0
 
 
-MUTATED = [ring_all_gather(3), relayed()]
+MUTATED = [
+    ring_all_gather(3),
+    relayed(),
+    ring_all_reduce(3),
+    ring_reduce_scatter(3),
+    all_to_all_reduce(3),
+    chain_reduce(3),
+]
 PIECES = [
     "0",
     "-1",

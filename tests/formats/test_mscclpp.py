@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict, deque
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.plans import Chunk, Executor, Memory
 
 from eyecast.formats.mscclpp import write_mscclpp
 from eyecast.model.base.errors import InvalidInput
@@ -17,82 +18,11 @@ from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS
 from eyecast.model.schedule.schedule import Schedule
 
-Chunk = tuple[int, int]
-Memory = dict[tuple[str, int], Chunk]
 
-
-class Executor:
-    """Carries out a plan: operations of threadblocks one by one, as signals and barriers allow."""
-
-    def __init__(self, plan: dict[str, Any], memory: list[Memory]) -> None:
-        self.gpus, self.memory = plan["gpus"], memory
-        self.signals: defaultdict[tuple[str, int, int], int] = defaultdict(int)
-        self.came: defaultdict[tuple[int, int], int] = defaultdict(int)
-        self.passed: defaultdict[tuple[int, int], int] = defaultdict(int)
-        ready = deque(
-            [gpu["id"], block["id"], 0] for gpu in self.gpus for block in gpu["threadblocks"]
-        )
-        idle = 0
-        while ready and idle <= len(ready):
-            at = ready.popleft()
-            operations = self.gpus[at[0]]["threadblocks"][at[1]]["ops"]
-            before = at[2]
-            while at[2] < len(operations) and self.carries_out(at[0], at[1], operations[at[2]]):
-                at[2] += 1
-            idle = idle + 1 if at[2] == before < len(operations) else 0
-            if at[2] < len(operations):
-                ready.append(at)
-        assert not ready, "threadblocks wait for ever"
-
-    def carries_out(self, rank: int, block: int, operation: dict[str, Any]) -> bool:
-        gpu = self.gpus[rank]
-        threadblock = gpu["threadblocks"][block]
-        match operation["name"]:
-            case "signal" | "rlxsignal" | "wait" | "rlxwait":
-                (channel,) = threadblock["channels"][0]["channel_ids"]
-                peer = gpu["channels"][0]["connected_to"][channel]
-                kind = "hello" if operation["name"].startswith("rlx") else "signal"
-                if operation["name"].endswith("signal"):
-                    self.signals[kind, rank, peer] += 1
-                elif not self.signals[kind, peer, rank]:
-                    return False
-                else:
-                    self.signals[kind, peer, rank] -= 1
-            case "put":
-                (target,) = operation["dst_buff"]
-                (references,) = threadblock["remote_buffer_refs"]
-                remote = gpu["remote_buffers"][references["remote_buffer_ids"][target["buffer_id"]]]
-                self.copies(rank, operation, remote["rank"], remote["type"])
-            case "copy":
-                self.copies(rank, operation, rank, operation["dst_buff"][0]["type"])
-            case "barrier":
-                assert operation["num_threadblocks"] == len(gpu["threadblocks"])
-                return self.passes(rank, block)
-            case other:
-                assert other == "nop"
-        return True
-
-    def passes(self, rank: int, block: int) -> bool:
-        """Tell if all have come as often as this one now has."""
-        self.came[rank, block] = self.passed[rank, block] + 1
-        blocks = self.gpus[rank]["threadblocks"]
-        if any(self.came[rank, each["id"]] < self.came[rank, block] for each in blocks):
-            return False
-        self.passed[rank, block] += 1
-        return True
-
-    def copies(self, rank: int, operation: dict[str, Any], other: int, buffer: str) -> None:
-        (begin,), (end,) = operation["src_buff"], operation["dst_buff"]
-        assert begin["size"] == end["size"]
-        for place in range(begin["size"]):
-            chunk = self.memory[rank][begin["type"], begin["index"] + place]
-            self.memory[other][buffer, end["index"] + place] = chunk
-
-
-def executed(schedule: Schedule, path: Path) -> tuple[dict[str, Any], list[Memory]]:
+def executed(schedule: Schedule, path: Path) -> tuple[dict[str, Any], list[Memory[Chunk]]]:
     write_mscclpp(schedule, path)
     plan = json.loads(path.read_text())
-    memory: list[Memory] = []
+    memory: list[Memory[Chunk]] = []
     root = schedule.root
     for gpu in plan["gpus"]:
         rank, own = gpu["id"], gpu["input_chunks"]
@@ -108,7 +38,7 @@ def executed(schedule: Schedule, path: Path) -> tuple[dict[str, Any], list[Memor
     return plan, memory
 
 
-def output(memory: Memory) -> list[Chunk]:
+def output(memory: Memory[Chunk]) -> list[Chunk]:
     return [chunk for (buffer, _), chunk in sorted(memory.items()) if buffer == "o"]
 
 
@@ -168,7 +98,7 @@ def test_without_its_barriers_a_plan_may_be_wrong(tmp_path: Path) -> None:
     for gpu in plan["gpus"]:
         for block in gpu["threadblocks"]:
             block["ops"] = [each for each in block["ops"] if each["name"] != "barrier"]
-    memory: list[Memory] = [{("o", 0): (1, 0)} if rank == 1 else {} for rank in range(6)]
+    memory: list[Memory[Chunk]] = [{("o", 0): (1, 0)} if rank == 1 else {} for rank in range(6)]
     with pytest.raises(KeyError):
         Executor(plan, memory)
 

@@ -70,3 +70,100 @@ def promises(schedule: Schedule) -> list[tuple[int, tuple[int, ...]]]:
         for owner, owed in pairs
     )
     return sorted((owner, nodes) for owner, nodes in others if nodes)
+
+
+def ring_reduce_scatter(ranks: int, inplace: bool = False) -> str:
+    """Every chunk goes round from GPU to GPU, and what each has is added, up to its own GPU."""
+    gpus = []
+    for rank in range(ranks):
+        passed = [f"i{(rank - 1 - hop) % ranks}" for hop in range(ranks)]
+        steps = [step(0, "s", passed[0], "o0")]
+        steps += [step(hop, "rrs", passed[hop], passed[hop]) for hop in range(1, ranks - 1)]
+        steps.append(step(ranks - 1, "rrc", passed[-1], "o0"))
+        gpus.append([threadblock(0, (rank + 1) % ranks, (rank - 1) % ranks, 0, *steps)])
+    return algorithm("reduce_scatter", gpus, f"{ranks} 1 0", ranks, int(inplace))
+
+
+def ring_all_reduce(ranks: int) -> str:
+    """Every chunk goes round twice: added, and then copied; by all types of steps that send."""
+    gpus = []
+    for rank in range(ranks):
+        passed = [f"i{(rank - 1 - hop) % ranks}" for hop in range(ranks)]
+        kinds = ["s", *["rrs"] * (ranks - 2), "rrcs", *["rcs"] * (ranks - 2), "r"]
+        slots = [*passed, *passed[:-1]]
+        steps = [step(place, kind, slots[place], slots[place]) for place, kind in enumerate(kinds)]
+        gpus.append([threadblock(0, (rank + 1) % ranks, (rank - 1) % ranks, 0, *steps)])
+    return algorithm("allreduce", gpus, f"{ranks} {ranks} 0", ranks, 1)
+
+
+def chain_reduce(ranks: int) -> str:
+    """The last GPU sends to the one before it, each adds its own chunk; the sums are in GPU 0."""
+    first = [threadblock(0, -1, 1, 0, step(0, "rrc", "i0", "o0"))]
+    between = [
+        [threadblock(0, rank - 1, rank + 1, 0, step(0, "rrs", "i0", "i0"))]
+        for rank in range(1, ranks - 1)
+    ]
+    last = [threadblock(0, ranks - 2, -1, 0, step(0, "s", "i0", "i0"))]
+    return algorithm("reduce", [first, *between, last], "1 1 0", 1)
+
+
+def all_to_all_reduce(ranks: int) -> str:
+    """Every GPU sends its chunk to all others, and adds what comes when it has sent."""
+    gpus = []
+    for rank in range(ranks):
+        others = [other for other in range(ranks) if other != rank]
+        blocks = [
+            threadblock(other, other, -1, 0, step(0, "s", "i0", f"s{rank}", hasdep=1))
+            for other in others
+        ]
+        blocks += [
+            threadblock(ranks + other, -1, other, 0, step(0, "r", "i0", f"s{other}", hasdep=1))
+            for other in others
+        ]
+        sent = [
+            step(place, "nop", "i0", "o0", depid=other, deps=0)
+            for place, other in enumerate(others)
+        ]
+        added = [
+            step(place, "re", f"s{other}", "o0", depid=ranks + other, deps=0)
+            for place, other in enumerate(others, len(sent))
+        ]
+        gpus.append([*blocks, threadblock(2 * ranks, -1, -1, 0, *sent, *added)])
+    return algorithm("allreduce", gpus, f"1 1 {ranks}", 1, 1)
+
+
+def two_sums() -> str:
+    """GPU 1 gets the sum of GPUs 0 and 1, and GPU 3 of GPUs 2 and 3, and passes it to GPU 0."""
+    pair = [threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0"))]
+    sums = [threadblock(0, -1, 0, 0, step(0, "rrc", "i0", "o0"))]
+    gets = [*pair, threadblock(1, -1, 3, 0, step(0, "r", "i0", "o0"))]
+    other = [threadblock(0, 3, -1, 0, step(0, "s", "i0", "o0"))]
+    passes = [threadblock(0, 0, 2, 0, step(0, "rrcs", "i0", "o0"))]
+    return algorithm("custom", [gets, sums, other, passes], "1 1 0", 1)
+
+
+def dissemination(ranks: int) -> str:
+    """In round k GPU r sends all that it has to GPU r + 2^k, while it adds what comes: a circle."""
+    gpus = []
+    rounds = (ranks - 1).bit_length()
+    for rank in range(ranks):
+        sends, adds, blocks = 2 * rounds, 3 * rounds, []
+        for turn in range(rounds):
+            to, of = (rank + (1 << turn)) % ranks, (rank - (1 << turn)) % ranks
+            before = {"depid": adds + turn - 1, "deps": 1} if turn else {}
+            blocks += [
+                threadblock(
+                    sends + turn, to, -1, turn, step(0, "s", "i0", "s0", hasdep=1, **before)
+                ),
+                threadblock(turn, -1, of, turn, step(0, "r", "i0", f"s{turn}", hasdep=1)),
+                threadblock(
+                    adds + turn,
+                    -1,
+                    -1,
+                    0,
+                    step(0, "nop", "i0", "o0", depid=sends + turn, deps=0),
+                    step(1, "re", f"s{turn}", "o0", depid=turn, deps=0, hasdep=1),
+                ),
+            ]
+        gpus.append(blocks)
+    return algorithm("allreduce", gpus, f"1 1 {rounds}", 1, 1)

@@ -26,8 +26,8 @@ class Drawing:
     def program(self, steps: int) -> Program:
         """A program of so many steps, each of any kind that the network has."""
         kinds = [self._meetings if self.config.all_port else self._pairs]
-        if self.config.streams and not self.config.all_port:
-            kinds += [self._chain, self._ring]
+        if self.config.streams:
+            kinds += [self._there_and_back] if self.config.all_port else [self._chain, self._ring]
         for step in range(1, steps + 1):
             self.draw.choice(kinds)(step)
         return Program.from_rows(
@@ -43,7 +43,8 @@ class Drawing:
         route = self._route(source, target)
         fields = {"operator": 0, "stream": 0, "lead": 0, "window": 0, **fields}
         self.rows[source].append(Row(route=route, start=None, continued=False, **fields))
-        self.receives[target].append((fields["step"], 0))
+        port = _port_into(route) if self.config.all_port else 0
+        self.receives[target].append((fields["step"], port))
 
     def _route(self, source: int, target: int) -> tuple[Segment, ...]:
         """Along axis 0, then along axis 1, on any VC."""
@@ -102,6 +103,43 @@ class Drawing:
                 window=window,
             )
 
+    def _there_and_back(self, step: int) -> None:
+        """A message is combined from node to node, and what comes out goes back the same way.
+
+        The first node sends all of its words before any comes back, and waits for none: it streams
+        nothing, or what comes back, with a lead of all its words.
+        """
+        nodes = self._line()
+        streams = self.draw.random() < 0.5
+        length = self.draw.randrange(1, self.half + 1)
+        first = self.half * self.draw.randrange(2) + self.draw.randrange(self.half - length + 1)
+        ways = [*pairwise(nodes), *pairwise(reversed(nodes))]
+        lanes = [_port_into(self._route(*way)) for way in ways]
+        for number, (source, target) in enumerate(ways):
+            self._put(
+                source,
+                target,
+                step=step,
+                source_address=first,
+                target_address=first,
+                length=length,
+                operator=self._operator(across=False) if number < len(nodes) - 1 else 0,
+                stream=lanes[number - 1] if number or streams else 0,
+                lead=length if streams and not number else 0,
+            )
+
+    def _line(self) -> list[int]:
+        """Nodes of which each can send to the next and back, by ports that no other takes."""
+        while True:
+            count = self.draw.randrange(2, len(self.rows) + 1)
+            nodes = self.draw.sample(range(len(self.rows)), count)
+            ways = [*pairwise(nodes), *pairwise(reversed(nodes))]
+            routes = [self._route(*way) for way in ways]
+            out = {(way[0], route[0].port) for way, route in zip(ways, routes, strict=True)}
+            into = {(way[1], _port_into(route)) for way, route in zip(ways, routes, strict=True)}
+            if len(out) == len(into) == len(ways):
+                return nodes
+
     def _ring(self, step: int) -> None:
         """Each sends its own words, then what comes, all the way round a window."""
         window = self.draw.randrange(2, self.config.address_bits)
@@ -156,6 +194,12 @@ class Drawing:
                 )
                 self.rows[source].append(row)
                 self.receives[target].append((step, int(peer)))
+
+
+def _port_into(route: tuple[Segment, ...]) -> int:
+    """The port by which a route enters its last node, on a mesh."""
+    port = route[-1].port
+    return port + 1 if port % 2 else port - 1
 
 
 def drawn_program(config: NetworkConfig, seed: int, steps: int) -> Program:

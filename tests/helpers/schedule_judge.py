@@ -70,7 +70,8 @@ def problems(schedule: Schedule) -> set[str]:
     everyone = [node for node in range(nodes) if node not in switches]
     found |= reduction_problems(schedule, sends, reduced, everyone)
     for block in owned:
-        owed = schedule.blocks.owed[block]
+        # Nobody lacks what has no words.
+        owed = schedule.blocks.owed[block] if schedule.blocks.words[block] else ()
         if any(not has[node][block] for node in (everyone if owed is None else owed)):
             found.add("left out")
     if schedule.collective == "broadcast" and any(n > 1 for c in has.values() for n in c.values()):
@@ -92,7 +93,7 @@ def reduction_problems(
         for step in sorted({send.step for send in carrying}):
             now = [(send, has.get(send.source)) for send in carrying if send.step == step]
             found |= _carry_out(has, now)
-        owed = blocks.owed[block]
+        owed = blocks.owed[block] if blocks.words[block] else ()
         for node in everyone if owed is None else owed:
             if set(has.get(node, {})) != set(contributors):
                 found.add("left out")

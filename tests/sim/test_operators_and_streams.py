@@ -86,6 +86,10 @@ def compare(config: NetworkConfig, seeds: range) -> int:
         (mesh((4, 2)), {"streams": True, "vcs": 2, "barrier_registers": 3}),
         (mesh((3, 2)), {"operators": "add,and", "all_port": True}),
         (mesh((5,)), {"operators": "min,or", "streams": True, "all_port": True, "vcs": 2}),
+        (
+            mesh((3, 2)),
+            {"operators": "add", "streams": True, "all_port": True, "link_registers": 1},
+        ),
     ],
 )
 def test_drawn_programs(topology: Topology, limits: dict[str, Any]) -> None:

@@ -41,7 +41,7 @@ def check_on_hardware(topology: Topology, count: int, *, all_port: bool = False)
 
 
 def test_a_few() -> None:
-    check_on_hardware(mesh((2, 2)), 16)
+    check_on_hardware(mesh((2, 2)), 20)
 
 
 @pytest.mark.slow
@@ -61,5 +61,5 @@ def test_five_hundred(topology: Topology, all_port: bool) -> None:
 
 def test_what_is_drawn_is_of_all_kinds() -> None:
     """So that the few and the five hundred are not all of one collective."""
-    seen = Counter(each.collective for each in drawn(mesh((2, 2)), 16, all_port=False))
+    seen = Counter(each.collective for each in drawn(mesh((2, 2)), 20, all_port=False))
     assert {"reduce", "reduce-scatter", "all-reduce", "barrier"} == set(seen)

@@ -15,18 +15,27 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from ...base.errors import InvalidInput, with_article
 from ...base.pieces import offsets_of
 from ...network.route_layers import has_circle, layered_vcs
+from ...schedule.carrying import carrying
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import CUSTOM, Blocks
+from .streamed import in_pieces
 
 
 def rooted_all_reduce(reduce: Schedule, broadcast: Schedule) -> Schedule:
     """Bring what ``reduce`` combines at a root to all nodes, by ``broadcast``.
 
-    Both are of the same blocks; custom where they leave nodes out.
+    Both are of the same blocks, which the reduce may have in pieces; custom where they leave nodes
+    out. Raises :class:`.InvalidInput` where the way back is cut in other blocks than the way there.
     """
+    broadcast = in_pieces(broadcast, max(1, len(reduce.blocks) // len(broadcast.blocks)))
+    if not np.array_equal(broadcast.blocks.words, reduce.blocks.words):
+        allowed = "one whose links lead both ways"
+        given = with_article(broadcast.topology.label)
+        raise InvalidInput.of(f"network for {broadcast.algorithm}", allowed, given)
     whole = reduce.collective == Collective.REDUCE and broadcast.collective != CUSTOM
     name = Collective.ALL_REDUCE if whole else CUSTOM
     owed = tuple(_with(reduce.root, nodes) for nodes in broadcast.blocks.owed)
@@ -42,8 +51,12 @@ def scattered_all_reduce(reduce_scatter: Schedule, all_gather: Schedule, words: 
     """All-reduce of ``words`` words by a reduce-scatter and an all-gather of the same blocks.
 
     They are of as many words for each node, or a word more than some of them need: the last nodes
-    then have a word less, and what is left without words is left out.
+    then have a word less, and what is left without words is left out. Raises
+    :class:`.InvalidInput` for such words where blocks must be equal, as they stream round a ring.
     """
+    if int(all_gather.blocks.words.sum()) > words and all_gather.stream.any():
+        allowed = f"a multiple of {all_gather.topology.interfaces} for {all_gather.algorithm}"
+        raise InvalidInput.of("flits", allowed, words)
     blocks = replace(
         reduce_scatter.blocks,
         owed=(None,) * len(reduce_scatter.blocks),
@@ -105,30 +118,6 @@ def without_empty_blocks(schedule: Schedule) -> Schedule:
     kept = blocks.words > 0
     if kept.all():
         return schedule
-    carried = kept[schedule.block_ids]
-    sends = schedule.block_sends
-    counts = np.bincount(sends[carried], minlength=schedule.sends)
-    sent, lengths = counts > 0, np.diff(schedule.path_offsets)
-    chosen = np.flatnonzero(kept).tolist()
+    made = carrying(schedule, kept)
     number = np.cumsum(kept) - 1
-    _, steps = np.unique(schedule.step[sent], return_inverse=True)
-    return replace(
-        schedule,
-        blocks=Blocks(
-            blocks.owner[kept],
-            tuple(blocks.owed[block] for block in chosen),
-            blocks.words[kept],
-            tuple(blocks.contributors[block] for block in chosen),
-            tuple(blocks.operator[block] for block in chosen),
-        ),
-        step=(steps + 1).astype(np.int32),
-        source=schedule.source[sent],
-        target=schedule.target[sent],
-        path_offsets=offsets_of(lengths[sent]),
-        path_nodes=schedule.path_nodes[np.repeat(sent, lengths)],
-        vcs=schedule.vcs[np.repeat(sent, lengths - 1)],
-        block_offsets=offsets_of(counts[sent]),
-        block_ids=number[schedule.block_ids[carried]],
-        combine=schedule.combine[sent],
-        stream=schedule.stream[sent],
-    )
+    return replace(made, blocks=blocks.some(kept), block_ids=number[made.block_ids])

@@ -9,7 +9,8 @@ gets what the nodes that it had served have combined, and then sends it on, once
 So a *reduce* is any broadcast backwards, in as many steps, over as many links, and no two sends of
 a step share a link unless two of the broadcast do. A *reduce-scatter* is any all-gather backwards:
 block b, which the all-gather brings from node b to all, is combined of all at node b. No node sends
-a block in the step in which something is combined with it: everything can be combined in place.
+a block in the step in which something is combined with it, unless it streams: everything can be
+combined in place. How broadcasts that stream are turned round is told in :mod:`.streamed`.
 
 A link that is used backwards must be there. So what is turned round was made for the network with
 every link turned round (:func:`against`), which is the network itself unless links are one-way.
@@ -28,6 +29,7 @@ from ...network.topology import NO_LINK, Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import CUSTOM, NO_OWNER, Blocks
+from .streamed import streamed_backwards
 
 
 def against(topology: Topology) -> Topology:
@@ -70,7 +72,8 @@ def reduce_backwards(broadcast: Schedule, topology: Topology, operator: str) -> 
         (operator,) * len(blocks),
     )
     name = CUSTOM if broadcast.collective == CUSTOM else Collective.REDUCE
-    return _backwards(broadcast, topology, name, reduced)
+    turned = _backwards(broadcast, topology, name, reduced)
+    return streamed_backwards(broadcast, turned) if broadcast.stream.any() else turned
 
 
 def reduce_scatter_backwards(all_gather: Schedule, topology: Topology, operator: str) -> Schedule:
@@ -78,14 +81,14 @@ def reduce_scatter_backwards(all_gather: Schedule, topology: Topology, operator:
     blocks = all_gather.blocks
     owed = tuple((owner,) for owner in blocks.owner.tolist())
     reduced = Blocks.reduced_to(owed, blocks.words, operator)
+    if all_gather.stream.any():
+        allowed = "by an algorithm and of words that do not stream"
+        raise InvalidInput.of("reduce-scatter", allowed, f"{all_gather.algorithm} backwards")
     return _backwards(all_gather, topology, Collective.REDUCE_SCATTER, reduced)
 
 
 def _backwards(schedule: Schedule, topology: Topology, name: str, blocks: Blocks) -> Schedule:
-    """All sends of ``schedule`` the other way in space and time, each combining."""
-    if schedule.stream.any():
-        allowed = "by an algorithm and of words that do not stream"
-        raise InvalidInput.of(name, allowed, f"{schedule.algorithm} backwards")
+    """All sends of ``schedule`` the other way in space and time, each combining, none streaming."""
     lengths, counts = np.diff(schedule.path_offsets), np.diff(schedule.block_offsets)
     return replace(
         schedule,
@@ -103,4 +106,5 @@ def _backwards(schedule: Schedule, topology: Topology, name: str, blocks: Blocks
         # Those of the last send first, each send's in the order that they have.
         block_ids=schedule.block_ids[ranges(schedule.block_offsets[:-1][::-1], counts[::-1])],
         combine=np.ones(schedule.sends, np.bool_),
+        stream=np.zeros(schedule.sends, np.bool_),
     )

@@ -43,8 +43,13 @@ def reduction_cycles(
     # What is compiled takes long to import, and most commands refuse what they refuse before it.
     from ...bounds.cycles import CycleBound, least_cycles  # noqa: PLC0415
 
-    alone = [owed is not None and len(owed) == 1 for owed in blocks.owed]
-    if all(alone):
+    alone = np.array([owed is not None and len(owed) == 1 for owed in blocks.owed])
+    if alone.any() and not alone.all():
+        kinds = (blocks.some(alone), blocks.some(~alone))
+        return max(
+            reduction_cycles(topology, kind, port_model, hop_cycles=hop_cycles) for kind in kinds
+        )
+    if alone.all():
         goals = np.array([nodes[0] for nodes in blocks.owed if nodes], np.int32)
         turned = Blocks(goals, blocks.contributors, blocks.words)
         bound = least_cycles(against(topology), turned, port_model, hop_cycles=hop_cycles)

@@ -6,14 +6,22 @@ by lot. (W. Won et al., "TACOS: Topology-Aware Collective Algorithm Synthesizer 
 Machine Learning", 2023, arXiv:2304.05301, with the rarest first.) A node that all wait for, as a
 corner of a mesh, gets a new block by each link in every step, which is the best that there is; so
 the schedule mostly takes the steps of the tightest cut, or few more. Of some tries the one with the
-fewest steps is kept.
+fewest cycles is kept.
+
+A step takes as long as the longest block that moves in it. So long blocks are cut into pieces, and
+unequal blocks into pieces that are about as long as each other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+import numpy.typing as npt
 
 from ...base.errors import InvalidInput, require_range, with_article
+from ...base.pieces import shares_of
+from ...bounds.hops import hops_from
 from ...network.links import linked_pairs
 from ...network.port_model import PortModel
 from ...network.topology import Topology
@@ -24,40 +32,100 @@ from .sends import SendList, blocks_for_all
 TRIED_BLOCKS = 1 << 18
 """Blocks at all nodes, in all tries together."""
 MOST_TRIES = 4
+MOST_LENGTHS = 4
+"""Lengths of pieces that are tried for unequal blocks."""
 LEAST_PIECE = 64
 """Words of a block that is worth being cut in two: a step costs about five cycles more."""
+
+STEP_CYCLES = 5
+"""What a step costs beside its words, about."""
 
 Move = tuple[int, int, int, int]
 """Step, source, target and block."""
 
+Numbers = npt.NDArray[np.int64]
+Tried = tuple[list[Move], Numbers, Numbers]
+"""Moves, and owners and lengths of the blocks that are moved."""
 
-def greedy_all_gather(topology: Topology, words: int) -> Schedule:
+
+def greedy_all_gather(
+    topology: Topology, words: int, block_words: npt.ArrayLike | None = None
+) -> Schedule:
     """All-gather of ``words`` words from each working node, on all ports.
 
-    Raises :class:`.InvalidInput` for a network with switches or nodes that cannot be reached.
+    ``block_words`` are those of each node, where they are not equal. Raises :class:`.InvalidInput`
+    for a network with switches or nodes that cannot be reached.
     """
     require_range("flits", words, 1)
-    pieces = [words] if words < 2 * LEAST_PIECE else [words - words // 2, words // 2]
-    owners = np.tile(topology.working_nodes, len(pieces))
-    lengths = np.repeat(pieces, len(owners) // len(pieces))
-    cells = topology.nodes * len(owners)
-    tries = min(MOST_TRIES, max(1, TRIED_BLOCKS // max(cells, 1)))
-    found = [_gathered(topology, owners, seed) for seed in range(tries)]
+    working = topology.working_nodes
+    if block_words is None:
+        pieces = [words] if words < 2 * LEAST_PIECE else [words - words // 2, words // 2]
+        lengths = np.repeat(pieces, len(working))
+        cut = [(np.tile(working, len(pieces)), lengths)]
+    else:
+        each = np.asarray(block_words)[working]
+        cut = [_pieces(working, each, length) for length in _likely_lengths(topology, each)]
+    found = (made for owners, lengths in cut for made in _tries(topology, owners, lengths))
+    moves, owners, lengths = min(found, key=_cycles)
     sends = SendList()
-    for step, source, target, block in min(found, key=lambda moves: moves[-1][0] if moves else 0):
+    for step, source, target, block in moves:
         sends.add(step, (source, target), [block])
     blocks = blocks_for_all(owners, lengths)
     ports = PortModel.ALL_PORT
     return sends.schedule("greedy", topology, Collective.ALL_GATHER, ports, None, blocks)
 
 
-def _gathered(topology: Topology, owners: np.ndarray, seed: int) -> list[Move]:
-    """Blocks that cross each link in each step, until all nodes have all blocks."""
+def _likely_lengths(topology: Topology, words: Numbers) -> list[int]:
+    """Lengths of pieces of unequal ``words``, the most likely one first: those worth a try.
+
+    They halve the longest. One is the likelier the sooner all pieces come to the node with the
+    fewest links, one by each in a step, and from the other end of the network.
+    """
+    into = np.bincount(linked_pairs(topology)[1], minlength=topology.nodes)
+    links = max(1, int(into[topology.working_nodes].min()))
+    away = int(hops_from(topology, topology.working_nodes[:1]).max())
+
+    def pieces(length: int) -> int:
+        return int((-(-words // length)).sum())
+
+    def cycles(length: int) -> int:
+        return (-(-pieces(length) // links) + away) * (length + STEP_CYCLES)
+
+    longest = int(words.max())
+    lengths = [max(1, longest >> halved) for halved in range(max(1, longest.bit_length()))]
+    few = [length for length in lengths[1:] if pieces(length) * topology.nodes <= TRIED_BLOCKS]
+    return sorted([lengths[0], *few], key=cycles)[:MOST_LENGTHS]
+
+
+def _pieces(working: Numbers, words: Numbers, length: int) -> tuple[Numbers, Numbers]:
+    """Owners and lengths of pieces of each node's ``words``, of ``length`` at most; one of none."""
+    owners = np.repeat(np.arange(len(working)), np.maximum(1, -(-words // length)))
+    return working[owners], shares_of(words, owners)
+
+
+def _tries(topology: Topology, owners: Numbers, lengths: Numbers) -> Iterator[Tried]:
+    """Moves of pieces with these ``owners`` and ``lengths``, found by several lots."""
+    cells = topology.nodes * len(owners)
+    for seed in range(min(MOST_TRIES, max(1, TRIED_BLOCKS // max(cells, 1)))):
+        yield _gathered(topology, owners, lengths, seed), owners, lengths
+
+
+def _cycles(tried: Tried) -> int:
+    """About the cycles of moves: each step takes as long as its longest piece."""
+    moves, _, lengths = tried
+    longest = np.zeros(moves[-1][0] + 1 if moves else 1, np.int64)
+    for step, _, _, block in moves:
+        longest[step] = max(longest[step], lengths[block])
+    return int(longest.sum()) + STEP_CYCLES * len(longest)
+
+
+def _gathered(topology: Topology, owners: Numbers, lengths: Numbers, seed: int) -> list[Move]:
+    """Blocks that cross each link in each step, until all nodes have all blocks of any words."""
     draw = np.random.default_rng(seed)
     into = _links_into(topology)
     # Who has the fewest ways in chooses first.
     order = sorted(topology.working_nodes.tolist(), key=lambda node: len(into[node]))
-    have = np.zeros((topology.nodes, len(owners)), np.bool_)
+    have = np.tile(lengths == 0, (topology.nodes, 1))
     have[owners, np.arange(len(owners))] = True
     holders = np.ones(len(owners))
     moves: list[Move] = []

@@ -1,4 +1,6 @@
-"""All-gather around rings that turn in one step: every node sends its own words, then what comes.
+"""Rings that turn in one step: all-gather, and reduce-scatter the other way in time.
+
+In an **all-gather** every node sends its own words, then what comes.
 
 Node i of a ring sends to the one before it, in an order in which what comes from the one after it
 goes on: blocks i, i + 1, i + 2 … round the ring. In the memory they lie in this order too, so that
@@ -8,9 +10,17 @@ words as the ring: a power of two::
     ring 0 <- 1 <- 2 <- 3 <- 0       node 2 sends   | 2 | 3 | 0 |
                                      node 2 gets        | 3 | 0 | 1 |    all in one step
 
+In a **reduce-scatter** what node i sends begins a block later: with its own words of block i + 1,
+then goes on with blocks i + 2, i + 3 … that come from the node after it, its own words added. The
+block that comes last is block i, with the words of all::
+
+    ring 0 <- 1 <- 2 <- 3 <- 0       node 2 sends   | 3 | 0 | 1 |
+                                     node 2 gets        | 0 | 1 | 2 |    all in one step
+
 **One port** (:func:`stream_ring`): rings along the lines of a grid, axis by axis; after an axis a
-node's block is all that its line had. On a line without a link between its ends node 0 sends to
-the last one by the links that nobody else uses, those up the line.
+node's block is all that its line had. (A reduce-scatter has the last axis first.) On a line without
+a link between its ends node 0 sends to the last one by the links that nobody else uses, those up
+the line.
 
 **All ports** (:func:`hamiltonian`): each block is cut, and each piece goes round a cycle of all
 nodes, one way or the other: two pieces on a mesh, four on a torus with two cycles without a common
@@ -20,17 +30,21 @@ of the cycles are busy all the time. Where windows do not fit, the cycles turn s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
+from math import prod
 
 import numpy as np
+import numpy.typing as npt
 
 from ...base.errors import InvalidInput, one_of, require_range, with_article
-from ...base.pieces import even_shares, ranges
+from ...base.pieces import Numbers, even_shares, ranges
 from ...network.port_model import PortModel
 from ...network.routes import dimension_order
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
 from ..halving.boxes import is_whole_grid
 from .sends import SendList, blocks_for_all
 from .snakes import mesh_cycle, torus_cycles
@@ -42,29 +56,50 @@ def stream_ring(topology: Topology, words: int) -> Schedule:
     Raises :class:`.InvalidInput` for a network that is no grid without faults, or has sides that
     are no powers of two, and for blocks of another number of words than a power of two.
     """
+    sends = _turns(topology, words, combine=False)
+    blocks = blocks_for_all(np.arange(topology.nodes), words)
+    ports = _one_port(topology)
+    return sends.schedule("stream-ring", topology, Collective.ALL_GATHER, ports, None, blocks)
+
+
+def stream_ring_reduce_scatter(topology: Topology, words: int, operator: str) -> Schedule:
+    """Reduce-scatter by ``operator`` of ``words`` words for each node, as :func:`stream_ring`."""
+    sends = _turns(topology, words, combine=True)
+    blocks = _one_each(range(topology.nodes), words, operator)
+    ports = _one_port(topology)
+    return sends.schedule("stream-ring", topology, Collective.REDUCE_SCATTER, ports, None, blocks)
+
+
+def _one_each(owed: Iterable[int], words: npt.ArrayLike, operator: str) -> Blocks:
+    """Reduced blocks that are owed to one node each."""
+    return Blocks.reduced_to(tuple((node,) for node in owed), words, operator)
+
+
+def _one_port(topology: Topology) -> PortModel:
+    return PortModel.FULL_DUPLEX if max(topology.dims) > 2 else PortModel.EXCHANGE
+
+
+def _turns(topology: Topology, words: int, *, combine: bool) -> SendList:
+    """The turns of all axes."""
     require_range("flits", words, 1)
     sizes = (*topology.dims, words)
     if not is_whole_grid(topology) or any(size.bit_count() != 1 for size in sizes):
         allowed = "a grid, whose sides and blocks are powers of two, without faults"
         given = f"{with_article(topology.label)} and {words} words"
         raise InvalidInput.of("network for stream-ring", allowed, given)
-    sends, low, step = SendList(), 1, 0
-    nodes = np.arange(topology.nodes)
-    for axis, side in enumerate(topology.dims):
-        if side > 1:
-            step += 1
-            _turn_lines(sends, topology, nodes, axis, low, step)
-        low *= side
-    blocks = blocks_for_all(nodes, words)
-    ports = PortModel.FULL_DUPLEX if max(topology.dims) > 2 else PortModel.EXCHANGE
-    return sends.schedule("stream-ring", topology, Collective.ALL_GATHER, ports, None, blocks)
+    sends = SendList()
+    axes = [axis for axis, side in enumerate(topology.dims) if side > 1]
+    for step, axis in enumerate(reversed(axes) if combine else axes, start=1):
+        _turn_lines(sends, topology, axis, step, combine=combine)
+    return sends
 
 
 def _turn_lines(
-    sends: SendList, topology: Topology, nodes: np.ndarray, axis: int, low: int, step: int
+    sends: SendList, topology: Topology, axis: int, step: int, *, combine: bool
 ) -> None:
-    """Add a turn of all rings along ``axis``, of which ``low`` nodes are a place."""
-    side = topology.dims[axis]
+    """Add a turn of all rings along ``axis``."""
+    side, low = topology.dims[axis], prod(topology.dims[:axis])
+    nodes = np.arange(topology.nodes)
     place = nodes // low % side
     target = nodes + (np.where(place == 0, side, 0) - 1) * low
     offsets, path_nodes = dimension_order(_around(topology), nodes, target)
@@ -73,9 +108,9 @@ def _turn_lines(
     for node, path in zip(nodes.tolist(), paths, strict=True):
         own = node // low
         ring = own // side * side
-        groups = (own - ring + np.arange(side - 1)) % side + ring
+        groups = (own - ring + combine + np.arange(side - 1)) % side + ring
         carried = ranges(groups * low, np.full(side - 1, low)).tolist()
-        sends.add(step, path, carried, stream=side > 2)
+        sends.add(step, path, carried, stream=side > 2, combine=combine)
 
 
 def _around(topology: Topology) -> Topology:
@@ -84,32 +119,48 @@ def _around(topology: Topology) -> Topology:
     return Topology(topology.kind, topology.dims, topology.neighbor, topology.peer, wrapped=wrapped)
 
 
-def hamiltonian(topology: Topology, words: int) -> Schedule:
+def hamiltonian(topology: Topology, words: int, *, streams: bool = True) -> Schedule:
     """All-gather of ``words`` words from each node on all ports, around cycles of all nodes.
 
+    The cycles turn step by step where windows do not fit, and where ``streams`` are not wanted.
     Raises :class:`.InvalidInput` for a network in which no cycle is known: other than meshes, tori
     and hypercubes without faults of two axes or more, one of them even or with two cycles.
     """
+    sends, owners, lengths = _turns_of_cycles(topology, words, combine=False)
+    blocks, name = blocks_for_all(owners, lengths), Collective.ALL_GATHER
+    return sends.schedule("hamiltonian", topology, name, PortModel.ALL_PORT, None, blocks)
+
+
+def hamiltonian_reduce_scatter(topology: Topology, words: int, operator: str) -> Schedule:
+    """Reduce-scatter by ``operator`` of ``words`` words for each node, as :func:`hamiltonian`."""
+    sends, owners, lengths = _turns_of_cycles(topology, words, combine=True)
+    blocks, name = _one_each(owners, lengths, operator), Collective.REDUCE_SCATTER
+    return sends.schedule("hamiltonian", topology, name, PortModel.ALL_PORT, None, blocks)
+
+
+def _turns_of_cycles(
+    topology: Topology, words: int, *, combine: bool
+) -> tuple[SendList, list[int], Numbers]:
+    """The turns of all cycles, and the owners and lengths of the pieces of blocks."""
     require_range("flits", words, 1)
     ways = [way for cycle in _cycles(topology) for way in (cycle, cycle[::-1])]
     count = topology.nodes
     lengths = [length for length in even_shares(words, len(ways)).tolist() if length]
     sends = SendList()
-    whole = len({*lengths}) == 1 and (count * lengths[0]).bit_count() == 1
+    whole = streams and len({*lengths}) == 1 and (count * lengths[0]).bit_count() == 1
     for piece, way in enumerate(ways[: len(lengths)]):
         first = piece * count
         for place, node in enumerate(way):
             path = (node, way[place - 1])
-            carried = [first + (place + behind) % count for behind in range(count - 1)]
+            begin = place + combine
+            carried = [first + (begin + behind) % count for behind in range(count - 1)]
             if whole:
-                sends.add(1, path, carried, stream=True)
+                sends.add(1, path, carried, stream=True, combine=combine)
             else:
                 for step, block in enumerate(carried, start=1):
-                    sends.add(step, path, [block])
-    owners = np.concatenate(ways[: len(lengths)])
-    blocks = blocks_for_all(owners, np.repeat(lengths, count))
-    ports = PortModel.ALL_PORT
-    return sends.schedule("hamiltonian", topology, Collective.ALL_GATHER, ports, None, blocks)
+                    sends.add(step, path, [block], combine=combine)
+    owners = [node for way in ways[: len(lengths)] for node in way]
+    return sends, owners, np.repeat(lengths, count)
 
 
 def _cycles(topology: Topology) -> list[list[int]]:

@@ -31,15 +31,23 @@ class SendList:
     path: list[Sequence[int]] = field(default_factory=list)
     blocks: list[Sequence[int]] = field(default_factory=list)
     stream: list[bool] = field(default_factory=list)
+    combine: list[bool] = field(default_factory=list)
 
     def add(
-        self, step: int, path: Sequence[int], blocks: Sequence[int], *, stream: bool = False
+        self,
+        step: int,
+        path: Sequence[int],
+        blocks: Sequence[int],
+        *,
+        stream: bool = False,
+        combine: bool = False,
     ) -> None:
         """Let ``blocks`` go along ``path`` in ``step``."""
         self.step.append(step)
         self.path.append(path)
         self.blocks.append(blocks)
         self.stream.append(stream)
+        self.combine.append(combine)
 
     def schedule(
         self,
@@ -69,4 +77,5 @@ class SendList:
             block_offsets=offsets_of([len(carried) for carried in self.blocks]),
             block_ids=np.fromiter(chain.from_iterable(self.blocks), np.int32),
             stream=np.array(self.stream, np.bool_),
+            combine=np.array(self.combine, np.bool_),
         )

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
-from helpers.command import Command
+from helpers.schedules import Send, build
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.group_choice import Grouping
+from eyecast.model.collectives.group_file import Group, groups_of
 from eyecast.model.collectives.groups import boxes_of, part_of, side_by_side
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.least import schedule_bound
+from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.request import Request
 from eyecast.model.collectives.streaming.chain import chain_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import with_faults
-from eyecast.model.network.topology import mesh, torus
+from eyecast.model.network.topology import Topology, line, mesh, ring, torus
 from eyecast.model.program.certified import compile_certified
+from eyecast.model.program.deadlock import DeadlockError
 from eyecast.model.schedule.groups import require_groups
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import Blocks
 
 
 def rows_of_broadcasts(width: int, height: int) -> Schedule:
@@ -70,20 +77,134 @@ def test_groups_that_cannot_be(groups: list[tuple[int, ...]], words: str) -> Non
     assert str(caught.value).startswith(words)
 
 
-FILE = """{"format": "eyecast-groups", "version": 1, "groups": [
-    {"nodes": [0, 1, 2], "collective": "broadcast", "root": 2, "words": 5, "algorithm": "tree"},
-    {"nodes": [4, 5, 8, 9], "collective": "all-gather", "algorithm": "ring"}]}"""
+def groups_that_cross(vc: int, step: int) -> Schedule:
+    """Node 0 sends to 3 past 1 and 2, which are a group of their own and send too."""
+    sends = [Send(1, [0, 1, 2, 3], [0]), Send(step, [1, 2], [1], vcs=[vc])]
+    blocks = Blocks(np.array([0, 1]), ((3,), (2,)), np.array([6, 6]))
+    made = build(line(4), sends, blocks, "custom")
+    return replace(made, groups=((0, 3), (1, 2)))
 
 
-def test_groups_of_a_file(eyecast: Command, here: object) -> None:
-    with open("groups.json", "w") as file:  # noqa: PTH123
-        file.write(FILE)
-    answer = eyecast("predict", "--mesh", "4x4", "--group", "groups.json", "--flits", "3", "--json")
-    assert answer.status == 0, answer.errors
-    for group, words in (("rows", "a source must be given"), ("submesh 3x4", "group must be of ")):
-        refused = eyecast("schedule", "--mesh", "4x4", "--group", group, "--source", "0,0")
-        refused = (
-            eyecast("schedule", "--mesh", "4x4", "--group", group) if group == "rows" else refused
-        )
-        assert refused.status == 2
-        assert refused.errors.startswith(f"eyecast: {words}")
+def test_a_link_that_two_groups_share_in_a_step() -> None:
+    shares = (
+        r"send 1 \(step 1, 1 -> 2\): it shares link 1 -> 2, VC 0 with send 0 \(step 1, 0 -> 3\)"
+    )
+    with pytest.raises(ScheduleError, match=shares):
+        groups_that_cross(vc=0, step=1).check()
+    for vc, step in ((1, 1), (0, 2)):
+        made = groups_that_cross(vc, step)
+        made.check()
+        assert made.pairs_sharing_links == vc
+        case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=1)
+        assert case.payload.delivered(case.predicted.memory, made.topology).sum() == 2
+
+
+def test_groups_that_might_wait_for_each_other_are_not_certified() -> None:
+    """Two groups send half-way round a ring of four, in steps of their own: no link is shared."""
+    sends = [Send(step, [a, (a + 1) % 4, (a + 2) % 4], [a]) for a, step in enumerate((1, 2, 1, 2))]
+    blocks = Blocks(np.arange(4), tuple(((node + 2) % 4,) for node in range(4)), np.full(4, 6))
+    made = build(ring(4), sends, blocks, "custom", "full-duplex")
+    made = replace(made, groups=((0, 2), (1, 3)))
+    made.check()
+    assert made.pairs_sharing_links == 0
+    with pytest.raises(DeadlockError):
+        compile_certified(made, {})
+
+
+def test_groups_that_copy_and_groups_that_reduce_have_a_bound() -> None:
+    """The slower of two: copied words two hops away, and four to a root one or two hops away."""
+    network = mesh((3, 2))
+    top, below = (part_of(network, nodes) for nodes in ((0, 1, 2), (3, 4, 5)))
+    tree = find_algorithm("reduce", "tree")
+    for root, copied in ((0, 4), (1, 1), (1, 9)):
+        copying = chain_broadcast(top.topology, 0, copied)
+        reducing = tree.generate(Request(topology=below.topology, words=4, source=root))
+        made = side_by_side(network, [(top, copying), (below, reducing)])
+        made.check()
+        expected = max(copied + 2, 4 + (1 if root == 1 else 2))
+        assert schedule_bound(made).value == expected, (root, copied)
+
+
+def grouping(groups: list[dict[str, object]], **more: object) -> Grouping:
+    return Grouping(mesh((4, 4)), groups_of(groups, "broadcast"), "broadcast", **more)
+
+
+def test_groups_have_words_of_their_own() -> None:
+    """Words of blocks are in the order of a group's nodes, which need not ascend."""
+    asked = grouping(
+        [{"nodes": [5, 4, 9, 8], "collective": "gather", "root": 9, "block_words": [1, 2, 3, 4]}]
+    )
+
+    def make(topology: Topology, group: Group, _place: int) -> Schedule:
+        assert (topology.dims, group.root) == ((2, 2), 3)
+        request = Request(topology=topology, words=1, source=3, block_words=group.block_words)
+        return find_algorithm(group.collective or "", "ring").generate(request)
+
+    made = asked.schedule(make)
+    words = dict(zip(made.blocks.owner.tolist(), made.blocks.words.tolist(), strict=True))
+    assert words == {5: 1, 4: 2, 9: 3, 8: 4}
+
+
+def test_groups_take_the_words_of_their_nodes() -> None:
+    groups = [
+        {"nodes": [0, 1], "collective": "all-gather"},
+        {"nodes": [4, 8], "collective": "all-gather"},
+    ]
+    table = [0] * 16
+    table[0], table[8] = 7, 2
+    seen = []
+
+    def make(topology: Topology, group: Group, _place: int) -> Schedule:
+        seen.append(group.block_words)
+        request = Request(topology=topology, words=1, block_words=group.block_words)
+        return find_algorithm("all-gather", "ring").generate(request)
+
+    made = grouping(groups, block_words=tuple(table)).schedule(make)
+    assert seen == [(7, 0), (0, 2)]
+    assert sorted(made.send_words.tolist()) == [2, 7]
+    table[5] = 1
+    with pytest.raises(InvalidInput, match="block words of node 5 must be 0, as it takes no part"):
+        grouping(groups, block_words=tuple(table))
+
+
+@pytest.mark.parametrize(
+    ("group", "line"),
+    [
+        ({"nodes": [0, 1], "root": 5}, "root of group 0 must be one of its nodes, not 5"),
+        ({"nodes": [0, 1]}, "root of group 0 must be a node, not None"),
+        (
+            {"nodes": [0, 1], "collective": "all-gather", "root": 0},
+            "root of group 0 must be left out, as every node is one, not 0",
+        ),
+        ({"nodes": [0, 0], "root": 0}, "nodes of group 0 must be different, not node 0 twice"),
+        ({"nodes": [0, 1], "root": 0, "words": 0}, "groups[0].words: Expected int >= 1"),
+        (
+            {"nodes": [0, 1], "collective": "gather", "root": 0, "words": 2, "block_words": [1, 2]},
+            "words of group 0 must be left out with its block_words",
+        ),
+        (
+            {"nodes": [0, 1], "collective": "gather", "root": 0, "block_words": [1]},
+            "group 0: block words must be 2, one for each node, not 1",
+        ),
+        (
+            {"nodes": [0, 1], "collective": "multicast", "root": 0},
+            "collective of group 0 must be another, such as a broadcast among those who get it, "
+            "not multicast",
+        ),
+    ],
+)
+def test_what_a_group_may_not_say(group: dict[str, object], line: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        grouping([group])
+    assert str(caught.value) == line
+
+
+def test_a_group_that_is_not_served_is_named() -> None:
+    def make(topology: Topology, group: Group, _place: int) -> Schedule:
+        request = Request(topology=topology, words=1, source=group.root)
+        return find_algorithm("broadcast", "tree").generate(request)
+
+    asked = grouping([{"nodes": [0, 1], "root": 0}, {"nodes": [4, 6], "root": 4}])
+    with pytest.raises(InvalidInput) as caught:
+        asked.schedule(make)
+    assert str(caught.value).startswith("group 1 (all other nodes are faulty to it): ")

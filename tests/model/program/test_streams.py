@@ -11,7 +11,7 @@ from helpers.programs import DOWN, UP, program, put
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import Timing
-from eyecast.model.network.topology import torus
+from eyecast.model.network.topology import mesh, torus
 from eyecast.model.program.checks import require_timing
 from eyecast.model.program.deadlock import DeadlockError, StreamDeadlockError, certify
 from eyecast.model.program.program import Program
@@ -257,3 +257,74 @@ def test_packets_wait_for_each_other_at_the_way_out() -> None:
     }
     with pytest.raises(StreamDeadlockError):
         certify(program(rows, {}, streams=True))
+
+
+# ---- What comes back -------------------------------------------------------------------------
+
+UP_WORDS = put(1, (UP, 1), length=4, operator=IN_PLACE)
+DOWN_WORDS = put(1, (DOWN, 1), length=4, operator=IN_PLACE)
+GOES_ON = put(1, (UP, 1), length=4, operator=IN_PLACE, stream=DOWN)
+COMES_BACK = put(1, (DOWN, 1), length=4, stream=UP)
+TURNS = put(1, (DOWN, 1), length=4, stream=DOWN)
+
+
+def there_and_back(first: Row = UP_WORDS, on: Row = GOES_ON, back: Row = COMES_BACK) -> Program:
+    """Words of node 0 are combined at nodes 1 and 2, and come back to node 0."""
+    rows = {0: [first], 1: [on, back], 2: [TURNS]}
+    receives = {0: [(1, UP)], 1: [(1, UP), (1, DOWN)], 2: [(1, DOWN)]}
+    return all_port(rows, receives, mesh((3,)), operators="add", streams=True)
+
+
+def test_words_may_come_back_to_where_they_were_read() -> None:
+    there_and_back().check()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"first": put(1, (UP, 1), source=1, length=4, operator=IN_PLACE)},
+        {"on": put(1, (UP, 1), length=4, operator=IN_PLACE)},
+        {"back": put(1, (DOWN, 1), length=4)},
+        {"back": put(1, (DOWN, 1), length=4, stream=UP, lead=1)},
+    ],
+    ids=["from elsewhere", "sent on as it was", "sent back as it was", "sent back too early"],
+)
+def test_words_that_come_back_must_be_made_of_those_that_left(changes: dict[str, Row]) -> None:
+    with pytest.raises(InvalidInput, match="apart from the words that a row of step 1 there sends"):
+        there_and_back(**changes).check()
+
+
+@pytest.mark.parametrize(
+    ("above", "line"),
+    [
+        ([], "apart from the words that a row of step 1 there sends, not among them"),
+        ([put(1, (DOWN, 1), length=4, stream=DOWN)], "as they come back, not among them"),
+    ],
+    ids=["from one side", "from both sides"],
+)
+def test_words_that_come_back_are_sent_by_no_other_row(above: list[Row], line: str) -> None:
+    """Node 1 sends its words to both sides."""
+    rows = {
+        0: [put(1, (UP, 1), length=4, stream=UP)],
+        1: [UP_WORDS, DOWN_WORDS],
+        2: above,
+    }
+    receives = {0: [(1, UP)], 1: [(1, DOWN)], 2: [(1, DOWN)]}
+    made = all_port(rows, receives, mesh((3,)), operators="add", streams=True)
+    with pytest.raises(InvalidInput, match=line):
+        made.check()
+
+
+def test_a_lead_is_read_at_any_time() -> None:
+    """Node 1 sends words of its own before what comes, and something else comes for them."""
+    leads = put(1, (UP, 1), length=4, stream=DOWN, lead=2, source=6, target=8)
+    comes = put(1, (UP, 1), length=4, target=8)
+    for target, refused in ((0, False), (5, True)):
+        rows = {0: [comes], 1: [leads], 2: [put(1, (DOWN, 1), length=2, target=target)]}
+        receives = {1: [(1, UP), (1, DOWN)], 2: [(1, DOWN)]}
+        made = all_port(rows, receives, mesh((3,)), operators="add", streams=True)
+        if refused:
+            with pytest.raises(InvalidInput, match="apart from the words"):
+                made.check()
+        else:
+            made.check()

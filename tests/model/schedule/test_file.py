@@ -140,7 +140,11 @@ WRONG = [
     (set_key("blocks", 0, "owner", to=16), "nodes of blocks[0] must be 0 to 15, not 16"),
     (set_key("blocks", 0, "owed", to=[3, 16]), "nodes of blocks[0] must be 0 to 15, not 16"),
     (set_key("blocks", 0, "owed", to="all"), "blocks[0].owed: Expected array | null, got str"),
-    (set_key("blocks", 0, "words", to=0), "blocks[0].words: Expected int >= 1"),
+    (set_key("blocks", 0, "words", to=-1), "blocks[0].words: Expected int >= 0"),
+    (
+        set_key("blocks", 0, "words", to=0),
+        "version must be 2, as the file has a block of no words, not 1",
+    ),
     (set_key("blocks", to=[]), "blocks: Expected array of length >= 1"),
     (set_key("sends", 2, "step", to=0), "sends[2].step: Expected int >= 1"),
     (set_key("sends", 2, "step", to=2**20 + 1), "sends[2].step: Expected int <= 1048576"),

@@ -9,10 +9,19 @@ from eyecast.model.schedule.unrolled import unrolled
 
 @pytest.mark.parametrize("flits", [4, 64])
 @pytest.mark.parametrize(
-    ("collective", "algorithm"), [("broadcast", "chain"), ("all-gather", "stream-ring")]
+    ("collective", "algorithm"),
+    [
+        ("broadcast", "chain"),
+        ("all-gather", "stream-ring"),
+        ("reduce", "chain"),
+        ("reduce-scatter", "stream-ring"),
+        ("all-reduce", "combs"),
+    ],
 )
 def test_unrolled_schedules_are_right(collective: str, algorithm: str, flits: int) -> None:
-    options = {"source": (0, 0)} if collective == "broadcast" else {}
+    options = {"source": (0, 0)} if collective in ("broadcast", "reduce") else {}
+    if algorithm == "combs":
+        options = {"ports": "all"}
     network = eyecast.mesh((4, 4))
     streamed = eyecast.schedule(network, algorithm, collective=collective, flits=flits, **options)
     assert streamed.stream.any()

@@ -1,0 +1,183 @@
+"""MSCCL reductions as schedules: their moves on registers, packed into steps."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model.base.errors import InvalidInput
+from ..model.base.files import InputFile
+from ..model.network.port_model import PortModel
+from ..model.schedule.ordered import CircleError, OrderedSends, packed_schedule
+from ..model.schedule.schedule import Schedule
+from ..model.schedule.table import CUSTOM, NO_OWNER, Blocks
+from .format import Setting
+from .msccl_reduction import ReducingExecution
+from .msccl_registers import RegisterError, Registers, registers_of
+from .msccl_results import results_of
+from .msccl_xml import Algorithm
+from .notes import say
+from .ranks import name_on
+
+OPERATOR = "add"
+"""The operator of all reductions: NCCL is told another one when it is called, not by a file."""
+
+_IN_A_CIRCLE = "must not have GPUs that send what they hold while it is combined, in a circle"
+_APART = (
+    "GPUs send what they had at first while they add what comes, so sums are kept apart: "
+    "{blocks} blocks in place of {results}, as a custom collective"
+)
+
+
+def reduction_of(
+    file: InputFile, algorithm: Algorithm, setting: Setting, nodes: list[int]
+) -> Schedule:
+    """The schedule of the reduction in ``file``, GPU r on ``nodes[r]``.
+
+    A result is a block; or several, where one cannot be (:mod:`.msccl_registers`), and a line says
+    so. Raises :class:`.InvalidInput` where neither can be.
+    """
+    run = ReducingExecution(algorithm)
+    root, results = results_of(algorithm, run)
+    errors: list[CircleError | RegisterError] = []
+    for apart in (False, True):
+        try:
+            registers = registers_of(run, results, apart=apart)
+            schedule = _scheduled(algorithm, setting, nodes, root, run, registers)
+        except (CircleError, RegisterError) as error:
+            errors.append(error)
+            continue
+        if apart:
+            say(file, _APART.format(blocks=len(registers.blocks), results=len(results)))
+        return schedule
+    raise _refusal(algorithm, run, errors[0])
+
+
+def _refusal(
+    algorithm: Algorithm, run: ReducingExecution, error: CircleError | RegisterError
+) -> InvalidInput:
+    """The error for the line of what no blocks can hold."""
+    xml = algorithm.xml
+    if isinstance(error, CircleError):
+        return xml.refusal(xml.root, _IN_A_CIRCLE)
+    return xml.refusal(run.steps[run.row[error.move]].element, error.complaint)
+
+
+def _scheduled(
+    algorithm: Algorithm,
+    setting: Setting,
+    nodes: list[int],
+    root: int | None,
+    run: ReducingExecution,
+    registers: Registers,
+) -> Schedule:
+    """The schedule of moves on registers; custom where there are several blocks of a result."""
+    name = name_on(setting.topology, algorithm.collective, algorithm.ranks)
+    if len({block.result.chunks for block in registers.blocks}) < len(registers.blocks):
+        name = CUSTOM
+    exchange = setting.ports is not PortModel.HALF_DUPLEX
+    return packed_schedule(
+        setting.topology,
+        name,
+        algorithm.name,
+        setting.ports,
+        None if root is None or name == CUSTOM else nodes[root],
+        _blocks(run, registers, setting, nodes),
+        _Pieces.of(run, registers).sends(run, nodes, exchange=exchange),
+    )
+
+
+def _blocks(
+    run: ReducingExecution, registers: Registers, setting: Setting, nodes: list[int]
+) -> Blocks:
+    """The blocks of a schedule: one chunk has an owner, of more there are contributors."""
+    everyone = set(setting.topology.working_nodes.tolist())
+
+    def named(ranks: set[int] | frozenset[int]) -> tuple[int, ...] | None:
+        found = {nodes[rank] for rank in ranks}
+        return None if found == everyone else tuple(sorted(found))
+
+    contributors = [
+        {run.rank_of(chunk) for chunk in block.result.chunks} for block in registers.blocks
+    ]
+    alone = [len(ranks) == 1 for ranks in contributors]
+    owners = [
+        nodes[min(ranks)] if single else NO_OWNER
+        for ranks, single in zip(contributors, alone, strict=True)
+    ]
+    return Blocks(
+        np.array(owners, np.int32),
+        tuple(named(block.owed) for block in registers.blocks),
+        np.full(len(owners), setting.words, np.int32),
+        tuple(
+            () if single else named(ranks)
+            for ranks, single in zip(contributors, alone, strict=True)
+        ),
+        tuple(None if single else OPERATOR for single in alone),
+    )
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """Sends of the schedule: of each send in the file what is combined, and what replaces.
+
+    For each piece ``row`` is its send in the file, ``blocks`` are what it carries, and ``later``
+    the pieces that it comes after at its target.
+    """
+
+    row: list[int]
+    combine: list[bool]
+    blocks: list[list[int]]
+    later: list[set[int]]
+
+    @classmethod
+    def of(cls, run: ReducingExecution, registers: Registers) -> _Pieces:
+        """The pieces of all sends, in their order."""
+        number: dict[tuple[int, bool], int] = {}
+        for key in sorted({*zip(run.row, registers.combine, strict=True)}):
+            number[key] = len(number)
+        piece = [number[key] for key in zip(run.row, registers.combine, strict=True)]
+        blocks: list[list[int]] = [[] for _ in number]
+        later: list[set[int]] = [set() for _ in number]
+        for move, block in enumerate(registers.block):
+            blocks[piece[move]].append(block)
+            later[piece[move]].update(piece[other] for other in registers.later[move])
+        rows, combine = zip(*number, strict=True) if number else ((), ())
+        return cls(list(rows), list(combine), blocks, later)
+
+    def sends(self, run: ReducingExecution, nodes: list[int], *, exchange: bool) -> OrderedSends:
+        """The sends in their order; with ``exchange`` two that answer each other are one unit."""
+        source = [run.moves.source[row] for row in self.row]
+        target = [run.moves.target[row] for row in self.row]
+        of_row: defaultdict[int, list[int]] = defaultdict(list)
+        for piece, row in enumerate(self.row):
+            of_row[row].append(piece)
+        answer: dict[int, int] = {}
+        for piece, others in enumerate(self.later) if exchange else ():
+            for other in sorted(others - answer.keys()):
+                ends = source[other], target[other]
+                if (
+                    piece not in answer
+                    and piece in self.later[other]
+                    and ends
+                    == (
+                        target[piece],
+                        source[piece],
+                    )
+                ):
+                    answer[piece], answer[other] = other, piece
+        units = [min(piece, answer.get(piece, piece)) for piece in range(len(self.row))]
+        after = [
+            {each for other in run.moves.after[row] for each in of_row[other]} | self.later[piece]
+            for piece, row in enumerate(self.row)
+        ]
+        return OrderedSends(
+            source=[nodes[rank] for rank in source],
+            target=[nodes[rank] for rank in target],
+            blocks=self.blocks,
+            after=[sorted(others - {answer.get(piece)}) for piece, others in enumerate(after)],
+            combine=self.combine,
+            unit=np.unique(units, return_inverse=True)[1].tolist(),
+        )

@@ -1,0 +1,136 @@
+"""Groups by name, and the one schedule in which each carries out its collective.
+
+``rows`` and ``columns`` of a grid of two axes, and the boxes of ``submesh 4x4``, all do the same,
+each from the node at the same place; groups of a file (:mod:`.group_file`) do what they say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ..base.errors import InvalidInput
+from ..base.texts import integers
+from ..network.topology import Topology
+from ..schedule.groups import require_groups
+from ..schedule.schedule import Schedule
+from .block_words import BlockWords, require_shape, require_within, selected
+from .group_file import Group, Nodes
+from .groups import Part, boxes_of, part_of, side_by_side
+from .registry import algorithms_for
+
+SUBMESH = "submesh "
+
+Maker = Callable[[Topology, Group, int], Schedule]
+"""Makes the schedule of a group on a network of its own, in its numbers; and gets its place."""
+
+
+def box_sides(text: str, topology: Topology) -> tuple[int, ...] | None:
+    """The sides of the boxes that ``text`` names on a grid; None where it names none.
+
+    Raises :class:`.InvalidInput` for rows or columns of what has not two axes.
+    """
+    if text in ("rows", "columns"):
+        if len(topology.dims) != 2:
+            raise InvalidInput.of(f"network for group {text}", "a grid of 2 axes", topology.label)
+        width, height = topology.dims
+        return (width, 1) if text == "rows" else (1, height)
+    if text.startswith(SUBMESH):
+        return tuple(integers("group", "submesh and sides such as 4x4", text[len(SUBMESH) :], "x"))
+    return None
+
+
+def boxes(text: str, sides: tuple[int, ...], topology: Topology, source: int | None) -> list[Group]:
+    """A group for each box of ``sides``, which ``text`` names; its root is where ``source`` is.
+
+    That is at the same place in its own box; ``source`` is None where every node is a root.
+    Raises :class:`.InvalidInput` for sides that do not divide those of the grid.
+    """
+    return [
+        Group(box, _same_place(topology, sides, box, source))
+        for box in boxes_of(topology, sides, text)
+    ]
+
+
+def _same_place(
+    topology: Topology, sides: tuple[int, ...], box: Nodes, source: int | None
+) -> int | None:
+    """The node of a box at the place that ``source`` has in its own."""
+    if source is None:
+        return None
+    corner = topology.coordinates(box[0]) // sides * sides
+    place = corner + topology.coordinates(source) % sides
+    return topology.node_at(tuple(place.tolist()))
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Groups of a network, and what is asked of those that do not say it themselves.
+
+    ``collective`` is what they do, and ``block_words`` are the words of all nodes' unequal blocks,
+    None where there are none.
+    """
+
+    topology: Topology
+    groups: Sequence[Group]
+    collective: str
+    block_words: BlockWords | None = None
+
+    def __post_init__(self) -> None:
+        require_groups(self.topology, [group.nodes for group in self.groups])
+        if self.block_words is not None:
+            served = [group for group in self.groups if group.block_words is None]
+            for group in served:
+                require_shape(self.block_words, self.name_of(group), self.topology.nodes)
+            require_within(self.block_words, self.topology, [group.nodes for group in served])
+
+    def name_of(self, group: Group) -> str:
+        """The collective of a group."""
+        return group.collective or self.collective
+
+    @property
+    def algorithms(self) -> list[str]:
+        """Names of the algorithms for groups that name none; none where all do."""
+        names = (self.name_of(group) for group in self.groups if group.algorithm is None)
+        return [
+            *dict.fromkeys(algorithm.name for name in names for algorithm in algorithms_for(name))
+        ]
+
+    def schedule(self, make: Maker) -> Schedule:
+        """The schedule of all groups at once, checked as a whole too; groups alike are made once.
+
+        Raises :class:`.InvalidInput` for what ``make`` refuses, with the group's place.
+        """
+        known: dict[object, Schedule] = {}
+        parts: list[tuple[Part, Schedule]] = []
+        for number, group in enumerate(self.groups):
+            part = part_of(self.topology, tuple(sorted(group.nodes)))
+            asked = self._alone(part, group)
+            small = part.topology
+            key = (small.kind, small.dims, small.wrapped, small.faulty_nodes, asked)
+            if key not in known:
+                try:
+                    known[key] = make(small, asked, number)
+                except InvalidInput as error:
+                    no_box = small.nodes == self.topology.nodes and small.faulty_nodes
+                    why = " (all other nodes are faulty to it)" if no_box else ""
+                    raise InvalidInput(f"group {number}{why}: {error}") from error
+            parts.append((part, known[key]))
+        schedule = side_by_side(self.topology, parts)
+        schedule.check()
+        return schedule
+
+    def _alone(self, part: Part, group: Group) -> Group:
+        """The group in numbers of its own network, without its nodes."""
+        words = group.block_words
+        if words is not None:
+            place = {node: number for number, node in enumerate(group.nodes)}
+            words = selected(words, [place.get(node) for node in part.nodes])
+        elif self.block_words is not None:
+            members = {*group.nodes}
+            places = [node if node in members else None for node in part.nodes]
+            words = selected(self.block_words, places)
+        root = None if group.root is None else part.nodes.index(group.root)
+        return replace(
+            group, nodes=(), root=root, collective=self.name_of(group), block_words=words
+        )

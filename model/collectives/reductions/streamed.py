@@ -1,0 +1,132 @@
+"""Reduces that are streaming broadcasts backwards: what is combined goes on while it comes.
+
+In a broadcast a node may stream one packet to several others. Backwards, several packets come to
+it, and a send streams one packet alone; so of those the last must come while the node sends, and
+all others before, in earlier steps. A chain is one step backwards too. In a tree every send has a
+*level*, the step in which it can be: the greatest of the levels of those that come to its source,
+if there is one such, which it streams, and one more if there are several (which is what A. N.
+Strahler counts of rivers, "Quantitative analysis of watershed geomorphology", 1957)::
+
+    0 <--2-- 1 <--2-- 2 <--1-- 3 <--1-- 4       levels of sends; node 2 waits for 3 and 5,
+                      ^                         node 1 streams what comes from node 2
+                      '---1--- 5
+
+Where there are levels, a long message is cut into pieces, each a step behind the one before, so
+that sends of all levels are busy at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...base.pieces import even_shares, offsets_of, ranges
+from ...schedule.duration import expected_cycles
+from ...schedule.schedule import Schedule
+from ...schedule.streams import streams_of
+from ...schedule.table import Blocks
+
+MOST_PIECES = 64
+LEAST_PIECE = 16
+"""Words of a block that is worth being cut in two."""
+
+
+def streamed_backwards(broadcast: Schedule, backwards: Schedule) -> Schedule:
+    """The reduce that is ``broadcast``, which streams, backwards.
+
+    ``backwards`` has its sends, the last one first, each the other way and combining, in a step of
+    its own for each of the broadcast's, and the blocks that are reduced. Of all numbers of pieces
+    it is that which is expected to take the fewest cycles.
+    """
+    level, streams = (column[::-1] for column in _levels(broadcast))
+    shortest = int(broadcast.blocks.words.min())
+    numbers = [1]
+    while level.any() and 2 * numbers[-1] <= min(MOST_PIECES, shortest // LEAST_PIECE):
+        numbers.append(2 * numbers[-1])
+    found = (_in_pieces(backwards, level, streams, number) for number in numbers)
+    return min(found, key=expected_cycles)
+
+
+def _levels(broadcast: Schedule) -> tuple[np.ndarray, np.ndarray]:
+    """The level of each send backwards, and whether it streams: shapes (sends,)."""
+    streams = streams_of(broadcast)
+    feeder = dict(zip(streams.send.tolist(), streams.feeder.tolist(), strict=True))
+    depth: dict[int, int] = {}
+    for send in range(broadcast.sends):
+        walk = [send]
+        while walk[-1] in feeder and walk[-1] not in depth:
+            walk.append(feeder[walk[-1]])
+        for each in reversed(walk):
+            depth[each] = depth[feeder[each]] + 1 if each in feeder else 0
+    level = np.zeros(broadcast.sends, np.int64)
+    coming = np.zeros(broadcast.sends, np.int64)
+    # The farthest first: what it brings is known before that of its feeder.
+    for send in sorted(feeder, key=lambda each: -depth[each]):
+        level[send] += coming[send] > 1
+        onto = feeder[send]
+        if level[send] > level[onto] or coming[onto] == 0:
+            level[onto], coming[onto] = level[send], 0
+        coming[onto] += level[send] == level[onto]
+    roots = [send for send in depth if send not in feeder]
+    level[roots] += coming[roots] > 1
+    return level, coming == 1
+
+
+def _in_pieces(
+    backwards: Schedule, level: np.ndarray, streams: np.ndarray, number: int
+) -> Schedule:
+    """The schedule with every block in so many pieces, each a step behind the one before."""
+    late = level[:, np.newaxis] + np.arange(number)
+    steps = backwards.step[:, np.newaxis] * (int(late.max(initial=0)) + 1) + late
+    step = np.unique(steps.ravel(), return_inverse=True)[1] + 1
+    piece = np.tile(np.arange(number), backwards.sends)
+    send = np.repeat(np.arange(backwards.sends), number)
+    order = np.argsort(step, kind="stable")
+    send, piece = send[order], piece[order]
+    lengths, counts = (
+        np.diff(offsets)[send] for offsets in (backwards.path_offsets, backwards.block_offsets)
+    )
+    nodes = ranges(backwards.path_offsets[:-1][send], lengths)
+    links = ranges((backwards.path_offsets[:-1] - np.arange(backwards.sends))[send], lengths - 1)
+    carried = backwards.block_ids[ranges(backwards.block_offsets[:-1][send], counts)]
+    return replace(
+        backwards,
+        blocks=_cut(backwards.blocks, number),
+        step=step[order],
+        source=backwards.source[send],
+        target=backwards.target[send],
+        path_offsets=offsets_of(lengths),
+        path_nodes=backwards.path_nodes[nodes],
+        vcs=backwards.vcs[links],
+        block_offsets=offsets_of(counts),
+        block_ids=carried * number + np.repeat(piece, counts),
+        combine=np.ones(len(send), np.bool_),
+        stream=streams[send],
+    )
+
+
+def in_pieces(schedule: Schedule, number: int) -> Schedule:
+    """The schedule with every block in so many pieces, which go one after the other."""
+    if number == 1:
+        return schedule
+    carried = np.repeat(schedule.block_ids, number) * number
+    return replace(
+        schedule,
+        blocks=_cut(schedule.blocks, number),
+        block_offsets=schedule.block_offsets * number,
+        block_ids=carried + np.tile(np.arange(number), len(schedule.block_ids)),
+    )
+
+
+def _cut(blocks: Blocks, number: int) -> Blocks:
+    """Every block in so many pieces, which follow each other."""
+    words = [even_shares(length, number) for length in blocks.words.tolist()]
+    rows = np.repeat(np.arange(len(blocks)), number).tolist()
+    return Blocks(
+        np.repeat(blocks.owner, number),
+        tuple(blocks.owed[row] for row in rows),
+        np.concatenate(words),
+        tuple(blocks.contributors[row] for row in rows),
+        tuple(blocks.operator[row] for row in rows),
+    )

@@ -1,0 +1,214 @@
+"""All-reduce on all ports of a mesh, on trees that together use every link as much as any other.
+
+Every word of an all-reduce must cross N - 1 links to be reduced, and N - 1 to get to all. A *comb*
+is a tree that does so by neighbouring links, each once in each direction: all columns, and one row,
+its *spine*; or all rows and a column. The message is cut into pieces, as many for rows as for
+columns, and each has a comb of its own::
+
+    |  |  |  |         1. all columns towards the spine, combining: from both ends at once
+    +--+--+--+         2. the spine, combining to its end and back again in the same step
+    |  |  |  |         3. all columns away from the spine
+
+Of a column the links that lead to a row are used by step 1 of its piece, and those that lead away
+by step 3. So step 3 of one piece and step 1 of the next one of the same comb go together and use
+each link of all columns once; at the same time all rows do so for a comb whose spine is a column.
+After one such step for each comb follow all spines in one step, each on a row or column of its own.
+So links are idle only at first, when there is no step 3 to be done, and at last, and on the way. In
+a square of side n, n + 1 steps of w words carry 2 n w words of the message, which is as near to the
+least, 2 (N - 1) words on all links, as can be. More groups of pieces have shorter beginnings and
+ends, and more steps that end: as many are made as are expected to take the fewest cycles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise, zip_longest
+
+import numpy as np
+
+from ...base.errors import InvalidInput, require_range, with_article
+from ...base.pieces import Numbers, even_shares
+from ...network.port_model import PortModel
+from ...network.topology import Topology
+from ...schedule.collective import Collective
+from ...schedule.duration import COMBINED_CYCLES, STEP_CYCLES, STREAM_CYCLES
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
+from ..halving.boxes import is_whole_grid
+from .sends import SendList
+
+LARGEST = 1 << 17
+"""Nodes times the longer side times the groups: a quarter of the sends."""
+FURTHER = 3
+"""More groups than the best number so far that are tried."""
+
+
+@dataclass(frozen=True)
+class _Sweep:
+    """Blocks that go along lines of an axis, from place ``begin`` to ``end``, in one step.
+
+    They do so on the one line at place ``at`` of the other axis, and come back; or on all lines,
+    where it is None. ``combine`` is for the way there: what comes back replaces.
+    """
+
+    axis: int
+    begin: int
+    end: int
+    combine: bool
+    blocks: tuple[int, ...]
+    at: int | None = None
+
+    @property
+    def hops(self) -> int:
+        """Links from the beginning of the way to its end."""
+        return abs(self.end - self.begin) * (1 if self.at is None else 2)
+
+
+Step = list[_Sweep]
+
+
+def combs_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
+    """All-reduce of ``words`` words by ``operator`` on all ports of a mesh.
+
+    Raises :class:`.InvalidInput` for what is no line or mesh of two axes without faults, or too
+    large.
+    """
+    require_range("flits", words, 1)
+    sides = (*topology.dims, 1)[:2]
+    if not is_whole_grid(topology) or topology.wrapped or len(topology.dims) > 2:
+        allowed, given = "a mesh of one or two axes without faults", with_article(topology.label)
+        raise InvalidInput.of("network for combs", allowed, given)
+    size = topology.nodes * max(sides)
+    require_range("nodes for combs times the longer side", size, 1, LARGEST)
+    steps, lengths = _plan(sides, words, max(1, LARGEST // size))
+    sends = SendList()
+    for number, sweeps in enumerate(steps, start=1):
+        for sweep in sweeps:
+            _add(sends, sides, sweep, number)
+    blocks = Blocks.reduced_to((None,) * len(lengths), lengths, operator)
+    ports, name = PortModel.ALL_PORT, Collective.ALL_REDUCE
+    return sends.schedule("combs", topology, name, ports, None, blocks)
+
+
+def _add(sends: SendList, sides: tuple[int, ...], sweep: _Sweep, step: int) -> None:
+    """Add the sends of a sweep, line by line."""
+    strides = (1, sides[0])
+    along, across = strides[sweep.axis], strides[1 - sweep.axis]
+    way = 1 if sweep.end > sweep.begin else -1
+    lines = range(sides[1 - sweep.axis]) if sweep.at is None else (sweep.at,)
+    for line in lines:
+        places = range(sweep.begin, sweep.end + way, way)
+        nodes = [place * along + line * across for place in places]
+        for place, path in enumerate(pairwise(nodes)):
+            sends.add(step, path, sweep.blocks, stream=place > 0, combine=sweep.combine)
+        if sweep.at is not None:
+            for path in pairwise(reversed(nodes)):
+                sends.add(step, path, sweep.blocks, stream=True)
+
+
+def _plan(sides: tuple[int, ...], words: int, most: int) -> tuple[list[Step], Numbers]:
+    """The steps, of at most so many groups, that are expected to take the fewest cycles.
+
+    With the words of the blocks.
+    """
+    if min(sides) == 1:
+        spine = _Sweep(int(sides[1] > 1), 0, max(sides) - 1, combine=True, blocks=(0,), at=0)
+        return [[spine]] if spine.hops else [], np.array([words])
+    slots = max(sides)
+    least, best = None, 0
+    plan: tuple[list[Step], Numbers] = ([], np.zeros(0, np.int64))
+    for groups in range(1, max(1, min(most, words // (2 * slots))) + 1):
+        shares = even_shares(words, 2 * slots * groups)
+        steps = _steps(sides, groups, shares)
+        cycles = _cycles(steps, shares)
+        if least is None or cycles < least:
+            least, best, plan = cycles, groups, (steps, shares[shares > 0])
+        elif groups > best + FURTHER:
+            break
+    return plan
+
+
+def _cycles(steps: list[Step], lengths: Numbers) -> int:
+    """About the cycles of all steps."""
+    again = STREAM_CYCLES + COMBINED_CYCLES
+    return sum(
+        STEP_CYCLES
+        + COMBINED_CYCLES
+        + max(
+            int(lengths[[*sweep.blocks]].sum()) + sweep.hops + again * (sweep.hops - 1)
+            for sweep in sweeps
+        )
+        for sweeps in steps
+    )
+
+
+@dataclass(frozen=True)
+class _Combs:
+    """The combs of a group of pieces whose teeth lie along ``axis``; their spines lie across.
+
+    Each of ``slots`` pieces has a comb, some the same; their blocks are numbered from ``first`` on,
+    and there is none from ``count`` on.
+    """
+
+    sides: tuple[int, ...]
+    axis: int
+    slots: int
+    first: int
+    count: int
+
+    def _spine(self, slot: int) -> int:
+        """The place of the spine of a piece along the teeth."""
+        return slot * self.sides[self.axis] // self.slots
+
+    def _blocks(self, slots: Iterable[int]) -> tuple[int, ...]:
+        return tuple(self.first + slot for slot in slots if self.first + slot < self.count)
+
+    def sweeps(self, slot: int, *, away: bool) -> list[_Sweep]:
+        """Those of a piece towards its spine, or ``away`` from it: from or to each end of teeth."""
+        spine, blocks = self._spine(slot), self._blocks([slot])
+        ends = [end for end in (0, self.sides[self.axis] - 1) if end != spine and blocks]
+        if away:
+            return [_Sweep(self.axis, spine, end, combine=False, blocks=blocks) for end in ends]
+        return [_Sweep(self.axis, end, spine, combine=True, blocks=blocks) for end in ends]
+
+    def spines(self) -> list[_Sweep]:
+        """Those of all spines, to their ends and back."""
+        last = self.sides[1 - self.axis] - 1
+        found = []
+        for spine in range(self.sides[self.axis]):
+            blocks = self._blocks(slot for slot in range(self.slots) if self._spine(slot) == spine)
+            if blocks:
+                found.append(_Sweep(1 - self.axis, 0, last, combine=True, blocks=blocks, at=spine))
+        return found
+
+    def alone(self, *, away: bool) -> list[list[_Sweep]]:
+        """Those of all pieces one way, and the other way: the longest first, to go together."""
+        found = [each for slot in range(self.slots) for each in self.sweeps(slot, away=away)]
+        found.sort(key=lambda sweep: -sweep.hops)
+        return [[each for each in found if (each.end > each.begin) == up] for up in (True, False)]
+
+
+def _steps(sides: tuple[int, ...], groups: int, lengths: Numbers) -> list[Step]:
+    """The steps of so many groups of pieces, without blocks that have no words."""
+    slots, count = max(sides), int(np.count_nonzero(lengths))
+    pairs = [
+        [_Combs(sides, axis, slots, (2 * group + axis) * slots, count) for axis in range(2)]
+        for group in range(groups)
+    ]
+    steps = _together(pairs[0], away=False)
+    for group, pair in enumerate(pairs):
+        steps.append([sweep for combs in pair for sweep in combs.spines()])
+        for slot in range(slots if group + 1 < groups else 0):
+            here = [sweep for combs in pair for sweep in combs.sweeps(slot, away=True)]
+            following = pairs[group + 1]
+            here += [sweep for combs in following for sweep in combs.sweeps(slot, away=False)]
+            steps.append(here)
+    steps += _together(pairs[-1], away=True)
+    return steps
+
+
+def _together(pair: list[_Combs], *, away: bool) -> list[Step]:
+    """The steps of all sweeps of a group that go one way, alone."""
+    ways = [way for combs in pair for way in combs.alone(away=away)]
+    return [[sweep for sweep in sweeps if sweep] for sweeps in zip_longest(*ways)]

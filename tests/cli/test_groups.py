@@ -1,0 +1,176 @@
+"""Groups, unequal blocks and the best algorithm at the command line."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from helpers.command import Command, refusal, result
+
+from eyecast.model.compare import best
+from eyecast.model.exact import predict as exact_predict
+from eyecast.model.program import compiler
+
+NETWORK = ("--mesh", "4x4")
+GROUPS = [
+    {"nodes": [0, 1, 2], "collective": "broadcast", "root": 2, "words": 5, "algorithm": "tree"},
+    {"nodes": [9, 8, 5, 4], "collective": "all-gather", "block_words": [6, 0, 1, 2]},
+]
+WORDS = [3, 0, 9, 1, 0, 0, 30, 4, 2, 2, 0, 7, 0, 5, 1, 8]
+
+
+@pytest.fixture(autouse=True)
+def _files(here: Path) -> None:
+    """Files of groups and of words, in the folder in which commands run."""
+    groups = {"format": "eyecast-groups", "version": 1, "groups": GROUPS}
+    Path("groups.json").write_text(json.dumps(groups))
+    groups["groups"] = [{**GROUPS[0], "nodes": [2, 1, 0, 4]}, GROUPS[1]]
+    Path("overlap.json").write_text(json.dumps(groups))
+    words = {"format": "eyecast-block-words", "version": 1, "words": WORDS}
+    Path("words.json").write_text(json.dumps(words))
+
+
+def test_groups_of_a_file(eyecast: Command) -> None:
+    answer = eyecast("predict", *NETWORK, "--group", "groups.json", "--json")
+    assert answer.status == 0
+    (line,) = answer.errors.splitlines()
+    assert line.startswith("group 1: best is ")
+    found = json.loads(answer.output)
+    assert [choice["group"] for choice in found["best"]] == [1]
+    assert found["finished"]
+    answer = eyecast("schedule", *NETWORK, "--group", "groups.json", "-o", "made.json")
+    made = json.loads(Path("made.json").read_text())
+    assert made["groups"] == [[0, 1, 2], [4, 5, 8, 9]]
+    lengths = {block["owner"]: block["words"] for block in made["blocks"]}
+    assert lengths == {2: 5, 9: 6, 8: 0, 5: 1, 4: 2}
+    assert not {8} & {
+        made["blocks"][block]["owner"] for s in made["sends"] for block in s["blocks"]
+    }
+
+
+def test_unequal_blocks(eyecast: Command) -> None:
+    command = (*NETWORK, "--collective", "all-gather", "--block-words", "words.json")
+    answer = eyecast("schedule", *command, "--algorithm", "ring", "-o", "made.json", "--json")
+    found = result(answer)
+    # Node 1 has nothing, and gets all 72 words by its one port.
+    assert found["least"] == {"cycles": 72 + 1}
+    again = result(eyecast("predict", "--schedule", "made.json", "--json"))
+    assert again["cycles"] == result(eyecast("predict", *command, "--json"))["cycles"]
+    compared = result(eyecast("compare", *command, "--json"))
+    assert (compared["flits"], compared["block_words"]) == (None, WORDS)
+    cycles = {entry["algorithm"]: entry["cycles"]["barrier"] for entry in compared["algorithms"]}
+    assert cycles["ring"] == again["cycles"]
+    assert "whose streams take equal blocks" in compared["not_serving"]["stream-ring"]
+
+
+def test_groups_are_compared(eyecast: Command) -> None:
+    command = ("--mesh", "4x2", "--collective", "all-gather", "--flits", "4")
+    compared = result(eyecast("compare", *command, "--group", "rows", "--json"))
+    assert compared["group"] == "rows"
+    cycles = {entry["algorithm"]: entry["cycles"]["barrier"] for entry in compared["algorithms"]}
+    for name in ("ring", "stream-ring"):
+        one = result(eyecast("predict", *command, "--group", "rows", "--algorithm", name, "--json"))
+        assert one["cycles"] == cycles[name]
+    title = eyecast("compare", *NETWORK, "--group", "groups.json").output.splitlines()[0]
+    assert title == "4x4 mesh, custom collectives, in groups: groups.json"
+
+
+ALL_GATHER = "--collective all-gather --block-words words.json"
+REFUSED = {
+    "schedule --mesh 4x4 --group rows": "a source must be given, such as --source 0,0",
+    "schedule --mesh 4x4 --group 'submesh 3x4' --source 0,0": (
+        "group must be of sides that divide those of a 4x4 mesh, not submesh 3x4"
+    ),
+    "schedule --hypercube 3 --group rows --source 0,0,0": (
+        "network for group rows must be a grid of 2 axes, not 3-cube"
+    ),
+    "schedule --mesh 4x4 --group overlap.json": (
+        "nodes of group 1 must be in no other group, not node 4, which is in group 0"
+    ),
+    "compare --mesh 4x4 --group overlap.json": (
+        "nodes of group 1 must be in no other group, not node 4, which is in group 0"
+    ),
+    "predict --mesh 4x4 --group groups.json --faulty-node 1,1": (
+        "node of group 1 must be a working node, not faulty node 5"
+    ),
+    "predict --mesh 3x3 --group groups.json --source 0,0": (
+        "--source must be left out with --group groups.json: each group has a root"
+    ),
+    "schedule --mesh 4x4 --group groups.json -o groups.json": (
+        "output file groups.json must be another file than --group"
+    ),
+    "schedule --mesh 4x4 --group none.json": "none.json: cannot be read: No such file or directory",
+    "verify --mesh 4x4 --group rows --all-sources": "--all-sources must be left out with --group",
+    f"schedule --mesh 4x3 {ALL_GATHER}": "block words must be 12, one for each node, not 16",
+    f"schedule --mesh 4x4 {ALL_GATHER} --faulty-node 2,1 --algorithm best": (
+        "block words of node 6 must be 0, as it takes no part, not 30"
+    ),
+    f"schedule --mesh 4x4 {ALL_GATHER} --flits 3": (
+        "--flits must be left out with --block-words: the file says how long blocks are"
+    ),
+    f"compare --mesh 4x4 {ALL_GATHER} --lengths 3,4": (
+        "--block-words must be left out with --lengths: it is about cycles"
+    ),
+    f"predict --mesh 4x4 {ALL_GATHER} --message-words 64": (
+        "flits of the message must be at most 64, the message memory (--message-words raises it), "
+        "not 72"
+    ),
+    "schedule --mesh 4x4 --source 0,0 --block-words words.json": (
+        "block words must be left out with broadcast, or given for scatter, reduce-scatter, "
+        "gather, all-gather or all-to-all"
+    ),
+}
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_what_is_refused(eyecast: Command, command: str) -> None:
+    before = sorted(Path().iterdir())
+    assert eyecast(*shlex.split(command)) == refusal(REFUSED[command])
+    assert sorted(Path().iterdir()) == before
+
+
+def test_what_was_found_of_the_best_is_kept(
+    eyecast: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each schedule is compiled once, and predicted once; what it says is as if it were again."""
+    compiled, predicted = [], []
+    compile_one, run = compiler.compile_schedule, best.exact_run
+    monkeypatch.setattr(
+        compiler, "compile_schedule", lambda *each: compiled.append(1) or compile_one(*each)
+    )
+    monkeypatch.setattr(best, "exact_run", lambda *a, **b: predicted.append(1) or run(*a, **b))
+    again = []
+    monkeypatch.setattr(exact_predict, "run", lambda *a, **b: again.append(1) or run(*a, **b))
+    command = ("predict", *NETWORK, "--source", "0,0", "--flits", "64", "--json")
+    answer = eyecast(*command, "--algorithm", "best", "-o", "best.csv")
+    assert (len(compiled), again) == (len(predicted), [])
+    found = json.loads(answer.output)
+    one = json.loads(eyecast(*command, "--algorithm", found["algorithm"], "-o", "one.csv").output)
+    assert again == [1]
+    assert found["algorithm"] == "chain"
+    assert {**one, "best": found["best"]} == found
+    assert Path("best.csv").read_text() == Path("one.csv").read_text()
+
+
+@pytest.mark.slow
+def test_each_source_has_a_best_of_its_own(eyecast: Command) -> None:
+    answer = eyecast("verify", "--mesh", "3x1", "--all-sources", "--algorithm", "best", "--json")
+    found = json.loads(answer.output)
+    assert len(found) == len(answer.errors.splitlines()) == 3
+    for each in found:
+        (cycles,) = (check["measured"] for check in each["checks"] if check["name"] == "cycles")
+        assert min(each["best"]["cycles"].values()) == cycles
+
+
+def test_what_there_was_no_time_for_is_said(eyecast: Command) -> None:
+    options = ("--mesh", "4x4", "--source", "0,0", "--algorithm", "best", "--seconds", "0")
+    answer = eyecast("schedule", *options, "--json")
+    assert answer.status == 0
+    untried = json.loads(answer.output)["best"]["untried"]
+    assert "chain" in untried
+    assert list(json.loads(answer.output)["best"]["cycles"]) == ["eye"]
+    cycles = json.loads(answer.output)["best"]["cycles"]["eye"]
+    line = f"best is eye ({cycles} cycles); no time to try {', '.join(untried)}\n"
+    assert answer.errors == line

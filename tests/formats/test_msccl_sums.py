@@ -1,0 +1,256 @@
+"""MSCCL reductions of all kinds: their sums are NumPy's, and wrong ones are refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.algorithms import (
+    algorithm,
+    all_to_all_reduce,
+    chain_reduce,
+    dissemination,
+    ring_all_reduce,
+    ring_reduce_scatter,
+    step,
+    threadblock,
+    two_sums,
+)
+from helpers.drawn_reductions import case_of, wrong_nodes
+
+from eyecast.formats.format import Setting
+from eyecast.formats.msccl_reader import read_msccl
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.base.files import InputFile
+from eyecast.model.network.port_model import PortModel
+from eyecast.model.network.topology import Topology, line, mesh
+from eyecast.model.schedule.rules import ScheduleError
+from eyecast.model.schedule.schedule import Schedule
+
+
+def read(text: str, topology: Topology, ports: PortModel = PortModel.FULL_DUPLEX) -> Schedule:
+    setting = Setting(topology=topology, words=2, ports=ports)
+    schedule = read_msccl(InputFile("a.xml", text.encode()), setting)
+    schedule.check()
+    return schedule
+
+
+def refusal(text: str, topology: Topology) -> str:
+    with pytest.raises(InvalidInput) as caught:
+        read(text, topology)
+    (said,) = str(caught.value).splitlines()
+    return said
+
+
+def shape(schedule: Schedule) -> tuple[str, int | None, int, tuple[tuple[int, ...] | None, ...]]:
+    return schedule.collective, schedule.root, schedule.sends, schedule.blocks.owed
+
+
+KINDS = {
+    "reduce-scatter": (
+        ring_reduce_scatter(4),
+        ("reduce-scatter", None, 12, ((0,), (1,), (2,), (3,))),
+    ),
+    "reduce-scatter in place": (
+        ring_reduce_scatter(4, inplace=True),
+        ("reduce-scatter", None, 12, ((0,), (1,), (2,), (3,))),
+    ),
+    "all-reduce": (ring_all_reduce(4), ("all-reduce", None, 24, (None,) * 4)),
+    "reduce": (chain_reduce(4), ("reduce", 0, 3, ((0,),))),
+    "custom": (two_sums(), ("custom", None, 3, ((0, 3), (1,)))),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), KINDS.values(), ids=KINDS)
+def test_all_kinds_and_steps_give_right_sums(
+    text: str, expected: tuple[str, int | None, int, tuple[tuple[int, ...] | None, ...]]
+) -> None:
+    schedule = read(text, mesh((2, 2)))
+    assert shape(schedule) == expected
+    case = case_of(schedule, seed=3)
+    assert case.predicted.finished
+    assert wrong_nodes(case, case.predicted.memory) == []
+
+
+def late_relay() -> str:
+    """GPU 1 has sent all of its own when it passes on the chunk of GPU 0 to be added at GPU 2."""
+    first = [threadblock(0, 1, -1, 1, step(0, "s", "i0", "s0"))]
+    second = [
+        threadblock(0, 2, -1, 0, step(0, "s", "i1", "o1"), step(1, "s", "i0", "o0")),
+        threadblock(1, 2, 0, 1, step(0, "rcs", "s0", "s0")),
+    ]
+    third = [
+        threadblock(0, -1, 1, 0, step(0, "rrc", "i1", "o1"), step(1, "rrc", "i0", "o0", hasdep=1)),
+        threadblock(1, -1, 1, 1, step(0, "rrc", "o0", "o0", depid=0, deps=1)),
+    ]
+    return algorithm("custom", [first, second, third], "2 2 1", 2)
+
+
+def test_what_replaces_comes_after_all_that_was_sent() -> None:
+    schedule = read(late_relay(), line(3))
+    assert shape(schedule) == ("custom", None, 4, ((2,), (2,)))
+    assert schedule.combine.tolist().count(False) == 1
+    case = case_of(schedule, seed=3)
+    assert wrong_nodes(case, case.predicted.memory) == []
+
+
+def relayed_after() -> str:
+    """GPU 1 has its sum when it passes on a part of it, the chunk of GPU 0, to GPU 2."""
+    first = [
+        threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0")),
+        threadblock(1, 1, -1, 1, step(0, "s", "i0", "s0")),
+    ]
+    waits = step(0, "nop", "i0", "o0", depid=1, deps=0)
+    second = [
+        threadblock(0, 2, -1, 0, step(0, "s", "i0", "o0")),
+        threadblock(1, -1, 0, 0, step(0, "rrc", "i0", "o0", hasdep=1)),
+        threadblock(2, 2, 0, 1, waits, step(1, "rcs", "s0", "s0")),
+    ]
+    third = [
+        threadblock(0, -1, 1, 0, step(0, "r", "i0", "o0", hasdep=1)),
+        threadblock(1, -1, 1, 1, step(0, "rrc", "o0", "o0", depid=0, deps=0)),
+    ]
+    return algorithm("custom", [first, second, third], "1 1 1", 1)
+
+
+def test_a_part_that_passes_a_node_which_has_its_sum_is_kept_apart() -> None:
+    schedule = read(relayed_after(), line(3))
+    assert shape(schedule) == ("custom", None, 4, ((1,), (2,)))
+    case = case_of(schedule, seed=3)
+    assert wrong_nodes(case, case.predicted.memory) == []
+
+
+def test_two_sums_have_other_contributors() -> None:
+    blocks = read(two_sums(), mesh((2, 2))).blocks
+    assert blocks.contributors == ((2, 3), (0, 1))
+    assert blocks.operator == ("add", "add")
+
+
+def test_all_to_all_sums_are_kept_apart(caplog: pytest.LogCaptureFixture) -> None:
+    schedule = read(all_to_all_reduce(4), mesh((2, 2)))
+    assert shape(schedule) == ("custom", None, 12, ((0,), (1,), (2,), (3,)))
+    assert schedule.blocks.contributors == (None,) * 4
+    (line_of_notice,) = caplog.messages
+    assert line_of_notice.startswith("a.xml: GPUs send what they had at first while they add")
+    assert "4 blocks in place of 1, as a custom collective" in line_of_notice
+    case = case_of(schedule, seed=3)
+    assert wrong_nodes(case, case.predicted.memory) == []
+
+
+def test_an_exchange_is_kept_apart_where_ports_forbid_it() -> None:
+    text = all_to_all_reduce(2)
+    assert shape(read(text, line(2))) == ("all-reduce", None, 2, (None,))
+    half = read(text, line(2), PortModel.HALF_DUPLEX)
+    assert shape(half) == ("custom", None, 2, ((0,), (1,)))
+    assert half.steps == 2
+
+
+def test_where_no_gpu_has_an_output_sums_end_in_inputs() -> None:
+    text = ring_all_reduce(4).replace("allreduce", "custom").replace('o_chunks="4"', 'o_chunks="0"')
+    schedule = read(text, mesh((2, 2)))
+    assert shape(schedule) == ("custom", None, 24, (None,) * 4)
+    text = chain_reduce(4).replace('"reduce"', '"custom"').replace('dstbuf="o"', 'dstbuf="i"')
+    schedule = read(text.replace('o_chunks="1"', 'o_chunks="0"'), mesh((2, 2)))
+    assert shape(schedule) == ("custom", None, 3, ((0,),))
+
+
+def scan() -> str:
+    """GPU 1 gets the sum of two, and GPU 2 of three; two results, of which one needs the other."""
+    first = [threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0"))]
+    second = [threadblock(0, 2, 0, 0, step(0, "rrcs", "i0", "o0"))]
+    third = [threadblock(0, -1, 1, 0, step(0, "rrc", "i0", "o0"))]
+    return algorithm("custom", [first, second, third], "1 1 0", 1)
+
+
+def relayed_part() -> str:
+    """GPU 1 passes on the chunk of GPU 0, and gets it back with that of GPU 2, for its own."""
+    first = [threadblock(0, 1, -1, 0, step(0, "s", "i0", "s0"))]
+    second = [
+        threadblock(0, 2, 0, 0, step(0, "rcs", "s0", "s0")),
+        threadblock(1, -1, 2, 0, step(0, "rrc", "i0", "o0")),
+    ]
+    third = [threadblock(0, 1, 1, 0, step(0, "rrs", "i0", "o0"))]
+    return algorithm("custom", [first, second, third], "1 1 1", 1)
+
+
+def unused() -> str:
+    """GPU 0 sends its chunk to GPU 1 once more, to a scratch buffer."""
+    first = [threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0"), step(1, "s", "i0", "s0"))]
+    second = [threadblock(0, -1, 0, 0, step(0, "rrc", "i0", "o0"), step(1, "r", "i0", "s0"))]
+    return algorithm("custom", [first, second], "1 1 1", 1)
+
+
+def two_of_one() -> str:
+    """GPU 1 adds two chunks of GPU 0."""
+    first = [threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0"), step(1, "s", "i1", "o0"))]
+    heard = [step(0, "rrc", "i0", "o0"), step(1, "rrc", "o0", "o0")]
+    return algorithm("custom", [first, [threadblock(0, -1, 0, 0, *heard)]], "2 2 0", 2)
+
+
+WRONG = {
+    "a contribution twice": (
+        all_to_all_reduce(4).replace('"re" srcbuf="s" srcoff="2"', '"re" srcbuf="s" srcoff="1"', 1),
+        "<step>: must reduce each chunk once, not that of 1",
+    ),
+    "a contribution left out": (
+        all_to_all_reduce(4).replace('type="re"', 'type="nop"', 1),
+        "<algo>: allreduce: o[0] of gpu 0 must end as the sum of all i[0]",
+    ),
+    "replaced, not combined": (
+        ring_all_reduce(4).replace('type="rrs"', 'type="rcs"', 1),
+        "<algo>: allreduce: o[2] of gpu 0 must end as the sum of all i[2]",
+    ),
+    "sent on before it is combined": (
+        ring_reduce_scatter(3).replace(
+            '"rrs" srcbuf="i" srcoff="1"', '"rcs" srcbuf="i" srcoff="1"'
+        ),
+        "<algo>: reduce_scatter: o[0] of gpu 1 must end as the sum of all i[1]",
+    ),
+    "no root": (
+        chain_reduce(3).replace('type="rrc"', 'type="r"'),
+        "<algo>: reduce: o[0] of one gpu must end as the sum of all i[0]",
+    ),
+    "two chunks of one gpu": (
+        two_of_one(),
+        "<step>: must reduce one chunk of each gpu, not two of gpu 0",
+    ),
+    "two results": (
+        scan(),
+        "<step>: must send what is in one result, not in two of different chunks",
+    ),
+    "two parts": (
+        relayed_part(),
+        "<step>: must send the one part of a result that its gpu has, not another one that it had",
+    ),
+    "for nothing": (unused(), "<step>: must send what is used for an output"),
+    "a circle": (
+        dissemination(8),
+        "<algo>: must not have GPUs that send what they hold while it is combined, in a circle",
+    ),
+    "uneven parts": (
+        ring_reduce_scatter(3).replace('nchunksperloop="3"', 'nchunksperloop="4"'),
+        "<algo>: nchunksperloop must be a multiple of ngpus, 3, not 4",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), WRONG.values(), ids=WRONG)
+def test_what_is_no_right_sum_is_refused(text: str, said: str) -> None:
+    assert refusal(text, mesh((4, 2))).endswith(said)
+
+
+@pytest.mark.parametrize("send", range(6))
+def test_the_proof_refuses_what_a_wrong_reader_would_make(send: int) -> None:
+    schedule = read(ring_reduce_scatter(3), line(3))
+    combine = schedule.combine.copy()
+    combine[send] = ~combine[send]
+    with pytest.raises(ScheduleError):
+        replace(schedule, combine=combine).check()
+
+
+def test_the_proof_refuses_the_sends_in_another_order() -> None:
+    schedule = read(ring_all_reduce(3), line(3))
+    backwards = np.asarray(1 + schedule.steps - schedule.step, np.int32)
+    with pytest.raises(ScheduleError):
+        replace(schedule, step=backwards).check()

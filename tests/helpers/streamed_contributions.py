@@ -1,0 +1,67 @@
+"""One step of a schedule that combines and streams, word by word: who contributes to what.
+
+A second reading of docs/router.md, sections 19 and 20, that imports nothing of the checks: every
+word waits before it leaves and is under way for some time, and is a count of contributions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Word = tuple[int, int]
+"""A block and the number of a word in it."""
+Held = dict[tuple[int, Word], Counter[int]]
+"""What each node has of each word: how often each node's contribution is in it."""
+
+
+@dataclass
+class Packet:
+    """A send: its ends and words; the packet that it streams, None if none, and its lead."""
+
+    source: int
+    target: int
+    words: list[Word]
+    combine: bool
+    feeder: int | None
+    lead: int
+
+
+def carried_out(
+    packets: Sequence[Packet], held: Held, waits: Sequence[int], ways: Sequence[int]
+) -> Held | None:
+    """What is held after the step; None where packets wait for ever.
+
+    A packet that streams reads what is there when a word leaves, any other what was there before.
+    A word of a packet leaves so many cycles after it might, and comes so many later.
+    """
+    before = {place: word.copy() for place, word in held.items()}
+    now = {place: word.copy() for place, word in held.items()}
+    sent, come, may = ([0] * len(packets) for _ in range(3))
+    under_way: list[tuple[int, int, Word, Counter[int]]] = []
+    cycle = last = 0
+    while cycle <= last:
+        for at, number, word, value in [each for each in under_way if each[0] == cycle]:
+            goal = (packets[number].target, word)
+            now[goal] = now[goal] + value if packets[number].combine else value
+            come[number] += 1
+            under_way.remove((at, number, word, value))
+        for number, packet in enumerate(packets):
+            place = sent[number]
+            awaited = place - packet.lead
+            if place == len(packet.words) or (
+                packet.feeder is not None and awaited >= 0 and come[packet.feeder] <= awaited
+            ):
+                continue
+            may[number] += 1
+            last = max(last, cycle + 1)
+            if may[number] > waits[number]:
+                there = before if packet.feeder is None else now
+                value = there[packet.source, packet.words[place]].copy()
+                under_way.append((cycle + ways[number], number, packet.words[place], value))
+                sent[number], may[number] = place + 1, 0
+                last = max(last, cycle + ways[number])
+        cycle += 1
+    done = all(count == len(packet.words) for count, packet in zip(sent, packets, strict=True))
+    return now if done else None

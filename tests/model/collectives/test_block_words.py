@@ -1,0 +1,285 @@
+"""Unequal blocks: each algorithm moves the words that nodes have, and nothing where none are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.schedule_judge import problems
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.base.pieces import even_shares, shares_of
+from eyecast.model.bounds.cycles import least_cycles
+from eyecast.model.collectives.block_words import (
+    SERVED,
+    BlockWords,
+    as_block_words,
+    longest,
+    read_block_words,
+    require_block_words,
+    selected,
+)
+from eyecast.model.collectives.least import least_counts, schedule_bound, word_measures
+from eyecast.model.collectives.registry import ALGORITHMS, find_algorithm
+from eyecast.model.collectives.request import Request
+from eyecast.model.compare.case import Case
+from eyecast.model.network.config import Timing
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.port_model import PortModel
+from eyecast.model.network.topology import Topology, hypercube, line, mesh
+from eyecast.model.program.certified import compile_certified
+from eyecast.model.schedule.collective import Collective
+from eyecast.model.schedule.cost import message_words
+from eyecast.model.schedule.file import read_schedule, write_schedule
+from eyecast.model.schedule.rules import ScheduleError
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import Blocks
+
+
+def made_of(topology: Topology, collective: str, words: BlockWords | int) -> dict[str, Schedule]:
+    """The schedules of all algorithms that serve, with one port and with all, by their names."""
+    request = Request(
+        topology=topology,
+        words=words if isinstance(words, int) else 1,
+        source=1 if Collective(collective).rooted else None,
+        block_words=None if isinstance(words, int) else words,
+    )
+    made = {}
+    for algorithm in ALGORITHMS:
+        for all_port in (False, True) if algorithm.collective == collective else ():
+            try:
+                schedule = algorithm.generate(replace(request, all_port=all_port))
+            except InvalidInput:
+                continue
+            made[f"{algorithm.name}, all ports: {all_port}"] = schedule
+    return made
+
+
+def drawn_words(nodes: int, collective: str, seed: int) -> BlockWords:
+    draw = np.random.default_rng(seed)
+    shape = (nodes, nodes) if collective == "all-to-all" else nodes
+    return as_block_words((draw.integers(0, 12, shape) * draw.integers(0, 2, shape)).tolist())
+
+
+def moved_words(schedule: Schedule) -> dict[object, int]:
+    """The words of all blocks of each node, or of each pair, added up one by one."""
+    blocks, total = schedule.blocks, {}
+    for block, (owner, owed) in enumerate(zip(blocks.owner.tolist(), blocks.owed, strict=True)):
+        if schedule.collective in ("scatter", "reduce-scatter"):
+            key = owed[0]
+        else:
+            key = (owner, owed[0]) if schedule.collective == "all-to-all" else owner
+        total[key] = total.get(key, 0) + int(blocks.words[block])
+    return total
+
+
+@pytest.mark.parametrize("collective", SERVED)
+@pytest.mark.parametrize("topology", [mesh((3, 2)), hypercube(3)], ids=lambda each: each.label)
+def test_every_node_gets_the_words_that_there_are(collective: str, topology: Topology) -> None:
+    words = drawn_words(topology.nodes, collective, seed=3)
+    assert 0 in np.array(words)
+    made = made_of(topology, collective, words)
+    assert len(made) > 1
+    for name, schedule in made.items():
+        schedule.check()
+        assert problems(schedule) == set(), name
+        assert schedule.send_words.all(), name
+        assert {*schedule.step.tolist()} == {*range(1, schedule.steps + 1)}, name
+        for key, count in moved_words(schedule).items():
+            assert count == np.array(words)[key], name
+        measured = {"steps": schedule.steps, "tcd": schedule.tcd, **word_measures(schedule)}
+        assert all(measured[each] >= least for each, least in least_counts(schedule).items()), name
+        case = Case.of(compile_certified(schedule, {}), timing=Timing.BARRIER, seed=1)
+        served = {node for owed in schedule.blocks.owed for node in owed or range(topology.nodes)}
+        assert case.payload.delivered(case.predicted.memory, topology).sum() == len(served), name
+        assert case.predicted.cycles >= schedule_bound(schedule).value, name
+
+
+@pytest.mark.parametrize("collective", SERVED)
+def test_equal_words_change_nothing(collective: str) -> None:
+    """Eight words of each node are what eight words of all are, send for send."""
+    topology = mesh((4, 2))
+    words = np.full((8, 8) if collective == "all-to-all" else 8, 8)
+    told = made_of(topology, collective, as_block_words(words.tolist()))
+    equal = made_of(topology, collective, 8)
+    compared = 0
+    for name, schedule in told.items():
+        # Cycles of equal blocks stream, and streams cannot be turned round.
+        if name not in equal or equal[name].stream.any():
+            assert name.startswith("hamiltonian")
+            continue
+        compared += 1
+        for column in ("step", "source", "target", "path_nodes", "vcs", "block_ids", "combine"):
+            assert np.array_equal(getattr(schedule, column), getattr(equal[name], column)), name
+        assert np.array_equal(schedule.blocks.words, equal[name].blocks.words), name
+        assert message_words(schedule) == 8
+    assert compared > 1
+
+
+def test_what_has_no_words_costs_nothing() -> None:
+    """The root of a scatter on a line has five words for its neighbour, and none for others."""
+    ring = find_algorithm("scatter", "ring")
+    one = ring.generate(
+        Request(topology=line(6), words=1, source=0, block_words=(0, 5, 0, 0, 0, 0))
+    )
+    assert (one.sends, one.steps, one.send_words.tolist()) == (1, 1, [5])
+    case = Case.of(compile_certified(one, {}), timing=Timing.BARRIER, seed=0)
+    alone = find_algorithm("broadcast", "tree").generate(
+        Request(topology=line(2), words=5, source=0)
+    )
+    pair = Case.of(compile_certified(alone, {}), timing=Timing.BARRIER, seed=0)
+    assert case.predicted.cycles == pair.predicted.cycles
+    none = ring.generate(Request(topology=line(6), words=1, source=0, block_words=(0,) * 6))
+    none.check()
+    assert (none.sends, none.steps, schedule_bound(none).value) == (0, 0, 0)
+
+
+def test_a_packet_has_the_words_of_its_blocks() -> None:
+    """In a gather along a line each node sends what it has got, and its own."""
+    words = (1, 2, 0, 8)
+    gather = find_algorithm("gather", "recursive-doubling").generate(
+        Request(topology=line(4), words=1, source=0, block_words=words)
+    )
+    for send in range(gather.sends):
+        begin, end = gather.block_offsets[send : send + 2]
+        carried = gather.block_ids[begin:end].tolist()
+        assert gather.send_words[send] == sum(words[block] for block in carried) > 0
+
+
+def test_greedy_cuts_long_blocks_into_more_pieces() -> None:
+    """One node has 64 words, and all others two: no send is as long as that, and each has words."""
+    words = (2,) * 5 + (64,) + (2,) * 10
+    request = Request(topology=mesh((4, 4)), words=1, all_port=True, block_words=words)
+    for collective in ("all-gather", "reduce-scatter"):
+        made = find_algorithm(collective, "greedy").generate(request)
+        made.check()
+        assert made.blocks.words.sum() == sum(words)
+        assert np.bincount(made.blocks.words)[3:].sum() >= 4
+        assert 2 <= made.send_words.max() <= 16
+
+
+def test_shares_are_even() -> None:
+    numbers = np.array([0, 1, 0, 1, 0, 2])
+    dealt = shares_of(np.array([8, 1, 5]), numbers)
+    assert dealt.tolist() == [3, 1, 3, 0, 2, 5]
+    assert dealt[numbers == 0].tolist() == even_shares(8, 3).tolist()
+
+
+def test_a_block_with_words_must_be_brought() -> None:
+    """Sends of no words may be missing, those of any may not."""
+    made = find_algorithm("all-gather", "ring").generate(
+        Request(topology=mesh((2, 2)), words=1, block_words=(3, 0, 2, 1))
+    )
+    made.check()
+    one = replace(made, blocks=replace(made.blocks, words=np.array([3, 1, 2, 1])))
+    with pytest.raises(ScheduleError, match="node 0 is left out: no send brings it block 1"):
+        one.check()
+    assert problems(one) == {"left out"}
+    made = find_algorithm("reduce-scatter", "ring").generate(
+        Request(topology=mesh((2, 2)), words=1, block_words=(3, 0, 2, 1))
+    )
+    made.check()
+    one = replace(made, blocks=replace(made.blocks, words=np.array([3, 1, 2, 1])))
+    with pytest.raises(ScheduleError, match="node 1 is left out: its block 1 lacks what node"):
+        one.check()
+    assert problems(one) == {"left out"}
+
+
+@pytest.mark.parametrize(
+    ("ports", "least"),
+    # Node 1 gets five words from one side and two from the other; five must cross two links.
+    [(PortModel.FULL_DUPLEX, 7 + 1), (PortModel.ALL_PORT, 5 + 2)],
+)
+def test_bounds_count_the_words_that_are_sent(ports: PortModel, least: int) -> None:
+    blocks = Blocks(np.array([0, 1, 2]), (None,) * 3, np.array([5, 0, 2]))
+    assert least_cycles(line(3), blocks, ports).value == least
+
+
+def test_a_schedule_file_keeps_blocks_without_words(tmp_path: Path) -> None:
+    made = find_algorithm("all-gather", "ring").generate(
+        Request(topology=mesh((2, 2)), words=1, block_words=(3, 0, 2, 1))
+    )
+    write_schedule(made, tmp_path / "schedule.json")
+    assert '"version":2' in (tmp_path / "schedule.json").read_text()
+    again = read_schedule(tmp_path / "schedule.json")
+    again.check()
+    assert again.blocks.words.tolist() == [3, 0, 2, 1]
+
+
+def test_words_of_some_nodes() -> None:
+    assert selected((4, 5, 6), [2, None, 0]) == (6, 0, 4)
+    assert selected(((1, 2), (3, 4)), [1, None, 0]) == ((4, 0, 3), (0, 0, 0), (2, 0, 1))
+    assert (longest((0, 0)), longest((1, 5))) == (1, 8)
+
+
+MOST = 2**31 - 1
+
+
+@pytest.mark.parametrize(
+    ("collective", "words", "line"),
+    [
+        ("all-gather", (1,) * 3, "block words must be 4, one for each node, not 3"),
+        ("gather", (1, 1, 1, -1), f"block words must be 0 to {MOST}, not -1"),
+        ("scatter", ((1,) * 4,) * 4, "block words of scatter must be a number for each node"),
+        (
+            "all-to-all",
+            (1,) * 4,
+            "block words of all-to-all must be a row of words for each source",
+        ),
+        (
+            "all-to-all",
+            ((1,) * 4, (1,) * 4, (1,) * 5, (1,) * 4),
+            "block words of source 2 must be 4, one for each node, not 5",
+        ),
+        ("scatter", (1, 0, 0, 2), "block words of node 3 must be 0, as it takes no part, not 2"),
+        (
+            "all-to-all",
+            ((0, 1, 1, 0), (1, 1, 1, 7), (0,) * 4, (0,) * 4),
+            "block words of node 1 for node 3 must be 0, as both are not in one collective, not 7",
+        ),
+        (
+            "reduce",
+            (1,) * 4,
+            "block words must be left out with reduce, or given for scatter, reduce-scatter, "
+            "gather, all-gather or all-to-all",
+        ),
+    ],
+)
+def test_words_that_cannot_be(collective: str, words: BlockWords, line: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        require_block_words(words, collective, with_faults(mesh((2, 2)), [3]))
+    assert str(caught.value) == line
+
+
+def test_what_streams_takes_equal_blocks() -> None:
+    request = Request(topology=mesh((4, 4)), words=1, block_words=(3,) * 16)
+    with pytest.raises(InvalidInput, match="left out with stream-ring all-gather, whose streams"):
+        find_algorithm("all-gather", "stream-ring").generate(request)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('{"format": "eyecast-block-words", "version": 1, "words": [1, -1]}', "words[1]: Expected"),
+        (
+            '{"format": "eyecast-block-words", "version": 1, "words": [1, 2.5]}',
+            "words[1]: Expected",
+        ),
+        (
+            '{"format": "eyecast-block-words", "version": 2, "words": []}',
+            "version must be 1, not 2",
+        ),
+        ('{"format": "eyecast-schedule", "version": 1, "words": []}', "format must be "),
+        ('{"format": "eyecast-block-words", "version": 1}', "Object missing required field words"),
+        ("3, 4", "Expected object, got int"),
+    ],
+)
+def test_files_that_are_wrong(text: str, complaint: str, tmp_path: Path) -> None:
+    path = tmp_path / "words.json"
+    path.write_text(text)
+    with pytest.raises(InvalidInput) as caught:
+        read_block_words(path)
+    assert str(caught.value).startswith(f"{path}: {complaint}")
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,62 @@
+"""Unequal blocks and collectives of groups on the simulated hardware, flit for flit."""
+
+from __future__ import annotations
+
+import pytest
+
+import eyecast
+from eyecast.model.network.topology import Topology
+
+WORDS = [3, 0, 9, 1, 0, 0, 30, 4, 2, 2, 0, 7, 0, 5, 1, 8]
+ROW_AND_COLUMNS = [
+    {"nodes": [0, 1, 2, 3], "collective": "broadcast", "root": 1, "words": 40},
+    {"nodes": [4, 8, 12], "collective": "all-gather", "block_words": [7, 0, 2]},
+    {"nodes": [5, 9, 13], "collective": "reduce", "root": 9, "algorithm": "tree"},
+    {"nodes": [6, 10, 14], "collective": "scatter", "root": 14, "block_words": [5, 1, 0]},
+    {
+        "nodes": [7, 11, 15],
+        "collective": "all-to-all",
+        "block_words": [[0, 2, 1], [3, 4, 0], [0, 9, 0]],
+    },
+]
+"""A broadcast in the first row, and below it a collective of its own in each column."""
+
+
+def require_agreement(made: eyecast.Schedule) -> None:
+    result = eyecast.verify(made)
+    assert result.agrees, result.checks
+    bound = eyecast.measures(made)["least"]["cycles"]
+    assert result.measured.cycles >= bound > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "network", [eyecast.mesh((4, 4)), eyecast.torus((4, 4))], ids=lambda each: each.label
+)
+@pytest.mark.parametrize("ports", ["one", "all"])
+def test_unequal_blocks(network: Topology, ports: str) -> None:
+    made = eyecast.schedule(
+        network, "best", collective="all-gather", ports=ports, block_words=WORDS
+    )
+    require_agreement(made)
+
+
+@pytest.mark.slow
+def test_a_row_and_columns_at_once() -> None:
+    made = eyecast.schedule(eyecast.mesh((4, 4)), "best", groups=ROW_AND_COLUMNS)
+    assert len(made.groups) == 5
+    require_agreement(made)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("collective", ["scatter", "gather", "all-to-all", "reduce-scatter"])
+def test_unequal_blocks_of_other_collectives(collective: str) -> None:
+    pairs = [[(source * target) % 4 for target in range(16)] for source in range(16)]
+    made = eyecast.schedule(
+        eyecast.mesh((4, 4)),
+        "recursive-doubling",
+        source=5 if collective in ("scatter", "gather") else None,
+        collective=collective,
+        block_words=pairs if collective == "all-to-all" else WORDS,
+    )
+    require_agreement(made)
