@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from functools import wraps
 from inspect import Parameter, signature
 from numbers import Real
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -98,7 +99,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "groups": Kind(
         "rows, columns, submesh 4x4, a file, or a list of groups with nodes",
-        lambda value: isinstance(value, str | os.PathLike) or _are(_is_group)(value),
+        lambda value: isinstance(value, str | Path) or _are(_is_group)(value),
     ),
     "hold": Kind(
         "cycles by node",

@@ -136,12 +136,17 @@ def compare(
     from ..model.compare.case import Case  # noqa: PLC0415
     from ..model.compare.side_by_side import Entry  # noqa: PLC0415
 
-    what: dict[str, Any] = {"source": source, "collective": collective, "groups": groups}
+    what: dict[str, Any] = {
+        "source": source,
+        "collective": collective,
+        "groups": groups,
+        "block_words": block_words,
+    }
     names = algorithms or algorithms_of(network, **what)
     entries = []
     for name in names:
         try:
-            made = schedule(network, name, flits=flits, block_words=block_words, **what)
+            made = schedule(network, name, flits=flits, **what)
         except InvalidInput:
             continue
         entries.append(entry := Entry(replace(made, algorithm=name)))

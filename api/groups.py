@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ..model.base.errors import InvalidInput
-from ..model.collectives.block_words import BlockWords, as_block_words
+from ..model.collectives.block_words import (
+    BlockWords,
+    as_block_words,
+    require_block_words,
+)
 from ..model.collectives.group_choice import Grouping, box_sides, boxes
 from ..model.collectives.group_file import Group, groups_of, read_groups
 from ..model.collectives.registry import algorithms_for
@@ -15,7 +19,7 @@ from ..model.network.topology import Topology
 from ..model.schedule.collective import ROOTLESS
 from .nodes import Node, node_number
 
-Groups = str | os.PathLike[str] | Sequence[Mapping[str, Any]]
+Groups = str | Path | Sequence[Mapping[str, Any]]
 """Rows, columns, boxes ("submesh 4x4"), a file of groups, or what such a file says of each."""
 
 
@@ -27,13 +31,13 @@ def grouping_of(
     block_words: BlockWords | None,
 ) -> Grouping:
     """The groups of ``network``, each with a collective; ``source`` is for boxes alone."""
-    if not isinstance(groups, str | os.PathLike):
+    if not isinstance(groups, str | Path):
         sides, named = None, _listed(network, groups, collective)
-    elif (sides := box_sides(os.fspath(groups), network)) is not None:
+    elif (sides := box_sides(str(groups), network)) is not None:
         require_source(collective, source)
-        named = boxes(os.fspath(groups), sides, network, source)
+        named = boxes(str(groups), sides, network, source)
     else:
-        named = read_groups(os.fspath(groups), collective)
+        named = read_groups(str(groups), collective)
     if sides is None and source is not None:
         raise InvalidInput.of("source", "None with groups that each have a root", source)
     return Grouping(network, named, collective, block_words)
@@ -47,13 +51,21 @@ def require_source(collective: str, source: object) -> None:
 
 
 def algorithms_of(
-    network: Topology, collective: str, source: Node | None, groups: Groups | None
+    network: Topology,
+    *,
+    collective: str,
+    source: Node | None,
+    groups: Groups | None,
+    block_words: Sequence[int] | Sequence[Sequence[int]] | None,
 ) -> list[str]:
     """Names of the algorithms for a collective, or for those of groups that name none."""
+    words = None if block_words is None else as_block_words(block_words)
     if groups is None:
+        if words is not None:
+            require_block_words(words, collective, network)
         return [algorithm.name for algorithm in algorithms_for(collective)]
     root = None if source is None else node_number(network, source, "source")
-    grouping = grouping_of(network, groups, collective, root, None)
+    grouping = grouping_of(network, groups, collective, root, words)
     if not grouping.algorithms:
         raise InvalidInput.of("groups", "some that name no algorithm, to be compared", "none")
     return grouping.algorithms

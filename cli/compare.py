@@ -172,8 +172,11 @@ def _verify(comparison: SideBySide, cases: Sequence[Case]) -> None:
         refusal = next(iter(comparison.entries[0].refusals.values()))
         raise InvalidInput(f"--rtl has nothing to run: {refusal}")
     with progress("verifying", len(cases), shown=True) as (say, advance):
-        for streams in {case.program.config.streams for case in cases}:
-            some = [case for case in cases if case.program.config.streams == streams]
+        networks: dict[tuple[bool, bool], list[Case]] = {}
+        for case in cases:
+            config = case.program.config
+            networks.setdefault((config.streams, config.timed_rows), []).append(case)
+        for some in networks.values():
             for result in verify(some, on_build=lambda: say(BUILDING)):
                 entries[result.case.schedule.algorithm].verified[result.case.timing] = result
                 advance()

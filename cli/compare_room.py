@@ -21,28 +21,27 @@ if TYPE_CHECKING:
 def compile_all_entries(
     chosen: OptionValues, entries: Sequence[Entry], say: Callable[[str], None]
 ) -> dict[str, Compiled]:
-    """Compile all that can be, for one network, with streams where they are needed, by algorithm.
+    """Compile all that can be, for one network, with streams or timed rows where needed, by name.
 
     Why the others cannot be compiled is noted.
     """
     config, layouts = _common_room(chosen, [entry.schedule for entry in entries])
-    compiled: dict[bool, list[Compiled]] = {False: [], True: []}
+    compiled: dict[tuple[bool, bool], tuple[NetworkConfig, list[Compiled]]] = {}
     for entry, layout in zip(entries, layouts, strict=True):
         say(f"compiling {entry.name}")
-        # Streams make every row longer, and who does not stream does without them.
+        # They make every row longer, and who needs neither does without them.
         streams = bool(entry.schedule.stream.any()) or chosen["streams"]
+        timed = entry.schedule.timed
         try:
-            wide = with_largest_tables(replace(config, streams=streams), fixed=typed_room())
+            own = replace(config, streams=streams, timed_rows=timed)
+            wide = with_largest_tables(own, fixed=typed_room())
             one = Compiled.of(entry.schedule, wide, layout)
             require_no_deadlock(chosen, one.program)
         except InvalidInput as error:
             entry.refusals.update(dict.fromkeys(TIMINGS, str(error)))
         else:
-            compiled[streams].append(one)
-    room = (
-        make_table_room(replace(config, streams=streams), some, fixed=typed_room())[1]
-        for streams, some in compiled.items()
-    )
+            compiled.setdefault((streams, timed), (own, []))[1].append(one)
+    room = (make_table_room(own, some, fixed=typed_room())[1] for own, some in compiled.values())
     return {each.schedule.algorithm: each for some in room for each in some}
 
 

@@ -14,6 +14,7 @@ from multiprocessing import get_context
 
 from ..model.base.notices import LOG
 from ..model.bounds.cycles import least_cycles
+from ..model.collectives.direct.all_to_all import direct_all_to_all
 from ..model.collectives.transmit.covering import cover_square
 from ..model.collectives.tree.broadcast import tree_broadcast
 from ..model.collectives.tree.graph import two_way_graph
@@ -25,6 +26,7 @@ from ..model.network.topology import mesh
 from ..model.program.payload import empty_memory
 from ..model.program.program import Program
 from ..model.run.signature import signatures
+from ..model.schedule.duration import expected_cycles
 from . import waiting
 
 
@@ -68,6 +70,7 @@ def _use_searches() -> None:
     least_cycles(grid, tree_broadcast(grid, 0, 1).blocks, PortModel.ALL_PORT)
     interval_sends(two_way_graph(grid), 0, steps=4, trials=1)
     cover_square(8, 5)
+    expected_cycles(direct_all_to_all(grid, 1))
 
 
 if __name__ == "__main__":

@@ -83,6 +83,8 @@ class Execution:
             for number, block in sorted(blocks.items())
         }
         self._done = dict.fromkeys(self._blocks, 0)
+        # Since a slot was written, for each threadblock its last step that has read it.
+        self._readers: defaultdict[tuple[int, Slot], dict[int, int]] = defaultdict(dict)
         self._behind: dict[Block, set[int]] = {key: set() for key in self._blocks}
         self._received: dict[Block, int] = {}
         self._ended: dict[Block, dict[int, int]] = {key: {} for key in self._blocks}
@@ -210,10 +212,12 @@ class Execution:
         raise NotImplementedError
 
     def _store(self, key: Block, step: Step, chunks: list[int]) -> None:
-        """Put chunks where a step writes them."""
+        """Put chunks where a step writes them, each after what was there has been read."""
         rank, (buffer, offset) = key[0], step.target
         for place, chunk in enumerate(chunks, offset):
             slot = self._slot(rank, (buffer, place))
+            for number, read in self._readers.pop((rank, slot), {}).items():
+                self._require_behind(key, step, (number, read), f"reads {buffer}[{place}]")
             self._memory[rank][slot] = chunk
             self._writer[rank][slot] = (key[1], self._done[key])
 
@@ -226,13 +230,19 @@ class Execution:
             if slot not in self._memory[rank]:
                 empty = f"{buffer}[{place}] of gpu {rank} must hold a chunk by then, not nothing"
                 raise self._algorithm.xml.refusal(step.element, empty)
-            number, written = self._writer[rank].get(slot, (key[1], -1))
-            if self._ended[key].get(number, -1) < written:
-                line = self._blocks[rank, number].steps[written].element.sourceline
-                race = f"must wait for line {line}, which writes {buffer}[{place}] of gpu {rank}"
-                raise self._algorithm.xml.refusal(step.element, race)
+            writer = self._writer[rank].get(slot, (key[1], -1))
+            self._require_behind(key, step, writer, f"writes {buffer}[{place}]")
+            self._readers[rank, slot][key[1]] = self._done[key]
             chunks.append(self._memory[rank][slot])
         return chunks
+
+    def _require_behind(self, key: Block, step: Step, other: tuple[int, int], does: str) -> None:
+        """Require that a step waits for an ``other`` one of its GPU, by threadblock and place."""
+        number, place = other
+        if number != key[1] and self._ended[key].get(number, -1) < place:
+            line = self._blocks[key[0], number].steps[place].element.sourceline
+            race = f"must wait for line {line}, which {does} of gpu {key[0]}"
+            raise self._algorithm.xml.refusal(step.element, race)
 
     def _receive(self, key: Block, step: Step) -> list[int]:
         """The chunks of the first send underway to a threadblock."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model.base.errors import InvalidInput
 from ..model.base.files import InputFile
 from ..model.network.port_model import PortModel
 from ..model.schedule.ordered import CircleError, OrderedSends, packed_schedule
@@ -25,6 +24,7 @@ OPERATOR = "add"
 """The operator of all reductions: NCCL is told another one when it is called, not by a file."""
 
 _IN_A_CIRCLE = "must not have GPUs that send what they hold while it is combined, in a circle"
+_NO_EXCHANGE = ", as two are that exchange sums, with half-duplex ports"
 _APART = (
     "GPUs send what they had at first while they add what comes, so sums are kept apart: "
     "{blocks} blocks in place of {results}, as a custom collective"
@@ -52,17 +52,11 @@ def reduction_of(
         if apart:
             say(file, _APART.format(blocks=len(registers.blocks), results=len(results)))
         return schedule
-    raise _refusal(algorithm, run, errors[0])
-
-
-def _refusal(
-    algorithm: Algorithm, run: ReducingExecution, error: CircleError | RegisterError
-) -> InvalidInput:
-    """The error for the line of what no blocks can hold."""
-    xml = algorithm.xml
-    if isinstance(error, CircleError):
-        return xml.refusal(xml.root, _IN_A_CIRCLE)
-    return xml.refusal(run.steps[run.row[error.move]].element, error.complaint)
+    xml, first = algorithm.xml, errors[0]
+    if isinstance(first, RegisterError):
+        raise xml.refusal(run.steps[run.row[first.move]].element, first.complaint)
+    half = setting.ports is PortModel.HALF_DUPLEX
+    raise xml.refusal(xml.root, _IN_A_CIRCLE + half * _NO_EXCHANGE)
 
 
 def _scheduled(

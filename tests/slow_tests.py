@@ -28,6 +28,7 @@ SECONDS = {
     "model/collectives/halving/test_minimum.py": 3,
     "model/collectives/halving/test_rectangle.py": 3,
     "sim/test_soak.py": 30,
+    "sim/test_timed_schedules.py": 40,
     "sim/test_transmit.py": 30,
     "model/collectives/tree/test_broadcast.py": 20,
     "buses/test_simulated_buses.py": 50,

@@ -124,6 +124,7 @@ def side_by_side(topology: Topology, parts: Sequence[tuple[Part, Schedule]]) -> 
         combine=joined(lambda made: made.combine),
         stream=joined(lambda made: made.stream),
         groups=tuple(part.members for part, _ in parts),
+        timed=all(made.timed for _, made in parts),
     )
 
 

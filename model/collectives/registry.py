@@ -26,9 +26,9 @@ from .halving.eye import eye_broadcast, eyes
 from .halving.minimum import best_sources, minimum_broadcast
 from .halving.rectangle import rectangle_broadcast, rectangle_eyes
 from .request import Request
+from .row_column.all_to_all import row_column_all_to_all
 from .streaming.chain import chain_broadcast
 from .streaming.combs import combs_all_reduce
-from .streaming.exchange import row_column_all_to_all
 from .streaming.greedy import greedy_all_gather
 from .streaming.rings import (
     hamiltonian,
@@ -74,6 +74,16 @@ def _packed_trees(request: Request) -> Schedule:
     from .streaming.trees import packed_trees_broadcast  # noqa: PLC0415
 
     return packed_trees_broadcast(request.topology, request.root, request.words)
+
+
+def _row_column(request: Request) -> Schedule:
+    return row_column_all_to_all(request.topology, request.words, all_port=request.all_port)
+
+
+def _direct(request: Request) -> Schedule:
+    from .direct.all_to_all import direct_all_to_all  # noqa: PLC0415
+
+    return direct_all_to_all(request.topology, request.words, all_port=request.all_port)
 
 
 def _all_ports(
@@ -140,6 +150,11 @@ def _hamiltonian(request: Request) -> Schedule:
     return hamiltonian(request.topology, request.words, streams=request.block_words is None)
 
 
+def _hamiltonian_reduce_scatter(request: Request) -> Schedule:
+    operator, streams = request.combining, request.block_words is None
+    return hamiltonian_reduce_scatter(request.topology, request.words, operator, streams=streams)
+
+
 def _greedy(request: Request) -> Schedule:
     return greedy_all_gather(request.topology, request.words, request.block_words)
 
@@ -192,7 +207,8 @@ _COPYING = (
     _all_ports(Collective.BROADCAST, "packed-trees", _packed_trees),
     _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
     Algorithm(Collective.ALL_GATHER, "stream-ring", _from_all(stream_ring)),
-    Algorithm(Collective.ALL_TO_ALL, "row-column", _from_all(row_column_all_to_all)),
+    Algorithm(Collective.ALL_TO_ALL, "row-column", _row_column, takes=("all_port",)),
+    Algorithm(Collective.ALL_TO_ALL, "direct", _direct, takes=("all_port",)),
     _all_ports(Collective.ALL_GATHER, "hamiltonian", _hamiltonian),
     _all_ports(Collective.ALL_GATHER, "greedy", _greedy),
     Algorithm(Collective.ALL_GATHER, "circulant", _from_all(circulant_all_gather)),
@@ -224,7 +240,7 @@ _SCATTERING = (
     _all_ports(
         Collective.REDUCE_SCATTER,
         "hamiltonian",
-        _to_all(hamiltonian_reduce_scatter),
+        _hamiltonian_reduce_scatter,
         takes=("operator",),
     ),
 )

@@ -25,6 +25,7 @@ from .layout import Layout, power_for
 from .program import Program
 from .puts import Puts, puts_of
 from .table import NO_START, Numbers
+from .timed import require_no_other, require_timed_rows, timed
 
 
 def compile_schedule(
@@ -37,7 +38,7 @@ def compile_schedule(
     """
     layout = layout or Layout.of(schedule, config.message_words)
     _require_memory(layout, config)
-    if schedule.steps > config.steps:
+    if schedule.steps > config.steps and not schedule.timed:
         raise InvalidInput.of("steps of the network", f"at least {schedule.steps}", config.steps)
     if schedule.port_model == PortModel.ALL_PORT and not config.all_port:
         raise InvalidInput.of("ports", "all, which an all-port schedule needs", "one")
@@ -45,6 +46,8 @@ def compile_schedule(
     streams = streams_of(schedule)
     if len(streams.send) and not config.streams:
         raise InvalidInput.of("network", "one with streams, for a schedule that streams", "without")
+    if schedule.timed:
+        require_timed_rows(config)
     puts, receives = puts_of(schedule, layout, streams, config), _receives(schedule, config)
     # A node's rows are in order of step, and in a step in the order of the sends.
     order = np.lexsort((schedule.step[puts.send], schedule.source[puts.send]))
@@ -70,6 +73,8 @@ def compile_schedule(
         receive_port=receives.port,
         awaited=np.zeros(nodes, dtype=np.int64),
     )
+    if schedule.timed:
+        program = timed(program, schedule)
     program.check()
     return program
 
@@ -127,15 +132,17 @@ def compile_all(
 def make_room(
     config: NetworkConfig, schedules: Sequence[Schedule], *, fixed: Collection[str] = ()
 ) -> tuple[NetworkConfig, list[Layout]]:
-    """Give ``config`` the step numbers, VCs, message memories and streams that ``schedules`` need.
+    """Give ``config`` the steps, VCs, memories, streams, timed rows that ``schedules`` need.
 
     As :func:`fit` does, which also compiles them. Returns where the blocks of each lie, in message
     memories that may still be too small.
     """
     steps, vcs = config.steps, config.vcs
     streams = config.streams or any(schedule.stream.any() for schedule in schedules)
+    require_no_other(config, schedules)
+    timed_rows = config.timed_rows or any(schedule.timed for schedule in schedules)
     if "steps" not in fixed:
-        steps = max([steps, *(schedule.steps for schedule in schedules)])
+        steps = max([steps, *(each.steps for each in schedules if not each.timed)])
     if "vcs" not in fixed:
         needed = [int(schedule.vcs.max(initial=0)) + 1 for schedule in schedules]
         vcs = min(max([vcs, *needed]), MOST_VCS)
@@ -145,7 +152,8 @@ def make_room(
         layouts.append(Layout.of(schedule, words))
         if "message_words" not in fixed:
             words = max(words, _room(layouts[-1].room))
-    config = replace(config, steps=steps, vcs=vcs, message_words=words, streams=streams)
+    config = replace(config, steps=steps, vcs=vcs, message_words=words)
+    config = replace(config, streams=streams, timed_rows=timed_rows)
     if "operators" not in fixed:
         config = replace(config, operators=_operators(config, schedules))
     return config, [layout.aligned_if_within(words) for layout in layouts]

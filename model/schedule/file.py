@@ -8,12 +8,14 @@ One object: what the schedule is, what its collective moves, and the sends, one 
      "steps": 1, "tcd": 1, "blocks": [{"owner": 0, "owed": null, "words": 16}],
      "sends": [{"step": 1, "source": 0, "target": 1, "path": [0, 1], "vcs": [0], "blocks": [0]}]}
 
-What combines, streams, has groups or blocks of no words is of version 2, and of version 1 whatever
-needs none of that: a reduced block has no owner, but contributors and an operator; a send says so
-where it is combined or streams; and groups are lists of nodes::
+What combines, streams, is timed, has groups or blocks of no words is of version 2, and of version 1
+whatever needs none of that: a reduced block has no owner, but contributors and an operator; a send
+says so where it is combined or streams; a schedule says so where it is timed; and groups are lists
+of nodes::
 
     "blocks": [{"owner": null, "owed": [0], "words": 16, "contributors": null, "operator": "add"}]
     "groups": [[0, 1], [2, 3]]
+    "timed": true
     {"step": 1, "source": 1, "target": 0, "path": [1, 0], "vcs": [0], "blocks": [0],
      "combine": true}
 
@@ -90,6 +92,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     tcd: _Count | msgspec.UnsetType = msgspec.UNSET
     blocks: Annotated[list[_Block], msgspec.Meta(min_length=1)]
     groups: _Groups | msgspec.UnsetType = msgspec.UNSET
+    timed: bool = False
     sends: list[_Send]
 
 
@@ -127,6 +130,7 @@ def schedule_json(schedule: Schedule) -> str:
         "tcd": schedule.tcd,
         "blocks": [_block(schedule.blocks, block) for block in range(len(schedule.blocks))],
         **({"groups": schedule.groups} if schedule.groups else {}),
+        **({"timed": True} if schedule.timed else {}),
         # A newline in a string is escaped in JSON: these all lie between sends.
         "sends": msgspec.Raw(b"[\n" + lines.replace(b"\n", b",\n") + b"\n]"),
     }
@@ -136,7 +140,8 @@ def schedule_json(schedule: Schedule) -> str:
 def _needs_more(schedule: Schedule) -> bool:
     """Tell whether a schedule has what files of version 1 cannot say."""
     marked = schedule.combine.any() or schedule.stream.any() or schedule.blocks.reduced.any()
-    return bool(marked) or bool(schedule.groups) or bool((schedule.blocks.words == 0).any())
+    more = bool(schedule.groups) or schedule.timed or bool((schedule.blocks.words == 0).any())
+    return bool(marked) or more
 
 
 def _block(blocks: Blocks, block: int) -> _Block:
@@ -167,6 +172,7 @@ def _decoded(text: bytes) -> _File:
             "a block without an owner": any(block.owner is None for block in file.blocks),
             "a block of no words": any(block.words == 0 for block in file.blocks),
             "groups": file.groups is not msgspec.UNSET,
+            "timed": file.timed,
             "combine": any(send.combine for send in file.sends),
             "stream": any(send.stream for send in file.sends),
         }
@@ -192,6 +198,7 @@ def _schedule(file: _File) -> Schedule:
         root=file.root,
         blocks=_blocks(file.blocks),
         groups=() if file.groups is msgspec.UNSET else tuple(map(tuple, file.groups)),
+        timed=file.timed,
         **_columns(file.sends, topology.nodes, len(file.blocks)),
     )
     for name, given, counted in (

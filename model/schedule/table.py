@@ -143,7 +143,9 @@ class SendTable:
     ``combine`` and ``stream`` have shape (sends,), bool: whether a send is combined at its target
     with what is there, and does not replace it; and whether it may begin before its words are at
     its source. Either may be left out where no send does. ``groups`` are the nodes of each
-    collective where there is not one of all nodes, none where there is.
+    collective where there is not one of all nodes, none where there is. A schedule that is
+    ``timed`` does not wait for the end of steps: every send begins in a cycle of its own, of a
+    timetable that is made for a network (:mod:`.timetable`).
 
     Raises :class:`.InvalidInput` if the shapes do not fit together. Whether the sends carry out the
     collective is what ``check()`` of a :class:`~.schedule.Schedule` proves; the measures of links
@@ -167,6 +169,7 @@ class SendTable:
     combine: npt.NDArray[np.bool_] = field(default_factory=_no_flags)
     stream: npt.NDArray[np.bool_] = field(default_factory=_no_flags)
     groups: tuple[tuple[int, ...], ...] = ()
+    timed: bool = False
 
     def __post_init__(self) -> None:
         columns = ("step", "source", "target", "path_nodes", "vcs", "block_ids")

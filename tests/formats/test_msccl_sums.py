@@ -146,6 +146,17 @@ def test_an_exchange_is_kept_apart_where_ports_forbid_it() -> None:
     assert half.steps == 2
 
 
+def test_sums_are_not_exchanged_where_ports_forbid_it() -> None:
+    text = ring_all_reduce(2)
+    assert read(text, line(2)).sends == 4
+    exchange = dissemination(4)
+    assert shape(read(exchange, line(4)))[0] == "custom"
+    with pytest.raises(
+        InvalidInput, match=r"in a circle, as two are that exchange sums, with half"
+    ):
+        read(exchange, line(4), PortModel.HALF_DUPLEX)
+
+
 def test_where_no_gpu_has_an_output_sums_end_in_inputs() -> None:
     text = ring_all_reduce(4).replace("allreduce", "custom").replace('o_chunks="4"', 'o_chunks="0"')
     schedule = read(text, mesh((2, 2)))
@@ -206,6 +217,10 @@ WRONG = {
             '"rrs" srcbuf="i" srcoff="1"', '"rcs" srcbuf="i" srcoff="1"'
         ),
         "<algo>: reduce_scatter: o[0] of gpu 1 must end as the sum of all i[1]",
+    ),
+    "sent before it is added to, or after, as luck has it": (
+        all_to_all_reduce(3).replace('depid="1" deps="0"', 'depid="-1" deps="-1"', 1),
+        "<step>: must wait for line 4, which reads o[0] of gpu 0",
     ),
     "no root": (
         chain_reduce(3).replace('type="rrc"', 'type="r"'),

@@ -140,10 +140,18 @@ def test_all_ports_at_once(dimension: int) -> None:
     draw = np.random.default_rng(dimension)
     made = schedules(topology, GRAPHS, draw, all_port=True)
     assert {each.collective for each in made} == {*COPYING} - {"multicast"}
-    others = OTHER_GRAPHS if dimension == 3 else ()
+    others = (*OTHER_GRAPHS, "direct") if dimension == 3 else ()
     made += one_of_each(schedules(topology, others, draw, all_port=True))
     assert {each.algorithm for each in made} == {*GRAPHS, *others}
     on_hardware(made, all_port(topology))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("topology", [mesh((4, 4)), torus((4, 4))], ids=lambda each: each.label)
+def test_all_to_all_of_grids_on_all_ports(topology: Topology) -> None:
+    made = schedules(topology, ("row-column", "direct"), np.random.default_rng(4), all_port=True)
+    assert {each.algorithm for each in made} == {"row-column", "direct"}
+    on_hardware(made, NetworkConfig(topology=topology, all_port=True))
 
 
 @pytest.mark.parametrize(

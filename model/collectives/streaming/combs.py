@@ -79,7 +79,8 @@ def combs_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
     if not is_whole_grid(topology) or topology.wrapped or len(topology.dims) > 2:
         allowed, given = "a mesh of one or two axes without faults", with_article(topology.label)
         raise InvalidInput.of("network for combs", allowed, given)
-    size = topology.nodes * max(sides)
+    # A line is a spine without teeth.
+    size = topology.nodes * (max(sides) if min(sides) > 1 else 1)
     require_range("nodes for combs times the longer side", size, 1, LARGEST)
     steps, lengths = _plan(sides, words, max(1, LARGEST // size))
     sends = SendList()

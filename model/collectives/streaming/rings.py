@@ -126,20 +126,22 @@ def hamiltonian(topology: Topology, words: int, *, streams: bool = True) -> Sche
     Raises :class:`.InvalidInput` for a network in which no cycle is known: other than meshes, tori
     and hypercubes without faults of two axes or more, one of them even or with two cycles.
     """
-    sends, owners, lengths = _turns_of_cycles(topology, words, combine=False)
+    sends, owners, lengths = _turns_of_cycles(topology, words, combine=False, streams=streams)
     blocks, name = blocks_for_all(owners, lengths), Collective.ALL_GATHER
     return sends.schedule("hamiltonian", topology, name, PortModel.ALL_PORT, None, blocks)
 
 
-def hamiltonian_reduce_scatter(topology: Topology, words: int, operator: str) -> Schedule:
+def hamiltonian_reduce_scatter(
+    topology: Topology, words: int, operator: str, *, streams: bool = True
+) -> Schedule:
     """Reduce-scatter by ``operator`` of ``words`` words for each node, as :func:`hamiltonian`."""
-    sends, owners, lengths = _turns_of_cycles(topology, words, combine=True)
+    sends, owners, lengths = _turns_of_cycles(topology, words, combine=True, streams=streams)
     blocks, name = _one_each(owners, lengths, operator), Collective.REDUCE_SCATTER
     return sends.schedule("hamiltonian", topology, name, PortModel.ALL_PORT, None, blocks)
 
 
 def _turns_of_cycles(
-    topology: Topology, words: int, *, combine: bool
+    topology: Topology, words: int, *, combine: bool, streams: bool
 ) -> tuple[SendList, list[int], Numbers]:
     """The turns of all cycles, and the owners and lengths of the pieces of blocks."""
     require_range("flits", words, 1)

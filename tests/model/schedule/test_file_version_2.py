@@ -20,7 +20,7 @@ from eyecast.model.schedule.table import NO_OWNER, Blocks
 
 
 def reduction() -> Schedule:
-    """Node 1 adds to node 0; another block goes as ever, and streams; two groups."""
+    """Node 1 adds to node 0; another block goes as ever, and streams; two groups; timed."""
     blocks = Blocks(np.array([NO_OWNER, 2]), ((0,), (1,)), [4, 2], ((0, 1), ()), ("add", None))
     sends = [Send(1, [1, 0], [0]), Send(2, [2, 1], [1])]
     return replace(
@@ -29,6 +29,7 @@ def reduction() -> Schedule:
         combine=np.array([True, False]),
         stream=np.array([False, True]),
         groups=((0, 1), (1, 2)),
+        timed=True,
     )
 
 
@@ -47,7 +48,7 @@ def refusal(file: dict[str, Any], path: Path) -> str:
 
 def test_the_file_is_as_the_format_says() -> None:
     file = file_of(reduction())
-    assert file["version"] == 2
+    assert (file["version"], file["timed"]) == (2, True)
     assert file["groups"] == [[0, 1], [1, 2]]
     assert file["blocks"] == [
         {"owner": None, "owed": [0], "words": 4, "contributors": [0, 1], "operator": "add"},
@@ -67,6 +68,7 @@ def test_there_and_back(tmp_path: Path) -> None:
     assert back.combine.tolist() == [True, False]
     assert back.stream.tolist() == [False, True]
     assert back.groups == ((0, 1), (1, 2))
+    assert back.timed
     assert back.blocks.contributors == ((0, 1), ())
     assert back.blocks.operator == ("add", None)
 
@@ -75,14 +77,14 @@ def test_what_needs_nothing_of_it_is_of_version_1() -> None:
     assert file_of(eye_broadcast(mesh((2, 2)), 0, 1))["version"] == 1
 
 
-@pytest.mark.parametrize("part", ["blocks", "groups", "combine", "stream"])
+@pytest.mark.parametrize("part", ["blocks", "groups", "timed", "combine", "stream"])
 def test_version_1_does_not_know_it(part: str, tmp_path: Path) -> None:
     more, file = file_of(reduction()), file_of(eye_broadcast(mesh((2, 2)), 0, 1))
     name = part
     if part == "blocks":
         file["blocks"], name = more["blocks"], "a block without an owner"
-    elif part == "groups":
-        file["groups"] = more["groups"]
+    elif part in ("groups", "timed"):
+        file[part] = more[part]
     else:
         file["sends"][0][part] = True
     line = f"version must be 2, as the file has {name}, not 1"

@@ -123,6 +123,12 @@ def test_what_comes_back_needs_no_other_half_of_memory() -> None:
     assert program.config.message_words == 32
 
 
+def test_a_long_line_is_a_spine_without_teeth() -> None:
+    schedule = made("all-reduce", "combs", line(400), 3)
+    schedule.check()
+    assert (schedule.steps, schedule.sends) == (1, 2 * 399)
+
+
 def test_what_else_is_combined_there_is_not_lost() -> None:
     """Node 1 sends its words, gets them back, and something else comes: more than one memory."""
     blocks = Blocks.reduced_to(((1,),), 2, "add")

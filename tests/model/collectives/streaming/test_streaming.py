@@ -11,7 +11,6 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.least import schedule_bound
 from eyecast.model.collectives.streaming.arborescences import packed_arborescences
 from eyecast.model.collectives.streaming.chain import chain_broadcast
-from eyecast.model.collectives.streaming.exchange import row_column_all_to_all
 from eyecast.model.collectives.streaming.greedy import greedy_all_gather
 from eyecast.model.collectives.streaming.rings import hamiltonian, stream_ring
 from eyecast.model.collectives.streaming.snakes import mesh_cycle, snake, torus_cycles
@@ -72,7 +71,6 @@ def test_cycles_beside_the_bound(made: Schedule, most: float) -> None:
         hamiltonian(mesh((4, 4)), 1),
         *(greedy_all_gather(net, 5) for net in (mesh((3, 3)), ring(5), hypercube(3))),
         greedy_all_gather(with_faults(mesh((3, 3)), [4]), 130),
-        *(row_column_all_to_all(mesh(sides), 2) for sides in ((4, 4), (3, 2))),
     ],
     ids=lambda made: f"{made.algorithm}-{made.topology.label}-{made.blocks.words.sum()}",
 )
@@ -158,10 +156,6 @@ def test_two_cycles_of_a_torus_share_no_link(sides: tuple[int, int]) -> None:
             lambda: hamiltonian(mesh((3, 3)), 4),
             "network for hamiltonian must be a ring, mesh, torus or hypercube without faults in "
             "which a cycle is known, not a 3x3 mesh",
-        ),
-        (
-            lambda: row_column_all_to_all(torus((4, 4)), 4),
-            "network for row-column must be a mesh of two axes without faults, not a 4x4 torus",
         ),
         (
             lambda: greedy_all_gather(with_faults(line(3), [1]), 4),

@@ -1,0 +1,1 @@
+"""Messages that go straight from their source to their target."""

@@ -1,0 +1,110 @@
+"""All-to-all by messages that go straight from each node to each other one, without steps.
+
+Every message takes a shortest route, so each link carries what it must and no more: on a mesh the
+links in the middle carry what crosses it, and nothing less will do. The messages are packed into
+time (:mod:`.packing`), each at most once through a port or link at a time; the order at each of
+them is the schedule's, which is timed (:mod:`~model.schedule.timetable`)::
+
+    link in the middle   |0->4 |1->5 |0->5 |3->4 |...      one message behind the other, no barrier
+
+With w words each a link in the middle of a k x k mesh is busy for k^3 / 4 (w + 1) cycles, one of
+each w + 1 for the header: on 8x8 for 640 cycles if w is 4, and 8,320 if it is 64. Steps in which no
+link is shared can be as few as k^3 / 4 (after D. S. Scott, "Efficient All-to-All Communication
+Patterns in Hypercube and Mesh Topologies", Proc. 6th Distributed Memory Computing Conference,
+1991); here they are some more, but overlap in time, and serve any network.
+
+Networks with a port for every link have no timed rows. There the messages are packed into steps as
+they are into cycles, and only links are shared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...base.errors import require_range
+from ...base.pieces import offsets_of, ranges
+from ...network.port_model import PortModel
+from ...network.route_layers import safe_routes
+from ...network.topology import Topology
+from ...schedule.collective import Collective
+from ...schedule.places import places_of
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
+from .packing import Numbers, Packets, pack, steps_of
+
+MOST_NODES = 512
+MOST_WORDS = 32
+"""Words of a message that is packed as it is: longer ones are packed as if they had so many."""
+ROW_CYCLES = 2
+"""Cycles in which a node reads a timed row, in networks whose addresses are not the largest."""
+MOST_TRIES = 24
+TRIED_FLITS = 500_000
+"""Flits that are packed in all tries together, about, but for the first try."""
+
+
+def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False) -> Schedule:
+    """All-to-all of ``words`` words from each working node to each other one, on any network.
+
+    With one port on a timetable; on all ports in steps. Raises :class:`.InvalidInput` for more than
+    512 working nodes, and where no path leads.
+    """
+    require_range("flits", words, 1)
+    working = topology.working_nodes
+    require_range("nodes for direct", len(working), 2, MOST_NODES)
+    source, target = (column.ravel() for column in np.meshgrid(working, working, indexing="ij"))
+    source, target = source[source != target], target[source != target]
+    made = _all_in_step_1(topology, words, source, target)
+    flits = 1 if all_port else 1 + min(words, MOST_WORDS)
+    if all_port:
+        first, number = made.path_offsets - np.arange(len(source) + 1), topology.neighbor.size
+        packets = Packets(first, made.links, number, flits, gap=0, hop_cycles=0)
+    else:
+        packets = Packets(*places_of(made), flits, ROW_CYCLES, hop_cycles=1)
+    begin = pack(packets, max(1, min(MOST_TRIES, TRIED_FLITS // (flits * len(source)))))
+    step = begin + 1 if all_port else steps_of(packets, begin)
+    ports = PortModel.ALL_PORT if all_port else PortModel.FULL_DUPLEX
+    return replace(_in_order(made, step, begin), port_model=ports, timed=not all_port)
+
+
+def _in_order(made: Schedule, step: Numbers, begin: Numbers) -> Schedule:
+    """The messages of ``made`` in their steps, in the order in which they begin."""
+    order = np.argsort(begin, kind="stable")
+    nodes, links = np.diff(made.path_offsets)[order], made.distances[order]
+    return replace(
+        made,
+        step=step[order].astype(np.int32),
+        source=made.source[order],
+        target=made.target[order],
+        path_offsets=offsets_of(nodes),
+        path_nodes=made.path_nodes[ranges(made.path_offsets[order], nodes)],
+        vcs=made.vcs[ranges(made.path_offsets[order] - order, links)],
+        block_ids=order.astype(np.int32),
+    )
+
+
+def _all_in_step_1(topology: Topology, words: int, source: Numbers, target: Numbers) -> Schedule:
+    """The schedule of a message from each ``source`` to its ``target``, not packed yet."""
+    path_offsets, path_nodes, vcs = safe_routes(topology, source, target)
+    messages = len(source)
+    return Schedule(
+        topology=topology,
+        collective=Collective.ALL_TO_ALL,
+        algorithm="direct",
+        port_model=PortModel.FULL_DUPLEX,
+        root=None,
+        blocks=Blocks(
+            source.astype(np.int32),
+            tuple((node,) for node in target.tolist()),
+            np.full(messages, words, np.int32),
+        ),
+        step=np.ones(messages, np.int32),
+        source=source.astype(np.int32),
+        target=target.astype(np.int32),
+        path_offsets=path_offsets,
+        path_nodes=path_nodes,
+        vcs=vcs,
+        block_offsets=np.arange(messages + 1),
+        block_ids=np.arange(messages, dtype=np.int32),
+    )

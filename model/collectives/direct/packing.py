@@ -1,0 +1,200 @@
+"""Packing of equal packets into time, so that no two want a port or link in the same cycle.
+
+A packet is a row of places (the port out of its source, its links, the port into its target); it is
+at the first from the cycle in which it begins, at each further one a cycle later, and at each for
+its F flits. (Where cycles stand for whole steps it is at all of them in the same one.) Cycle by
+cycle the packets that could begin are tried, those first whose places have the most left to carry,
+and that follow at once behind others::
+
+    link a     | A A A A A | B B B B B |     | C C C C C |      B follows A at once: no cycle lost
+    link b       | A A A A A | B B B B B |
+
+What is lost are gaps too short for a packet. Lots, a little of each, decide between packets that
+are nearly alike, and of several tries the shortest is kept.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...base.compiled import compiled
+from ...base.pieces import offsets_of
+
+Numbers = npt.NDArray[np.int64]
+
+LOAD_POWER = 12.0
+"""How much more a place counts that has more left to carry."""
+CLOSE = 2.0
+"""How much a place counts at which a packet leaves no gap to the one before, or behind."""
+LOTS = 0.2
+"""The part of a packet's count that is drawn."""
+LOOKED_AT = 8192
+"""Packets of all nodes together that are tried in a cycle, about."""
+ROOM = 2
+"""How many times as long as the busiest place takes the packing may be, at first."""
+
+
+class Packets(NamedTuple):
+    """Packets to be packed.
+
+    Packet i has the places ``places[first[i]:first[i + 1]]``, of ``number`` that there are, and
+    occupies each for ``flits`` cycles, the first one for ``gap`` cycles more. From one place to the
+    next it takes ``hop_cycles``.
+    """
+
+    first: Numbers
+    places: Numbers
+    number: int
+    flits: int
+    gap: int
+    hop_cycles: int
+
+
+def pack(packets: Packets, tries: int) -> Numbers:
+    """The cycle in which each packet begins, shape (packets,), from the best of ``tries``."""
+    way = np.diff(packets.first) * packets.hop_cycles
+    found = [_packed(packets, seed) for seed in range(tries)]
+    return min(found, key=lambda begin: int((begin + way).max(initial=0)))
+
+
+def steps_of(packets: Packets, begin: Numbers) -> Numbers:
+    """A step for each packet, from 1, that rises at each place in the order of ``begin``."""
+    step = np.zeros(len(begin), np.int64)
+    order = np.argsort(begin, kind="stable")
+    _number(order, packets.first, packets.places, np.zeros(packets.number, np.int64), step)
+    return step
+
+
+@compiled
+def _number(order: Numbers, first: Numbers, places: Numbers, last: Numbers, step: Numbers) -> None:
+    """Find ``step`` of one packet after the other; ``last`` is the last step of each place."""
+    for packet in order:
+        passed = places[first[packet] : first[packet + 1]]
+        step[packet] = 1 + last[passed].max()
+        last[passed] = step[packet]
+
+
+def _packed(packets: Packets, seed: int) -> Numbers:
+    """The cycles of one try."""
+    first, places, number, flits, gap, hop_cycles = packets
+    load = np.bincount(places, minlength=number) * flits
+    origin = places[first[:-1]]
+    starts, senders = np.unique(origin, return_counts=True)
+    load[starts] += senders * gap
+    draw = np.random.default_rng(seed)
+    waiting = np.lexsort((draw.random(len(origin)), origin))
+    look = max(8, LOOKED_AT // max(len(starts), 1))
+    longest = int(np.diff(first).max(initial=0)) * hop_cycles + flits + gap + 1
+    cycles = ROOM * int(load.max(initial=0)) + longest
+    while True:
+        begin = np.full(len(first) - 1, -1)
+        busy = np.zeros((number, cycles), np.bool_)
+        lots = draw.random(1 << 16)
+        left = senders.copy()
+        _fill(
+            first, places, flits, gap, hop_cycles, offsets_of(senders), waiting.copy(), left, look,
+            lots, load.astype(np.float64), busy, longest, begin,
+        )  # fmt: skip
+        if not left.any():
+            return begin
+        cycles *= 2
+
+
+@compiled
+def _value(
+    first: Numbers,
+    places: Numbers,
+    flits: int,
+    hop_cycles: int,
+    packet: int,
+    cycle: int,
+    weight: npt.NDArray[np.float64],
+    busy: npt.NDArray[np.bool_],
+) -> float:
+    """How much ``packet`` counts if it begins in ``cycle``; -1 where something is in its way.
+
+    Packets are of one length, so a place is free for one if it is in its first cycle and its last.
+    """
+    value, at = 0.0, cycle
+    for place in places[first[packet] : first[packet + 1]]:
+        if busy[place, at] or busy[place, at + flits - 1]:
+            return -1.0
+        share = weight[place]
+        if at and busy[place, at - 1]:
+            share *= CLOSE
+        if busy[place, at + flits]:
+            share *= CLOSE
+        value += share
+        at += hop_cycles
+    return value
+
+
+@compiled
+def _occupy(
+    places: Numbers,
+    flits: int,
+    gap: int,
+    hop_cycles: int,
+    cycle: int,
+    load: npt.NDArray[np.float64],
+    busy: npt.NDArray[np.bool_],
+) -> None:
+    """Let a packet with these ``places`` begin in ``cycle``."""
+    for hop, place in enumerate(places):
+        at, taken = cycle + hop * hop_cycles, flits + (gap if hop == 0 else 0)
+        busy[place, at : at + taken] = True
+        load[place] -= taken
+
+
+@compiled
+def _fill(
+    first: Numbers,
+    places: Numbers,
+    flits: int,
+    gap: int,
+    hop_cycles: int,
+    of_node: Numbers,
+    waiting: Numbers,
+    left: Numbers,
+    look: int,
+    lots: npt.NDArray[np.float64],
+    load: npt.NDArray[np.float64],
+    busy: npt.NDArray[np.bool_],
+    longest: int,
+    begin: Numbers,
+) -> None:
+    """Find ``begin`` of as many packets as there are cycles of ``busy`` for.
+
+    Node n has ``left[n]`` packets still to send, ``waiting`` from ``of_node[n]`` on, and ``load``
+    are the cycles that each place has still to be busy.
+    """
+    drawn = 0
+    ready, worth = np.empty(len(left) * look, np.int64), np.empty(len(left) * look)
+    for cycle in range(busy.shape[1] - longest):
+        weight = (load / max(load.max(), 1.0)) ** LOAD_POWER
+        found = 0
+        for node, here in enumerate(of_node[:-1]):
+            if left[node] == 0 or busy[places[first[waiting[here]]], cycle]:
+                continue
+            for turn in range(min(look, left[node])):
+                at = here + (cycle + turn) % left[node]
+                value = _value(first, places, flits, hop_cycles, waiting[at], cycle, weight, busy)
+                if value >= 0:
+                    drawn = (drawn + 1) % len(lots)
+                    ready[found], worth[found] = at, value * (1 - LOTS * lots[drawn])
+                    found += 1
+        for candidate in np.argsort(-worth[:found]):
+            at = ready[candidate]
+            packet = waiting[at]
+            if _value(first, places, flits, hop_cycles, packet, cycle, weight, busy) >= 0:
+                way = places[first[packet] : first[packet + 1]]
+                _occupy(way, flits, gap, hop_cycles, cycle, load, busy)
+                begin[packet] = cycle
+                node = np.searchsorted(of_node, at, side="right") - 1
+                left[node] -= 1
+                # A node sends one packet in a cycle, so its others are where they were.
+                last = of_node[node] + left[node]
+                waiting[at], waiting[last] = waiting[last], packet

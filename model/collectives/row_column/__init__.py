@@ -1,0 +1,1 @@
+"""All-to-all along rows and columns, both at once."""

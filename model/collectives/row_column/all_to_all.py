@@ -1,0 +1,66 @@
+"""All-to-all on a mesh or torus by rows and columns, both at once.
+
+A block goes along a row and then along a column, or first along a column and then along a row
+(:mod:`.messages`). So rows and columns carry as much at any time, and the links in the middle of
+each, which half of all blocks must cross, are all busy.
+
+On an 8x8 mesh the links in the middle need 32 steps, and 32 are found with all ports, with one port
+43 (:mod:`.steps`); on an 8x8 torus all links need 16. A step has 4 w words for blocks of w, and
+four packets of w in the second half, whose blocks came one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...base.errors import InvalidInput, require_range, with_article
+from ...network.port_model import PortModel
+from ...network.routes import dateline_vcs
+from ...network.topology import Topology
+from ...schedule.collective import Collective
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
+from ..halving.boxes import is_whole_grid
+from ..streaming.sends import SendList
+from .messages import messages_of, passage_of, way_of
+from .steps import packed_steps, walked_steps
+
+MOST_NODES = 256
+
+
+def row_column_all_to_all(topology: Topology, words: int, *, all_port: bool = False) -> Schedule:
+    """All-to-all of ``words`` words from each node to each other one, on a mesh or torus.
+
+    With one port, or on all ports. Raises :class:`.InvalidInput` for what is no mesh or torus of
+    two axes without faults, or too large.
+    """
+    require_range("flits", words, 1)
+    sides, wrapped = topology.dims, topology.wrapped
+    if not is_whole_grid(topology) or len(sides) != 2 or min(sides) < 2:
+        allowed = "a mesh or torus of two axes without faults"
+        raise InvalidInput.of("network for row-column", allowed, with_article(topology.label))
+    require_range("nodes for row-column", topology.nodes, 4, MOST_NODES)
+    messages = messages_of(sides[0], sides[1])
+    ways = [way_of(message, sides, wrapped) for message in messages]
+    passages = [passage_of(message, sides, wrapped) for message in messages]
+    steps = walked_steps(messages, passages) if all_port else packed_steps(messages, ways)
+    order = [pair for message in messages for pair in message.pairs if message.source == pair[0]]
+    number = {pair: block for block, pair in enumerate(order)}
+    node = {place: place[0] + sides[0] * place[1] for pair in order for place in pair}
+    sends = SendList()
+    for step, message, way in sorted(
+        zip(steps, messages, ways, strict=True), key=lambda each: each[0]
+    ):
+        sends.add(step, [node[place] for place in way], [number[pair] for pair in message.pairs])
+    blocks = Blocks(
+        np.array([node[source] for source, _ in order], np.int32),
+        tuple((node[target],) for _, target in order),
+        np.full(len(order), words, np.int32),
+    )
+    ports = PortModel.ALL_PORT if all_port else PortModel.FULL_DUPLEX
+    made = sends.schedule("row-column", topology, Collective.ALL_TO_ALL, ports, None, blocks)
+    if not wrapped:
+        return made
+    return replace(made, vcs=dateline_vcs(topology, made.path_offsets, made.path_nodes))

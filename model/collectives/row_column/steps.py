@@ -1,0 +1,128 @@
+"""Steps for messages along lines, so that no link, or no port either, is shared in one.
+
+With all ports links alone are shared, and a line in one direction is apart from all others. A step
+is filled walking along it: the longest message that begins where the last one has ended, or farther
+on, and so once along the line, or once round::
+
+    step 1    |0 -------> 3|3 ----> 5|5 -> 7|
+    step 2    |0 ----> 2|2 ----> 4|  |5 ------> 8
+
+On a line that takes as few steps as the busiest link has messages, as dealing intervals by where
+they begin does. Round a ring a walk begins where the longest message does, and the best of some is
+taken: round a ring of 8, up and down, no link is without a message in any step.
+
+With one port the messages are packed greedily, those first whose ports and links have the most left
+to carry; of some tries, by other lots, the one with the fewest steps is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from .messages import Message, Passage, Place
+
+WALKS = 12
+"""Walks round a ring that are tried."""
+TRIES = 2
+LOAD_POWER = 12
+"""How much more a port or link counts that has more left to carry."""
+
+
+def walked_steps(messages: Sequence[Message], passages: Sequence[Passage]) -> list[int]:
+    """The step of each message; those that wait for others are all behind those that do not."""
+    steps = [0] * len(messages)
+    before = 0
+    for second in (False, True):
+        lines: dict[object, list[int]] = {}
+        for number, (message, passage) in enumerate(zip(messages, passages, strict=True)):
+            if bool(message.after) == second:
+                lines.setdefault((passage.line, passage.way), []).append(number)
+        most = 0
+        for numbers in lines.values():
+            found = _line_steps([passages[number] for number in numbers])
+            most = max(most, *found)
+            for number, step in zip(numbers, found, strict=True):
+                steps[number] = before + step
+        before += most
+    return steps
+
+
+def _line_steps(passages: Sequence[Passage]) -> list[int]:
+    """The steps of messages of one line in one direction: the fewest of some walks round a ring."""
+    if not passages[0].wrapped:
+        return _walked(passages, None)
+    least = -(-sum(passage.hops for passage in passages) // passages[0].side)
+    best: list[int] = []
+    for seed in range(WALKS):
+        found = _walked(passages, np.random.default_rng(seed))
+        best = found if not best or max(found) < max(best) else best
+        if max(best) == least:
+            break
+    return best
+
+
+def _walked(passages: Sequence[Passage], draw: np.random.Generator | None) -> list[int]:
+    """The steps of a walk that begins at the end of a line; or where the longest message does.
+
+    ``draw`` is for rings alone, and decides between several such places.
+    """
+    side, way = passages[0].side, passages[0].way
+    here: list[list[int]] = [[] for _ in range(side)]
+    for number in sorted(range(len(passages)), key=lambda each: passages[each].hops):
+        # Down a ring is up the ring seen from behind.
+        begin = passages[number].begin
+        here[begin if draw is None else begin * way % side].append(number)
+    steps = [0] * len(passages)
+    step, start = 0, 0
+    while not all(steps):
+        step += 1
+        if draw is not None:
+            longest = np.array([passages[some[-1]].hops if some else 0 for some in here])
+            start = int(draw.choice(np.flatnonzero(longest == longest.max())))
+        at = 0
+        while at < side:
+            waiting = here[(start + at) % side]
+            fitting = [number for number in waiting if at + passages[number].hops <= side]
+            at += passages[fitting[-1]].hops if fitting else 1
+            if fitting:
+                waiting.remove(fitting[-1])
+                steps[fitting[-1]] = step
+    return steps
+
+
+def packed_steps(messages: Sequence[Message], ways: Sequence[Sequence[Place]]) -> list[int]:
+    """The step of each message, so that none shares a port or link; the fewest of some tries."""
+    tries = (_packed(messages, ways, np.random.default_rng(seed)) for seed in range(TRIES))
+    return min(tries, key=max)
+
+
+def _packed(
+    messages: Sequence[Message], ways: Sequence[Sequence[Place]], draw: np.random.Generator
+) -> list[int]:
+    """The steps of one try."""
+    numbers: dict[object, int] = {}
+    used = []
+    for way in ways:
+        keys: list[object] = [("out", way[0]), ("in", way[-1]), *pairwise(way)]
+        used.append(np.array([numbers.setdefault(key, len(numbers)) for key in keys]))
+    load = np.bincount(np.concatenate(used), minlength=len(numbers)).astype(float)
+    steps = [0] * len(messages)
+    left = list(range(len(messages)))
+    step = 0
+    while left:
+        step += 1
+        weight = load**LOAD_POWER
+        ready = [each for each in left if all(0 < steps[a] < step for a in messages[each].after)]
+        scores = [weight[used[each]].sum() * draw.uniform(0.5, 1) for each in ready]
+        busy = np.zeros(len(numbers), np.bool_)
+        for place in np.argsort(scores)[::-1].tolist():
+            each = ready[place]
+            if not busy[used[each]].any():
+                busy[used[each]] = True
+                load[used[each]] -= 1
+                steps[each] = step
+        left = [each for each in left if not steps[each]]
+    return steps

@@ -1,0 +1,41 @@
+"""Places that the sends of a schedule pass: ports and links, each free for one send at a time.
+
+::
+
+    send 0 -> 2 by 1     port out of 0,  link 0 -> 1,  link 1 -> 2,  port into 2
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .rules import IntArray
+from .table import SendTable
+
+
+class Places(NamedTuple):
+    """The places of all sends, in the order in which each passes them.
+
+    Send i has ``place[first[i]:first[i + 1]]``, two more than links, of ``number`` that there are.
+    Ports out of nodes are in the order of the nodes.
+    """
+
+    first: IntArray
+    place: IntArray
+    number: int
+
+
+def places_of(schedule: SendTable) -> Places:
+    """The places of the sends of a schedule whose nodes have one port out and one in."""
+    nodes = schedule.topology.nodes
+    outs = nodes * schedule.topology.ports
+    first = schedule.path_offsets + np.arange(schedule.sends + 1)
+    place = np.empty(first[-1], np.int64)
+    on_link = np.ones(place.size, np.bool_)
+    on_link[first[:-1]] = on_link[first[1:] - 1] = False
+    place[first[:-1]] = outs + schedule.source
+    place[first[1:] - 1] = outs + nodes + schedule.target
+    place[on_link] = schedule.links
+    return Places(first, place, outs + 2 * nodes)

@@ -1,0 +1,136 @@
+"""Timetables of timed schedules: the cycle in which each send begins, so that no flit ever waits.
+
+A schedule that is *timed* is not held together by steps. Its sends are taken in the order of the
+table, and each begins in the first cycle from which on its blocks are there and all its places are
+free when it passes them; it may pass one before a send that was taken earlier. What F flits take is
+known beforehand, if nothing is in their way (docs/router.md, sections 5 and 9)::
+
+    begin t        port out of the source     t  ...  t+F-1, and then the next row is read
+                   first link                    t+1  ...  t+F
+                   second link (R registers)          t+R+2  ...  t+R+F+1
+                   port into the target                       ...
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..base.loops import compiled_loop
+from ..base.pieces import offsets_of
+from .places import places_of
+from .rules import IntArray, broken
+from .table import SendTable
+
+READ_CYCLES = 2
+"""Cycles from the one in which a word leaves the network to that in which it can be sent on."""
+NEVER = -1
+"""The cycle of a block that has not come."""
+NO_CYCLES = np.iinfo(np.int64).max
+
+
+def begins(schedule: SendTable, lasting: IntArray, row_cycles: int, hop_cycles: int) -> IntArray:
+    """The cycle in which each send of ``schedule`` begins, shape (sends,).
+
+    ``lasting`` are the cycles that the packets of each send take to be injected, shape (sends,);
+    ``row_cycles`` those in which a row of the table is read, and ``hop_cycles`` those of a hop.
+    Raises :class:`.ScheduleError` for a send before the one that brings what it carries.
+    """
+    first, place, number = places_of(schedule)
+    uses = offsets_of(np.bincount(place, minlength=number))
+    start, end = np.full((2, uses[-1]), NO_CYCLES)
+    source, target, there = _holdings(schedule)
+    begin = np.full(schedule.sends, NEVER)
+    _place(
+        first, place, uses, np.zeros(number, np.int64), start, end,
+        schedule.block_offsets, source, target, there, lasting, row_cycles, hop_cycles, begin,
+    )  # fmt: skip
+    for send in np.flatnonzero(begin == NEVER)[:1].tolist():
+        raise broken(schedule, send, "timed, it stands before the send that brings its blocks")
+    return begin
+
+
+def ends(schedule: SendTable, begin: IntArray, lasting: IntArray, hop_cycles: int) -> IntArray:
+    """The cycle after that in which the last flit of each send has come, shape (sends,)."""
+    end: IntArray = begin + lasting + 1 + hop_cycles * schedule.distances
+    return end
+
+
+def _holdings(schedule: SendTable) -> tuple[IntArray, IntArray, IntArray]:
+    """The numbers of (node, block) at the source and at the target of all that sends carry.
+
+    And for each number the cycle from which the block is there: 0 for its owner.
+    """
+    send, count = schedule.block_sends, len(schedule.blocks)
+    ends = (schedule.source[send], schedule.target[send])
+    keys = [node.astype(np.int64) * count + schedule.block_ids for node in ends]
+    known, numbers = np.unique(np.concatenate(keys), return_inverse=True)
+    owned = schedule.blocks.owner[known % count] == known // count
+    return numbers[: len(send)], numbers[len(send) :], np.where(owned, 0, NEVER)
+
+
+@compiled_loop
+def _free_from(begin: int, used: int, start: IntArray, end: IntArray, cycle: int, busy: int) -> int:
+    """The first cycle from ``cycle`` on from which a place is free for ``busy`` cycles.
+
+    It is busy from ``start`` up to ``end`` of ``used`` numbers from ``begin`` on, which ascend.
+    """
+    at = begin + np.searchsorted(end[begin : begin + used], cycle, side="right")
+    while at < begin + used and start[at] < cycle + busy:
+        cycle = end[at]
+        at += 1
+    return cycle
+
+
+@compiled_loop
+def _occupy(begin: int, used: int, start: IntArray, end: IntArray, cycle: int, busy: int) -> None:
+    """Note that a place, as in :func:`_free_from`, is busy from ``cycle`` for ``busy`` cycles."""
+    at = begin + used
+    while at > begin and start[at - 1] > cycle:
+        start[at], end[at] = start[at - 1], end[at - 1]
+        at -= 1
+    start[at], end[at] = cycle, cycle + busy
+
+
+@compiled_loop
+def _place(
+    first: IntArray,
+    place: IntArray,
+    uses: IntArray,
+    used: IntArray,
+    start: IntArray,
+    end: IntArray,
+    first_block: IntArray,
+    source: IntArray,
+    target: IntArray,
+    there: IntArray,
+    lasting: IntArray,
+    row_cycles: int,
+    hop_cycles: int,
+    begin: IntArray,
+) -> None:
+    """Find ``begin`` of one send after the other, up to one whose blocks are not there.
+
+    Place p is busy from ``start`` up to ``end`` of the ``used[p]`` numbers from ``uses[p]`` on.
+    """
+    for send in range(len(begin)):
+        cycle = row_cycles
+        for block in range(first_block[send], first_block[send + 1]):
+            if there[source[block]] == NEVER:
+                return
+            cycle = max(cycle, there[source[block]])
+        hop, hops = 0, first[send + 1] - first[send]
+        while hop < hops:
+            at, delay = place[first[send] + hop], 1 + (hop - 1) * hop_cycles if hop else 0
+            busy = lasting[send] + (0 if hop else row_cycles)
+            later = _free_from(uses[at], used[at], start, end, cycle + delay, busy) - delay
+            # Behind what is in the way all places are tried again.
+            hop, cycle = hop + 1 if later == cycle else 0, later
+        for hop in range(hops):
+            at, delay = place[first[send] + hop], 1 + (hop - 1) * hop_cycles if hop else 0
+            busy = lasting[send] + (0 if hop else row_cycles)
+            _occupy(uses[at], used[at], start, end, cycle + delay, busy)
+            used[at] += 1
+        begin[send] = cycle
+        come = cycle + lasting[send] + (hops - 2) * hop_cycles + READ_CYCLES
+        for block in range(first_block[send], first_block[send + 1]):
+            there[target[block]] = max(there[target[block]], come)

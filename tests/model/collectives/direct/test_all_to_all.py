@@ -1,0 +1,113 @@
+"""Direct all-to-all: proved, carried out without a flit that waits, and near its bound."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.direct.all_to_all import direct_all_to_all
+from eyecast.model.collectives.direct.packing import Packets, pack, steps_of
+from eyecast.model.collectives.least import schedule_bound
+from eyecast.model.collectives.request import Request
+from eyecast.model.compare.best import choose_best
+from eyecast.model.compare.case import Case
+from eyecast.model.network.config import Timing
+from eyecast.model.network.faults import draw_faults, with_faults
+from eyecast.model.network.named_graphs import de_bruijn
+from eyecast.model.network.port_model import PortModel
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
+from eyecast.model.program.certified import compile_certified
+from eyecast.model.schedule.duration import expected_cycles
+
+FAULTY = with_faults(mesh((5, 4)), draw_faults(mesh((5, 4)), 3 / 20, seed=1))
+
+
+def cycles(topology: Topology, words: int, *, all_port: bool = False) -> int:
+    """The cycles of an all-to-all; all must have got all, and no flit waited."""
+    made = direct_all_to_all(topology, words, all_port=all_port)
+    assert (made.timed, made.port_model == PortModel.ALL_PORT) == (not all_port, all_port)
+    made.check()
+    case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=1)
+    assert case.predicted.finished
+    assert not case.predicted.stalled_flits.any()
+    got = case.payload.delivered(case.predicted.memory, topology)
+    assert got.sum() == len(topology.working_nodes)
+    assert case.predicted.cycles >= schedule_bound(made).value
+    return case.predicted.cycles
+
+
+@pytest.mark.parametrize(
+    ("side", "words", "most"), [(8, 4, 768), (8, 64, 10_240), (4, 4, 130), (4, 64, 1_281)]
+)
+def test_cycles_on_meshes(side: int, words: int, most: int) -> None:
+    assert cycles(mesh((side, side)), words) <= most
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [line(2), mesh((3, 2)), FAULTY, torus((4, 4)), torus((3, 3, 2)), hypercube(3), de_bruijn(2, 3)],
+    ids=lambda topology: topology.label,
+)
+def test_any_network(topology: Topology) -> None:
+    assert cycles(topology, 3) > 0
+    assert cycles(topology, 3, all_port=True) > 0
+
+
+def test_all_ports_are_near_the_bound() -> None:
+    assert cycles(torus((4, 4, 4)), 64, all_port=True) <= 1.3 * 32 * 64
+
+
+def test_what_is_expected_is_what_comes_where_a_header_is_one_flit() -> None:
+    made = direct_all_to_all(mesh((4, 4)), 5)
+    assert expected_cycles(made) == cycles(mesh((4, 4)), 5)
+
+
+def test_it_is_the_best_where_rows_may_be_timed() -> None:
+    request = Request(topology=mesh((4, 4)), words=4)
+    best = choose_best("all-to-all", request, lambda made: compile_certified(made, {}))
+    assert best.schedule.algorithm == "direct"
+    free = {"contention_free": True}
+    best = choose_best("all-to-all", request, lambda made: compile_certified(made, free))
+    assert best.schedule.algorithm != "direct"
+
+
+def test_no_place_is_taken_twice() -> None:
+    draw = np.random.default_rng(5)
+    sources, flits, gap = 12, 3, 2
+    rows = [
+        [source, *(sources + draw.permutation(20)[: draw.integers(1, 6)]), 40 + draw.integers(9)]
+        for source in np.sort(draw.integers(sources, size=150))
+    ]
+    first = np.cumsum([0, *map(len, rows)])
+    begin = pack(Packets(first, np.concatenate(rows), 49, flits, gap, hop_cycles=1), 2)
+    assert begin.min() == 0
+    taken: set[tuple[int, int]] = set()
+    for row, cycle in zip(rows, begin.tolist(), strict=True):
+        for hop, place in enumerate(row):
+            for at in range(cycle + hop, cycle + hop + flits + (gap if hop == 0 else 0)):
+                assert (place, at) not in taken
+                taken.add((place, at))
+
+
+def test_steps_rise_at_each_place_in_the_order_of_the_cycles() -> None:
+    packets = Packets(np.array([0, 2, 4, 6]), np.array([0, 2, 0, 3, 1, 3]), 4, 1, 0, 1)
+    assert steps_of(packets, np.array([5, 0, 1])).tolist() == [2, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("topology", "words", "line_of_error"),
+    [
+        (mesh((32, 32)), 1, "nodes for direct must be 2 to 512, not 1024"),
+        (mesh((2, 2)), 0, "flits must be at least 1, not 0"),
+        (
+            with_faults(line(3), [1]),
+            1,
+            "target of a route from node 2 must be a node that it can reach, not 0",
+        ),
+    ],
+)
+def test_what_is_refused(topology: Topology, words: int, line_of_error: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        direct_all_to_all(topology, words)
+    assert str(caught.value) == line_of_error

@@ -1,0 +1,159 @@
+"""Timetables: no flit waits, every word is there when it is sent on, and cycles are as reckoned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.schedules import Send, build
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.request import Request
+from eyecast.model.compare.case import Case
+from eyecast.model.network.config import NetworkConfig, Timing
+from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.program.certified import compile_certified
+from eyecast.model.program.compiler import Compiled
+from eyecast.model.schedule.rules import ScheduleError
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import Blocks
+from eyecast.model.schedule.timetable import begins, ends
+
+FOUR_WORDS, ROW = 5, 2
+"""Flits of a packet of four words, and cycles in which its row is read."""
+
+
+def on_timetable(made: Schedule) -> Schedule:
+    """The same sends, in the order of their steps, without the steps' ends."""
+    order = np.argsort(made.step, kind="stable")
+    assert (order == np.arange(made.sends)).all()
+    return replace(made, timed=True)
+
+
+def begin(*sends: Send) -> list[int]:
+    """When each of some sends of four words begins."""
+    schedule = build((4, 1), list(sends), port_model="full-duplex")
+    lasting = np.full(len(sends), FOUR_WORDS)
+    return begins(schedule, lasting, ROW, hop_cycles=1).tolist()
+
+
+# ---- By hand: docs/router.md, section 5 ------------------------------------------------------
+
+
+def test_a_block_is_sent_on_two_cycles_after_its_last_word() -> None:
+    # The header is injected in cycle 2, leaves node 1 by port 0 in 5, and the last word in 9.
+    assert begin(Send(1, [0, 1, 2]), Send(2, [2, 3])) == [2, 11]
+
+
+def test_a_node_reads_its_next_row_between_two_packets() -> None:
+    assert begin(Send(1, [0, 1]), Send(2, [0, 1, 2])) == [2, 2 + FOUR_WORDS + ROW]
+
+
+def test_a_link_is_passed_one_after_the_other() -> None:
+    # The first leaves node 2 by the link in the cycles 5 to 9, so the second does from 10 on. The
+    # third, of one flit, stands last in the table and passes before both.
+    sends = [Send(1, [0, 1, 2, 3], [0]), Send(2, [1, 2, 3], [1]), Send(3, [2, 3], [2])]
+    blocks = Blocks(np.arange(3), (None,) * 3, np.ones(3))
+    made = build((4, 1), sends, blocks, "custom", "full-duplex")
+    assert begins(made, np.array([5, 5, 1]), ROW, hop_cycles=1).tolist() == [2, 8, 2]
+
+
+def test_a_register_on_each_link_is_a_cycle_more() -> None:
+    schedule = build((4, 1), [Send(1, [0, 1, 2]), Send(2, [2, 3])])
+    lasting = np.full(2, FOUR_WORDS)
+    begin = begins(schedule, lasting, ROW, hop_cycles=2)
+    assert begin.tolist() == [2, 13]
+    assert ends(schedule, begin, lasting, 2).tolist() == [12, 21]
+
+
+def test_the_table_must_have_what_is_brought_before_what_takes_it_on() -> None:
+    with pytest.raises(ScheduleError) as caught:
+        begin(Send(2, [1, 2]), Send(1, [0, 1]))
+    assert str(caught.value) == (
+        "send 0 (step 2, 1 -> 2): timed, it stands before the send that brings its blocks"
+    )
+
+
+def test_rows_stand_in_the_order_in_which_they_begin() -> None:
+    # Node 1 passes on what comes from node 0, and meanwhile sends its own, which the table has
+    # behind that.
+    sends = [Send(1, [0, 1], [0]), Send(2, [1, 2], [0]), Send(3, [1, 2, 3], [1])]
+    blocks = Blocks(np.array([0, 1]), ((1, 2), (3,)), np.full(2, 4))
+    made = replace(build((4, 1), sends, blocks, "custom", "full-duplex"), root=None, timed=True)
+    made.check()
+    case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=4)
+    assert case.program.start.tolist() == [2, 2, 10]
+    assert case.program.length.tolist() == [4, 4, 4]
+    # The header leaves node 1 by the link in cycle 11, and the tail comes to node 2 in 16.
+    assert case.predicted.cycles == 17
+    assert case.payload.delivered(case.predicted.memory, made.topology).sum() == 3
+
+
+# ---- On the cycle model ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("topology", "collective", "name", "parameters"),
+    [
+        (mesh((4, 4)), "broadcast", "eye", {}),
+        (mesh((4, 3)), "all-to-all", "ring", {}),
+        (mesh((4, 3)), "all-gather", "ring", {"link_registers": 1, "depth": 4}),
+        (torus((4, 4)), "all-to-all", "recursive-doubling", {"vcs": 2}),
+        (torus((4, 2)), "scatter", "ring", {"flit_width": 16}),
+        (hypercube(4), "all-to-all", "sbt", {}),
+        (mesh((5, 4)), "broadcast", "tree", {"link_registers": 2, "depth": 6}),
+    ],
+)
+def test_any_schedule_is_carried_out_as_reckoned(
+    topology: Topology, collective: str, name: str, parameters: dict[str, Any]
+) -> None:
+    source = 1 if collective in ("broadcast", "scatter") else None
+    request = Request(topology=topology, words=3, source=source)
+    made = find_algorithm(collective, name).generate(request)
+    timed = on_timetable(made)
+    timed.check()
+    one = compile_certified(timed, parameters)
+    cases = [Case.of(one, timing=timing, seed=3) for timing in Timing]
+    for case in cases:
+        assert case.predicted.finished
+        assert not case.predicted.stalled_flits.any()
+        got = case.payload.delivered(case.predicted.memory, topology)
+        assert got.sum() == len(topology.working_nodes)
+        program = case.program
+        last = program.start + program.header_flits + program.length
+        last += 1 + program.row_hops * (1 + program.config.link_registers)
+        assert case.predicted.cycles == last.max()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({}, "network must be one with timed rows, for a timed schedule, not without"),
+        (
+            {"timed_rows": True, "link_registers": 1},
+            "depth must be at least 4 for a timed schedule, not 2",
+        ),
+    ],
+)
+def test_networks_without_timed_rows_are_refused(parameters: dict[str, Any], words: str) -> None:
+    request = Request(topology=mesh((2, 2)), words=1, source=0)
+    made = on_timetable(find_algorithm("broadcast", "eye").generate(request))
+    with pytest.raises(InvalidInput) as caught:
+        Compiled.of(made, NetworkConfig(topology=made.topology, **parameters))
+    assert str(caught.value) == words
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"contention_free": True}, {"streams": True}, {"programs": 1}]
+)
+def test_networks_that_have_no_timed_rows_are_refused(parameters: dict[str, Any]) -> None:
+    request = Request(topology=mesh((2, 2)), words=1, source=0)
+    made = on_timetable(find_algorithm("broadcast", "eye").generate(request))
+    (name,) = parameters
+    with pytest.raises(InvalidInput) as caught:
+        compile_certified(made, parameters)
+    allowed = "must be left out with eye, whose rows are timed, not given"
+    assert str(caught.value) == f"{name.replace('_', ' ')} {allowed}"
