@@ -85,6 +85,16 @@ PARTS: dict[str, tuple[Callable[..., Component], NetworkConfig]] = {
     "interface, operator add": (NetworkInterface, replace(MESH, operators="add")),
     "interface, streams": (NetworkInterface, replace(MESH, streams=True)),
     "interface, add and streams": (NetworkInterface, replace(MESH, operators="add", streams=True)),
+    "interface, 2 VCs": (NetworkInterface, replace(MESH, vcs=2)),
+    "interface, 2 VCs, operator add": (NetworkInterface, replace(MESH, vcs=2, operators="add")),
+    "interface, contention-free, operator add": (
+        NetworkInterface,
+        replace(CONTENTION_FREE, operators="add"),
+    ),
+    "interface, contention-free, streams": (
+        NetworkInterface,
+        replace(CONTENTION_FREE, streams=True),
+    ),
     "router, contention-free, streams": (DirectRouter, replace(CONTENTION_FREE, streams=True)),
     "bridge, AXI4-Lite": (_bridge(Axi4Lite), ENGINE),
     "bridge, Wishbone": (_bridge(Wishbone), ENGINE),

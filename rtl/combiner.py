@@ -8,14 +8,51 @@
                                         └──── kept, if hit ◄─────┘
 """
 
+from typing import Any
+
 from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Member, Out, Signature
 
 from ..model.network.config import NetworkConfig, bits_for
 from .memory_ports import WordRead, WordWrite
-from .operators import combined
+from .operators import NEUTRAL_AT_ZERO, combined
 from .technology import PLAIN, Technology
+
+
+def may_hit(config: NetworkConfig) -> bool:
+    """Tell whether a word may come whose place is written in the same cycle.
+
+    With one VC a head flit comes between two packets, and a packet's words go to places that follow
+    each other.
+    """
+    alone = config.vcs == config.lanes == 1 and not config.operator_latency
+    return not alone or config.programs > 0 or config.address_bits == 1
+
+
+def reads_ahead(config: NetworkConfig, technology: Technology) -> bool:
+    """Tell whether the word that is there is read when the flit before the one that comes does.
+
+    Its place is known then where all flits are of one VC.
+    """
+    return bool(config.operators) and technology.look_ahead and not may_hit(config)
+
+
+class PlaceAhead(Signature):
+    """The place of the word that is there for the next one; the directions are the receiver's.
+
+    Members
+    -------
+    enable : Out(1)
+        A flit comes out in this cycle.
+    source : Out(address_bits)
+        As for :class:`ArrivingWord`, of the flit that comes out next, if that is of this packet.
+        Valid while ``enable`` is 1.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__({"enable": Out(1), "source": Out(config.address_bits)})
 
 
 class ArrivingWord(Signature):
@@ -34,10 +71,15 @@ class ArrivingWord(Signature):
         network's list. Valid while ``enable`` is 1.
     source : Out(address_bits)
         The place of the word that it is combined with. Valid while ``enable`` is 1.
+    ahead : Out(PlaceAhead)
+        Only with ``ahead``, in the place of ``source``: that of the next one.
 
     """
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, *, ahead: bool = False) -> None:
+        source = (
+            {"ahead": Out(PlaceAhead(config))} if ahead else {"source": Out(config.address_bits)}
+        )
         super().__init__(
             {
                 "leaves": Out(1),
@@ -45,7 +87,7 @@ class ArrivingWord(Signature):
                 "address": Out(config.address_bits),
                 "word": Out(config.flit_width),
                 "operator": Out(bits_for(len(config.operators))),
-                "source": Out(config.address_bits),
+                **source,
             }
         )
 
@@ -78,7 +120,8 @@ class Combiner(Component):
         What comes out of the network in this cycle at each lane.
     reads : array of WordRead, Out
         The words that are there, of the message memory; what a read gives of a word that is written
-        in the same cycle does not matter.
+        in the same cycle does not matter. Where it :func:`reads_ahead`, for the words that come
+        next.
     writes : array of WordWrite, Out
         Into the message memory, 1 + D cycles later, D being the greatest latency. Of lanes that
         write to one place in the same cycle, only the highest one's is done.
@@ -103,11 +146,13 @@ class Combiner(Component):
     def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
         self._config = config
         self._technology = technology
+        self._reads_ahead = ahead = reads_ahead(config, technology)
         bits, width, lanes = config.address_bits, config.flit_width, config.lanes
+        read = WordRead(bits, width, parity=config.parity, enabled=ahead)
         super().__init__(
             {
-                "words": In(ArrivingWord(config)).array(lanes),
-                "reads": Out(WordRead(bits, width, parity=config.parity)).array(lanes),
+                "words": In(ArrivingWord(config, ahead=ahead)).array(lanes),
+                "reads": Out(read).array(lanes),
                 "writes": Out(WordWrite(bits, width)).array(lanes),
                 **({} if config.programs else {"host_word": In(width)}),
                 "stores": Out(lanes),
@@ -128,11 +173,12 @@ class Combiner(Component):
         """A pipeline for each lane; those of lower lanes hand their results to higher ones."""
         m = Module()
         results: list[Value] = []
-        for lane, (word, read, write) in enumerate(
-            zip(self.words, self.reads, self.writes, strict=True)
-        ):
-            m.d.comb += read.address.eq(word.source)
-            there = self._elaborate_there(m, lane, results)
+        for lane, (word, write) in enumerate(zip(self.words, self.writes, strict=True)):
+            m.d.comb += self.combines[lane].eq(word.enable & word.operator.any())
+            if self._reads_ahead:
+                there = self._elaborate_there_ahead(m)
+            else:
+                there = self._elaborate_there(m, lane, results)
             came = self._registered(m, word)
             results.append(self._result(m, lane, there, came))
             stages = self._stages(m, came)
@@ -167,17 +213,6 @@ class Combiner(Component):
             stages.append(later)
         return stages
 
-    @property
-    def _may_hit(self) -> bool:
-        """Tell whether a word may come whose place is written in the same cycle.
-
-        With one VC a head flit comes between two packets, and a packet's words go to places that
-        follow each other.
-        """
-        config = self._config
-        alone = config.vcs == config.lanes == 1 and not config.operator_latency
-        return not alone or config.programs > 0 or config.address_bits == 1
-
     def _elaborate_there(self, m: Module, lane: int, lower: list[Value]) -> Value:
         """The word that is there for the one that came in the last cycle.
 
@@ -185,9 +220,10 @@ class Combiner(Component):
         written while the memory was read, and what the memory gave.
         """
         word, there = self.words[lane], self.reads[lane].word
+        m.d.comb += self.reads[lane].address.eq(word.source)
         hits: list[Value] = []
-        if self._may_hit:
-            hits = [store.enable & (store.address == word.source) for store in self.stored]
+        if may_hit(self._config):
+            hits = [self._hits(store, word.source) for store in self.stored]
             kept = Signal(self._config.flit_width, name=f"kept_{lane}", reset_less=True)
             for store, hit in zip(self.stored, hits, strict=True):
                 with m.If(hit):
@@ -198,15 +234,47 @@ class Combiner(Component):
             for below, result in enumerate(lower):
                 other = self.words[below]
                 was_hit = Signal(name=f"hits_{below}_of_{lane}")
-                hits.append(other.enable & (other.address == word.source))
+                hits.append(self._hits(other, word.source))
                 m.d.sync += was_hit.eq(hits[-1])
                 there = Mux(was_hit, result, there)
-        m.d.comb += self.combines[lane].eq(word.enable & word.operator.any())
         if self._config.parity:
             looks = Signal(name=f"looks_{lane}")
             m.d.sync += looks.eq(self.combines[lane] & ~Cat(hits).any())
             m.d.comb += self.damaged[lane].eq(looks & self.reads[lane].damaged)
         return there
+
+    def _hits(self, written: Any, place: Value) -> Value:
+        """Tell whether a word is written, or to be written, to that place."""
+        return written.enable & (written.address == place)
+
+    def _elaborate_there_ahead(self, m: Module) -> Value:
+        """The same, read when the flit before came; 0 for a word that is not combined.
+
+        ::
+
+            flit before       word         cycle behind
+            place ──► memory ──► register ──► operator ──► memory
+            hit? ──► kept ─────► kept longer ──┘
+
+        A hit is a word that is written while the memory is read. One that is written later, before
+        this word, came with the flit before: it is of the same packet, and for another place.
+        """
+        word, read, stored = self.words[0], self.reads[0], self.stored[0]
+        there, kept, kept_longer = (
+            Signal(self._config.flit_width, name=name, reset_less=True)
+            for name in ("read_ahead", "kept", "kept_longer")
+        )
+        hit, was_hit, combines = Signal(name="hit"), Signal(name="was_hit"), word.operator.any()
+        m.d.comb += [read.address.eq(word.ahead.source), read.enable.eq(word.ahead.enable)]
+        with m.If(word.ahead.enable):
+            m.d.sync += [hit.eq(self._hits(stored, word.ahead.source)), kept.eq(stored.word)]
+        m.d.sync += [
+            there.eq(Mux(combines, read.word, 0)),
+            kept_longer.eq(kept),
+            was_hit.eq(hit & combines),
+        ]
+        # So that the word that the host writes in reset may take the way of one that comes.
+        return Mux(ResetSignal(), 0, Mux(was_hit, kept_longer, there))
 
     def _result(self, m: Module, lane: int, there: Value, came: data.View) -> Value:
         """Writes, 1 + D cycles after the word came; in reset, of lane 0, the host's."""
@@ -231,13 +299,23 @@ class Combiner(Component):
         for place, each in enumerate(config.operators):
             result = combined(m, f"own_{place}_{lane}", each, there_now, coming)
             results.append(self._later(m, result, latency - each.latency))
+        replaced = self._replaced(results, replacing)
         with m.Switch(operator):
             for place, result in enumerate(results):
-                with m.Case(place + 1):
-                    m.d.comb += written.eq(result)
+                if result is not replaced:
+                    with m.Case(place + 1):
+                        m.d.comb += written.eq(result)
             with m.Default():
-                m.d.comb += written.eq(replacing)
+                m.d.comb += written.eq(replaced)
         return written
+
+    def _replaced(self, results: list[Value], replacing: Signal) -> Value:
+        """The word that comes: where 0 is there for it, some operators give it."""
+        if self._reads_ahead:
+            for operator, result in zip(self._config.operators, results, strict=True):
+                if operator.built_in and operator.name in NEUTRAL_AT_ZERO:
+                    return result
+        return replacing
 
     def _kept(self, m: Module, value: Signal) -> Signal:
         """The same, which is an input of the gates behind it whatever it is made of."""

@@ -221,9 +221,8 @@ class NetworkInterface(Component):
             self.finished.eq(steps.finished),
         ]
         if self._config.streams:
-            come = [lane.come for lane in lanes]
-            for lane in lanes:
-                m.d.comb += [each.eq(it) for each, it in zip(lane.comes, come, strict=True)]
+            for number, lane in enumerate(lanes):
+                connect(m, lane.come, *(each.comes[number] for each in lanes))
 
     def _elaborate_flags(self, m: Module, flags, steps, lanes: Sequence[Lane]) -> None:
         """Set at the end of the cycle in which the cause is seen, and kept until reset."""

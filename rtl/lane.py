@@ -24,7 +24,7 @@ from .sender import Sender
 from .steps import ArrivalRecord, Progress, StepClock
 from .table import ProgramPlace, Table
 from .technology import PLAIN, Technology
-from .word_count import WordCount
+from .word_count import ComingWords, WordCount
 
 LANE_FLAGS = (
     Flag.CREDIT_OVERFLOW,
@@ -64,9 +64,9 @@ class Lane(Component):
         The message memory, but in reset. In a network with operators an :class:`.ArrivingWord`.
     next_words : array of NextWord, Out
         Only where operators are slow: as for :class:`.Receiver`.
-    come : Out(length_bits)
+    come : Out(ComingWords)
         Only in a network with streams: as for :class:`.WordCount`.
-    comes : array of In(length_bits)
+    comes : array of ComingWords, In
         Only there: ``come`` of each lane.
     clock : In(StepClock)
         The node's step, in every cycle.
@@ -112,7 +112,7 @@ class Lane(Component):
                 "message_read": Out(
                     WordRead(config.address_bits, config.flit_width, parity=config.parity)
                 ),
-                "message_write": Out(message_signature(config)),
+                "message_write": Out(message_signature(config, technology)),
                 **self._further_members(),
                 "clock": In(StepClock(config)),
                 "now": In(CYCLE_BITS),
@@ -134,8 +134,8 @@ class Lane(Component):
         if config.operator_latency:
             members["next_words"] = Out(NextWord(config)).array(config.vcs)
         if config.streams:
-            members["come"] = Out(config.length_bits)
-            members["comes"] = In(config.length_bits).array(config.lanes)
+            members["come"] = Out(ComingWords(config))
+            members["comes"] = In(ComingWords(config)).array(config.lanes)
         return members
 
     def _loading(self) -> dict[str, Member]:
@@ -156,7 +156,7 @@ class Lane(Component):
         m.submodules.sender = sender = Sender(
             self._config, ports=self._ports, technology=technology
         )
-        m.submodules.receiver = receiver = Receiver(self._config)
+        m.submodules.receiver = receiver = Receiver(self._config, technology=technology)
         m.submodules.record = record = ArrivalRecord(self._config, technology=technology)
         outside = flipped(self)
         connect(m, outside.table, table.write)
@@ -198,12 +198,14 @@ class Lane(Component):
     def _elaborate_count(self, m: Module, sender: Sender, receiver: Receiver) -> None:
         """The words that have come, which senders wait for."""
         m.submodules.count = count = WordCount(self._config)
-        connect(m, flipped(self).clock, count.clock)
+        outside = flipped(self)
+        connect(m, outside.clock, count.clock)
+        connect(m, count.come, outside.come)
+        for come, of_sender in zip(self.comes, sender.come, strict=True):
+            connect(m, flipped(come), of_sender)
         m.d.comb += [
             count.written.eq(receiver.written),
             count.step.eq(receiver.arrival.step),
-            self.come.eq(count.come),
-            *(each.eq(come) for each, come in zip(sender.come, self.comes, strict=True)),
         ]
 
     def _expected(self, m: Module, table: Table, sender: Sender, receiver: Receiver) -> Value:

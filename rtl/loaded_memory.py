@@ -60,6 +60,8 @@ def add_loaded_memory(
     for read in reads_to_combine:
         read_port = message.read_port()
         m.d.comb += [read_port.addr.eq(read.address), read.word.eq(read_port.data)]
+        if "enable" in read.signature.members:
+            m.d.comb += read_port.en.eq(read.enable)
     if not technology.look_ahead:
         return host_read.data
     # The host of a board looks at it many cycles later.

@@ -19,12 +19,18 @@ class WordRead(Signature):
         The word at the ``address`` of the last cycle. Valid in every cycle but the first.
     damaged : In(1)
         Only with ``parity``: that word is not the one that was written.
+    enable : Out(1)
+        Only with ``enabled``: in a cycle in which it is 0 nothing is read, and ``word`` stays.
 
     """
 
-    def __init__(self, address_bits: int, width: int, *, parity: bool = False) -> None:
-        damaged = {"damaged": In(1)} if parity else {}
-        super().__init__({"address": Out(address_bits), "word": In(width), **damaged})
+    def __init__(
+        self, address_bits: int, width: int, *, parity: bool = False, enabled: bool = False
+    ) -> None:
+        further = {"damaged": In(1)} if parity else {}
+        if enabled:
+            further["enable"] = Out(1)
+        super().__init__({"address": Out(address_bits), "word": In(width), **further})
 
 
 class WordWrite(Signature):

@@ -27,6 +27,10 @@ BUILT_IN: dict[str, Combine] = {
 """What each makes of the word that is there and the one that comes, in the same cycle."""
 
 
+NEUTRAL_AT_ZERO = frozenset({"add", "max", "or", "xor"})
+"""Those that give the word that comes where 0 is there."""
+
+
 class OperatorPorts(Signature):
     """Two words in, one word out; the directions are the operator's.
 

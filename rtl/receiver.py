@@ -5,11 +5,12 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Member, Out, Signature
 
 from ..model.network.config import NetworkConfig
-from .combiner import ArrivingWord, NextWord
+from .combiner import ArrivingWord, NextWord, reads_ahead
 from .host_port import Causes, Flag
 from .link import Ejection, delivery_layout
 from .memory_ports import WordWrite
-from .window import fixed_bits, next_place
+from .technology import PLAIN, Technology
+from .window import fixed_bits, is_in_window, next_place
 
 
 class PacketArrival(Signature):
@@ -57,12 +58,13 @@ class Receiver(Component):
 
     """
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
         self._config = config
+        self._reads_ahead = reads_ahead(config, technology)
         super().__init__(
             {
                 "ejection": In(Ejection(config)),
-                "message": Out(message_signature(config)),
+                "message": Out(message_signature(config, technology)),
                 **self._members_of_waiting(),
                 "arrival": Out(PacketArrival(config)),
                 **({"written": Out(1)} if config.streams else {}),
@@ -108,6 +110,8 @@ class Receiver(Component):
         if config.streams:
             m.d.comb += self.written.eq(self._when_written(m, self.message.enable))
         next_address = self._next_address(address, fits, further)
+        if self._reads_ahead:
+            self._elaborate_place_ahead(m, delivery, next_address, further["operator"])
         for vc in range(config.vcs):
             kept_address, kept_step = Signal.like(address), Signal.like(step)
             with m.If(self.ejection.valid[vc]):
@@ -166,13 +170,27 @@ class Receiver(Component):
         if "fixed" not in fields:
             return address + fits
         # The words of a window that are beyond the memory are in the middle of it.
-        return next_place(address, fields["fixed"], fits | fields["fixed"].any())
+        return next_place(address, fields["fixed"], fits | is_in_window(fields["fixed"]))
 
     def _elaborate_operator(self, m: Module, address: Value, operator: Value) -> Value:
         """With what the word is combined, and how. Gives whether that is possible."""
         source = self._source(address, operator)
-        m.d.comb += [self.message.operator.eq((operator + 1) >> 1), self.message.source.eq(source)]
+        m.d.comb += self.message.operator.eq((operator + 1) >> 1)
+        if not self._reads_ahead:
+            m.d.comb += self.message.source.eq(source)
         return self._is_sound(source, operator)
+
+    def _elaborate_place_ahead(
+        self, m: Module, delivery: data.View, next_address: Value, operator: Value
+    ) -> None:
+        """Show the place that the next payload flit of this packet reads: :class:`.PlaceAhead`."""
+        first = self._source(delivery.address, delivery.operator)
+        m.d.comb += [
+            self.message.ahead.enable.eq(self.ejection.valid.any()),
+            self.message.ahead.source.eq(
+                Mux(self.ejection.flit.head, first, self._source(next_address, operator))
+            ),
+        ]
 
     def _source(self, address: Value, operator: Value) -> Value:
         """The place of the word that is there: the other half's, where they combine across."""
@@ -197,8 +215,8 @@ class Receiver(Component):
         ]
 
 
-def message_signature(config: NetworkConfig) -> Signature:
+def message_signature(config: NetworkConfig, technology: Technology) -> Signature:
     """Signature of the way to the message memory or, with operators, to the combiner."""
     if config.operators:
-        return ArrivingWord(config)
+        return ArrivingWord(config, ahead=reads_ahead(config, technology))
     return WordWrite(config.address_bits, config.flit_width)

@@ -3,25 +3,32 @@
 Used by :class:`.Sender`, which keeps them while the row is under way.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from amaranth.hdl import Mux, Value
+from amaranth.hdl import Array, C, Cat, Module, Shape, Signal, Value
 
 from ..model.network.config import NetworkConfig
 from .window import fixed_bits, is_above
+from .word_count import count_shape
 
 
-def row_of_streams(config: NetworkConfig) -> dict[str, int]:
-    """Widths of what is kept beside the other fields.
+def row_of_streams(config: NetworkConfig) -> dict[str, int | Shape]:
+    """Shapes of what is kept beside the other fields.
 
-    ``stream`` is that of the row; ``ahead`` the number of words that must have come, but for one,
-    before the next word is there, below 0 where it is one of ``lead`` (two's complement);
-    ``no_stream``: there is no such stream or window; ``fixed``: as for :func:`.next_place`.
+    ``stream`` is that of the row; ``ahead`` the number of words that have left, less one and those
+    of ``lead``; ``leads``: there are such; ``no_stream``: there is no such
+    stream or window; ``fixed``: as for :func:`.next_place`.
     """
     widths = dict(config.table.fields)
     fixed = {"fixed": config.length_bits} if config.window_bits else {}
-    return {"stream": widths["stream"], "ahead": widths["lead"] + 1, "no_stream": 1, **fixed}
+    return {
+        "stream": widths["stream"],
+        "ahead": count_shape(config),
+        "leads": 1,
+        "no_stream": 1,
+        **fixed,
+    }
 
 
 def loads_of_streams(
@@ -29,12 +36,16 @@ def loads_of_streams(
 ) -> dict[str, list[Any]]:
     """Registers of each field as it is read; ``words`` says in which control word that is.
 
-    They come behind ``source_address`` and ``length``, which are in ``row`` if not in that word.
+    They come behind ``source_address`` and ``length``, which are in ``row`` if not in that word,
+    and tell whether the row is too long.
     """
     unknown = is_above(fields["stream"], config.lanes)
     loads = {
         "stream": [row.stream.eq(fields["stream"]), row.no_stream.eq(unknown)],
-        "lead": [row.ahead.eq(-fields["lead"])],
+        "lead": [
+            row.ahead.eq(~Cat(fields["lead"], C(0)).as_signed()),
+            row.leads.eq(fields["lead"].any()),
+        ],
     }
     if not config.window_bits:
         return loads
@@ -58,7 +69,38 @@ def _is_too_long(
         return fields[name] if words[name] == words["window"] else kept
 
     source, length = known("source_address", row.place), known("length", row.left)
-    window = fields["window"]
+    window, most = fields["window"], config.message_words
+    # A window of 2^w words has room for what has room behind the last word but 2^w of the memory.
+    windows = range(1, config.most_window + 1)
+    first = Array([source, *(most - (1 << number) for number in windows)])[window]
     last = (source | ~fixed_bits(window, config.address_bits))[: config.address_bits]
-    beyond = (length > (1 << window)) | (last >= config.message_words)
-    return Mux(window.any(), beyond, source + length > config.message_words)
+    beyond = window.any() & is_above(last, most - 1)
+    return beyond | (first + length > most)
+
+
+def add_coming(
+    m: Module, row: Any, comes: Sequence[Any], in_payload: Value, word_leaves: Value
+) -> Value:
+    """Add a register of whether the word to be injected has come, of each lane's ``comes``.
+
+    A row that does not stream has all its words. Valid while it is ``in_payload``;
+    ``word_leaves``: in this cycle one is injected.
+    """
+    there, further = Signal(name="there"), Signal(name="further")
+    last, before, some = (_of_stream(row, comes, name) for name in ("last", "before", "some"))
+    with m.If(word_leaves):
+        # Another one is there but where it was the only one, which is known without adding.
+        m.d.comb += further.eq(row.ahead != before)
+        m.d.sync += row.ahead.eq(row.ahead + 1)
+    with m.Elif(in_payload):
+        m.d.comb += further.eq(there)
+    with m.Else():
+        m.d.comb += further.eq(row.leads | some)
+    m.d.sync += there.eq(~row.stream.any() | last | further)
+    return there
+
+
+def _of_stream(row: Any, comes: Sequence[Any], name: str) -> Value:
+    """A member of :class:`.ComingWords` of the lane whose words the row sends on."""
+    each = [getattr(come, name) for come in comes]
+    return each[0] if len(each) == 1 else Array([C(0), *each])[row.stream]

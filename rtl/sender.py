@@ -2,7 +2,7 @@
 
 import enum
 
-from amaranth.hdl import Array, C, Cat, Module, Mux, Signal, Value
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Member, Out
 
@@ -11,11 +11,12 @@ from .credits import CreditCounter
 from .host_port import Causes, Flag
 from .link import CYCLE_BITS, Link, slot_layout
 from .memory_ports import WordRead, WordWrite
-from .row_of_streams import loads_of_streams, row_of_streams
+from .row_of_streams import add_coming, loads_of_streams, row_of_streams
 from .steps import StepClock
 from .table import TableRead
 from .technology import PLAIN, Technology
 from .window import next_place
+from .word_count import ComingWords
 
 
 class SenderState(enum.Enum):
@@ -85,8 +86,8 @@ class Sender(Component):
         The number of this cycle, 0 after reset; in a network without timed rows 0.
     hold : In(1)
         No row begins in this cycle, and none is found to be bad.
-    come : array of In(length_bits)
-        Only in a network with streams: of each lane, as for :class:`.WordCount`.
+    come : array of ComingWords, In
+        Only in a network with streams: of each lane.
     link : Out(Link)
         Into port 0 of the router, or an injection port. A flit is sent in a cycle only if its VC
         has a credit; in a network without contention there are none, and it is sent at once.
@@ -122,6 +123,9 @@ class Sender(Component):
         # What has just come must be sent on too soon for that.
         self._fetches_ahead = technology.look_ahead and not config.streams
         self._ports = ports
+        # That a word leaves is known without what is examined of a row that begins. Where nothing
+        # streams or combines that is no faster.
+        self._leaves_early = bool(config.streams or config.operators)
         super().__init__(
             {
                 "table": Out(TableRead(config)),
@@ -131,7 +135,7 @@ class Sender(Component):
                 "clock": In(StepClock(config)),
                 "now": In(CYCLE_BITS),
                 "hold": In(1),
-                **({"come": In(config.length_bits).array(config.lanes)} if config.streams else {}),
+                **({"come": In(ComingWords(config)).array(config.lanes)} if config.streams else {}),
                 "link": Out(Link(config)),
                 "begins": Out(1),
                 "over": Out(1),
@@ -165,9 +169,11 @@ class Sender(Component):
             Signal(name=name)
             for name in ("in_step", "sound_slot", "due", "wanted", "injected", "payload", "last")
         )
-        word_leaves = injected & in_payload
+        word_leaves = Signal(name="leaves") if self._leaves_early else injected & in_payload
         place = self._elaborate_message_place(m, row, in_payload, word_leaves, last_word)
-        there = self._elaborate_coming(m, row, word_leaves)
+        there: Value = C(1)
+        if self._config.streams:
+            there = add_coming(m, row, self.come, in_payload, word_leaves)
         if self._fetches_ahead:
             word = self._elaborate_word_ahead(m, due, due | wanted, word_leaves)
         else:
@@ -175,7 +181,9 @@ class Sender(Component):
             m.d.comb += self.message.address.eq(place)
         self._elaborate_checks(m, row, in_step, sound_slot)
         self._elaborate_flit(m, row, word, in_payload, last_word)
-        self._elaborate_injection(m, vc, wanted, injected)
+        has_credit = self._elaborate_injection(m, vc, wanted, injected)
+        if self._leaves_early:
+            m.d.comb += word_leaves.eq(in_payload & there & has_credit)
         programs = self._config.programs
         with m.FSM(init=(SenderState.EXPECT if programs else SenderState.CONTROL).name):
             with m.State(SenderState.CONTROL.name):
@@ -197,23 +205,30 @@ class Sender(Component):
                 with m.If(injected):
                     self._header_flit_left(m, row, last_word)
             with m.State(SenderState.PAYLOAD.name):
-                m.d.comb += [
-                    self.state.eq(SenderState.PAYLOAD.value),
-                    wanted.eq(there),
-                    in_payload.eq(1),
-                ]
-                with m.If(injected & last_word):
-                    m.next = SenderState.CONTROL.name
+                m.d.comb += [wanted.eq(there), in_payload.eq(1)]
+                self._elaborate_payload(m, injected & last_word)
             self._elaborate_last_states(m)
             if programs:
                 with m.State(SenderState.EXPECT.name):
                     self._elaborate_expect(m)
         if programs:
-            # A row that is held back injects nothing in this cycle, so no payload in the next one.
-            offered = wanted | in_payload if self._config.streams else wanted
-            m.d.comb += self.fetches.eq((due & ~self.hold) | offered)
+            self._elaborate_fetches(m, due, wanted, in_payload)
         self._elaborate_parity(m, injected, in_payload)
         return m
+
+    def _elaborate_payload(self, m: Module, ends: Value) -> None:
+        """Send words of the message until the packet ends."""
+        m.d.comb += self.state.eq(SenderState.PAYLOAD.value)
+        with m.If(ends):
+            m.next = SenderState.CONTROL.name
+
+    def _elaborate_fetches(
+        self, m: Module, due: Signal, wanted: Signal, in_payload: Signal
+    ) -> None:
+        """Tell whether the word that is read may be injected in the next cycle."""
+        # A row that is held back injects nothing in this cycle, so no payload in the next one.
+        offered = wanted | in_payload if self._config.streams else wanted
+        m.d.comb += self.fetches.eq((due & ~self.hold) | offered)
 
     def _elaborate_last_states(self, m: Module) -> None:
         """The states that it stays in until reset."""
@@ -297,19 +312,6 @@ class Sender(Component):
         m.d.sync += [row.place.eq(place), row.left.eq(row.left - word_leaves)]
         return place
 
-    def _elaborate_coming(self, m: Module, row, word_leaves: Value) -> Value:
-        """Gives whether the word to be injected has come; a row that does not stream has all."""
-        if not self._config.streams:
-            return C(1)
-        there, next_ahead = Signal(), Signal.like(row.ahead)
-        come = Array([C(0), *self.come])[row.stream]
-        m.d.comb += next_ahead.eq(row.ahead + word_leaves)
-        m.d.sync += [
-            row.ahead.eq(next_ahead),
-            there.eq(~row.stream.any() | (next_ahead.as_signed() < come)),
-        ]
-        return there
-
     def _elaborate_word_ahead(
         self, m: Module, due: Signal, offered: Value, word_leaves: Value
     ) -> Signal:
@@ -366,10 +368,9 @@ class Sender(Component):
             row.no_header.eq(fields["header_flits"] == 0),
         ]
         loads["source_address"] = row.place.eq(fields["source_address"])
-        loads["length"] = [
-            row.left.eq(fields["length"]),
-            row.too_long.eq(end > config.message_words),
-        ]
+        loads["length"] = [row.left.eq(fields["length"])]
+        if not config.window_bits:
+            loads["length"].append(row.too_long.eq(end > config.message_words))
         if config.streams:
             loads |= loads_of_streams(config, row, fields, words)
         for name, load in loads.items():
@@ -435,17 +436,20 @@ class Sender(Component):
         with m.Else():
             m.next = SenderState.PAYLOAD.name
 
-    def _elaborate_injection(self, m: Module, vc, wanted, injected) -> None:
+    def _elaborate_injection(self, m: Module, vc, wanted, injected) -> Value:
         """A wanted flit is injected if its VC, the first flit's or the kept one, has a credit.
 
-        Where nothing waits there are no credits.
+        Where nothing waits there are no credits. Gives whether the kept one has.
         """
         # Where there is one VC only it is this one from the beginning, and no register.
         kept_vc, waited = Signal.like(vc, init=1, name="kept_vc"), Signal(name="waited")
         if self._config.contention_free:
             has_credit: Value = C(1)
+            kept_credit = C(1)
         else:
-            has_credit = (vc & self._available(m)).any()
+            available = self._available(m)
+            has_credit = (vc & available).any()
+            kept_credit = (kept_vc & available).any()
         m.d.comb += [
             vc.eq(kept_vc),
             injected.eq(wanted & has_credit),
@@ -455,6 +459,7 @@ class Sender(Component):
         m.d.sync += waited.eq(wanted & ~injected)
         with m.If(injected):
             m.d.sync += kept_vc.eq(vc)
+        return kept_credit
 
     def _available(self, m: Module) -> Value:
         """The VCs that have a credit."""

@@ -16,6 +16,14 @@ def fixed_bits(window: Value, bits: int) -> Value:
     return Cat((window != 0) & ~is_above(window, place) for place in range(bits))
 
 
+def is_in_window(fixed: Value) -> Value:
+    """Tell whether there is a window, by its :func:`fixed_bits`.
+
+    The highest bit is one of them, as a window is at most half the memory.
+    """
+    return fixed[-1]
+
+
 def is_above(number: Value, most: int) -> Value:
     """Tell whether ``number`` is greater than ``most``; the constant 0 where it cannot be."""
     return number > most if most < (1 << len(number)) - 1 else C(0)
