@@ -93,7 +93,6 @@ def _least_counts(schedule: Schedule) -> dict[str, int]:
         schedule.root,
         1 if words is None else words,
         schedule.port_model,
-        cut=bool(schedule.blocks.words.max() < message_words(schedule)),
     )
     counts = {"steps": found.steps.value, "tcd": found.hops.value}
     if words is None:

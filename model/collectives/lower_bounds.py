@@ -14,8 +14,8 @@ With N nodes, and w words in each block (of which an all-to-all has N^2, a broad
 * **Words of a link**: the most of what some node's links share, what the links across some axis
   share, and what all links share of words x hops.
 
-Only what must happen is counted: blocks may be copied and travel together, by any route, and are
-whole, but where they may be *cut* into pieces that go different ways.
+Only what must happen is counted: blocks may be copied and travel together, by any route, and may be
+cut into words that go different ways.
 
 **One step more.** In an all-gather or all-to-all some node sends nothing in the first step if N is
 odd and who sends and receives must do both with one partner (*exchange*), or if nobody can do both
@@ -111,14 +111,11 @@ def lower_bounds(
     source: int | None,
     words: int,
     port_model: PortModel,
-    *,
-    cut: bool = False,
 ) -> Bounds:
     """Return the bounds for ``collective`` on a mesh, torus or hypercube of two nodes or more.
 
     ``source`` is its root, None where it has none; ``port_model`` is one of
-    :data:`~.schedule.PORT_MODELS`, and only steps depend on it; with ``cut`` a block's words may go
-    different ways, on which only the words of a link depend. Raises :class:`.InvalidInput` as
+    :data:`~.schedule.PORT_MODELS`, and only steps depend on it. Raises :class:`.InvalidInput` as
     :class:`~.grid.sends.GridCollective` does, and for a single node, which has nothing to do.
     """
     asked = GridCollective(collective, "bounds", topology, source, words)
@@ -127,7 +124,7 @@ def lower_bounds(
         raise InvalidInput.of("nodes for bounds", "at least 2", topology.nodes)
     blocks = 1 if collective == Collective.BROADCAST else others
     distances = _distances(asked)
-    link_words, reason = max(_link_words(asked, distances, words, cut=cut))
+    link_words, reason = max(_link_words(asked, distances, words))
     return Bounds(
         steps=_steps(asked, port_model),
         hops=_hops(asked),
@@ -199,12 +196,10 @@ def _apart(side: int, wrapped: bool) -> npt.NDArray[np.int64]:
     return np.minimum(apart, side - apart) if wrapped else apart
 
 
-def _link_words(
-    asked: GridCollective, distances: int, words: int, *, cut: bool
-) -> list[tuple[int, str]]:
+def _link_words(asked: GridCollective, distances: int, words: int) -> list[tuple[int, str]]:
     """Count the words that some link must carry, by all reasons."""
     return [
-        (-(-blocks * words // links) if cut else -(-blocks // links) * words, reason)
+        (-(-blocks * words // links), reason)
         for blocks, links, reason in _shared_blocks(asked, distances)
     ]
 
