@@ -141,7 +141,7 @@ def test_what_else_is_combined_there_is_not_lost() -> None:
     )
     with pytest.raises(InvalidInput, match="one of the two replaces it"):
         schedule.check()
-    with pytest.raises(InvalidInput, match="one memory cannot combine them"):
+    with pytest.raises(InvalidInput, match="their order would decide"):
         case_of(schedule, 1)
 
 
