@@ -16,6 +16,7 @@ from ...model.network.config import Timing
 from ...model.network.operators import BUILT_IN, as_operators
 from ...model.network.place import place_numbers
 from ...model.network.topology import Topology, hypercube
+from ...model.program.checks import require_loadable
 from ...model.program.compiler import Compiled
 from ...model.program.deadlock import certify
 from ...model.schedule.collective import COLLECTIVES, REDUCTIONS, ROOTLESS, Collective
@@ -220,12 +221,17 @@ def _best_schedule(chosen: OptionValues, request: Request, group: int | None) ->
     if limit is not None and not limit >= 0:
         raise InvalidInput.of("--seconds", "0 or more seconds", limit)
 
+    # The command has these two for itself: they are not among the chosen.
+    given = click.get_current_context().params
+    timing = given.get("timing", Timing.BARRIER)
+
     def compiled(schedule: Schedule) -> Compiled:
         (one,) = fitted(chosen, [schedule])
         certify(one.program)
+        if given.get("image"):
+            require_loadable(one.program)
         return one
 
-    timing = chosen.get("timing", Timing.BARRIER)
     choice = choose_best(chosen["collective"], request, compiled, timing=timing, seconds=limit)
     _note(choice, group)
     return choice.schedule

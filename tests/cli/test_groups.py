@@ -174,3 +174,34 @@ def test_what_there_was_no_time_for_is_said(eyecast: Command) -> None:
     cycles = json.loads(answer.output)["best"]["cycles"]["eye"]
     line = f"best is eye ({cycles} cycles); no time to try {', '.join(untried)}\n"
     assert answer.errors == line
+
+
+FALLS_BACK = {
+    # A chain streams, and needs a barrier after each step.
+    "predict --mesh 4x4 --source 0,0 --flits 64 --algorithm best --timing self-timed": "chain",
+    "predict --mesh 4x4 --group rows --source 0,0 --flits 64 --timing self-timed": "chain",
+    # A direct all-to-all is timed, and no image can hold it.
+    "program --mesh 2x2 --collective all-to-all --flits 4 --algorithm best --image i.csv": "direct",
+}
+
+
+@pytest.mark.parametrize(("command", "fastest"), FALLS_BACK.items())
+def test_the_best_is_one_that_the_command_carries_out(
+    eyecast: Command, command: str, fastest: str
+) -> None:
+    answer = eyecast(*shlex.split(command), "--json")
+    assert answer.status == 0, answer.errors
+    found = json.loads(answer.output)
+    choices = found["best"] if isinstance(found["best"], list) else [found["best"]]
+    assert choices
+    for choice in choices:
+        assert fastest not in choice["cycles"]
+    usual = command.replace("--timing self-timed", "").replace("--image i.csv", "")
+    assert fastest in eyecast(*shlex.split(usual)).errors
+
+
+def test_the_best_is_predicted_with_the_timing_asked_for(eyecast: Command) -> None:
+    command = ("predict", "--mesh", "4x4", "--source", "0,0", "--timing", "self-timed", "--json")
+    found = json.loads(eyecast(*command, "--algorithm", "best").output)
+    del found["best"]
+    assert found == result(eyecast(*command, "--algorithm", str(found["algorithm"])))
