@@ -31,6 +31,7 @@ from .rules import (
     send_name,
 )
 from .streams import check_streams
+from .timed import check_timed
 
 if TYPE_CHECKING:
     from .table import SendTable
@@ -49,7 +50,8 @@ def check_schedule(schedule: SendTable) -> None:
     5. what streams is there when it leaves (:func:`.check_streams`);
     6. in every result of a reduced block is each contribution once (:func:`.check_reductions`);
     7. the port model holds (:func:`check_ports`);
-    8. no two sends of one step share a directed link and VC (:func:`check_links`).
+    8. no two sends of one step share a directed link and VC (:func:`check_links`);
+    9. what is timed has one port a node, and an order in which it can be (:func:`.check_timed`).
     """
     check_ranges(schedule)
     check_interfaces(schedule)
@@ -61,6 +63,7 @@ def check_schedule(schedule: SendTable) -> None:
     check_reductions(schedule)
     check_ports(schedule)
     check_links(schedule)
+    check_timed(schedule)
 
 
 def check_ranges(schedule: SendTable) -> None:
