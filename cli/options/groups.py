@@ -28,7 +28,8 @@ def chosen_groups(chosen: OptionValues, topology: Topology) -> Grouping:
     sides = box_sides(text, topology)
     if sides is not None:
         groups = boxes(text, sides, topology, chosen_root(chosen, topology))
-    elif text != STANDARD_INPUT and not Path(text).exists():
+    elif text != STANDARD_INPUT and not Path(text).suffix and not Path(text).exists():
+        # A word, and no name of a file.
         raise InvalidInput.of("--group", "rows, columns, 'submesh AxB' or a file", repr(text))
     elif chosen["source"] is not None:
         raise InvalidInput(f"--source must be left out with --group {text}: each group has a root")

@@ -10,8 +10,10 @@ import pytest
 from helpers.command import Command, refusal, result
 
 from eyecast.model.compare import best
+from eyecast.model.compare.best import Candidate
 from eyecast.model.exact import predict as exact_predict
 from eyecast.model.program import compiler
+from eyecast.model.schedule.file import read_schedule
 
 NETWORK = ("--mesh", "4x4")
 GROUPS = [
@@ -205,3 +207,18 @@ def test_the_best_is_predicted_with_the_timing_asked_for(eyecast: Command) -> No
     found = json.loads(eyecast(*command, "--algorithm", "best").output)
     del found["best"]
     assert found == result(eyecast(*command, "--algorithm", str(found["algorithm"])))
+
+
+def test_one_of_a_thing_is_said_as_one(eyecast: Command) -> None:
+    two, one = ("--mesh", "2x1", "--source", "0,0"), ("--mesh", "1x1", "--collective", "all-reduce")
+    answer = eyecast("schedule", *two, "--flits", "1", "--algorithm", "tree")
+    assert "node 1 must get 1 word by one port, 1 hop away" in answer.output
+    answer = eyecast("schedule", *one, "--algorithm", "ring", "-o", "one.json")
+    assert "1 port shares 0 hops of words" in answer.output
+    assert Candidate(read_schedule("one.json"), 1, predicted=True).words == "ring (1 cycle)"
+
+
+@pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter", "all-reduce"])
+def test_a_single_node_has_nothing_to_do_on_all_ports(eyecast: Command, collective: str) -> None:
+    answer = eyecast("schedule", "--mesh", "1x1", "--collective", collective, "--ports", "all")
+    assert answer.status == 0
