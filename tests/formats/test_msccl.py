@@ -185,6 +185,22 @@ REFUSED = {
         relayed().replace('depid="0" deps="0"', 'depid="-1" deps="-1"'),
         "line 12: <step>: must wait for line 9, which writes s[0] of gpu 1",
     ),
+    "a race to be last": (
+        algorithm(
+            "custom",
+            [
+                [threadblock(0, 2, -1, 0, step(0, "s", "i0", "o0"))],
+                [threadblock(0, 2, -1, 0, step(0, "s", "i0", "o0"))],
+                [
+                    threadblock(0, -1, 0, 0, step(0, "r", "i0", "o0")),
+                    threadblock(1, -1, 1, 0, step(0, "r", "i0", "o0")),
+                ],
+            ],
+            "1 1 0",
+            1,
+        ),
+        "line 17: <step>: must wait for line 14, which writes o[0] of gpu 2",
+    ),
     "waits for nothing": (
         relayed().replace('deps="0"', 'deps="1"'),
         "line 12: <step>: deps must be a step of tb 0, 0 to 0, not 1",
