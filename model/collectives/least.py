@@ -69,7 +69,7 @@ def schedule_bound(schedule: Schedule, *, link_registers: int = 0) -> CycleBound
 
 
 def _least_counts(schedule: Schedule) -> dict[str, int]:
-    """The same, where nothing streams."""
+    """:func:`least_counts` of a schedule in which nothing streams."""
     if schedule.collective in _OF_ANY_NETWORK:
         reached = _reached_from(schedule)
         sends = most_links(schedule.topology) if schedule.port_model == PortModel.ALL_PORT else 1
