@@ -18,9 +18,8 @@ import numpy as np
 from ..base.loops import compiled_loop
 from ..base.pieces import offsets_of
 from .places import places_of
-from .rules import IntArray
+from .rules import IntArray, broken
 from .table import SendTable
-from .timed import check_order
 
 READ_CYCLES = 2
 """Cycles from the one in which a word leaves the network to that in which it can be sent on."""
@@ -36,7 +35,6 @@ def begins(schedule: SendTable, lasting: IntArray, row_cycles: int, hop_cycles: 
     ``row_cycles`` those in which a row of the table is read, and ``hop_cycles`` those of a hop.
     Raises :class:`.ScheduleError` for a send before the one that brings what it carries.
     """
-    check_order(schedule)
     first, place, number = places_of(schedule)
     uses = offsets_of(np.bincount(place, minlength=number))
     start, end = np.full((2, uses[-1]), NO_CYCLES)
@@ -46,6 +44,8 @@ def begins(schedule: SendTable, lasting: IntArray, row_cycles: int, hop_cycles: 
         first, place, uses, np.zeros(number, np.int64), start, end,
         schedule.block_offsets, source, target, there, lasting, row_cycles, hop_cycles, begin,
     )  # fmt: skip
+    for send in np.flatnonzero(begin == NEVER)[:1].tolist():
+        raise broken(schedule, send, "timed, it stands before the send that brings its blocks")
     return begin
 
 

@@ -158,7 +158,7 @@ def test_errors_of_timed_schedules_name_the_file(eyecast: Command, here: Path) -
     timed = json.loads(Path("direct.json").read_text())
     Path("ports.json").write_text(json.dumps({**timed, "port_model": "all-port"}))
     answer = eyecast("predict", "--schedule", "ports.json")
-    complaint = "port model of a timed schedule must be another than all-port"
+    complaint = "port model of a timed schedule must be one of one port, not all-port"
     assert answer == refusal(f"ports.json: {complaint}")
     eyecast("schedule", "--mesh", "3x1", "--source", "0,0", "--algorithm", "ring", "-o", "r.json")
     ring = json.loads(Path("r.json").read_text())
