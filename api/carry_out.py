@@ -16,7 +16,7 @@ import numpy as np
 from ..model.base.errors import InvalidInput
 from ..model.base.files import require_writable
 from ..model.network.config import TIMINGS, Timing
-from ..model.network.operators import Operator
+from ..model.network.operators import BUILT_IN, Operator, as_operators, operator_names
 from ..model.network.topology import Topology
 from ..model.program.certified import compile_certified
 from ..model.program.program import Program
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..model.compare.case import Case
     from ..model.compare.checks import Verification
     from ..model.compare.side_by_side import Entry
+    from ..model.program.compiler import Compiled
     from ..model.run.run import Prediction
 
 
@@ -43,7 +44,7 @@ def compile(made: Schedule, /, **parameters: Any) -> Program:
     ``message_words``, ``table_words``) are as large as the schedule needs unless they are given.
     Raises :class:`.InvalidInput` for what does not fit, and where routes may deadlock.
     """
-    return compile_certified(made, parameters).program
+    return _compiled(made, parameters).program
 
 
 @checked
@@ -153,7 +154,7 @@ def compare(
             continue
         entries.append(entry := Entry(replace(made, algorithm=name)))
         try:
-            compiled = compile_certified(entry.schedule, parameters)
+            compiled = _compiled(entry.schedule, parameters, operator)
         except InvalidInput as error:
             entry.refusals.update(dict.fromkeys(TIMINGS, str(error)))
             continue
@@ -163,6 +164,21 @@ def compare(
             except InvalidInput as error:
                 entry.refusals[timing] = str(error)
     return entries
+
+
+def _compiled(
+    made: Schedule, parameters: dict[str, Any], own: str | Operator | None = None
+) -> Compiled:
+    """Compile and certify a schedule; refused if its own operator is only known by its name."""
+    known = [*as_operators(parameters.get("operators", ()))]
+    names = {*BUILT_IN, *(each.name for each in known)}
+    if isinstance(own, Operator):
+        names.add(own.name)
+    for name in made.blocks.operator:
+        if name is not None and name not in names:
+            allowed = f"given with the Operator {name}, by which the schedule combines"
+            raise InvalidInput.of("operators", allowed, operator_names(known) or "left out")
+    return compile_certified(made, parameters, own)
 
 
 def _case(
@@ -181,5 +197,5 @@ def _case(
         held = np.zeros(made.topology.nodes, dtype=np.int64)
         for node, cycles in hold.items():
             held[node_number(made.topology, node, "node to hold")] = cycles
-    compiled = compile_certified(made, parameters)
+    compiled = _compiled(made, parameters)
     return Case.of(compiled, timing=Timing.named(timing), seed=0, hold=held, simulated=simulated)

@@ -115,17 +115,20 @@ def schedule(
             operator=combining,
             block_words=group.block_words,
         )
-        return _made(group.algorithm or algorithm, group.collective or collective, request)
+        name, of = group.algorithm or algorithm, group.collective or collective
+        return _made(name, of, request, operator)
 
     if groups is None:
         return make(network, Group((), root, block_words=words))
     return grouping_of(network, groups, collective, root, words).schedule(make)
 
 
-def _made(algorithm: str, collective: str, request: Request) -> Schedule:
+def _made(
+    algorithm: str, collective: str, request: Request, own: str | Operator | None
+) -> Schedule:
     """The schedule of an algorithm, checked."""
     if algorithm == "best":
-        return _best(collective, request)
+        return _best(collective, request, own)
     made = find_algorithm(collective, algorithm).generate(request)
     made.check()
     return made
@@ -138,13 +141,14 @@ def _operator_name(operator: str | Operator | None) -> str | None:
     return operator.name if isinstance(operator, Operator) else operator
 
 
-def _best(collective: str, request: Request) -> Schedule:
+def _best(collective: str, request: Request, own: str | Operator | None) -> Schedule:
     """The fastest schedule on a network as large as each needs."""
     # Loads the compiled cycle model.
     from ..model.compare.best import choose_best  # noqa: PLC0415
     from ..model.program.certified import compile_certified  # noqa: PLC0415
 
-    return choose_best(collective, request, lambda made: compile_certified(made, {})).schedule
+    choice = choose_best(collective, request, lambda made: compile_certified(made, {}, own))
+    return choice.schedule
 
 
 @checked
