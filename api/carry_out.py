@@ -15,8 +15,10 @@ import numpy as np
 
 from ..model.base.errors import InvalidInput
 from ..model.base.files import require_writable
+from ..model.collectives.request import Ports
 from ..model.network.config import TIMINGS, Timing
-from ..model.network.operators import BUILT_IN, Operator, as_operators, operator_names
+from ..model.network.operators import BUILT_IN, Operator, operator_names
+from ..model.network.port_model import PortModel
 from ..model.network.topology import Topology
 from ..model.program.certified import compile_certified
 from ..model.program.program import Program
@@ -123,7 +125,11 @@ def compare(
     source: Node | None = None,
     collective: str = Collective.BROADCAST,
     algorithms: Iterable[str] | None = None,
+    targets: Iterable[Node] | None = None,
     flits: int = 16,
+    ports: str = Ports.ONE,
+    packet: int | None = None,
+    partial: bool = False,
     operator: str | Operator | None = None,
     block_words: Sequence[int] | Sequence[Sequence[int]] | None = None,
     groups: Groups | None = None,
@@ -132,13 +138,15 @@ def compare(
     """Predict all algorithms for a collective, or those named, that serve ``network``.
 
     Each entry has the schedule, ``cycles`` by timing, and ``refusals`` of timings without. Each
-    schedule has a network with the room that it needs itself.
+    schedule has a network with the room that it needs itself, with ``operator`` and with ``ports``.
     Other arguments are those of :func:`.schedule` and :func:`compile`.
+    Raises :class:`.InvalidInput` where none serves.
     """
-    # Loads the compiled cycle model, and the formulas of costs.
+    # Loads the compiled cycle model.
     from ..model.compare.case import Case  # noqa: PLC0415
-    from ..model.compare.side_by_side import Entry  # noqa: PLC0415
 
+    if "all_port" in parameters:
+        raise InvalidInput("all_port must be left out: ports says it")
     what: dict[str, Any] = {
         "source": source,
         "collective": collective,
@@ -146,13 +154,10 @@ def compare(
         "block_words": block_words,
     }
     names = algorithms or algorithms_of(network, **what)
-    entries = []
-    for name in names:
-        try:
-            made = schedule(network, name, flits=flits, operator=operator, **what)
-        except InvalidInput:
-            continue
-        entries.append(entry := Entry(replace(made, algorithm=name)))
+    what |= {"targets": targets, "flits": flits, "ports": ports, "packet": packet}
+    what |= {"partial": partial, "operator": operator}
+    entries = _entries(network, names, what)
+    for entry in entries:
         try:
             compiled = _compiled(entry.schedule, parameters, operator)
         except InvalidInput as error:
@@ -166,11 +171,35 @@ def compare(
     return entries
 
 
+def _entries(network: Topology, names: Iterable[str], what: Mapping[str, Any]) -> list[Entry]:
+    """Make the schedules of the algorithms with ``names`` that serve; refused if none does."""
+    # Loads the formulas of costs.
+    from ..model.compare.side_by_side import Entry  # noqa: PLC0415
+
+    entries, refusals = [], {}
+    for name in names:
+        try:
+            made = schedule(network, name, **what)
+        except InvalidInput as error:
+            refusals[name] = str(error)
+        else:
+            entries.append(Entry(replace(made, algorithm=name)))
+    if not entries:
+        name, why = next(iter(refusals.items()))
+        # What is wrong with each is wrong with what was asked.
+        if set(refusals.values()) == {why}:
+            raise InvalidInput(why)
+        raise InvalidInput(
+            f"no algorithm serves {network.label} as asked: {name} does not, as {why}"
+        )
+    return entries
+
+
 def _compiled(
     made: Schedule, parameters: dict[str, Any], own: str | Operator | None = None
 ) -> Compiled:
     """Compile and certify a schedule; refused if its own operator is only known by its name."""
-    known = [*as_operators(parameters.get("operators", ()))]
+    known: tuple[Operator, ...] = parameters.get("operators", ())
     names = {*BUILT_IN, *(each.name for each in known)}
     if isinstance(own, Operator):
         names.add(own.name)
@@ -192,6 +221,9 @@ def _case(
     """Compile, certify and predict a schedule."""
     from ..model.compare.case import Case  # noqa: PLC0415 - loads the compiled cycle model
 
+    if parameters.get("all_port") and made.port_model != PortModel.ALL_PORT:
+        why = 'schedule(..., ports="all") makes one of all ports'
+        raise InvalidInput(f"all_port must be left out with a schedule of one port: {why}")
     held = None
     if hold is not None:
         held = np.zeros(made.topology.nodes, dtype=np.int64)
