@@ -126,7 +126,7 @@ def compare(
     collective: str = Collective.BROADCAST,
     algorithms: Iterable[str] | None = None,
     targets: Iterable[Node] | None = None,
-    flits: int = 16,
+    flits: int | None = None,
     ports: str = Ports.ONE,
     packet: int | None = None,
     partial: bool = False,
