@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..model.base.errors import InvalidInput
 from ..model.collectives.block_words import (
     BlockWords,
@@ -82,6 +84,13 @@ def _listed(network: Topology, groups: Sequence[Mapping[str, Any]], collective: 
         if group.get("root") is not None:
             numbers["root"] = node_number(network, group["root"], name)
         if group.get("block_words") is not None:
-            numbers["block_words"] = as_block_words(group["block_words"])
+            numbers["block_words"] = _plain(group["block_words"])
         described.append(numbers)
     return groups_of(described, collective)
+
+
+def _plain(words: object) -> object:
+    """The words of blocks as a file has them, where NumPy has them; what is none stays."""
+    if isinstance(words, np.ndarray | np.generic):
+        return words.tolist()
+    return [_plain(each) for each in words] if isinstance(words, list | tuple) else words

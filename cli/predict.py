@@ -187,7 +187,7 @@ def _outputs(output: str | None, *, waves: bool) -> list[Path]:
 
 
 def _program_facts(program: Program) -> dict[str, object]:
-    """The same that is said of a schedule, as far as a program file knows it."""
+    """Facts of a program, those of a schedule as far as a program file knows them."""
     unknown = dict.fromkeys(("seed", "collective", "algorithm", "source"))
     network = program.config.topology.label
     return {"version": __version__, "network": network, **unknown, "ports": program.port_model}

@@ -212,12 +212,15 @@ class Execution:
         raise NotImplementedError
 
     def _store(self, key: Block, step: Step, chunks: list[int]) -> None:
-        """Put chunks where a step writes them, each after what was there has been read."""
+        """Put chunks where a step writes them, each after what was there is written and read."""
         rank, (buffer, offset) = key[0], step.target
         for place, chunk in enumerate(chunks, offset):
             slot = self._slot(rank, (buffer, place))
             for number, read in self._readers.pop((rank, slot), {}).items():
                 self._require_behind(key, step, (number, read), f"reads {buffer}[{place}]")
+            if self._memory[rank].get(slot, chunk) != chunk:
+                writer = self._writer[rank].get(slot, (key[1], -1))
+                self._require_behind(key, step, writer, f"writes {buffer}[{place}]")
             self._memory[rank][slot] = chunk
             self._writer[rank][slot] = (key[1], self._done[key])
 

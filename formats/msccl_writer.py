@@ -17,11 +17,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ..model.base.errors import InvalidInput
+from ..model.base.errors import InvalidInput, require_range
 from ..model.base.files import write_bytes_atomically
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
-from .chunks import Chunks, Slot, Transfer, in_chunks, slots_from
+from .chunks import Chunks, Slot, Transfer, in_chunks, runs_of, slots_from
 from .msccl_xml import COLLECTIVES, NOBODY
 
 MOST_STEPS = 256
@@ -85,9 +85,13 @@ class _Writer:
         self._readers: defaultdict[tuple[int, Slot], list[Place]] = defaultdict(list)
         for rank, copies in enumerate(chunks.copies):
             key = (rank, NOBODY, NOBODY, 0)
-            for begin, end in copies:
-                self._writer[rank, end] = (key, len(self._blocks[key].steps))
-                self._blocks[key].steps.append(_Step("cpy", begin, end, 1))
+            runs = runs_of([begin for begin, _ in copies], [end for _, end in copies], MOST_COUNT)
+            require_range(
+                f"steps by which gpu {rank} copies, for MSCCL XML,", len(runs), 0, MOST_STEPS
+            )
+            for place, (begin, end, count) in enumerate(runs):
+                self._blocks[key].steps.append(_Step("cpy", begin, end, count))
+                self._writer.update({(rank, slot): (key, place) for slot in slots_from(end, count)})
         steps = groupby(chunks.transfers, key=lambda transfer: transfer.step)
         # What leaves is what was there before all that is combined or replaced in its step. Chunks
         # that copies alone move may be sent on in the step in which they come.

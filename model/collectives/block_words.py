@@ -35,7 +35,8 @@ from ..schedule.collective import Collective
 from ..schedule.schedule import Schedule
 
 FORMAT = "eyecast-block-words"
-MOST_WORDS = (1 << 31) - 1
+MOST_WORDS = 1 << 30
+"""Of a block: the longest, raised to a power of two, must be a word count, too."""
 
 BlockWords = tuple[int, ...] | tuple[tuple[int, ...], ...]
 """Words of each node's block, or for each source the words of its blocks for all targets."""

@@ -53,9 +53,8 @@ def boxes_of(topology: Topology, sides: Sequence[int], words: str) -> list[Nodes
     """
     dims = topology.dims
     if not dims or len(sides) != len(dims):
-        raise InvalidInput.of(
-            f"network for {words}", f"a grid of {len(sides)} axes", topology.label
-        )
+        axes = "1 axis" if len(sides) == 1 else f"{len(sides)} axes"
+        raise InvalidInput.of(f"network for {words}", f"a grid of {axes}", topology.label)
     for side, whole in zip(sides, dims, strict=True):
         if side < 1 or whole % side:
             allowed = f"of sides that divide those of {with_article(topology.plain_label)}"
@@ -90,7 +89,7 @@ def part_of(topology: Topology, nodes: Nodes) -> Part:
 
 
 def side_by_side(topology: Topology, parts: Sequence[tuple[Part, Schedule]]) -> Schedule:
-    """One schedule of the schedules of all groups, each on the network of its part."""
+    """The schedule that carries out those of all groups, each made for the network of its part."""
     names = {made.algorithm for _, made in parts}
     first_block = offsets_of([len(made.blocks) for _, made in parts])
     tables = [np.array(part.nodes, np.int32) for part, _ in parts]

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 _OF_ANY_NETWORK = (Collective.BROADCAST, Collective.MULTICAST, Collective.REDUCE, CUSTOM)
 _TO_EVERYONE = (Collective.ALL_REDUCE, Collective.BARRIER)
+_AMONG_ALL = (
+    *_TO_EVERYONE,
+    *(Collective.ALL_GATHER, Collective.ALL_TO_ALL, Collective.REDUCE_SCATTER),
+)
+"""Collectives in which each node has something for all others, or for each."""
 
 
 def least_measures(schedule: Schedule) -> dict[str, int]:
@@ -39,6 +44,9 @@ def least_counts(schedule: Schedule) -> dict[str, int]:
     if schedule.stream.any():
         # Who has something may pass it on in the same step, any number of times.
         counts["steps"] = min(1, counts.get("steps", 1))
+        if schedule.collective in _AMONG_ALL and "tcd" in counts:
+            # A send may begin before all of what it carries is there, so each node needs but one.
+            counts["tcd"] = min(counts["tcd"], schedule.topology.working_nodes.size)
     return counts
 
 
@@ -61,7 +69,7 @@ def schedule_bound(schedule: Schedule, *, link_registers: int = 0) -> CycleBound
 
 
 def _least_counts(schedule: Schedule) -> dict[str, int]:
-    """The same, where nothing streams."""
+    """:func:`least_counts` of a schedule in which nothing streams."""
     if schedule.collective in _OF_ANY_NETWORK:
         reached = _reached_from(schedule)
         sends = most_links(schedule.topology) if schedule.port_model == PortModel.ALL_PORT else 1

@@ -21,6 +21,7 @@ from ..base.errors import InvalidInput, one_of, require_range
 
 Words = npt.NDArray[np.uint64]
 
+_LARGEST_WORD = (1 << 64) - 1
 MOST_LATENCY = 63
 """Cycles that an operator may take at most."""
 
@@ -106,7 +107,9 @@ class Operator:
         for result in results:
             if not isinstance(result, int | np.integer):
                 raise self.makes_no_word(type(result).__name__)
-        return np.array(results, dtype=np.uint64).reshape(there.shape) & _ones(bits)
+        # Of Python's integers, which may be below 0 or beyond 64 bits, as the cycle model has them.
+        words = [int(result) & _LARGEST_WORD for result in results]
+        return np.array(words, dtype=np.uint64).reshape(there.shape) & _ones(bits)
 
     def makes_no_word(self, made: str) -> InvalidInput:
         """Refuse the type of what the meaning makes, such as a float."""

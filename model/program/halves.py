@@ -1,4 +1,4 @@
-"""In place or across: where reduced blocks lie while they are combined.
+"""Halves of the memory, in which reduced blocks lie while they are combined.
 
 A node that sends a block in the step in which something comes for it must send what it held before,
 whatever comes when. So what comes is written to the same place of the other half of the memory,

@@ -24,8 +24,8 @@ class Payload:
     are owed them must end up with them. ``contributions[block]`` are, of a reduced block, its
     ``holders``' own values: shape (holders, words of the block); ``holders`` has their nodes.
     ``results`` are, of the blocks that an operator of a user's own combines, the words that each
-    (node, block) ends with: they depend on the order (:mod:`~.compare.combined`), and ``words`` is
-    0 there.
+    (node, block) ends with: they depend on the order (``model/compare/combined.py``), and ``words``
+    is 0 there.
     """
 
     blocks: Blocks

@@ -49,7 +49,8 @@ def check_schedule(schedule: SendTable) -> None:
     5. what streams is there when it leaves (:func:`.check_streams`);
     6. in every result of a reduced block is each contribution once (:func:`.check_reductions`);
     7. the port model holds (:func:`check_ports`);
-    8. no two sends of one step share a directed link and VC (:func:`check_links`).
+    8. no two sends of one step share a directed link and VC (:func:`check_links`);
+    9. what is timed can be put on a timetable (:func:`check_timed`).
     """
     check_ranges(schedule)
     check_interfaces(schedule)
@@ -61,6 +62,7 @@ def check_schedule(schedule: SendTable) -> None:
     check_reductions(schedule)
     check_ports(schedule)
     check_links(schedule)
+    check_timed(schedule)
 
 
 def check_ranges(schedule: SendTable) -> None:
@@ -241,3 +243,29 @@ def check_links(schedule: SendTable) -> None:
     if send == other:
         raise broken(schedule, send, f"its path crosses {where} twice")
     raise broken(schedule, send, f"it shares {where} with {send_name(schedule, other)}")
+
+
+def check_timed(schedule: SendTable) -> None:
+    """Require of a timed schedule one port, whole packets that replace, and its sends in order.
+
+    A timetable takes the sends in the order of the table, so the one that brings a block to a node
+    stands before those that take it on from there.
+    """
+    if not schedule.timed:
+        return
+    if schedule.port_model == PortModel.ALL_PORT:
+        raise ScheduleError("port model of a timed schedule must be one of one port, not all-port")
+    for send in np.flatnonzero(schedule.combine | schedule.stream)[:1].tolist():
+        raise broken(schedule, send, "timed, it must neither combine nor stream")
+    send, count = schedule.block_sends, len(schedule.blocks)
+    taken, brought = (
+        node[send].astype(np.int64) * count + schedule.block_ids
+        for node in (schedule.source, schedule.target)
+    )
+    # The first send that brings each, as the table is in the order of the sends.
+    known, first = np.unique(brought, return_index=True)
+    place = np.minimum(np.searchsorted(known, taken), max(known.size - 1, 0))
+    relayed = schedule.blocks.owner[schedule.block_ids] != schedule.source[send]
+    early = relayed & ((known[place] != taken) | (send[first[place]] >= send))
+    for each in send[early][:1].tolist():
+        raise broken(schedule, each, "timed, it stands before the send that brings its blocks")

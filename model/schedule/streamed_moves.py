@@ -14,16 +14,14 @@ of which none is ahead of the other nobody knows which word comes first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .rules import IntArray, broken, first_broken, send_name
 from .streams import streams_of
-
-if TYPE_CHECKING:
-    from .table import SendTable
+from .table import SendTable
 
 FIRST = -1
 """In place of a move ahead: what is carried was there before the step."""

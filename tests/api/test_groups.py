@@ -117,6 +117,14 @@ def schedule(algorithm: str = "ring", **asked: object) -> Callable[[], eyecast.S
             "groups[0]: Object contains unknown field size",
         ),
         (
+            schedule(groups=[{**PAIRS[1], "block_words": 5}]),
+            "groups[0].block_words: Expected array | null, got int",
+        ),
+        (
+            schedule(groups=[{**PAIRS[1], "block_words": [1.5, 2]}]),
+            "groups[0].block_words[0]: Expected int | array, got float",
+        ),
+        (
             schedule(groups=[*PAIRS, {"nodes": [0, 4], "root": 0}]),
             "nodes of group 2 must be in no other group, not node 0, which is in group 0",
         ),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from helpers.algorithms import (
     algorithm,
@@ -24,7 +26,7 @@ from hypothesis import strategies as st
 from eyecast.formats.format import Setting
 from eyecast.formats.msccl import MSCCL
 from eyecast.formats.msccl_reader import read_msccl
-from eyecast.formats.msccl_writer import write_msccl
+from eyecast.formats.msccl_writer import MOST_STEPS, write_msccl
 from eyecast.formats.registry import format_of
 from eyecast.formats.xml_file import LARGEST_XML
 from eyecast.model.base.errors import InvalidInput
@@ -36,6 +38,7 @@ from eyecast.model.network.port_model import PORT_MODELS, PortModel
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
 from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS
 from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.table import Blocks
 
 PAIR = [threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0"))]
 HEARS = [threadblock(0, -1, 0, 0, step(0, "r", "i0", "o0"))]
@@ -185,6 +188,22 @@ REFUSED = {
         relayed().replace('depid="0" deps="0"', 'depid="-1" deps="-1"'),
         "line 12: <step>: must wait for line 9, which writes s[0] of gpu 1",
     ),
+    "a race to be last": (
+        algorithm(
+            "custom",
+            [
+                [threadblock(0, 2, -1, 0, step(0, "s", "i0", "o0"))],
+                [threadblock(0, 2, -1, 0, step(0, "s", "i0", "o0"))],
+                [
+                    threadblock(0, -1, 0, 0, step(0, "r", "i0", "o0")),
+                    threadblock(1, -1, 1, 0, step(0, "r", "i0", "o0")),
+                ],
+            ],
+            "1 1 0",
+            1,
+        ),
+        "line 17: <step>: must wait for line 14, which writes o[0] of gpu 2",
+    ),
     "waits for nothing": (
         relayed().replace('deps="0"', 'deps="1"'),
         "line 12: <step>: deps must be a step of tb 0, 0 to 0, not 1",
@@ -275,6 +294,38 @@ def test_what_is_written_delivers_the_same_when_it_is_read(
     topology: Topology, tmp_path: Path
 ) -> None:
     assert round_trips(topology, tmp_path) > 15
+
+
+def test_a_gpu_copies_its_own_chunks_in_few_steps(tmp_path: Path) -> None:
+    """The executor takes 256 steps of a threadblock, of 71 chunks each."""
+    schedule = pairs(3000)
+    schedule.check()
+    write_msccl(schedule, path := tmp_path / "a.xml")
+    text = path.read_text()
+    assert 'cnt="71"' in text
+    assert max(int(found) for found in re.findall(r'<step s="(\d+)"', text)) < MOST_STEPS
+    assert read(text, line(2)).collective == "all-to-all"
+
+
+def pairs(blocks: int) -> Schedule:
+    """An all-to-all of two nodes, in one step, with so many blocks for each other."""
+    both = np.repeat([0, 1], blocks)
+    return Schedule(
+        topology=line(2),
+        collective="all-to-all",
+        algorithm="pairs",
+        port_model=PortModel.FULL_DUPLEX,
+        root=None,
+        blocks=Blocks(both, tuple((1 - node,) for node in both.tolist()), np.full(2 * blocks, 2)),
+        step=np.array([1, 1]),
+        source=np.array([0, 1]),
+        target=np.array([1, 0]),
+        path_offsets=np.array([0, 2, 4]),
+        path_nodes=np.array([0, 1, 1, 0]),
+        vcs=np.array([0, 0]),
+        block_offsets=np.array([0, blocks, 2 * blocks]),
+        block_ids=np.arange(2 * blocks),
+    )
 
 
 @pytest.mark.slow

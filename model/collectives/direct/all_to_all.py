@@ -29,6 +29,7 @@ from ...network.port_model import PortModel
 from ...network.route_layers import safe_routes
 from ...network.topology import Topology
 from ...schedule.collective import Collective
+from ...schedule.duration import TIMED_ROW_CYCLES
 from ...schedule.places import places_of
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
@@ -37,8 +38,6 @@ from .packing import Numbers, Packets, pack, steps_of
 MOST_NODES = 512
 MOST_WORDS = 32
 """Words of a message that is packed as it is: longer ones are packed as if they had so many."""
-ROW_CYCLES = 2
-"""Cycles in which a node reads a timed row, in networks whose addresses are not the largest."""
 MOST_TRIES = 24
 TRIED_FLITS = 500_000
 """Flits that are packed in all tries together, about, but for the first try."""
@@ -61,7 +60,7 @@ def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False)
         first, number = made.path_offsets - np.arange(len(source) + 1), topology.neighbor.size
         packets = Packets(first, made.links, number, flits, gap=0, hop_cycles=0)
     else:
-        packets = Packets(*places_of(made), flits, ROW_CYCLES, hop_cycles=1)
+        packets = Packets(*places_of(made), flits, TIMED_ROW_CYCLES, hop_cycles=1)
     begin = pack(packets, max(1, min(MOST_TRIES, TRIED_FLITS // (flits * len(source)))))
     step = begin + 1 if all_port else steps_of(packets, begin)
     ports = PortModel.ALL_PORT if all_port else PortModel.FULL_DUPLEX

@@ -166,7 +166,7 @@ class _Combs:
         return tuple(self.first + slot for slot in slots if self.first + slot < self.count)
 
     def sweeps(self, slot: int, *, away: bool) -> list[_Sweep]:
-        """Those of a piece towards its spine, or ``away`` from it: from or to each end of teeth."""
+        """Sweeps of a piece to its spine, or ``away`` from it: from or to each end of the teeth."""
         spine, blocks = self._spine(slot), self._blocks([slot])
         ends = [end for end in (0, self.sides[self.axis] - 1) if end != spine and blocks]
         if away:
@@ -174,7 +174,7 @@ class _Combs:
         return [_Sweep(self.axis, end, spine, combine=True, blocks=blocks) for end in ends]
 
     def spines(self) -> list[_Sweep]:
-        """Those of all spines, to their ends and back."""
+        """Sweeps of all spines, to their ends and back."""
         last = self.sides[1 - self.axis] - 1
         found = []
         for spine in range(self.sides[self.axis]):
@@ -184,7 +184,7 @@ class _Combs:
         return found
 
     def alone(self, *, away: bool) -> list[list[_Sweep]]:
-        """Those of all pieces one way, and the other way: the longest first, to go together."""
+        """Sweeps of all pieces one way, and the other way: the longest first, to go together."""
         found = [each for slot in range(self.slots) for each in self.sweeps(slot, away=away)]
         found.sort(key=lambda sweep: -sweep.hops)
         return [[each for each in found if (each.end > each.begin) == up] for up in (True, False)]

@@ -37,8 +37,8 @@ MOST_LENGTHS = 4
 LEAST_PIECE = 64
 """Words of a block that is worth being cut in two: a step costs about five cycles more."""
 
-STEP_CYCLES = 5
-"""What a step costs beside its words, about."""
+CLOSING_CYCLES = 5
+"""Cycles of a step of one hop besides those of its words, about."""
 
 Move = tuple[int, int, int, int]
 """Step, source, target and block."""
@@ -89,7 +89,7 @@ def _likely_lengths(topology: Topology, words: Numbers) -> list[int]:
         return int((-(-words // length)).sum())
 
     def cycles(length: int) -> int:
-        return (-(-pieces(length) // links) + away) * (length + STEP_CYCLES)
+        return (-(-pieces(length) // links) + away) * (length + CLOSING_CYCLES)
 
     longest = int(words.max())
     lengths = [max(1, longest >> halved) for halved in range(max(1, longest.bit_length()))]
@@ -116,7 +116,7 @@ def _cycles(tried: Tried) -> int:
     longest = np.zeros(moves[-1][0] + 1 if moves else 1, np.int64)
     for step, _, _, block in moves:
         longest[step] = max(longest[step], lengths[block])
-    return int(longest.sum()) + STEP_CYCLES * len(longest)
+    return int(longest.sum()) + CLOSING_CYCLES * len(longest)
 
 
 def _gathered(topology: Topology, owners: Numbers, lengths: Numbers, seed: int) -> list[Move]:

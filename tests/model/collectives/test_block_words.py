@@ -197,6 +197,22 @@ def test_bounds_count_the_words_that_are_sent(ports: PortModel, least: int) -> N
     assert least_cycles(line(3), blocks, ports).value == least
 
 
+def test_steps_and_hops_are_bounded_where_every_node_has_other_words() -> None:
+    made = find_algorithm("all-gather", "ring").generate(
+        Request(topology=mesh((2, 2)), words=1, block_words=(1, 2, 3, 4))
+    )
+    assert least_counts(made) == {"steps": 2, "tcd": 6}
+
+
+def test_the_longest_block_there_may_be_is_moved() -> None:
+    words = (MOST, 0, 0, 0)
+    made = find_algorithm("all-gather", "ring").generate(
+        Request(topology=mesh((2, 2)), words=1, block_words=words)
+    )
+    made.check()
+    assert made.blocks.words.sum() == MOST
+
+
 def test_a_schedule_file_keeps_blocks_without_words(tmp_path: Path) -> None:
     made = find_algorithm("all-gather", "ring").generate(
         Request(topology=mesh((2, 2)), words=1, block_words=(3, 0, 2, 1))
@@ -214,7 +230,7 @@ def test_words_of_some_nodes() -> None:
     assert (longest((0, 0)), longest((1, 5))) == (1, 8)
 
 
-MOST = 2**31 - 1
+MOST = 2**30
 
 
 @pytest.mark.parametrize(

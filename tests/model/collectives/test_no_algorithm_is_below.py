@@ -8,12 +8,12 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.least import least_counts, word_measures
 from eyecast.model.collectives.registry import algorithms_for
 from eyecast.model.collectives.request import Request
-from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
 from eyecast.model.schedule.collective import Collective
 
-# Words that blocks can be cut into halves and quarters of, and such that they cannot.
-WORDS = (16, 3)
-NETWORKS = (mesh((4, 4)), torus((4, 4)), mesh((3, 2)), hypercube(3))
+# Words that blocks can be cut into halves and quarters of, and such that they cannot; one is whole.
+WORDS = (16, 3, 1)
+NETWORKS = (mesh((4, 4)), torus((4, 4)), mesh((3, 2)), hypercube(3), ring(4))
 
 
 @pytest.mark.parametrize("collective", list(Collective))

@@ -66,6 +66,22 @@ def test_memories_are_what_the_schedule_combines(
     assert not np.array_equal(case.payload.results[network.nodes - 1, 0], in_order)
 
 
+def below_0(there: Any, coming: Any, _bits: Any) -> Any:
+    return int(there) - int(coming)
+
+
+def beyond_64_bits(there: Any, coming: Any, _bits: Any) -> Any:
+    return int(there) * int(coming) * 11
+
+
+@pytest.mark.parametrize("meaning", [below_0, beyond_64_bits])
+def test_integers_of_python_are_words_of_so_many_bits(meaning: Any) -> None:
+    """Numba counts in 64 bits, where Python's integers have no end."""
+    own = Operator("odd", meaning=meaning)
+    made = eyecast.schedule(MESH, "eye", collective="all-reduce", operator=own, flits=7)
+    assert wrong_nodes(case_of(made, operators=[own])) == 0
+
+
 def meeting(vcs: tuple[int, ...]) -> Schedule:
     """A reduce to node 3 of a line of 7, in which two sends meet there in each step.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +15,11 @@ from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig, Timing
+from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.compiler import Compiled
+from eyecast.model.schedule.checks import check_timed
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.schedule.table import Blocks
@@ -75,6 +78,28 @@ def test_the_table_must_have_what_is_brought_before_what_takes_it_on() -> None:
     assert str(caught.value) == (
         "send 0 (step 2, 1 -> 2): timed, it stands before the send that brings its blocks"
     )
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({}, "send 0 (step 2, 1 -> 2): timed, it stands before the send that brings its blocks"),
+        ({"port_model": PortModel.ALL_PORT}, "port model of a timed schedule must be one of"),
+        ({"stream": np.array([True, False])}, "send 0 (step 2, 1 -> 2): timed, it must neither"),
+    ],
+)
+def test_the_proof_refuses_what_no_timetable_has(change: dict[str, Any], words: str) -> None:
+    made = build((3, 1), [Send(2, [1, 2]), Send(1, [0, 1])])
+    made.check()
+    with pytest.raises(ScheduleError, match=re.escape(words)):
+        check_timed(replace(made, timed=True, **change))
+
+
+def test_the_proof_asks_for_an_order_of_timed_sends_alone() -> None:
+    made = build((3, 1), [Send(1, [0, 1]), Send(2, [1, 2])])
+    replace(made, timed=True).check()
+    with pytest.raises(ScheduleError, match="stands before the send"):
+        replace(build((3, 1), [Send(2, [1, 2]), Send(1, [0, 1])]), timed=True).check()
 
 
 def test_rows_stand_in_the_order_in_which_they_begin() -> None:
