@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..model.base.errors import InvalidInput
+from ..model.base.errors import InvalidInput, require_range
 from ..model.base.texts import integers
 from ..model.collectives.notes import left_out
 from ..model.compare.side_by_side import Entry, SideBySide
@@ -100,6 +100,7 @@ def compare_command(
         refused = ("--rtl", "--report", "--why", "--flits", "--block-words")
         refuse_beside("--lengths", refused, "it is about cycles")
         counts = sorted({*integers("--lengths", "numbers such as 4,16,64", lengths, ",")})
+        require_range("--lengths", counts[0], 1)
         comparisons = [
             _compare_algorithms({**chosen, "flits": count}, False, None, None) for count in counts
         ]

@@ -104,7 +104,7 @@ def _unserved(chosen: OptionValues, request: Request, refusals: Mapping[str, str
         name, why = next(iter(refusals.items()))
         return InvalidInput(f"no algorithm serves all groups: {name} does not, as {why}")
     if request.all_port:
-        served = all_port_served(chosen["collective"])
+        served = all_port_served(request, chosen["collective"])
         return InvalidInput(f"--ports all must be left out on {network}: {served}")
     served = one_of(refusals)
     return InvalidInput.of("network to compare on", f"one that {served} serves", network)

@@ -58,14 +58,14 @@ def convert_command(
     origin = given or require_format_of(file)
     with busy("reading, checking, writing"):
         content, target = _target(origin, wanted, to_file)
-        _convert(chosen, file, origin, content, target, Path(to_file))
+        omits = _convert(chosen, file, origin, content, target, Path(to_file))
     if as_json:
-        names = {"from": origin.name, "to": target.name, "content": content, "omits": target.omits}
+        names = {"from": origin.name, "to": target.name, "content": content, "omits": omits}
         print_json({"version": __version__, **names})
         return
     say(f"a {content} of {input_name(file)}, {origin.title}, as {target.title}")
-    if target.omits:
-        say(f"without {target.omits}, which {target.title} cannot say")
+    if omits:
+        say(f"without {omits}, which {target.title} cannot say")
     say_written(to_file)
 
 
@@ -93,8 +93,11 @@ def _convert(
     content: Content,
     target: Format,
     path: Path,
-) -> None:
-    """Read ``content`` of ``file``, which is of format ``origin``, and write it to ``path``."""
+) -> str:
+    """Read ``content`` of ``file``, which is of format ``origin``, and write it to ``path``.
+
+    Returns words on what it has that ``target`` cannot say.
+    """
     from ..formats.format import Content
     from ..formats.registry import network_of_file
 
@@ -107,8 +110,11 @@ def _convert(
         schedule = schedule_of_file(chosen, file, origin, SizeLimit.SCHEDULE, "FROM")
         assert target.write_schedule is not None
         target.write_schedule(schedule, path)
+        if schedule.timed and target.omits:
+            return f"timetable, {target.omits}"
     else:
         refuse_beside("FROM", option_names(*_OF_SCHEDULES), "it holds traffic")
         topology = chosen_topology(chosen, SizeLimit.SCHEDULE)
         assert target.write_traffic is not None
         target.write_traffic(traffic_of_file(chosen, file, origin, topology, "FROM"), path)
+    return target.omits

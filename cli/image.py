@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..model.base.errors import InvalidInput
-from ..model.base.files import is_special
+from ..model.base.files import input_name, is_special
 from ..model.network.config import Timing
 from ..model.program.file import read_program
 from ..model.program.layout import held_words
@@ -50,6 +50,9 @@ def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_jso
     require_output_files(*paths)
     with busy("reading, predicting"):
         made = [read_program(path) for path in programs]
+        for path, program in zip(programs, made, strict=True):
+            if not program.config.programs:
+                raise InvalidInput(f"{input_name(path)} must be made with --programs, to be kept")
         predicted = [run(each, empty_memory(each.config), timing=timing) for each in made]
         limits = [watchdog(each) for each in predicted]
         image = ProgramsImage(programs=made, timing=timing, predicted=predicted, limits=limits)

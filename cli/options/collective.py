@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from ...model.network.config import Timing
 from ...model.network.operators import BUILT_IN, as_operators
 from ...model.network.place import place_numbers
 from ...model.network.topology import Topology, hypercube
+from ...model.program.checks import require_loadable
 from ...model.program.compiler import Compiled
 from ...model.program.deadlock import certify
 from ...model.schedule.collective import COLLECTIVES, REDUCTIONS, ROOTLESS, Collective
@@ -26,6 +28,7 @@ from .values import (
     OptionValues,
     complete_files,
     complete_words,
+    given_once,
     integer_option,
     option_group,
     refuse_beside,
@@ -51,6 +54,8 @@ DEFAULT_ALGORITHMS: dict[str, str] = {
 source_option = click.option(
     "--source",
     metavar="X,Y",
+    multiple=True,
+    callback=given_once,
     help="The root: has the message at the start, or gathers or gets the sum.",
 )
 flits_option = integer_option("--flits", 16, "Length of the message, or of each block.")
@@ -82,6 +87,8 @@ request_options = option_group(
     click.option(
         "--group",
         metavar="rows|columns|'submesh AxB'|FILE",
+        multiple=True,
+        callback=given_once,
         shell_complete=complete_files,
         help="One collective for each row, column or box of sides AxB, or for each group of a "
         "file, all at once; by the best algorithm if nothing is said.",
@@ -208,7 +215,7 @@ def make_schedule(
         schedule = algorithm.generate(request)
     except InvalidInput as error:
         if request.all_port and "all_port" not in algorithm.takes:
-            raise InvalidInput(f"{error} ({all_port_served(collective)})") from error
+            raise InvalidInput(f"{error} ({all_port_served(request, collective)})") from error
         served = chosen["ports"] == Ports.ONE and request.packet is None
         # What only copies has no operator, by whatever algorithm.
         served &= request.operator is None or collective in REDUCTIONS
@@ -228,12 +235,17 @@ def _best_schedule(chosen: OptionValues, request: Request, group: int | None) ->
     if limit is not None and not limit >= 0:
         raise InvalidInput.of("--seconds", "0 or more seconds", limit)
 
+    # The command has these two for itself: they are not among the chosen.
+    given = click.get_current_context().params
+    timing = given.get("timing", Timing.BARRIER)
+
     def compiled(schedule: Schedule) -> Compiled:
         (one,) = fitted(chosen, [schedule])
         certify(one.program)
+        if given.get("image"):
+            require_loadable(one.program)
         return one
 
-    timing = chosen.get("timing", Timing.BARRIER)
     choice = choose_best(chosen["collective"], request, compiled, timing=timing, seconds=limit)
     _note(choice, group)
     return choice.schedule
@@ -257,16 +269,29 @@ def _chosen_from(schedule: Schedule) -> dict[str, object]:
     return {BEST: found} if found else {}
 
 
-def all_port_served(collective: str) -> str:
-    """Words on what serves a collective where nodes use all their ports at once."""
+def all_port_served(request: Request, collective: str) -> str:
+    """Words on what serves a request where nodes use all their ports at once, or a hypercube's."""
+    if served := _served(request, collective):
+        return _serve(served)
     root = None if collective in ROOTLESS else 0
-    request = Request(topology=hypercube(3), words=1, source=root, all_port=True)
+    other = Request(topology=hypercube(3), words=1, source=root, all_port=True)
+    served = _served(other, collective)
+    return f"on a hypercube {_serve(served)}" if served else "nothing serves it yet"
+
+
+def _serve(names: Sequence[str]) -> str:
+    """Words on the algorithms of these names, which serve something."""
+    return f"{', '.join(names)} {'serves' if len(names) == 1 else 'serve'} it"
+
+
+def _served(request: Request, collective: str) -> list[str]:
+    """Names of the algorithms that serve a request."""
     served = []
     for algorithm in algorithms_for(collective):
         with suppress(InvalidInput):
             algorithm.generate(request)
             served.append(algorithm.name)
-    return f"on a hypercube {', '.join(served)} serve it" if served else "nothing serves it yet"
+    return served
 
 
 def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object]:

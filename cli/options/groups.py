@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ...model.base.errors import InvalidInput
+from ...model.base.files import STANDARD_INPUT
 from ...model.collectives.group_choice import Grouping, box_sides, boxes
 from ...model.collectives.group_file import Group, read_groups
 from ...model.network.topology import Topology
@@ -25,6 +28,9 @@ def chosen_groups(chosen: OptionValues, topology: Topology) -> Grouping:
     sides = box_sides(text, topology)
     if sides is not None:
         groups = boxes(text, sides, topology, chosen_root(chosen, topology))
+    elif text != STANDARD_INPUT and not Path(text).suffix and not Path(text).exists():
+        # A word, and no name of a file.
+        raise InvalidInput.of("--group", "rows, columns, 'submesh AxB' or a file", repr(text))
     elif chosen["source"] is not None:
         raise InvalidInput(f"--source must be left out with --group {text}: each group has a root")
     else:

@@ -49,6 +49,13 @@ def option_group(*options: Decorator) -> Decorator:
     return decorate
 
 
+def given_once(_context: click.Context, option: click.Parameter, values: Any) -> str | None:
+    """The value of an option that takes several, of which one alone makes sense."""
+    if len(values) > 1:
+        raise InvalidInput.of(option.opts[0], "given once", " and ".join(values))
+    return values[0] if values else None
+
+
 def option_names(*options: Decorator) -> tuple[str, ...]:
     """List the names of options, or of groups of them, as they are typed."""
     command = click.command(option_group(*options)(lambda: None))

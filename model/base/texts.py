@@ -1,8 +1,13 @@
-"""Numbers in the texts that people write: "8x8", "0,7"."""
+"""Numbers in the texts that people write and read: "8x8", "0,7", "2 words"."""
 
 from __future__ import annotations
 
 from .errors import InvalidInput
+
+
+def counted(number: int, one: str) -> str:
+    """A number with the noun for ``one``: "1 word", "2 words"."""
+    return f"{number} {one}" if number == 1 else f"{number} {one}s"
 
 
 def integers(parameter: str, allowed: str, text: str, separator: str) -> tuple[int, ...]:

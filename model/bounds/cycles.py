@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..base.texts import counted
 from ..network.links import directed_links
 from ..network.port_model import PortModel
 from ..network.topology import Topology
@@ -152,10 +153,10 @@ class _Search:
     def _port_bound(self, words: Numbers, ports: Numbers, verb: str, hops: int) -> CycleBound:
         cycles = np.where(words > 0, -(-words // np.maximum(ports, 1)) + hops * self._hop_cycles, 0)
         node = int(cycles.argmax())
-        way = f"{hops} hops" if hops > 1 else "1 hop"
         count = int(ports[node])
         by = "one port" if count == 1 else f"{count} ports"
-        reason = f"node {node} must {verb} {words[node]} words by {by}, {way} away"
+        carried, way = counted(int(words[node]), "word"), counted(hops, "hop")
+        reason = f"node {node} must {verb} {carried} by {by}, {way} away"
         return CycleBound(int(cycles[node]), reason)
 
     def _volume(self) -> CycleBound:
@@ -166,7 +167,8 @@ class _Search:
         rows = np.searchsorted(self._owners, demand.source)
         total += int((self._hops[rows, demand.target] * demand.words).sum())
         links = len(self._begins)
-        reason = f"{total} hops of words share {links} links"
+        share = "shares" if total == 1 else "share"
+        reason = f"{counted(total, 'hop')} of words {share} {counted(links, 'link')}"
         return CycleBound(-(-total // max(links, 1)), reason)
 
     def _tried_cuts(self) -> Iterator[CycleBound]:
@@ -243,7 +245,7 @@ class _Search:
     def _cut_bound(self, cut: Cut, hops: int) -> CycleBound:
         size = int(cut.inside.sum())
         where = f"node {int(np.argmax(cut.inside))}" if size == 1 else f"{size} nodes"
-        links = "1 link" if cut.links == 1 else f"{cut.links} links"
-        reason = f"{cut.words} words must leave {where} by {links}"
+        links = counted(cut.links, "link")
+        reason = f"{counted(cut.words, 'word')} must leave {where} by {links}"
         reason += f", and go {hops} hops" if hops > 1 else ""
         return CycleBound(-(-cut.words // cut.links) + hops * self._hop_cycles, reason)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..base.errors import InvalidInput, one_of, with_article
+from ..base.texts import counted
 from ..collectives.block_words import require_block_words
 from ..collectives.registry import algorithms_for
 from ..collectives.request import Request
@@ -51,7 +52,7 @@ class Candidate:
     def words(self) -> str:
         """Name and cycles: "chain (261 cycles)"."""
         about = "" if self.predicted else "about "
-        return f"{self.schedule.algorithm} ({about}{self.cycles} cycles)"
+        return f"{self.schedule.algorithm} ({about}{counted(self.cycles, 'cycle')})"
 
 
 class Kept(NamedTuple):

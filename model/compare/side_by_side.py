@@ -174,13 +174,19 @@ class SideBySide:
     def least(self) -> dict[str, int]:
         """Lower bounds on steps, TCD and cycles, for the most nodes that any algorithm serves.
 
-        That on steps is for what does not stream, where there is such an algorithm.
+        They hold for each that serves so many: some stream, or use their ports in another way.
         """
-        most = min(
-            self.entries,
-            key=lambda entry: (len(entry.schedule.unserved), entry.schedule.stream.any()),
-        )
-        return most.least
+        unserved = [len(entry.schedule.unserved) for entry in self.entries]
+        bounds = [
+            entry.least
+            for entry, count in zip(self.entries, unserved, strict=True)
+            if count == min(unserved)
+        ]
+        return {
+            name: min(bound[name] for bound in bounds)
+            for name in bounds[0]
+            if all(name in bound for bound in bounds)
+        }
 
     def to_json(self) -> dict[str, object]:
         """The whole table, as JSON values."""

@@ -21,13 +21,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ..base.errors import InvalidInput, require_range
+from ..base.errors import require_range
 from ..base.files import write_atomically, write_pieces_atomically
 from ..base.pieces import ranges
 from ..network.config import NetworkConfig, Timing
 from ..network.config_file import identity, network_to_json
 from ..network.topology import NO_LINK, Topology
-from ..program.checks import require_table_room
+from ..program.checks import require_loadable
 from ..program.program import Program
 from ..program.slots import Slot, slot_of
 from ..program.words import expected_words, table_words
@@ -80,12 +80,10 @@ class Image:
 
     def __post_init__(self) -> None:
         config = self.program.config
-        if config.timed_rows:
-            raise InvalidInput.of("timed rows", "left out of the network of an image", "given")
+        require_loadable(self.program)
         require_range("number", self.number, 0, max(config.programs - 1, 0))
         if not config.programs:
             require_range("base", self.base, 0, 0)
-            require_table_room(self.program)
 
     @property
     def slot(self) -> Slot | None:

@@ -299,7 +299,9 @@ class NetworkConfig:
             for name in ("tile_ports", "parity"):
                 if getattr(self, name):
                     parameter = name.replace("_", " ")
-                    raise InvalidInput.of(parameter, "left out of a network of 0 programs", "given")
+                    raise InvalidInput.of(
+                        parameter, "left out of a network of 0 programs (--programs)", "given"
+                    )
             return
         if self.timed_rows:
             raise InvalidInput.of("timed rows", "left out of a network with programs", "given")

@@ -142,6 +142,18 @@ def require_table_room(table: ProgramTable, otherwise: str = "") -> None:
         raise limit.refusal(f"table of node {sender // table.config.lanes}", sender)
 
 
+def require_loadable(table: ProgramTable) -> None:
+    """Raise :class:`InvalidInput` for a program that an image through the host port cannot hold.
+
+    That is one of a network with timed rows, and one that its tables are too short for; where the
+    network has a controller, that depends on where the program lies (:mod:`.slots`).
+    """
+    if table.config.timed_rows:
+        raise InvalidInput.of("timed rows", "left out of the network of an image", "given")
+    if not table.config.programs:
+        require_table_room(table)
+
+
 def _hops_limit(table: ProgramTable) -> _Limit:
     """Any number of hops; whether their slots fit is asked of the header flits."""
     return _Limit("hops", table.routes.hops, 0, _ANY, "at least 0")

@@ -56,7 +56,7 @@ def lines_of(answer: Answer) -> list[list[str]]:
 def test_every_number_is_what_other_commands_say(eyecast: Command) -> None:
     found = result(eyecast(*COMPARE_8X8, "--flits", "5", "--json"))
     assert (found["network"], found["source"], found["flits"]) == ("8x8 mesh", [1, 0], 5)
-    assert found["least"] == {"steps": 6, "tcd": 63, "cycles": 18}
+    assert found["least"] == {"steps": 1, "tcd": 63, "cycles": 18}
     served = [entry["algorithm"] for entry in found["algorithms"]]
     assert {*served, *found["not_serving"]} == {
         each.name for each in ALGORITHMS if each.collective == "broadcast"
@@ -80,13 +80,30 @@ def test_the_table_has_the_bounds_first_and_then_what_json_has(eyecast: Command)
     assert answer.output.startswith("8x8 mesh, broadcasts of 16 flits from (1,0)\n")
     found = result(eyecast(*COMPARE_8X8, "--json"))
     bounds, *rows = [row for row in lines_of(answer) if row[1]]
-    assert bounds == ["lower bound", "6", "63", "29", "29", "", ""]
+    assert bounds == ["lower bound", "1", "63", "29", "29", "", ""]
     for row, entry in zip(rows, found["algorithms"], strict=True):
         cycles = [entry["cycles"].get(timing) for timing in cli_compare.TIMINGS]
         times = min(entry["cycles"].values()) / entry["least"]["cycles"]
         measures = (f"{times:.2f}", entry["busiest_link"])
         values = [entry["steps"], entry["tcd"], *cycles, *measures]
         assert row == [entry["algorithm"], *("" if v is None else str(v) for v in values)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--collective", "all-gather"),
+        ("--collective", "all-gather", "--ports", "all"),
+        ("--collective", "all-gather", "--group", "rows"),
+        ("--collective", "reduce", "--source", "0,0"),
+    ],
+)
+def test_the_bounds_hold_for_what_streams_too(eyecast: Command, options: tuple[str, ...]) -> None:
+    found = result(eyecast("compare", "--mesh", "4x4", *options, "--flits", "4", "--json"))
+    for entry in found["algorithms"]:
+        assert found["least"]["steps"] <= entry["least"]["steps"] <= entry["steps"]
+        assert found["least"]["tcd"] <= entry["tcd"]
+        assert found["least"]["cycles"] <= min(entry["cycles"].values())
 
 
 def test_what_does_not_serve_is_listed_with_the_reason(eyecast: Command) -> None:
@@ -107,7 +124,7 @@ def test_faults(eyecast: Command) -> None:
     command = ("compare", "--mesh", "4x4", *faults, "--source", "0,0", "--json")
     found = result(eyecast(*command))
     assert found["network"] == "4x4 mesh with 1 faulty node and 1 faulty link"
-    assert found["least"] == {"steps": 4, "tcd": 14, "cycles": 23}
+    assert found["least"] == {"steps": 1, "tcd": 14, "cycles": 23}
     assert [entry["algorithm"] for entry in found["algorithms"]] == ["tree", "chain"]
     assert {"eye", "minimum", "rectangle"} <= set(found["not_serving"])
 

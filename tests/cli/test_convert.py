@@ -101,3 +101,13 @@ def test_a_file_of_no_known_format_is_refused(eyecast: Command, here: Path) -> N
     said = eyecast("convert", "x.bin", "s.json").errors
     assert said.startswith("eyecast: x.bin: format must be schedule, network")
     assert said.endswith("and it looks like none (--from names it)\n")
+
+
+def test_a_timetable_that_is_lost_is_named(eyecast: Command, here: Path) -> None:
+    made = ("--mesh", "2x2", "--collective", "all-to-all", "--algorithm", "direct")
+    assert eyecast("schedule", *made, "-o", "direct.json").status == 0
+    for name, options in (("x.xml", ()), ("x.goal", ()), ("x.json", ("--to", "mscclpp"))):
+        lines = eyecast("convert", "direct.json", name, *options).output.splitlines()
+        assert any(line.startswith("without timetable, ") for line in lines)
+    lines = eyecast("convert", "direct.json", "same.json").output.splitlines()
+    assert not any(line.startswith("without") for line in lines)

@@ -170,9 +170,25 @@ BAD_OPTIONS = {
     f"schedule --mesh 8x8 {CORNER} --packet 0": "--packet must be 1 to 2147483647, not 0",
     f"schedule --mesh 8x8 {CORNER} --packet 1,2": "--packet must be a number of flits, not '1,2'",
     f"schedule --mesh 8x8 {CORNER} --algorithm eye --ports all": (
-        "--ports all must be left out with eye broadcast (on a hypercube packed-trees, "
-        "nesbt-copies, brg, sbt, tcbt, nrsbt, nesbt, nrbrg serve it)"
+        "--ports all must be left out with eye broadcast (packed-trees serves it)"
     ),
+    "schedule --mesh 4x4 --collective all-reduce --ports all --algorithm stream-ring": (
+        "--ports all must be left out with stream-ring all-reduce (hamiltonian, greedy, rings, "
+        "packed-trees, combs serve it)"
+    ),
+    "schedule --mesh 4x4 --source 0,0 --group diag": (
+        "--group must be rows, columns, 'submesh AxB' or a file, not 'diag'"
+    ),
+    "schedule --mesh 4x4 --collective all-gather --group rows --group columns": (
+        "--group must be given once, not rows and columns"
+    ),
+    "schedule --mesh 4x4 --source 0,0 --source 1,0": (
+        "--source must be given once, not 0,0 and 1,0"
+    ),
+    f"predict --mesh 4x4 {CORNER} --tile-ports": (
+        "tile ports must be left out of a network of 0 programs (--programs), not given"
+    ),
+    f"compare --mesh 4x4 {CORNER} --lengths 0,4": "--lengths must be at least 1, not 0",
     f"schedule --mesh 8x8 {CORNER} --seconds 1": (
         "--seconds must be left out with eye: it is for --algorithm best"
     ),

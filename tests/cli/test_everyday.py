@@ -144,3 +144,28 @@ def test_bash_completes_by_the_script() -> None:
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[0] == "--waves-node"
     assert "-F _eyecast_completion eyecast" in done.stdout
+
+
+def test_an_image_is_of_programs_that_a_controller_keeps(eyecast: Command, here: Path) -> None:
+    eyecast("program", "--mesh", "2x2", "--source", "0,0", "-o", "p.json")
+    answer = eyecast("image", "p.json", "-o", "i.csv")
+    assert answer == refusal("p.json must be made with --programs, to be kept")
+
+
+def test_errors_of_timed_schedules_name_the_file(eyecast: Command, here: Path) -> None:
+    made = ("--mesh", "2x2", "--collective", "all-to-all", "--algorithm", "direct")
+    eyecast("schedule", *made, "-o", "direct.json")
+    timed = json.loads(Path("direct.json").read_text())
+    Path("ports.json").write_text(json.dumps({**timed, "port_model": "all-port"}))
+    answer = eyecast("predict", "--schedule", "ports.json")
+    complaint = "port model of a timed schedule must be one of one port, not all-port"
+    assert answer == refusal(f"ports.json: {complaint}")
+    eyecast("schedule", "--mesh", "3x1", "--source", "0,0", "--algorithm", "ring", "-o", "r.json")
+    ring = json.loads(Path("r.json").read_text())
+    early = {**ring, "version": 2, "timed": True, "sends": ring["sends"][::-1]}
+    Path("early.json").write_text(json.dumps(early))
+    answer = eyecast("predict", "--schedule", "early.json")
+    assert answer == refusal(
+        "early.json: send 0 (step 2, 1 -> 2): timed, it stands before the send that brings its "
+        "blocks"
+    )

@@ -10,8 +10,10 @@ import pytest
 from helpers.command import Command, refusal, result
 
 from eyecast.model.compare import best
+from eyecast.model.compare.best import Candidate
 from eyecast.model.exact import predict as exact_predict
 from eyecast.model.program import compiler
+from eyecast.model.schedule.file import read_schedule
 
 NETWORK = ("--mesh", "4x4")
 GROUPS = [
@@ -174,3 +176,49 @@ def test_what_there_was_no_time_for_is_said(eyecast: Command) -> None:
     cycles = json.loads(answer.output)["best"]["cycles"]["eye"]
     line = f"best is eye ({cycles} cycles); no time to try {', '.join(untried)}\n"
     assert answer.errors == line
+
+
+FALLS_BACK = {
+    # A chain streams, and needs a barrier after each step.
+    "predict --mesh 4x4 --source 0,0 --flits 64 --algorithm best --timing self-timed": "chain",
+    "predict --mesh 4x4 --group rows --source 0,0 --flits 64 --timing self-timed": "chain",
+    # A direct all-to-all is timed, and no image can hold it.
+    "program --mesh 2x2 --collective all-to-all --flits 4 --algorithm best --image i.csv": "direct",
+}
+
+
+@pytest.mark.parametrize(("command", "fastest"), FALLS_BACK.items())
+def test_the_best_is_one_that_the_command_carries_out(
+    eyecast: Command, command: str, fastest: str
+) -> None:
+    answer = eyecast(*shlex.split(command), "--json")
+    assert answer.status == 0, answer.errors
+    found = json.loads(answer.output)
+    choices = found["best"] if isinstance(found["best"], list) else [found["best"]]
+    assert choices
+    for choice in choices:
+        assert fastest not in choice["cycles"]
+    usual = command.replace("--timing self-timed", "").replace("--image i.csv", "")
+    assert fastest in eyecast(*shlex.split(usual)).errors
+
+
+def test_the_best_is_predicted_with_the_timing_asked_for(eyecast: Command) -> None:
+    command = ("predict", "--mesh", "4x4", "--source", "0,0", "--timing", "self-timed", "--json")
+    found = json.loads(eyecast(*command, "--algorithm", "best").output)
+    del found["best"]
+    assert found == result(eyecast(*command, "--algorithm", str(found["algorithm"])))
+
+
+def test_one_of_a_thing_is_said_as_one(eyecast: Command) -> None:
+    two, one = ("--mesh", "2x1", "--source", "0,0"), ("--mesh", "1x1", "--collective", "all-reduce")
+    answer = eyecast("schedule", *two, "--flits", "1", "--algorithm", "tree")
+    assert "node 1 must get 1 word by one port, 1 hop away" in answer.output
+    answer = eyecast("schedule", *one, "--algorithm", "ring", "-o", "one.json")
+    assert "1 port shares 0 hops of words" in answer.output
+    assert Candidate(read_schedule("one.json"), 1, predicted=True).words == "ring (1 cycle)"
+
+
+@pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter", "all-reduce"])
+def test_a_single_node_has_nothing_to_do_on_all_ports(eyecast: Command, collective: str) -> None:
+    answer = eyecast("schedule", "--mesh", "1x1", "--collective", collective, "--ports", "all")
+    assert answer.status == 0

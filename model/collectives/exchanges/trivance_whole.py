@@ -21,9 +21,10 @@ from math import prod
 
 import numpy as np
 
-from ...base.errors import InvalidInput, require_range, with_article
+from ...base.errors import InvalidInput, one_of, require_range, with_article
 from ...base.pieces import offsets_of
 from ...network.config import MOST_VCS
+from ...network.operators import BUILT_IN
 from ...network.port_model import PortModel
 from ...network.route_layers import Layer, Link, joins
 from ...network.topology import Topology
@@ -36,9 +37,12 @@ from .rounds import MOST_NODES, require_ring
 def trivance_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
     """All-reduce of ``words`` words on a torus or ring whose sides are powers of three, all-port.
 
-    Raises :class:`.InvalidInput` for another network, too many nodes, and no words.
+    Raises :class:`.InvalidInput` for another network, too many nodes, no words, and an operator
+    that is not built in: its copies would differ (:mod:`~.program.halves`).
     """
     require_ring("trivance-whole", topology)
+    if operator not in BUILT_IN:
+        raise InvalidInput.of("operator for trivance-whole", one_of(BUILT_IN), operator)
     require_range("flits", words, 1)
     require_range("nodes for trivance-whole", topology.nodes, 1, MOST_NODES)
     for side in topology.dims:

@@ -44,7 +44,8 @@ def rings_all_gather(topology: Topology, words: int) -> Schedule:
     wrapped = all(axis in topology.wrapped and topology.dims[axis] > 2 for axis in axes)
     ways = (1, -1) if wrapped else (1,)
     parts = [(axes[turn:] + axes[:turn], way) for way in ways for turn in range(len(axes))]
-    parts = parts[:words]
+    # A single node keeps its block whole.
+    parts = parts[:words] or [([], 1)]
     every = [
         sends
         for number, (order, way) in enumerate(parts)

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...base.texts import counted
 from ...network.port_model import PortModel
 from ...network.topology import NO_LINK, Topology
 from ...schedule.broadcast_bounds import least_broadcast_steps
@@ -72,7 +73,9 @@ def reduction_cycles(
         links = int(np.count_nonzero(topology.neighbor != NO_LINK))
         ports = links if port_model == PortModel.ALL_PORT else nodes.size
         shared = 2 * (nodes.size - 1) * words
-        reason = f"{ports} {'links' if ports == links else 'ports'} share {shared} hops of words"
+        sharing = counted(int(ports), "link" if ports == links else "port")
+        share = "shares" if ports == 1 else "share"
+        reason = f"{sharing} {share} {counted(int(shared), 'hop')} of words"
         found.append(CycleBound(-(-shared // max(1, ports)), reason))
     return max(found)
 

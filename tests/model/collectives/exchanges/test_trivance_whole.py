@@ -96,6 +96,13 @@ def test_other_networks_are_refused(network: Topology) -> None:
         all_reduce(network)
 
 
+def test_an_operator_of_ones_own_is_refused() -> None:
+    request = Request(topology=ring(9), words=5, all_port=True, operator="mine")
+    complaint = r"^operator for trivance-whole must be .*add.*, not mine$"
+    with pytest.raises(InvalidInput, match=complaint):
+        find_algorithm("all-reduce", "trivance-whole").generate(request)
+
+
 def test_any_schedule_may_combine_several_at_once_in_what_it_sends() -> None:
     """Three nodes, each of which sends to both others and gets from both, in one step."""
     made = all_reduce(ring(3), 7)
