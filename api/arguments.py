@@ -15,7 +15,7 @@ import numpy as np
 
 from ..model.base.errors import InvalidInput, one_of
 from ..model.network.config import NetworkConfig
-from ..model.network.operators import Operator
+from ..model.network.operators import Operator, as_operators
 from ..model.network.topology import Topology
 from ..model.program.program import Program
 from ..model.schedule.schedule import Schedule
@@ -157,7 +157,7 @@ def checked(function: Callable[Arguments, Returned]) -> Callable[Arguments, Retu
         given = signature(function).bind(*args, **kwargs)
         for name, value in given.arguments.items():
             if parameters[name].kind is Parameter.VAR_KEYWORD:
-                _require_parameters(value)
+                given.arguments[name] = _parameters(value)
             elif name in KINDS and not (value is None and parameters[name].default is None):
                 shown = SHOWN.get(name, name).replace("_", " ")
                 given.arguments[name] = KINDS[name].read(shown, value)
@@ -166,8 +166,18 @@ def checked(function: Callable[Arguments, Returned]) -> Callable[Arguments, Retu
     return check
 
 
-def _require_parameters(given: Iterable[str]) -> None:
-    """Raise :class:`.InvalidInput` unless all are names of a network's parameters."""
+def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of a network, the operators as a tuple: what gives them only once is listed here.
+
+    Raises :class:`.InvalidInput` for a name that no parameter has, and for what are no operators.
+    """
     for name in given:
         if name not in CONFIG:
             raise InvalidInput.of("parameter of a network", one_of(CONFIG), name)
+    if "operators" not in given:
+        return {**given}
+    operators = given["operators"]
+    if not isinstance(operators, str | Iterable):
+        allowed = "a list of names and Operators, or names with commas between"
+        raise InvalidInput.of("operators", allowed, repr(operators))
+    return {**given, "operators": as_operators(operators)}

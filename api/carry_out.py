@@ -15,8 +15,10 @@ import numpy as np
 
 from ..model.base.errors import InvalidInput
 from ..model.base.files import require_writable
+from ..model.collectives.request import Ports
 from ..model.network.config import TIMINGS, Timing
-from ..model.network.operators import Operator
+from ..model.network.operators import BUILT_IN, Operator, operator_names
+from ..model.network.port_model import PortModel
 from ..model.network.topology import Topology
 from ..model.program.certified import compile_certified
 from ..model.program.program import Program
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from ..model.compare.case import Case
     from ..model.compare.checks import Verification
     from ..model.compare.side_by_side import Entry
+    from ..model.program.compiler import Compiled
     from ..model.run.run import Prediction
 
 
@@ -43,7 +46,7 @@ def compile(made: Schedule, /, **parameters: Any) -> Program:
     ``message_words``, ``table_words``) are as large as the schedule needs unless they are given.
     Raises :class:`.InvalidInput` for what does not fit, and where routes may deadlock.
     """
-    return compile_certified(made, parameters).program
+    return _compiled(made, parameters).program
 
 
 @checked
@@ -122,7 +125,11 @@ def compare(
     source: Node | None = None,
     collective: str = Collective.BROADCAST,
     algorithms: Iterable[str] | None = None,
-    flits: int = 16,
+    targets: Iterable[Node] | None = None,
+    flits: int | None = None,
+    ports: str = Ports.ONE,
+    packet: int | None = None,
+    partial: bool = False,
     operator: str | Operator | None = None,
     block_words: Sequence[int] | Sequence[Sequence[int]] | None = None,
     groups: Groups | None = None,
@@ -131,13 +138,15 @@ def compare(
     """Predict all algorithms for a collective, or those named, that serve ``network``.
 
     Each entry has the schedule, ``cycles`` by timing, and ``refusals`` of timings without. Each
-    schedule has a network with the room that it needs itself.
+    schedule has a network with the room that it needs itself, with ``operator`` and with ``ports``.
     Other arguments are those of :func:`.schedule` and :func:`compile`.
+    Raises :class:`.InvalidInput` where none serves.
     """
-    # Loads the compiled cycle model, and the formulas of costs.
+    # Loads the compiled cycle model.
     from ..model.compare.case import Case  # noqa: PLC0415
-    from ..model.compare.side_by_side import Entry  # noqa: PLC0415
 
+    if "all_port" in parameters:
+        raise InvalidInput("all_port must be left out: ports says it")
     what: dict[str, Any] = {
         "source": source,
         "collective": collective,
@@ -145,15 +154,12 @@ def compare(
         "block_words": block_words,
     }
     names = algorithms or algorithms_of(network, **what)
-    entries = []
-    for name in names:
+    what |= {"targets": targets, "flits": flits, "ports": ports, "packet": packet}
+    what |= {"partial": partial, "operator": operator}
+    entries = _entries(network, names, what)
+    for entry in entries:
         try:
-            made = schedule(network, name, flits=flits, operator=operator, **what)
-        except InvalidInput:
-            continue
-        entries.append(entry := Entry(replace(made, algorithm=name)))
-        try:
-            compiled = compile_certified(entry.schedule, parameters)
+            compiled = _compiled(entry.schedule, parameters, operator)
         except InvalidInput as error:
             entry.refusals.update(dict.fromkeys(TIMINGS, str(error)))
             continue
@@ -163,6 +169,45 @@ def compare(
             except InvalidInput as error:
                 entry.refusals[timing] = str(error)
     return entries
+
+
+def _entries(network: Topology, names: Iterable[str], what: Mapping[str, Any]) -> list[Entry]:
+    """Make the schedules of the algorithms with ``names`` that serve; refused if none does."""
+    # Loads the formulas of costs.
+    from ..model.compare.side_by_side import Entry  # noqa: PLC0415
+
+    entries, refusals = [], {}
+    for name in names:
+        try:
+            made = schedule(network, name, **what)
+        except InvalidInput as error:
+            refusals[name] = str(error)
+        else:
+            entries.append(Entry(replace(made, algorithm=name)))
+    if not entries:
+        name, why = next(iter(refusals.items()))
+        # What is wrong with each is wrong with what was asked.
+        if set(refusals.values()) == {why}:
+            raise InvalidInput(why)
+        raise InvalidInput(
+            f"no algorithm serves {network.label} as asked: {name} does not, as {why}"
+        )
+    return entries
+
+
+def _compiled(
+    made: Schedule, parameters: dict[str, Any], own: str | Operator | None = None
+) -> Compiled:
+    """Compile and certify a schedule; refused if its own operator is only known by its name."""
+    known: tuple[Operator, ...] = parameters.get("operators", ())
+    names = {*BUILT_IN, *(each.name for each in known)}
+    if isinstance(own, Operator):
+        names.add(own.name)
+    for name in made.blocks.operator:
+        if name is not None and name not in names:
+            allowed = f"given with the Operator {name}, by which the schedule combines"
+            raise InvalidInput.of("operators", allowed, operator_names(known) or "left out")
+    return compile_certified(made, parameters, own)
 
 
 def _case(
@@ -176,10 +221,13 @@ def _case(
     """Compile, certify and predict a schedule."""
     from ..model.compare.case import Case  # noqa: PLC0415 - loads the compiled cycle model
 
+    if parameters.get("all_port") and made.port_model != PortModel.ALL_PORT:
+        why = 'schedule(..., ports="all") makes one of all ports'
+        raise InvalidInput(f"all_port must be left out with a schedule of one port: {why}")
     held = None
     if hold is not None:
         held = np.zeros(made.topology.nodes, dtype=np.int64)
         for node, cycles in hold.items():
             held[node_number(made.topology, node, "node to hold")] = cycles
-    compiled = compile_certified(made, parameters)
+    compiled = _compiled(made, parameters)
     return Case.of(compiled, timing=Timing.named(timing), seed=0, hold=held, simulated=simulated)

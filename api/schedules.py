@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 PORTS = tuple(Ports)
 """The ports that a node may use in a step, as ``--ports`` of the command line."""
+_USUAL_FLITS = 16
+"""Words of each block if nothing is said."""
 
 
 def algorithms(collective: str = Collective.BROADCAST) -> list[str]:
@@ -52,7 +54,7 @@ def schedule(
     source: Node | None = None,
     collective: str = Collective.BROADCAST,
     targets: Iterable[Node] | None = None,
-    flits: int = 16,
+    flits: int | None = None,
     ports: str = Ports.ONE,
     packet: int | None = None,
     partial: bool = False,
@@ -69,7 +71,8 @@ def schedule(
     targets
         The nodes that get a multicast; None for any other collective.
     flits
-        Length of the message of a broadcast or multicast, or of each block, in words.
+        Length of the message of a broadcast or multicast, or of each block, in words; None for
+        16, in a barrier 1, or what ``block_words`` say.
     ports
         The sends and receives of a node in a step: with "half-duplex" one of either, with
         "full-duplex" one of each, with "all" one of each on every link, with "one" as the algorithm
@@ -97,7 +100,7 @@ def schedule(
         raise InvalidInput.of("ports", ", ".join(PORTS), ports)
     if groups is None:
         require_source(collective, source)
-    require_range("flits", flits, 1)
+    length = _length(flits, unequal=block_words is not None)
     root = None if source is None else node_number(network, source, "source")
     words = None if block_words is None else as_block_words(block_words)
     combining = _operator_name(operator)
@@ -105,7 +108,7 @@ def schedule(
     def make(topology: Topology, group: Group, _place: int = 0) -> Schedule:
         request = Request(
             topology=topology,
-            words=group.words or flits,
+            words=group.words or length,
             source=group.root,
             targets=_numbers(topology, targets),
             partial=partial,
@@ -115,17 +118,39 @@ def schedule(
             operator=combining,
             block_words=group.block_words,
         )
-        return _made(group.algorithm or algorithm, group.collective or collective, request)
+        name, of = group.algorithm or algorithm, group.collective or collective
+        return _made(name, of, request, operator)
 
     if groups is None:
+        _require_length_of({collective}, flits)
         return make(network, Group((), root, block_words=words))
-    return grouping_of(network, groups, collective, root, words).schedule(make)
+    grouping = grouping_of(network, groups, collective, root, words)
+    _require_length_of({grouping.name_of(group) for group in grouping.groups}, flits)
+    return grouping.schedule(make)
 
 
-def _made(algorithm: str, collective: str, request: Request) -> Schedule:
+def _length(flits: int | None, *, unequal: bool) -> int:
+    """Words of each block; refused where blocks are unequal and say their words themselves."""
+    if flits is None:
+        return _USUAL_FLITS
+    if unequal:
+        raise InvalidInput("flits must be left out with block_words: they say how long blocks are")
+    require_range("flits", flits, 1)
+    return flits
+
+
+def _require_length_of(collectives: set[str], flits: int | None) -> None:
+    """Refuse a length that is given where there are only barriers, which have a word."""
+    if flits is not None and collectives == {Collective.BARRIER}:
+        raise InvalidInput("flits must be left out with barrier: it has 1 word")
+
+
+def _made(
+    algorithm: str, collective: str, request: Request, own: str | Operator | None
+) -> Schedule:
     """The schedule of an algorithm, checked."""
     if algorithm == "best":
-        return _best(collective, request)
+        return _best(collective, request, own)
     made = find_algorithm(collective, algorithm).generate(request)
     made.check()
     return made
@@ -138,13 +163,14 @@ def _operator_name(operator: str | Operator | None) -> str | None:
     return operator.name if isinstance(operator, Operator) else operator
 
 
-def _best(collective: str, request: Request) -> Schedule:
+def _best(collective: str, request: Request, own: str | Operator | None) -> Schedule:
     """The fastest schedule on a network as large as each needs."""
     # Loads the compiled cycle model.
     from ..model.compare.best import choose_best  # noqa: PLC0415
     from ..model.program.certified import compile_certified  # noqa: PLC0415
 
-    return choose_best(collective, request, lambda made: compile_certified(made, {})).schedule
+    choice = choose_best(collective, request, lambda made: compile_certified(made, {}, own))
+    return choice.schedule
 
 
 @checked

@@ -166,6 +166,8 @@ def chosen_flits(chosen: OptionValues) -> int:
 def chosen_request(chosen: OptionValues, topology: Topology, source: int | None) -> Request:
     """Request that the options make, of whatever algorithm."""
     words = chosen["block_words"]
+    if chosen["group"] is None:
+        refuse_lengths({chosen["collective"]})
     if words is not None:
         require_block_words(words, chosen["collective"], topology)
     return Request(
@@ -181,6 +183,12 @@ def chosen_request(chosen: OptionValues, topology: Topology, source: int | None)
         operator=_chosen_operator(chosen),
         block_words=words,
     )
+
+
+def refuse_lengths(collectives: set[str]) -> None:
+    """Refuse lengths that were typed where there are only barriers, which have a word."""
+    if collectives == {Collective.BARRIER}:
+        refuse_beside("--collective barrier", ("--flits", "--lengths"), "it has 1 word")
 
 
 def with_block_words(chosen: OptionValues) -> OptionValues:

@@ -10,7 +10,7 @@ from ...model.collectives.group_choice import Grouping, box_sides, boxes
 from ...model.collectives.group_file import Group, read_groups
 from ...model.network.topology import Topology
 from ...model.schedule.schedule import Schedule
-from .collective import BEST, chosen_root, make_schedule, with_block_words
+from .collective import BEST, chosen_root, make_schedule, refuse_lengths, with_block_words
 from .values import OptionValues
 
 
@@ -35,7 +35,9 @@ def chosen_groups(chosen: OptionValues, topology: Topology) -> Grouping:
         raise InvalidInput(f"--source must be left out with --group {text}: each group has a root")
     else:
         groups = read_groups(text, collective)
-    return Grouping(topology, groups, collective, chosen["block_words"])
+    grouping = Grouping(topology, groups, collective, chosen["block_words"])
+    refuse_lengths({grouping.name_of(group) for group in grouping.groups})
+    return grouping
 
 
 def schedule_of_groups(chosen: OptionValues, grouping: Grouping) -> Schedule:

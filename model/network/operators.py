@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,8 @@ class Operator:
         Of the same: what makes its hardware, as ``rtl/`` asks for it. None where none is built.
 
     Two operators are equal if name and latency are: that is what a network's file says of them.
-    Raises :class:`.InvalidInput` for a name or latency that cannot be.
+    Raises :class:`.InvalidInput` for a name or latency that cannot be, for a meaning or component
+    that cannot be called, and for a meaning that does not take three arguments.
     """
 
     name: str
@@ -50,13 +52,34 @@ class Operator:
     component: Callable[..., Any] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not re.fullmatch("[a-z][a-z0-9-]*", self.name):
+        if not (isinstance(self.name, str) and re.fullmatch("[a-z][a-z0-9-]*", self.name)):
             allowed = "lower-case letters, digits and dashes"
             raise InvalidInput.of("name of an operator", allowed, repr(self.name))
         require_range(f"latency of operator {self.name}", self.latency, 0, MOST_LATENCY)
         if self.name in _MEANINGS and (self.latency or self.meaning or self.component):
             allowed = "other than those built in"
             raise InvalidInput.of("name of an operator of your own", allowed, self.name)
+        for part in ("meaning", "component"):
+            if not (getattr(self, part) is None or callable(getattr(self, part))):
+                given = repr(getattr(self, part))
+                raise InvalidInput.of(f"{part} of operator {self.name}", "a function", given)
+        self._require_three_words()
+
+    def _require_three_words(self) -> None:
+        """Refuse a meaning that cannot be called with three arguments, where that can be told."""
+        if self.meaning is None:
+            return
+        try:
+            taken = signature(self.meaning)
+        except (TypeError, ValueError):
+            # Functions of compiled modules may have none.
+            return
+        try:
+            taken.bind(*range(3))
+        except TypeError:
+            allowed = "a function of three: the word there, the word that comes, bits of a word"
+            name = f"meaning of operator {self.name}"
+            raise InvalidInput.of(name, allowed, f"one of {taken}") from None
 
     @property
     def built_in(self) -> bool:
@@ -67,7 +90,7 @@ class Operator:
         """Combine words of ``bits`` bits by NumPy; the result has shape and dtype of ``there``.
 
         Raises :class:`.InvalidInput` for an operator without a meaning, or with one that makes
-        something else than integers.
+        something else than integers; and whatever the meaning raises, with a note.
         """
         if self.built_in:
             return _MEANINGS[self.name](there, coming, bits)
@@ -76,7 +99,11 @@ class Operator:
             raise InvalidInput.of("operator", allowed, self.name)
         pairs = zip(there.ravel(), coming.ravel(), strict=True)
         with np.errstate(over="ignore", invalid="ignore"):
-            results = [self.meaning(x, y, np.uint64(bits)) for x, y in pairs]
+            try:
+                results = [self.meaning(x, y, np.uint64(bits)) for x, y in pairs]
+            except Exception as error:
+                error.add_note(f"raised by the meaning of operator {self.name}")
+                raise
         for result in results:
             if not isinstance(result, int | np.integer):
                 raise self.makes_no_word(type(result).__name__)

@@ -75,7 +75,13 @@ def test_an_unknown_parameter_of_a_network_is_named_with_those_that_there_are():
     assert str(refused.value).endswith(", not vc")
 
 
+def test_operators_are_a_list():
+    with pytest.raises(eyecast.InvalidInput, match=r"^operators must be a list of names and Oper"):
+        eyecast.predict(MADE, operators=3)
+
+
 def test_what_gives_values_once_is_gone_through_once():
+    assert len(eyecast.compile(MADE, operators=iter(["add", "max"])).config.operators) == 2
     sends = ((step, path) for step, path in [SEND, (2, [0, 2]), (2, [1, 3])])
     assert eyecast.schedule_of_sends(NETWORK, sends).steps == 2
     kept = eyecast.with_random_faults(NETWORK, 0.75, keep=iter([(1, 1)]))

@@ -11,6 +11,7 @@ import pytest
 
 import eyecast
 
+CUBE = eyecast.hypercube(3)
 NETWORK = eyecast.mesh((4, 2))
 PAIRS = [
     {"nodes": [(1, 0), (0, 0)], "root": (0, 0), "words": 5},
@@ -47,6 +48,27 @@ def test_unequal_blocks_are_numbers_or_rows() -> None:
     assert (exchanged.sends, exchanged.send_words.tolist()) == (1, [4])
 
 
+@pytest.mark.parametrize(
+    ("network", "name"),
+    [
+        *((NETWORK, name) for name in ("ring", "row-column", "direct")),
+        *((CUBE, name) for name in ("brg", "sbt", "nesbt", "sbnt")),
+    ],
+)
+def test_what_a_node_has_for_itself_does_not_travel(network: eyecast.Topology, name: str) -> None:
+    pairs = np.arange(64).reshape(8, 8)
+    np.fill_diagonal(pairs, 0)
+    without, counted = (
+        eyecast.schedule(network, name, collective="all-to-all", block_words=pairs + own)
+        for own in (0, 20 * np.eye(8, dtype=int))
+    )
+    assert counted.send_words.tolist() == without.send_words.tolist()
+    assert counted.path_nodes.tolist() == without.path_nodes.tolist()
+    bound = eyecast.measures(without)["least"]["cycles"]
+    assert eyecast.measures(counted)["least"]["cycles"] == bound
+    assert eyecast.predict(counted).cycles == eyecast.predict(without).cycles >= bound
+
+
 def test_all_algorithms_are_compared_on_the_same_groups() -> None:
     entries = eyecast.compare(NETWORK, collective="all-gather", groups="rows", flits=3)
     alone = eyecast.schedule(NETWORK, "ring", collective="all-gather", groups="rows", flits=3)
@@ -69,6 +91,18 @@ def schedule(algorithm: str = "ring", **asked: object) -> Callable[[], eyecast.S
             "source must be None with groups that each have a root, not 0",
         ),
         (schedule(groups="rows"), "source of broadcast must be a node, not None"),
+        (
+            schedule(collective="all-gather", flits=4, block_words=[1] * 8),
+            "flits must be left out with block_words: they say how long blocks are",
+        ),
+        (
+            schedule("tree", collective="barrier", flits=4),
+            "flits must be left out with barrier: it has 1 word",
+        ),
+        (
+            schedule("tree", collective="barrier", flits=4, groups="rows"),
+            "flits must be left out with barrier: it has 1 word",
+        ),
         (
             schedule(groups=3),
             "groups must be rows, columns, submesh 4x4, a file, or a list of groups with nodes, "

@@ -20,6 +20,7 @@ from eyecast.model.collectives.request import Request
 NAMES = "add, min, max, min-signed, max-signed, and, or or xor"
 CORNER_CUT = "--mesh 3x3 --faulty-link 0,0:1,0 --faulty-link 0,0:0,1"
 UNREACHED = "contributors of a reduce to node {} must be nodes from which a path leads to it"
+BARRIER = "--{} must be left out with --collective barrier: it has 1 word"
 BAD_OPTIONS = {
     # An operator that the network is not built with
     "predict --mesh 2x2 --collective all-reduce --operator max --operators add": (
@@ -64,6 +65,11 @@ BAD_OPTIONS = {
     "predict --mesh 2x2 --collective all-gather --operator add": (
         "--operator must be left out with ring all-gather"
     ),
+    # The words of a barrier
+    "predict --mesh 2x2 --collective barrier --flits 4": BARRIER.format("flits"),
+    "verify --mesh 2x2 --collective barrier --group rows --flits 16": BARRIER.format("flits"),
+    "compare --mesh 2x2 --collective barrier --flits 1": BARRIER.format("flits"),
+    "compare --mesh 2x2 --collective barrier --lengths 1,4": BARRIER.format("lengths"),
     # A float
     "predict --mesh 2x2 --collective all-reduce --operator bfloat16-add": (
         f"--operator must be {NAMES}, not bfloat16-add"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import njit
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
@@ -78,11 +79,25 @@ def test_an_operator_of_ones_own_is_asked_word_by_word() -> None:
         ({"name": "mac", "latency": -1}, "latency of operator mac must be 0 to 63, not -1"),
         ({"name": "mac", "latency": "1"}, "latency of operator mac must be an integer"),
         ({"name": "add", "latency": 1}, "name of an operator of your own must be other than"),
+        ({"name": 3}, "name of an operator must be lower-case letters, digits and dashes, not 3"),
+        ({"name": "mac", "meaning": 3}, "meaning of operator mac must be a function, not 3"),
+        ({"name": "mac", "component": ""}, "component of operator mac must be a function, not ''"),
+        (
+            {"name": "mac", "meaning": njit(lambda there, coming: there + coming)},
+            r"meaning of operator mac must be a function of three.* not one of \(there, coming\)",
+        ),
     ],
 )
 def test_an_operator_that_cannot_be_is_refused(wrong: dict[str, Any], refusal: str) -> None:
     with pytest.raises(InvalidInput, match=refusal):
         Operator(**wrong)
+
+
+def test_what_a_meaning_raises_says_whose_it_is() -> None:
+    words = np.arange(4, dtype=np.uint64)
+    with pytest.raises(TypeError) as raised:
+        Operator("sum", meaning=np.add).combine(words, words, 8)
+    assert raised.value.__notes__ == ["raised by the meaning of operator sum"]
 
 
 def test_a_network_file_has_the_names_of_operators_and_ones_own_with_its_latency() -> None:
