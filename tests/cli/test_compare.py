@@ -168,7 +168,7 @@ def test_what_serves_all_ports_is_said(eyecast: Command, collective: str) -> Non
     found = result(eyecast("compare", "--hypercube", "3", *root, "--json"))
     assert served[1].split(", ") == [entry["algorithm"] for entry in found["algorithms"]]
     answer = eyecast("schedule", "--hypercube", "3", *root, "--algorithm", "ring")
-    assert answer.errors.endswith(f" ring {collective} ({served[0].strip()})\n")
+    assert answer.errors.endswith(f" ring {collective} ({served[1]} serve it)\n")
 
 
 def test_a_schedule_that_breaks_a_rule_is_not_one_that_does_not_serve(
