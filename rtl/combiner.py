@@ -248,7 +248,7 @@ class Combiner(Component):
         return written.enable & (written.address == place)
 
     def _elaborate_there_ahead(self, m: Module) -> Value:
-        """The same, read when the flit before came; 0 for a word that is not combined.
+        """The word that is there, read when the flit before came; 0 for one that is not combined.
 
         ::
 
