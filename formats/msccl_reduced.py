@@ -148,20 +148,7 @@ class _Pieces:
         of_row: defaultdict[int, list[int]] = defaultdict(list)
         for piece, row in enumerate(self.row):
             of_row[row].append(piece)
-        answer: dict[int, int] = {}
-        for piece, others in enumerate(self.later) if exchange else ():
-            for other in sorted(others - answer.keys()):
-                ends = source[other], target[other]
-                if (
-                    piece not in answer
-                    and piece in self.later[other]
-                    and ends
-                    == (
-                        target[piece],
-                        source[piece],
-                    )
-                ):
-                    answer[piece], answer[other] = other, piece
+        answer = self._answers(source, target) if exchange else {}
         units = [min(piece, answer.get(piece, piece)) for piece in range(len(self.row))]
         after = [
             {each for other in run.moves.after[row] for each in of_row[other]} | self.later[piece]
@@ -175,3 +162,14 @@ class _Pieces:
             combine=self.combine,
             unit=np.unique(units, return_inverse=True)[1].tolist(),
         )
+
+    def _answers(self, source: list[int], target: list[int]) -> dict[int, int]:
+        """For each exchanged piece, the other one: opposite ways, each after the other."""
+        answer: dict[int, int] = {}
+        for piece, others in enumerate(self.later):
+            for other in sorted(others):
+                mutual = piece in self.later[other]
+                back = (source[other], target[other]) == (target[piece], source[piece])
+                if mutual and back and not answer.keys() & {piece, other}:
+                    answer[piece], answer[other] = other, piece
+        return answer
