@@ -110,12 +110,12 @@ def _delivered(run: ReducingExecution, outputs: list[Output]) -> list[Result]:
     """The results of a custom collective: all that came from elsewhere, at least in part."""
     results: dict[frozenset[int], Result] = {}
     ends: set[frozenset[int]] = set()
-    sent = {(run.values[number].own, run.values[number].moves) for number in run.moved}
+    sent = {run.values[number].state for number in run.moved}
     for rank, output in enumerate(outputs):
         for value in output.values():
             if value.moves:
                 result = results.setdefault(value.chunks, Result(value.chunks))
                 result.values.setdefault(rank, value)
-                if not run.ends_in_inputs or (value.own, value.moves) not in sent:
+                if not run.ends_in_inputs or value.state not in sent:
                     ends.add(value.chunks)
     return [result for chunks, result in results.items() if chunks in ends]
