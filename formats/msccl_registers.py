@@ -69,13 +69,16 @@ def registers_of(run: ReducingExecution, results: list[Result], *, apart: bool) 
     made: dict[State, int] = {}
     for place, value in enumerate(run.values):
         made.setdefault(value.state, place)
+    own = [
+        {run.rank_of(chunk): chunk for chunk in block.result.chunks} for block in registers.blocks
+    ]
     for (number, rank), wanted in _states(run, registers).items():
         block = registers.blocks[number]
-        own = [chunk for chunk in block.result.chunks if run.rank_of(chunk) == rank]
         order = sorted(wanted, key=made.__getitem__)
         if rank in block.owed and order[-1] != block.result.values[rank].state:
             raise RegisterError(wanted[order[-1]][0], _TWO_PARTS)
-        _Register(registers, own[0] if own else NOBODY).hold({key: wanted[key] for key in order})
+        register = _Register(registers, own[number].get(rank, NOBODY))
+        register.hold({key: wanted[key] for key in order})
     return registers
 
 

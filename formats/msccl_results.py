@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ..model.base.errors import InvalidInput
 from ..model.schedule.collective import Collective
@@ -68,15 +69,18 @@ class _Promise:
             return range(rank * each, (rank + 1) * each)
         return range(self.algorithm.chunks)
 
-    def _sum(self, place: int) -> frozenset[int]:
-        """The chunks at one place of all inputs."""
-        return frozenset(rank * self.run.stride + place for rank in range(self.algorithm.ranks))
+    @cached_property
+    def _sums(self) -> list[frozenset[int]]:
+        """For each place the chunks that stand there in all inputs."""
+        stride = self.run.stride
+        every = range(stride * self.algorithm.ranks)
+        return [frozenset(every[place::stride]) for place in range(stride)]
 
     def _wrong(self, rank: int) -> int | None:
         """The first offset of an output that does not hold its sum."""
         output = self.outputs[rank]
         for offset, place in enumerate(self._places(rank)):
-            if offset not in output or output[offset].chunks != self._sum(place):
+            if offset not in output or output[offset].chunks != self._sums[place]:
                 return offset
         return None
 
@@ -95,7 +99,7 @@ class _Promise:
             if wrong is not None:
                 raise self._refusal(wrong, f"gpu {rank}", self._places(rank)[wrong])
             for offset, place in enumerate(self._places(rank)):
-                result = results.setdefault(place, Result(self._sum(place)))
+                result = results.setdefault(place, Result(self._sums[place]))
                 result.values[rank] = self.outputs[rank][offset]
         return [results[place] for place in sorted(results)]
 
