@@ -121,6 +121,10 @@ class Execution:
         algorithm = self._algorithm
         return algorithm.inplace and algorithm.collective == Collective.REDUCE_SCATTER
 
+    def rank_of(self, chunk: int) -> int:
+        """The GPU of whose input a chunk is."""
+        return chunk // self.stride
+
     def _first_chunk(self, rank: int, place: int) -> int:
         """The chunk that stands at a place of the input of a GPU."""
         return rank * self.stride + place

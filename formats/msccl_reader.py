@@ -38,7 +38,7 @@ def read_msccl(file: InputFile, setting: Setting) -> Schedule:
     number = {chunk: block for block, chunk in enumerate(owed)}
     everyone = set(range(setting.topology.working_nodes.size))
     blocks = Blocks(
-        np.array([nodes[chunk // run.stride] for chunk in owed], np.int32),
+        np.array([nodes[run.rank_of(chunk)] for chunk in owed], np.int32),
         tuple(
             None if ranks == everyone else tuple(nodes[rank] for rank in sorted(ranks))
             for ranks in owed.values()
@@ -108,7 +108,7 @@ def _require_outputs(
 def _chunk_name(run: Execution, chunk: int | None) -> str:
     if chunk is None:
         return "nothing"
-    return f"i[{chunk % run.stride}] of gpu {chunk // run.stride}"
+    return f"i[{chunk % run.stride}] of gpu {run.rank_of(chunk)}"
 
 
 def _delivered(algorithm: Algorithm, run: Execution) -> Owed:
@@ -116,7 +116,7 @@ def _delivered(algorithm: Algorithm, run: Execution) -> Owed:
     owed: Owed = {chunk: set() for chunk in sorted({*chain(*run.moves.chunks)})}
     for rank, output in enumerate(run.outputs):
         for chunk in output.values():
-            if chunk // run.stride != rank:
+            if run.rank_of(chunk) != rank:
                 owed[chunk].add(rank)
     if not owed:
         raise algorithm.xml.refusal(algorithm.xml.root, "must send something")

@@ -57,10 +57,6 @@ class ReducingExecution(Execution):
         self.steps: list[Step] = []
         super().__init__(algorithm)
 
-    def rank_of(self, chunk: int) -> int:
-        """The GPU of whose input a chunk is."""
-        return chunk // self.stride
-
     def _first_chunk(self, rank: int, place: int) -> int:
         chunk = super()._first_chunk(rank, place)
         return self._numbered(Value(frozenset((chunk,)), chunk, frozenset()))
