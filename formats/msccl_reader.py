@@ -16,7 +16,7 @@ from .format import Setting
 from .msccl_execution import Execution
 from .msccl_reduced import reduction_of
 from .msccl_xml import Algorithm, read_algorithm
-from .ranks import name_on, nodes_of_ranks
+from .ranks import name_on, nodes_of_parts, nodes_of_ranks
 
 Owed = dict[int, set[int]]
 """For each chunk that is a block, the GPUs that are owed it."""
@@ -36,13 +36,9 @@ def read_msccl(file: InputFile, setting: Setting) -> Schedule:
     run = Execution(algorithm)
     root, owed = _promise(algorithm, run)
     number = {chunk: block for block, chunk in enumerate(owed)}
-    everyone = set(range(setting.topology.working_nodes.size))
     blocks = Blocks(
         np.array([nodes[run.rank_of(chunk)] for chunk in owed], np.int32),
-        tuple(
-            None if ranks == everyone else tuple(nodes[rank] for rank in sorted(ranks))
-            for ranks in owed.values()
-        ),
+        nodes_of_parts(setting.topology, nodes, owed.values()),
         np.full(len(owed), setting.words, np.int32),
     )
     sends = OrderedSends(
