@@ -73,8 +73,8 @@ class _Promise:
     def _sums(self) -> list[frozenset[int]]:
         """For each place the chunks that stand there in all inputs."""
         stride = self.run.stride
-        every = range(stride * self.algorithm.ranks)
-        return [frozenset(every[place::stride]) for place in range(stride)]
+        end = stride * self.algorithm.ranks
+        return [frozenset(range(place, end, stride)) for place in range(stride)]
 
     def _wrong(self, rank: int) -> int | None:
         """The first offset of an output that does not hold its sum."""
@@ -89,7 +89,8 @@ class _Promise:
         wrong = [self._wrong(rank) for rank in range(self.algorithm.ranks)]
         if None in wrong:
             return wrong.index(None)
-        raise self._refusal(max(place or 0 for place in wrong), "one gpu")
+        place = max(offset or 0 for offset in wrong)
+        raise self._refusal(place, "one gpu", place)
 
     def results(self, owed: Iterable[int]) -> list[Result]:
         """The results that GPUs are ``owed``, in order of their places."""
@@ -103,10 +104,10 @@ class _Promise:
                 result.values[rank] = self.outputs[rank][offset]
         return [results[place] for place in sorted(results)]
 
-    def _refusal(self, offset: int, whose: str, place: int | None = None) -> InvalidInput:
-        """The error that an output does not hold a sum."""
-        xml, chunk = self.algorithm.xml, offset if place is None else place
-        wanted = f"o[{offset}] of {whose} must end as the sum of all i[{chunk}]"
+    def _refusal(self, offset: int, whose: str, place: int) -> InvalidInput:
+        """The error that an output does not hold the sum of a place at an offset."""
+        xml = self.algorithm.xml
+        wanted = f"o[{offset}] of {whose} must end as the sum of all i[{place}]"
         return xml.refusal(xml.root, f"{xml.root.attrib['coll']}: {wanted}")
 
 
