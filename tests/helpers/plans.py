@@ -12,7 +12,7 @@ Chunk = tuple[int, int]
 Held = TypeVar("Held", bound=tuple[Any, ...])
 
 Memory = dict[tuple[str, int], Held]
-"""What a rank has at each (buffer, place); tuples, as what is combined is put together by "+"."""
+"""The content of a rank's (buffer, place) slots; tuples, as sums are put together by "+"."""
 
 
 class Executor(Generic[Held]):
