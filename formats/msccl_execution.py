@@ -97,13 +97,11 @@ class Execution:
     @property
     def outputs(self) -> list[dict[int, int]]:
         """For each GPU the chunk at each offset of its output that has one."""
-        ranks = range(self._algorithm.ranks)
         if self._scatters_in_place:
-            own = self.stride // len(ranks)
-            places = [range(rank * own, (rank + 1) * own) for rank in ranks]
+            own = range(self.stride // self._algorithm.ranks)
             return [
-                {place - each.start: self._memory[rank]["i", place] for place in each}
-                for rank, each in enumerate(places)
+                {offset: memory[self._slot(rank, ("o", offset))] for offset in own}
+                for rank, memory in enumerate(self._memory)
             ]
         output = "i" if self.ends_in_inputs else "o"
         return [
@@ -122,6 +120,10 @@ class Execution:
         """Tell whether outputs are parts of the inputs."""
         algorithm = self._algorithm
         return algorithm.inplace and algorithm.collective == Collective.REDUCE_SCATTER
+
+    def rank_of(self, chunk: int) -> int:
+        """The GPU of whose input a chunk is."""
+        return chunk // self.stride
 
     def _first_chunk(self, rank: int, place: int) -> int:
         """The chunk that stands at a place of the input of a GPU."""

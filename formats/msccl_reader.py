@@ -16,7 +16,7 @@ from .format import Setting
 from .msccl_execution import Execution
 from .msccl_reduced import reduction_of
 from .msccl_xml import Algorithm, read_algorithm
-from .ranks import name_on, nodes_of_ranks
+from .ranks import name_on, nodes_of_parts, nodes_of_ranks
 
 Owed = dict[int, set[int]]
 """For each chunk that is a block, the GPUs that are owed it."""
@@ -36,13 +36,9 @@ def read_msccl(file: InputFile, setting: Setting) -> Schedule:
     run = Execution(algorithm)
     root, owed = _promise(algorithm, run)
     number = {chunk: block for block, chunk in enumerate(owed)}
-    everyone = set(range(setting.topology.working_nodes.size))
     blocks = Blocks(
-        np.array([nodes[chunk // run.stride] for chunk in owed], np.int32),
-        tuple(
-            None if ranks == everyone else tuple(nodes[rank] for rank in sorted(ranks))
-            for ranks in owed.values()
-        ),
+        np.array([nodes[run.rank_of(chunk)] for chunk in owed], np.int32),
+        nodes_of_parts(setting.topology, nodes, owed.values()),
         np.full(len(owed), setting.words, np.int32),
     )
     sends = OrderedSends(
@@ -108,7 +104,7 @@ def _require_outputs(
 def _chunk_name(run: Execution, chunk: int | None) -> str:
     if chunk is None:
         return "nothing"
-    return f"i[{chunk % run.stride}] of gpu {chunk // run.stride}"
+    return f"i[{chunk % run.stride}] of gpu {run.rank_of(chunk)}"
 
 
 def _delivered(algorithm: Algorithm, run: Execution) -> Owed:
@@ -116,7 +112,7 @@ def _delivered(algorithm: Algorithm, run: Execution) -> Owed:
     owed: Owed = {chunk: set() for chunk in sorted({*chain(*run.moves.chunks)})}
     for rank, output in enumerate(run.outputs):
         for chunk in output.values():
-            if chunk // run.stride != rank:
+            if run.rank_of(chunk) != rank:
                 owed[chunk].add(rank)
     if not owed:
         raise algorithm.xml.refusal(algorithm.xml.root, "must send something")

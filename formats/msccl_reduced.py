@@ -18,7 +18,7 @@ from .msccl_registers import RegisterError, Registers, registers_of
 from .msccl_results import results_of
 from .msccl_xml import Algorithm
 from .notes import say
-from .ranks import name_on
+from .ranks import name_on, nodes_of_parts
 
 OPERATOR = "add"
 """The operator of all reductions: NCCL is told another one when it is called, not by a file."""
@@ -87,28 +87,18 @@ def _blocks(
     run: ReducingExecution, registers: Registers, setting: Setting, nodes: list[int]
 ) -> Blocks:
     """The blocks of a schedule: one chunk has an owner, of more there are contributors."""
-    everyone = set(setting.topology.working_nodes.tolist())
-
-    def named(ranks: set[int] | frozenset[int]) -> tuple[int, ...] | None:
-        found = {nodes[rank] for rank in ranks}
-        return None if found == everyone else tuple(sorted(found))
-
-    contributors = [
-        {run.rank_of(chunk) for chunk in block.result.chunks} for block in registers.blocks
-    ]
-    alone = [len(ranks) == 1 for ranks in contributors]
+    holders = [{run.rank_of(chunk) for chunk in block.result.chunks} for block in registers.blocks]
+    alone = [len(ranks) == 1 for ranks in holders]
     owners = [
         nodes[min(ranks)] if single else NO_OWNER
-        for ranks, single in zip(contributors, alone, strict=True)
+        for ranks, single in zip(holders, alone, strict=True)
     ]
+    contributors = nodes_of_parts(setting.topology, nodes, holders)
     return Blocks(
         np.array(owners, np.int32),
-        tuple(named(block.owed) for block in registers.blocks),
+        nodes_of_parts(setting.topology, nodes, (block.owed for block in registers.blocks)),
         np.full(len(owners), setting.words, np.int32),
-        tuple(
-            () if single else named(ranks)
-            for ranks, single in zip(contributors, alone, strict=True)
-        ),
+        tuple(() if single else given for given, single in zip(contributors, alone, strict=True)),
         tuple(None if single else OPERATOR for single in alone),
     )
 
@@ -148,20 +138,7 @@ class _Pieces:
         of_row: defaultdict[int, list[int]] = defaultdict(list)
         for piece, row in enumerate(self.row):
             of_row[row].append(piece)
-        answer: dict[int, int] = {}
-        for piece, others in enumerate(self.later) if exchange else ():
-            for other in sorted(others - answer.keys()):
-                ends = source[other], target[other]
-                if (
-                    piece not in answer
-                    and piece in self.later[other]
-                    and ends
-                    == (
-                        target[piece],
-                        source[piece],
-                    )
-                ):
-                    answer[piece], answer[other] = other, piece
+        answer = self._answers(source, target) if exchange else {}
         units = [min(piece, answer.get(piece, piece)) for piece in range(len(self.row))]
         after = [
             {each for other in run.moves.after[row] for each in of_row[other]} | self.later[piece]
@@ -175,3 +152,14 @@ class _Pieces:
             combine=self.combine,
             unit=np.unique(units, return_inverse=True)[1].tolist(),
         )
+
+    def _answers(self, source: list[int], target: list[int]) -> dict[int, int]:
+        """For each exchanged piece, the other one: opposite ways, each after the other."""
+        answer: dict[int, int] = {}
+        for piece, others in enumerate(self.later):
+            for other in sorted(others):
+                mutual = piece in self.later[other]
+                back = (source[other], target[other]) == (target[piece], source[piece])
+                if mutual and back and not answer.keys() & {piece, other}:
+                    answer[piece], answer[other] = other, piece
+        return answer

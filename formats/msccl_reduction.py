@@ -18,6 +18,9 @@ from typing import NamedTuple
 from .msccl_execution import Block, Execution
 from .msccl_xml import NOBODY, Algorithm, Step
 
+State = tuple[int, frozenset[int]]
+"""The parts of a value: the GPU's own chunk, if it is in it, and the moves that are."""
+
 
 class Value(NamedTuple):
     """The content of a slot: ``chunks``, each of another GPU's input, combined.
@@ -29,6 +32,11 @@ class Value(NamedTuple):
     chunks: frozenset[int]
     own: int
     moves: frozenset[int]
+
+    @property
+    def state(self) -> State:
+        """The parts that it is made of; its chunks follow from them."""
+        return self.own, self.moves
 
 
 class ReducingExecution(Execution):
@@ -48,10 +56,6 @@ class ReducingExecution(Execution):
         self.row: list[int] = []
         self.steps: list[Step] = []
         super().__init__(algorithm)
-
-    def rank_of(self, chunk: int) -> int:
-        """The GPU of whose input a chunk is."""
-        return chunk // self.stride
 
     def _first_chunk(self, rank: int, place: int) -> int:
         chunk = super()._first_chunk(rank, place)

@@ -22,12 +22,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 
-from .msccl_reduction import ReducingExecution, Value
+from .msccl_reduction import ReducingExecution, State
 from .msccl_results import Result
 from .msccl_xml import NOBODY
-
-State = tuple[int, frozenset[int]]
-"""The value of a register: the GPU's own chunk, if it is in it, and the moves that are."""
 
 
 class RegisterError(Exception):
@@ -71,19 +68,18 @@ def registers_of(run: ReducingExecution, results: list[Result], *, apart: bool) 
     registers = Registers(groups.blocks, groups.of_move, [True] * len(run.moved))
     made: dict[State, int] = {}
     for place, value in enumerate(run.values):
-        made.setdefault(_state(value), place)
+        made.setdefault(value.state, place)
+    own = [
+        {run.rank_of(chunk): chunk for chunk in block.result.chunks} for block in registers.blocks
+    ]
     for (number, rank), wanted in _states(run, registers).items():
         block = registers.blocks[number]
-        own = [chunk for chunk in block.result.chunks if run.rank_of(chunk) == rank]
         order = sorted(wanted, key=made.__getitem__)
-        if rank in block.owed and order[-1] != _state(block.result.values[rank]):
+        if rank in block.owed and order[-1] != block.result.values[rank].state:
             raise RegisterError(wanted[order[-1]][0], _TWO_PARTS)
-        _Register(registers, own[0] if own else NOBODY).hold({key: wanted[key] for key in order})
+        register = _Register(registers, own[number].get(rank, NOBODY))
+        register.hold({key: wanted[key] for key in order})
     return registers
-
-
-def _state(value: Value) -> State:
-    return value.own, value.moves
 
 
 def _states(
@@ -94,10 +90,10 @@ def _states(
     states = defaultdict(lambda: defaultdict(list))
     for move, number in enumerate(run.moved):
         at = registers.block[move], run.moves.source[run.row[move]]
-        states[at][_state(run.values[number])].append(move)
+        states[at][run.values[number].state].append(move)
     for number, block in enumerate(registers.blocks):
         for rank in block.owed:
-            states[number, rank].setdefault(_state(block.result.values[rank]), [])
+            states[number, rank].setdefault(block.result.values[rank].state, [])
     return {at: dict(wanted) for at, wanted in states.items()}
 
 

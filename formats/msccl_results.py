@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ..model.base.errors import InvalidInput
 from ..model.schedule.collective import Collective
@@ -68,15 +69,18 @@ class _Promise:
             return range(rank * each, (rank + 1) * each)
         return range(self.algorithm.chunks)
 
-    def _sum(self, place: int) -> frozenset[int]:
-        """The chunks at one place of all inputs."""
-        return frozenset(rank * self.run.stride + place for rank in range(self.algorithm.ranks))
+    @cached_property
+    def _sums(self) -> list[frozenset[int]]:
+        """For each place the chunks that stand there in all inputs."""
+        stride = self.run.stride
+        end = stride * self.algorithm.ranks
+        return [frozenset(range(place, end, stride)) for place in range(stride)]
 
     def _wrong(self, rank: int) -> int | None:
         """The first offset of an output that does not hold its sum."""
         output = self.outputs[rank]
         for offset, place in enumerate(self._places(rank)):
-            if offset not in output or output[offset].chunks != self._sum(place):
+            if offset not in output or output[offset].chunks != self._sums[place]:
                 return offset
         return None
 
@@ -85,7 +89,8 @@ class _Promise:
         wrong = [self._wrong(rank) for rank in range(self.algorithm.ranks)]
         if None in wrong:
             return wrong.index(None)
-        raise self._refusal(max(place or 0 for place in wrong), "one gpu")
+        place = max(offset or 0 for offset in wrong)
+        raise self._refusal(place, "one gpu", place)
 
     def results(self, owed: Iterable[int]) -> list[Result]:
         """The results that GPUs are ``owed``, in order of their places."""
@@ -95,14 +100,14 @@ class _Promise:
             if wrong is not None:
                 raise self._refusal(wrong, f"gpu {rank}", self._places(rank)[wrong])
             for offset, place in enumerate(self._places(rank)):
-                result = results.setdefault(place, Result(self._sum(place)))
+                result = results.setdefault(place, Result(self._sums[place]))
                 result.values[rank] = self.outputs[rank][offset]
         return [results[place] for place in sorted(results)]
 
-    def _refusal(self, offset: int, whose: str, place: int | None = None) -> InvalidInput:
-        """The error that an output does not hold a sum."""
-        xml, chunk = self.algorithm.xml, offset if place is None else place
-        wanted = f"o[{offset}] of {whose} must end as the sum of all i[{chunk}]"
+    def _refusal(self, offset: int, whose: str, place: int) -> InvalidInput:
+        """The error that an output does not hold the sum of a place at an offset."""
+        xml = self.algorithm.xml
+        wanted = f"o[{offset}] of {whose} must end as the sum of all i[{place}]"
         return xml.refusal(xml.root, f"{xml.root.attrib['coll']}: {wanted}")
 
 
@@ -110,12 +115,12 @@ def _delivered(run: ReducingExecution, outputs: list[Output]) -> list[Result]:
     """The results of a custom collective: all that came from elsewhere, at least in part."""
     results: dict[frozenset[int], Result] = {}
     ends: set[frozenset[int]] = set()
-    sent = {(run.values[number].own, run.values[number].moves) for number in run.moved}
+    sent = {run.values[number].state for number in run.moved}
     for rank, output in enumerate(outputs):
         for value in output.values():
             if value.moves:
                 result = results.setdefault(value.chunks, Result(value.chunks))
                 result.values.setdefault(rank, value)
-                if not run.ends_in_inputs or (value.own, value.moves) not in sent:
+                if not run.ends_in_inputs or value.state not in sent:
                     ends.add(value.chunks)
     return [result for chunks, result in results.items() if chunks in ends]

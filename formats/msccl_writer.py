@@ -199,13 +199,13 @@ class _Writer:
         of_rank: defaultdict[int, list[Key]] = defaultdict(list)
         for key in sorted(self._blocks):
             of_rank[key[0]].append(key)
+        inputs, outputs = self._sizes()
         for rank in range(chunks.ranks):
             if len(of_rank[rank]) > MOST_BLOCKS:
                 allowed = f"at most {MOST_BLOCKS} for MSCCL XML"
                 raise InvalidInput.of(f"threadblocks of gpu {rank}", allowed, len(of_rank[rank]))
             gpu = etree.SubElement(root, "gpu")
-            sizes = self._sizes()
-            _set(gpu, id=rank, i_chunks=sizes[0], o_chunks=sizes[1])
+            _set(gpu, id=rank, i_chunks=inputs, o_chunks=outputs)
             _set(gpu, s_chunks=chunks.scratch[rank])
             self._write_blocks(gpu, of_rank[rank])
         etree.indent(root)

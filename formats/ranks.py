@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from ..model.base.errors import InvalidInput
 from ..model.network.topology import Topology
 from ..model.schedule.table import CUSTOM
@@ -17,6 +19,20 @@ def nodes_of_ranks(topology: Topology, ranks: int, parameter: str) -> list[int]:
         allowed = f"at most {len(nodes)}, the working nodes of the {topology.label}"
         raise InvalidInput.of(parameter, allowed, ranks)
     return nodes[:ranks]
+
+
+def nodes_of_parts(
+    topology: Topology, nodes: Sequence[int], parts: Iterable[set[int] | frozenset[int]]
+) -> tuple[tuple[int, ...] | None, ...]:
+    """The nodes of each of ``parts``, which are sets of ranks; None for all working nodes.
+
+    Rank r is on ``nodes[r]``. Blocks are owed, and contributed to, in this form.
+    """
+    everyone = topology.working_nodes.size
+    return tuple(
+        None if len(part) == everyone else tuple(nodes[rank] for rank in sorted(part))
+        for part in parts
+    )
 
 
 def name_on(topology: Topology, collective: str, ranks: int) -> str:

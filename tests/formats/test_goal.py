@@ -154,7 +154,7 @@ def test_there_and_back(name: str, tmp_path: Path, caplog: pytest.LogCaptureFixt
 
 
 def operations_in(text: str) -> list[list[tuple[str, int, int, list[int]]]]:
-    """What a file of ours says that each rank does."""
+    """The operations of each rank in a file of ours."""
     ranks = []
     for part in text.split("rank ")[1:]:
         lines = re.findall(r"l(\d+): (send|recv) \d+b \w+ (\d+) tag (\d+)", part)

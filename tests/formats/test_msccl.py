@@ -13,6 +13,8 @@ from helpers.algorithms import (
     all_to_all_reduce,
     chain_reduce,
     promises,
+    read,
+    refusal,
     relayed,
     ring_all_gather,
     ring_all_reduce,
@@ -23,9 +25,7 @@ from helpers.algorithms import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eyecast.formats.format import Setting
 from eyecast.formats.msccl import MSCCL
-from eyecast.formats.msccl_reader import read_msccl
 from eyecast.formats.msccl_writer import MOST_STEPS, write_msccl
 from eyecast.formats.registry import format_of
 from eyecast.formats.xml_file import LARGEST_XML
@@ -47,20 +47,6 @@ CIRCLE = [
     threadblock(number, -1, -1, 0, step(0, "nop", "i0", "o0", depid=1 - number, deps=0, hasdep=1))
     for number in range(2)
 ]
-
-
-def read(text: str, topology: Topology, **more: object) -> Schedule:
-    setting = Setting(topology=topology, words=3, **more)
-    schedule = read_msccl(InputFile("a.xml", text.encode()), setting)
-    schedule.check()
-    return schedule
-
-
-def refusal(text: str, topology: Topology | None = None) -> str:
-    with pytest.raises(InvalidInput) as caught:
-        read(text, topology or line(len(text.split("<gpu")) - 1))
-    (said,) = str(caught.value).splitlines()
-    return said
 
 
 def test_a_ring_is_an_all_gather_in_as_many_steps_as_it_has_links() -> None:

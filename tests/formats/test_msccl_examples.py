@@ -70,7 +70,7 @@ def rows(columns: int) -> list[Row]:
 
 @cache
 def algorithms(example: str, arguments: str, *, translated: bool) -> list[str]:
-    """What an example writes: one XML, or several."""
+    """The XML texts that an example writes, one or several."""
     program = Path(os.environ["MSCCL_EXAMPLES"]) / f"{example}.py"
     script = [OLD_CALLS] if translated else []
     command = [sys.executable, *script, program, *arguments.split()]

@@ -6,30 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.algorithms import algorithm, step, threadblock
+from helpers.algorithms import algorithm, read, refusal, step, threadblock
 
-from eyecast.formats.format import Setting
-from eyecast.formats.msccl_reader import read_msccl
 from eyecast.formats.msccl_writer import write_msccl
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.base.files import InputFile
 from eyecast.model.collectives.registry import algorithms_for
 from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import Topology, line, mesh, torus
 from eyecast.model.schedule.schedule import Schedule
-
-
-def read(text: str, topology: Topology) -> Schedule:
-    schedule = read_msccl(InputFile("a.xml", text.encode()), Setting(topology=topology, words=3))
-    schedule.check()
-    return schedule
-
-
-def refusal(text: str, topology: Topology) -> str:
-    with pytest.raises(InvalidInput) as caught:
-        read(text, topology)
-    (said,) = str(caught.value).splitlines()
-    return said
 
 
 def exchange(kind: str = "rrc", scratch: bool = False) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
+from helpers import algorithms
 from helpers.algorithms import (
     algorithm,
     all_to_all_reduce,
     chain_reduce,
     dissemination,
+    refusal,
     ring_all_reduce,
     ring_reduce_scatter,
     step,
@@ -19,28 +22,13 @@ from helpers.algorithms import (
 )
 from helpers.drawn_reductions import case_of, wrong_nodes
 
-from eyecast.formats.format import Setting
-from eyecast.formats.msccl_reader import read_msccl
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.base.files import InputFile
 from eyecast.model.network.port_model import PortModel
-from eyecast.model.network.topology import Topology, line, mesh
+from eyecast.model.network.topology import line, mesh
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 
-
-def read(text: str, topology: Topology, ports: PortModel = PortModel.FULL_DUPLEX) -> Schedule:
-    setting = Setting(topology=topology, words=2, ports=ports)
-    schedule = read_msccl(InputFile("a.xml", text.encode()), setting)
-    schedule.check()
-    return schedule
-
-
-def refusal(text: str, topology: Topology) -> str:
-    with pytest.raises(InvalidInput) as caught:
-        read(text, topology)
-    (said,) = str(caught.value).splitlines()
-    return said
+read = partial(algorithms.read, words=2)
 
 
 def shape(schedule: Schedule) -> tuple[str, int | None, int, tuple[tuple[int, ...] | None, ...]]:
@@ -141,7 +129,7 @@ def test_all_to_all_sums_are_kept_apart(caplog: pytest.LogCaptureFixture) -> Non
 def test_an_exchange_is_kept_apart_where_ports_forbid_it() -> None:
     text = all_to_all_reduce(2)
     assert shape(read(text, line(2))) == ("all-reduce", None, 2, (None,))
-    half = read(text, line(2), PortModel.HALF_DUPLEX)
+    half = read(text, line(2), ports=PortModel.HALF_DUPLEX)
     assert shape(half) == ("custom", None, 2, ((0,), (1,)))
     assert half.steps == 2
 
@@ -154,7 +142,7 @@ def test_sums_are_not_exchanged_where_ports_forbid_it() -> None:
     with pytest.raises(
         InvalidInput, match=r"in a circle, as two are that exchange sums, with half"
     ):
-        read(exchange, line(4), PortModel.HALF_DUPLEX)
+        read(exchange, line(4), ports=PortModel.HALF_DUPLEX)
 
 
 def test_where_no_gpu_has_an_output_sums_end_in_inputs() -> None:

@@ -1,10 +1,36 @@
-"""MSCCL algorithms as text, a line for each step, for tests."""
+"""MSCCL algorithms as text, a line for each step, for tests; and what is read from them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
+from eyecast.formats.format import Setting
+from eyecast.formats.msccl_reader import read_msccl
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.base.files import InputFile
+from eyecast.model.network.port_model import PortModel
+from eyecast.model.network.topology import Topology
 from eyecast.model.schedule.schedule import Schedule
+
+
+def read(
+    text: str, topology: Topology, words: int = 3, ports: PortModel = PortModel.FULL_DUPLEX
+) -> Schedule:
+    """The schedule of an algorithm, proved."""
+    setting = Setting(topology=topology, words=words, ports=ports)
+    schedule = read_msccl(InputFile("a.xml", text.encode()), setting)
+    schedule.check()
+    return schedule
+
+
+def refusal(text: str, topology: Topology) -> str:
+    """The one line in which an algorithm is refused."""
+    with pytest.raises(InvalidInput) as caught:
+        read(text, topology)
+    (said,) = str(caught.value).splitlines()
+    return said
 
 
 def step(place: int, kind: str, source: str, target: str, **more: object) -> str:

@@ -40,7 +40,7 @@ CYCLE_LIMIT = 400
 
 
 def walk(topology, node, route):
-    """Where a packet ends, and the port by which it comes in there."""
+    """The node at which a packet ends, and the port by which it comes in there."""
     came_in_by = 0
     for port, hops, _ in route:
         for _ in range(hops):
@@ -76,7 +76,7 @@ def delivered(program):
 
 
 PROGRAMS = {network: {} for network in NETWORKS}
-"""What runs on each network: functions that make a program, and the programs."""
+"""Programs that run on each network, by the functions that make them."""
 
 
 def on(*networks):

@@ -15,7 +15,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 def missing() -> str:
-    """What a browser test lacks here; "" if nothing."""
+    """The reason why browser tests cannot run here; "" if there is none."""
     try:
         import playwright.sync_api  # noqa: F401
     except ImportError:

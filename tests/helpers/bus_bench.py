@@ -1,4 +1,4 @@
-"""What every bus in front of an engine is tried with, whatever drives it."""
+"""Trials of every bus in front of an engine, whatever drives it."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class Bus(Protocol):
         """Give the word read, or 0 for a write, and what the bus answered."""
 
     def answer(self, refusal: int) -> int:
-        """What the bus answers to what is refused so."""
+        """The answer of the bus to an access that is refused so."""
 
 
 def pauses(seed: int) -> Iterator[bool]:
-    """Whether a channel stands still, cycle by cycle: now never, now mostly."""
+    """Pauses of a channel, cycle by cycle: now never, now mostly."""
     draw = random.Random(seed)
     while True:
         share = draw.choice((0, 0, 0.3, 0.8))

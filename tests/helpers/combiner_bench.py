@@ -46,7 +46,7 @@ MEANINGS: dict[str, Callable[[int, int], int]] = {
 
 @dataclass(frozen=True)
 class Word:
-    """What comes at a lane: its place, its operator (0: none), and the place that it reads."""
+    """A word at a lane: its place, its operator (0: none), and the place that it reads."""
 
     address: int
     word: int
@@ -123,7 +123,7 @@ class Bench:
         self.written.append(written)
 
     def must_write(self) -> dict[int, int]:
-        """What the memory is to be given in this cycle: of one place, the highest lane's word."""
+        """The words to be written in this cycle: of one place, the highest lane's word."""
         return dict(self.written.pop(0))
 
     async def require_writes(self, ctx: Any) -> None:
@@ -149,7 +149,7 @@ def draw_words(bench: Bench) -> Iterator[list[Word | None]]:
 
 
 def run(bench: Bench) -> None:
-    """What comes in every cycle is written 1 + D cycles later."""
+    """Require that all that comes in a cycle is written 1 + D cycles later."""
 
     async def testbench(ctx: Any) -> None:
         for words in draw_words(bench):

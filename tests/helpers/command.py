@@ -16,7 +16,7 @@ CORNER_8X8 = ("--mesh", "8x8", "--source", "0,0")
 
 
 class Answer(NamedTuple):
-    """What a command leaves behind on the terminal."""
+    """The output of a command on the terminal, and its exit status."""
 
     status: int
     output: str
@@ -38,7 +38,7 @@ def without_notices(errors: str) -> str:
 
 
 def result(answer: Answer) -> Any:
-    """What ``--json`` has printed."""
+    """The result that ``--json`` has printed."""
     assert (answer.status, answer.errors) == (0, "")
     return json.loads(answer.output)
 

@@ -32,7 +32,7 @@ NO_SUCH_WORD, NOT_NOW, DAMAGED = 1, 2, 3
 BARRIER = 1
 
 EJECTION_PORT = 64
-"""What leaves by ejection port l of an all-port network is printed as of port 64 + l."""
+"""Number from which ejection ports are printed: port l of an all-port network as 64 + l."""
 
 LONGEST_ANSWER = 8
 """Cycles that an answer takes at most, without barrier registers and if no memory is in use."""

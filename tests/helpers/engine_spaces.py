@@ -1,4 +1,4 @@
-"""What an access to an engine behind a bus gives, by docs/router.md, sections 16 and 21.
+"""Results of accesses to an engine behind a bus, by docs/router.md, sections 16 and 21.
 
 It shares nothing with the hardware: it is told a few numbers of a network, and works out all else.
 The engine is idle, or done with a program that was run whole.

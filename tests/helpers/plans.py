@@ -12,7 +12,7 @@ Chunk = tuple[int, int]
 Held = TypeVar("Held", bound=tuple[Any, ...])
 
 Memory = dict[tuple[str, int], Held]
-"""What a rank has at each (buffer, place); tuples, as what is combined is put together by "+"."""
+"""The content of a rank's (buffer, place) slots; tuples, as sums are put together by "+"."""
 
 
 class Executor(Generic[Held]):
@@ -102,13 +102,13 @@ class Executor(Generic[Held]):
         assert operation["reduce_op"] == "sum"
         for place in range(end["size"]):
             now, slot = (block, self.passed[rank, block]), (rank, end["type"], end["index"] + place)
-            other, met = self.combined.get(slot, now)
-            assert other == block or met < now[1], "two combine at once"
+            last, met = self.combined.get(slot, now)
+            assert last == block or met < now[1], "two combine at once"
             self.combined[slot] = now
             assert all(each["size"] == end["size"] for each in sources)
             first, *rest = [
                 self.memory[rank][each["type"], each["index"] + place] for each in sources
             ]
-            for other in rest:
-                first = cast(Held, first + other)
+            for more in rest:
+                first = cast(Held, first + more)
             self.memory[rank][end["type"], end["index"] + place] = first

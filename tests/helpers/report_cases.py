@@ -46,7 +46,7 @@ def crowd(seed: int = 3, **parameters: Any) -> TrafficCase:
 
 
 def wrong_verification() -> Verification:
-    """What comes of a broadcast where the third step's send of node 0 leads out of the mesh."""
+    """The result of a broadcast where the third step's send of node 0 leads out of the mesh."""
     case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=0, flits=4))
     rows = [list(node_rows) for node_rows in case.program.rows]
     rows[0][2] = replace(rows[0][2], route=(Segment(2, 1, 0),))

@@ -122,7 +122,7 @@ def _carry_out(
 
 
 def connected(send: Send, dims: tuple[int, ...], ways: list[list[int]] | None) -> bool:
-    """Whether the path leads from neighbour to neighbour, from the source to another node.
+    """Tell whether the path leads from neighbour to neighbour, from the source to another node.
 
     Neighbours are as on a mesh, or those to which there are ``ways``.
     """

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 Word = tuple[int, int]
 """A block and the number of a word in it."""
 Held = dict[tuple[int, Word], Counter[int]]
-"""What each node has of each word: how often each node's contribution is in it."""
+"""Each node's value of each word: how often each node's contribution is in it."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Packet:
 def carried_out(
     packets: Sequence[Packet], held: Held, waits: Sequence[int], ways: Sequence[int]
 ) -> Held | None:
-    """What is held after the step; None where packets wait for ever.
+    """The values after the step; None where packets wait for ever.
 
     A packet that streams reads what is there when a word leaves, any other what was there before.
     A word of a packet leaves so many cycles after it might, and comes so many later.

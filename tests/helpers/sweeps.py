@@ -37,7 +37,7 @@ LONG = {"kind": "traffic", "network": "mesh 8x8", "rate": 0.1, "cycles": 60_000}
 
 
 def sweep_of(*grids: dict[str, Any]) -> dict[str, Any]:
-    """What a sweep file with these grids holds."""
+    """The content of a sweep file with these grids."""
     return {"format": "eyecast-sweep", "version": 1, "grid": list(grids)}
 
 

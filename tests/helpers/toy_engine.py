@@ -105,7 +105,7 @@ class ToyEngine:
             yield row
 
     def walk(self, node: int, header: list[int]) -> tuple[int, int, int, int]:
-        """Where a packet comes out: the node, the lane, the address and the step of the header."""
+        """The end of a packet: the node, the lane, the address and the step of the header."""
         width, lane = self.widths, 0
         port_mask = (1 << width["port_bits"]) - 1
         deliver = width["deliver_code"]

@@ -1,4 +1,4 @@
-"""What a program does to the message memories, without any time: an interpreter of a page.
+"""Effect of a program on the message memories, without any time: an interpreter of a page.
 
 Within a step it moves one word of one row after another, in an order that is drawn: a word is read,
 combined by NumPy's meaning of the operator and written at once. A row that streams goes on when the
