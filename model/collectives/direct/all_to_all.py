@@ -24,6 +24,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...base.errors import require_range
+from ...base.pieces import Numbers
 from ...network.port_model import PortModel
 from ...network.route_layers import safe_routes
 from ...network.topology import Topology
@@ -32,7 +33,7 @@ from ...schedule.duration import TIMED_ROW_CYCLES
 from ...schedule.places import places_of
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
-from .packing import Numbers, Packets, pack, steps_of
+from .packing import Packets, pack, steps_of
 
 MOST_NODES = 512
 MOST_WORDS = 32
