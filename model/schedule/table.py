@@ -100,11 +100,15 @@ class Blocks:
         """Those of the blocks that are ``kept``, shape (blocks,)."""
         if kept.all():
             return self
-        chosen = np.flatnonzero(kept).tolist()
+        return self.chosen(np.flatnonzero(kept))
+
+    def chosen(self, numbers: npt.NDArray[np.int64]) -> Blocks:
+        """The blocks with these ``numbers``, in this order, each as often as it is named."""
+        chosen = numbers.tolist()
         return Blocks(
-            self.owner[kept],
+            self.owner[numbers],
             tuple(self.owed[block] for block in chosen),
-            self.words[kept],
+            self.words[numbers],
             tuple(self.contributors[block] for block in chosen),
             tuple(self.operator[block] for block in chosen),
         )

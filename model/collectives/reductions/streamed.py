@@ -107,11 +107,5 @@ def in_pieces(schedule: Schedule, number: int) -> Schedule:
 def _cut(blocks: Blocks, number: int) -> Blocks:
     """Every block in so many pieces, which follow each other."""
     words = [even_shares(length, number) for length in blocks.words.tolist()]
-    rows = np.repeat(np.arange(len(blocks)), number).tolist()
-    return Blocks(
-        np.repeat(blocks.owner, number),
-        tuple(blocks.owed[row] for row in rows),
-        np.concatenate(words),
-        tuple(blocks.contributors[row] for row in rows),
-        tuple(blocks.operator[row] for row in rows),
-    )
+    repeated = blocks.chosen(np.repeat(np.arange(len(blocks)), number))
+    return replace(repeated, words=np.concatenate(words))
