@@ -221,7 +221,7 @@ _COPYING = (
 )
 
 _ONE_WAY = ("nesbt-copies",)
-"""What is not turned round: copies, each of which is whole."""
+"""Names of those that are not turned round: copies, each of which is whole."""
 
 
 def _turned(collective: str) -> list[Algorithm]:

@@ -24,15 +24,15 @@ from ...base.compiled import compiled
 from ...base.pieces import Numbers, offsets_of
 
 LOAD_POWER = 12.0
-"""How much more a place counts that has more left to carry."""
+"""Power of what a place has left to carry, by which it counts."""
 CLOSE = 2.0
-"""How much a place counts at which a packet leaves no gap to the one before, or behind."""
+"""Factor for a place at which a packet leaves no gap to the one before, or behind."""
 LOTS = 0.2
 """The part of a packet's count that is drawn."""
 LOOKED_AT = 8192
 """Packets of all nodes together that are tried in a cycle, about."""
 ROOM = 2
-"""How many times as long as the busiest place takes the packing may be, at first."""
+"""Length that the packing may have at first, in times that the busiest place takes."""
 
 
 class Packets(NamedTuple):
