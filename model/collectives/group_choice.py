@@ -15,8 +15,8 @@ from ..network.topology import Topology
 from ..schedule.groups import require_groups
 from ..schedule.schedule import Schedule
 from .block_words import BlockWords, require_shape, require_within, selected
-from .group_file import Group, Nodes
-from .groups import Part, boxes_of, part_of, side_by_side
+from .group_file import Group
+from .groups import Nodes, Part, boxes_of, part_of, side_by_side
 from .registry import algorithms_for
 
 SUBMESH = "submesh "

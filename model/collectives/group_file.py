@@ -22,10 +22,9 @@ from ..base.errors import InvalidInput
 from ..base.json_file import decode_versioned, place_first, read_json
 from ..schedule.collective import ROOTLESS, Collective
 from .block_words import BlockWords, Table, as_block_words, require_shape
+from .groups import Nodes
 
 FORMAT = "eyecast-groups"
-
-Nodes = tuple[int, ...]
 
 _Number = Annotated[int, msgspec.Meta(ge=0)]
 _Words = Annotated[int, msgspec.Meta(ge=1, le=(1 << 31) - 1)]

@@ -106,11 +106,7 @@ def most_links(topology: Topology) -> int:
 
 
 def lower_bounds(
-    collective: str,
-    topology: Topology,
-    source: int | None,
-    words: int,
-    port_model: PortModel,
+    collective: str, topology: Topology, source: int | None, words: int, port_model: PortModel
 ) -> Bounds:
     """Return the bounds for ``collective`` on a mesh, torus or hypercube of two nodes or more.
 

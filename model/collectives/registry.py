@@ -77,10 +77,6 @@ def _packed_trees(request: Request) -> Schedule:
     return packed_trees_broadcast(request.topology, request.root, request.words)
 
 
-def _trivance_whole(request: Request) -> Schedule:
-    return trivance_all_reduce(request.topology, request.words, request.combining)
-
-
 def _row_column(request: Request) -> Schedule:
     return row_column_all_to_all(request.topology, request.words, all_port=request.all_port)
 
@@ -164,7 +160,7 @@ def _greedy(request: Request) -> Schedule:
     return greedy_all_gather(request.topology, request.words, request.block_words)
 
 
-def _to_all(generate: Callable[[Topology, int, str], Schedule]) -> Callable[[Request], Schedule]:
+def _combining(generate: Callable[[Topology, int, str], Schedule]) -> Callable[[Request], Schedule]:
     return lambda request: generate(request.topology, request.words, request.combining)
 
 
@@ -225,7 +221,7 @@ _COPYING = (
 )
 
 _ONE_WAY = ("nesbt-copies",)
-"""What is not turned round: copies, each of which is whole."""
+"""Names of those that are not turned round: copies, each of which is whole."""
 
 
 def _turned(collective: str) -> list[Algorithm]:
@@ -239,7 +235,7 @@ _SCATTERING = (
     Algorithm(
         Collective.REDUCE_SCATTER,
         "stream-ring",
-        _to_all(stream_ring_reduce_scatter),
+        _combining(stream_ring_reduce_scatter),
         takes=("operator",),
     ),
     _all_ports(
@@ -262,11 +258,16 @@ _REDUCING = (
         _exchanged(recursive_doubling_partners),
         takes=("operator",),
     ),
-    _all_ports(Collective.ALL_REDUCE, "combs", _to_all(combs_all_reduce), takes=("operator",)),
+    _all_ports(Collective.ALL_REDUCE, "combs", _combining(combs_all_reduce), takes=("operator",)),
     Algorithm(
         Collective.ALL_REDUCE, "swing-whole", _exchanged(swing_partners), takes=("operator",)
     ),
-    _all_ports(Collective.ALL_REDUCE, "trivance-whole", _trivance_whole, takes=("operator",)),
+    _all_ports(
+        Collective.ALL_REDUCE,
+        "trivance-whole",
+        _combining(trivance_all_reduce),
+        takes=("operator",),
+    ),
 )
 _BARRIERS = [
     barrier(each)

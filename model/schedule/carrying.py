@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -24,18 +23,8 @@ def carrying(schedule: Table, kept: npt.NDArray[np.bool_]) -> Table:
     if carried.all():
         return schedule
     counts = np.bincount(schedule.block_sends[carried], minlength=schedule.sends)
-    sent, lengths = counts > 0, np.diff(schedule.path_offsets)
+    sent = np.flatnonzero(counts)
     _, steps = np.unique(schedule.step[sent], return_inverse=True)
-    return replace(
-        schedule,
-        step=(steps + 1).astype(np.int32),
-        source=schedule.source[sent],
-        target=schedule.target[sent],
-        path_offsets=offsets_of(lengths[sent]),
-        path_nodes=schedule.path_nodes[np.repeat(sent, lengths)],
-        vcs=schedule.vcs[np.repeat(sent, lengths - 1)],
-        block_offsets=offsets_of(counts[sent]),
-        block_ids=schedule.block_ids[carried],
-        combine=schedule.combine[sent],
-        stream=schedule.stream[sent],
+    return schedule.with_sends(
+        sent, steps + 1, offsets_of(counts[sent]), schedule.block_ids[carried]
     )

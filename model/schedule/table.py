@@ -11,15 +11,16 @@ and checked in seconds. What varies in length is flat, with the offsets at which
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
-from ..base.pieces import offsets_of
+from ..base.pieces import offsets_of, ranges
 from ..network.port_model import PortModel
 from ..network.topology import Topology
 
@@ -99,11 +100,15 @@ class Blocks:
         """Those of the blocks that are ``kept``, shape (blocks,)."""
         if kept.all():
             return self
-        chosen = np.flatnonzero(kept).tolist()
+        return self.chosen(np.flatnonzero(kept))
+
+    def chosen(self, numbers: npt.NDArray[np.int64]) -> Blocks:
+        """The blocks with these ``numbers``, in this order, each as often as it is named."""
+        chosen = numbers.tolist()
         return Blocks(
-            self.owner[kept],
+            self.owner[numbers],
             tuple(self.owed[block] for block in chosen),
-            self.words[kept],
+            self.words[numbers],
             tuple(self.contributors[block] for block in chosen),
             tuple(self.operator[block] for block in chosen),
         )
@@ -204,6 +209,32 @@ class SendTable:
     def tcd(self) -> int:
         """Total communication distance: the links that all sends cross, in hops."""
         return int(self.path_nodes.size - self.sends)
+
+    def with_sends(
+        self,
+        sends: npt.NDArray[np.int64],
+        step: npt.NDArray[np.integer],
+        block_offsets: npt.NDArray[np.int64],
+        block_ids: npt.NDArray[np.integer],
+    ) -> Self:
+        """The table of these of its ``sends``, in this order, each as often as it is named.
+
+        Each goes where it went; its step, and the blocks that it carries, are new.
+        """
+        nodes = np.diff(self.path_offsets)[sends]
+        return replace(
+            self,
+            step=step.astype(np.int32),
+            source=self.source[sends],
+            target=self.target[sends],
+            path_offsets=offsets_of(nodes),
+            path_nodes=self.path_nodes[ranges(self.path_offsets[sends], nodes)],
+            vcs=self.vcs[ranges(self.path_offsets[sends] - sends, nodes - 1)],
+            block_offsets=block_offsets,
+            block_ids=block_ids.astype(np.int32),
+            combine=self.combine[sends],
+            stream=self.stream[sends],
+        )
 
     @cached_property
     def unserved(self) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..base.pieces import offsets_of, ranges
+from ..base.pieces import offsets_of
 from .schedule import Schedule
 from .streams import streams_of
 
@@ -30,25 +30,11 @@ def unrolled(schedule: Schedule) -> Schedule:
     part = np.cumsum(first) - 1
     of_part = send[first]
     late = _late(schedule, of_part, schedule.block_ids[first], streaming)
-    lengths = np.diff(schedule.path_offsets)[of_part]
-    hops = lengths - 1
-    nodes = ranges(schedule.path_offsets[:-1][of_part], lengths)
-    links = ranges((schedule.path_offsets[:-1] - np.arange(schedule.sends))[of_part], hops)
     _, step = np.unique(
         schedule.step[of_part] * (int(late.max(initial=0)) + 1) + late, return_inverse=True
     )
-    return replace(
-        schedule,
-        step=(step + 1).astype(np.int32),
-        source=schedule.source[of_part],
-        target=schedule.target[of_part],
-        path_offsets=offsets_of(lengths),
-        path_nodes=schedule.path_nodes[nodes],
-        vcs=schedule.vcs[links],
-        block_offsets=offsets_of(np.bincount(part)),
-        combine=schedule.combine[of_part],
-        stream=np.zeros(len(of_part), bool),
-    )
+    made = schedule.with_sends(of_part, step + 1, offsets_of(np.bincount(part)), schedule.block_ids)
+    return replace(made, stream=np.zeros(len(of_part), bool))
 
 
 def _late(

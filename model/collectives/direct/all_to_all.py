@@ -24,7 +24,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...base.errors import require_range
-from ...base.pieces import offsets_of, ranges
+from ...base.pieces import Numbers
 from ...network.port_model import PortModel
 from ...network.route_layers import safe_routes
 from ...network.topology import Topology
@@ -33,7 +33,7 @@ from ...schedule.duration import TIMED_ROW_CYCLES
 from ...schedule.places import places_of
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
-from .packing import Numbers, Packets, pack, steps_of
+from .packing import Packets, pack, steps_of
 
 MOST_NODES = 512
 MOST_WORDS = 32
@@ -70,17 +70,7 @@ def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False)
 def _in_order(made: Schedule, step: Numbers, begin: Numbers) -> Schedule:
     """The messages of ``made`` in their steps, in the order in which they begin."""
     order = np.argsort(begin, kind="stable")
-    nodes, links = np.diff(made.path_offsets)[order], made.distances[order]
-    return replace(
-        made,
-        step=step[order].astype(np.int32),
-        source=made.source[order],
-        target=made.target[order],
-        path_offsets=offsets_of(nodes),
-        path_nodes=made.path_nodes[ranges(made.path_offsets[order], nodes)],
-        vcs=made.vcs[ranges(made.path_offsets[order] - order, links)],
-        block_ids=order.astype(np.int32),
-    )
+    return made.with_sends(order, step[order], made.block_offsets, order)
 
 
 def _all_in_step_1(topology: Topology, words: int, source: Numbers, target: Numbers) -> Schedule:

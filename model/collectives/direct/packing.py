@@ -21,20 +21,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.compiled import compiled
-from ...base.pieces import offsets_of
-
-Numbers = npt.NDArray[np.int64]
+from ...base.pieces import Numbers, offsets_of
 
 LOAD_POWER = 12.0
-"""How much more a place counts that has more left to carry."""
+"""Power of what a place has left to carry, by which it counts."""
 CLOSE = 2.0
-"""How much a place counts at which a packet leaves no gap to the one before, or behind."""
+"""Factor for a place at which a packet leaves no gap to the one before, or behind."""
 LOTS = 0.2
 """The part of a packet's count that is drawn."""
 LOOKED_AT = 8192
 """Packets of all nodes together that are tried in a cycle, about."""
 ROOM = 2
-"""How many times as long as the busiest place takes the packing may be, at first."""
+"""Length that the packing may have at first, in times that the busiest place takes."""
 
 
 class Packets(NamedTuple):
@@ -51,6 +49,14 @@ class Packets(NamedTuple):
     flits: int
     gap: int
     hop_cycles: int
+
+
+class _Queues(NamedTuple):
+    """Packets that wait at each node: ``left[n]`` of them, in ``waiting`` from ``begin[n]`` on."""
+
+    begin: Numbers
+    left: Numbers
+    waiting: Numbers
 
 
 def pack(packets: Packets, tries: int) -> Numbers:
@@ -86,115 +92,121 @@ def _packed(packets: Packets, seed: int) -> Numbers:
     load[starts] += senders * gap
     draw = np.random.default_rng(seed)
     waiting = np.lexsort((draw.random(len(origin)), origin))
-    look = max(8, LOOKED_AT // max(len(starts), 1))
     longest = int(np.diff(first).max(initial=0)) * hop_cycles + flits + gap + 1
     cycles = ROOM * int(load.max(initial=0)) + longest
     while True:
-        begin = np.full(len(first) - 1, -1)
+        begin = np.full(len(origin), -1)
         busy = np.zeros((number, cycles), np.bool_)
         lots = draw.random(1 << 16)
-        left = senders.copy()
-        _fill(
-            first, places, flits, gap, hop_cycles, offsets_of(senders), waiting.copy(), left, look,
-            lots, load.astype(np.float64), busy, longest, begin,
-        )  # fmt: skip
-        if not left.any():
+        queues = _Queues(offsets_of(senders)[:-1], senders.copy(), waiting.copy())
+        _fill(packets, queues, lots, load.astype(np.float64), busy, cycles - longest, begin)
+        if not queues.left.any():
             return begin
         cycles *= 2
 
 
 @compiled
 def _value(
-    first: Numbers,
-    places: Numbers,
-    flits: int,
-    hop_cycles: int,
+    packets: Packets,
     packet: int,
     cycle: int,
     weight: npt.NDArray[np.float64],
     busy: npt.NDArray[np.bool_],
 ) -> float:
-    """How much ``packet`` counts if it begins in ``cycle``; -1 where something is in its way.
+    """The count of ``packet`` if it begins in ``cycle``; -1 where something is in its way.
 
     Packets are of one length, so a place is free for one if it is in its first cycle and its last.
     """
     value, at = 0.0, cycle
-    for place in places[first[packet] : first[packet + 1]]:
-        if busy[place, at] or busy[place, at + flits - 1]:
+    for place in packets.places[packets.first[packet] : packets.first[packet + 1]]:
+        if busy[place, at] or busy[place, at + packets.flits - 1]:
             return -1.0
         share = weight[place]
         if at and busy[place, at - 1]:
             share *= CLOSE
-        if busy[place, at + flits]:
+        if busy[place, at + packets.flits]:
             share *= CLOSE
         value += share
-        at += hop_cycles
+        at += packets.hop_cycles
     return value
 
 
 @compiled
-def _occupy(
-    places: Numbers,
-    flits: int,
-    gap: int,
-    hop_cycles: int,
+def _put(
+    packets: Packets,
+    packet: int,
     cycle: int,
     load: npt.NDArray[np.float64],
     busy: npt.NDArray[np.bool_],
 ) -> None:
-    """Let a packet with these ``places`` begin in ``cycle``."""
-    for hop, place in enumerate(places):
-        at, taken = cycle + hop * hop_cycles, flits + (gap if hop == 0 else 0)
+    """Let ``packet`` begin in ``cycle``."""
+    at, taken = cycle, packets.flits + packets.gap
+    for place in packets.places[packets.first[packet] : packets.first[packet + 1]]:
         busy[place, at : at + taken] = True
         load[place] -= taken
+        at, taken = at + packets.hop_cycles, packets.flits
+
+
+@compiled
+def _ready(
+    packets: Packets,
+    queues: _Queues,
+    cycle: int,
+    weight: npt.NDArray[np.float64],
+    busy: npt.NDArray[np.bool_],
+    ready: Numbers,
+    worth: npt.NDArray[np.float64],
+) -> int:
+    """Find packets that can begin in ``cycle``, and give how many.
+
+    They come into ``ready``, by their places in ``queues.waiting``, and their counts into
+    ``worth``. Of a node as many are tried as there is room for in its part of these.
+    """
+    found, look = 0, len(ready) // len(queues.left)
+    for node, here in enumerate(queues.begin):
+        left = queues.left[node]
+        if left == 0 or busy[packets.places[packets.first[queues.waiting[here]]], cycle]:
+            continue
+        for turn in range(min(look, left)):
+            at = here + (cycle + turn) % left
+            value = _value(packets, queues.waiting[at], cycle, weight, busy)
+            if value >= 0:
+                ready[found], worth[found] = at, value
+                found += 1
+    return found
 
 
 @compiled
 def _fill(
-    first: Numbers,
-    places: Numbers,
-    flits: int,
-    gap: int,
-    hop_cycles: int,
-    of_node: Numbers,
-    waiting: Numbers,
-    left: Numbers,
-    look: int,
+    packets: Packets,
+    queues: _Queues,
     lots: npt.NDArray[np.float64],
     load: npt.NDArray[np.float64],
     busy: npt.NDArray[np.bool_],
-    longest: int,
+    cycles: int,
     begin: Numbers,
 ) -> None:
-    """Find ``begin`` of as many packets as there are cycles of ``busy`` for.
+    """Find ``begin`` of as many packets as can begin in so many ``cycles``.
 
-    Node n has ``left[n]`` packets still to send, ``waiting`` from ``of_node[n]`` on, and ``load``
-    are the cycles that each place has still to be busy.
+    ``load`` are the cycles that each place has still to be busy.
     """
-    drawn = 0
-    ready, worth = np.empty(len(left) * look, np.int64), np.empty(len(left) * look)
-    for cycle in range(busy.shape[1] - longest):
+    drawn, nodes = 0, len(queues.left)
+    room = nodes * max(8, LOOKED_AT // max(nodes, 1))
+    ready, worth = np.empty(room, np.int64), np.empty(room)
+    for cycle in range(cycles):
         weight = (load / max(load.max(), 1.0)) ** LOAD_POWER
-        found = 0
-        for node, here in enumerate(of_node[:-1]):
-            if left[node] == 0 or busy[places[first[waiting[here]]], cycle]:
-                continue
-            for turn in range(min(look, left[node])):
-                at = here + (cycle + turn) % left[node]
-                value = _value(first, places, flits, hop_cycles, waiting[at], cycle, weight, busy)
-                if value >= 0:
-                    drawn = (drawn + 1) % len(lots)
-                    ready[found], worth[found] = at, value * (1 - LOTS * lots[drawn])
-                    found += 1
+        found = _ready(packets, queues, cycle, weight, busy, ready, worth)
+        for candidate in range(found):
+            drawn = (drawn + 1) % len(lots)
+            worth[candidate] *= 1 - LOTS * lots[drawn]
         for candidate in np.argsort(-worth[:found]):
             at = ready[candidate]
-            packet = waiting[at]
-            if _value(first, places, flits, hop_cycles, packet, cycle, weight, busy) >= 0:
-                way = places[first[packet] : first[packet + 1]]
-                _occupy(way, flits, gap, hop_cycles, cycle, load, busy)
+            packet = queues.waiting[at]
+            if _value(packets, packet, cycle, weight, busy) >= 0:
+                _put(packets, packet, cycle, load, busy)
                 begin[packet] = cycle
-                node = np.searchsorted(of_node, at, side="right") - 1
-                left[node] -= 1
                 # A node sends one packet in a cycle, so its others are where they were.
-                last = of_node[node] + left[node]
-                waiting[at], waiting[last] = waiting[last], packet
+                node = np.searchsorted(queues.begin, at, side="right") - 1
+                queues.left[node] -= 1
+                last = queues.begin[node] + queues.left[node]
+                queues.waiting[at], queues.waiting[last] = queues.waiting[last], packet

@@ -16,13 +16,14 @@ round of a ring of 27 would need 9: it takes two steps.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count, pairwise
 from math import prod
+from operator import itemgetter
 
 import numpy as np
 
 from ...base.errors import InvalidInput, one_of, require_range, with_article
-from ...base.pieces import offsets_of
 from ...network.config import MOST_VCS
 from ...network.operators import BUILT_IN
 from ...network.port_model import PortModel
@@ -31,6 +32,7 @@ from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
+from ..streaming.sends import SendList
 from .rounds import MOST_NODES, require_ring
 
 
@@ -76,22 +78,18 @@ class _Calendar:
     """
 
     def __init__(self) -> None:
-        self._steps: list[int] = []
-        self._paths: list[list[int]] = []
-        self._vcs: list[int] = []
+        self._sends: list[tuple[int, int, list[int]]] = []
         self._layers: list[Layer] = [{} for _ in range(MOST_VCS)]
 
     def add_round(self, paths: list[list[int]]) -> None:
         """Place sends behind all that are placed, in as early steps as they fit."""
-        first = max(self._steps, default=0) + 1
+        first = max((step for step, _, _ in self._sends), default=0) + 1
         taken: set[tuple[int, int, Link]] = set()
         for path in paths:
             links = list(pairwise(path))
             step, vc = self._place(links, first, taken)
             taken.update((step, vc, link) for link in links)
-            self._steps.append(step)
-            self._paths.append(path)
-            self._vcs += [vc] * len(links)
+            self._sends.append((step, vc, path))
 
     def _place(
         self, links: list[Link], first: int, taken: set[tuple[int, int, Link]]
@@ -106,29 +104,11 @@ class _Calendar:
 
     def schedule(self, topology: Topology, blocks: Blocks) -> Schedule:
         """The schedule of all that was added, each send with the whole message."""
-        sends = len(self._steps)
-        ends = np.array([(path[0], path[-1]) for path in self._paths]).reshape(-1, 2)
         # Rounds lie behind each other, but the steps of one are in the order of the nodes.
-        order = np.argsort(self._steps, kind="stable")
-        lengths = np.array([len(path) for path in self._paths], np.int64)
-        begins = offsets_of(lengths - 1)
-        vcs = np.array(self._vcs, np.int32)
-        return Schedule(
-            topology=topology,
-            collective=Collective.ALL_REDUCE,
-            algorithm="trivance-whole",
-            port_model=PortModel.ALL_PORT,
-            root=None,
-            blocks=blocks,
-            step=np.array(self._steps, np.int32)[order],
-            source=ends[order, 0],
-            target=ends[order, 1],
-            path_offsets=offsets_of(lengths[order]),
-            path_nodes=np.array([n for row in order for n in self._paths[row]], np.int32),
-            vcs=np.concatenate(
-                [np.zeros(0, np.int32), *(vcs[begins[r] : begins[r + 1]] for r in order)]
-            ),
-            block_offsets=np.arange(sends + 1),
-            block_ids=np.zeros(sends, np.int32),
-            combine=np.ones(sends, np.bool_),
-        )
+        ordered = sorted(self._sends, key=itemgetter(0))
+        sends = SendList()
+        for step, _, path in ordered:
+            sends.add(step, path, [0], combine=True)
+        ports, name = PortModel.ALL_PORT, Collective.ALL_REDUCE
+        made = sends.schedule("trivance-whole", topology, name, ports, None, blocks)
+        return replace(made, vcs=np.repeat([vc for _, vc, _ in ordered], made.distances))

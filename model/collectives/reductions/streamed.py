@@ -84,26 +84,11 @@ def _in_pieces(
     send = np.repeat(np.arange(backwards.sends), number)
     order = np.argsort(step, kind="stable")
     send, piece = send[order], piece[order]
-    lengths, counts = (
-        np.diff(offsets)[send] for offsets in (backwards.path_offsets, backwards.block_offsets)
-    )
-    nodes = ranges(backwards.path_offsets[:-1][send], lengths)
-    links = ranges((backwards.path_offsets[:-1] - np.arange(backwards.sends))[send], lengths - 1)
-    carried = backwards.block_ids[ranges(backwards.block_offsets[:-1][send], counts)]
-    return replace(
-        backwards,
-        blocks=_cut(backwards.blocks, number),
-        step=step[order],
-        source=backwards.source[send],
-        target=backwards.target[send],
-        path_offsets=offsets_of(lengths),
-        path_nodes=backwards.path_nodes[nodes],
-        vcs=backwards.vcs[links],
-        block_offsets=offsets_of(counts),
-        block_ids=carried * number + np.repeat(piece, counts),
-        combine=np.ones(len(send), np.bool_),
-        stream=streams[send],
-    )
+    counts = np.diff(backwards.block_offsets)[send]
+    carried = backwards.block_ids[ranges(backwards.block_offsets[send], counts)]
+    block_ids = carried * number + np.repeat(piece, counts)
+    made = backwards.with_sends(send, step[order], offsets_of(counts), block_ids)
+    return replace(made, blocks=_cut(backwards.blocks, number), stream=streams[send])
 
 
 def in_pieces(schedule: Schedule, number: int) -> Schedule:
@@ -122,11 +107,5 @@ def in_pieces(schedule: Schedule, number: int) -> Schedule:
 def _cut(blocks: Blocks, number: int) -> Blocks:
     """Every block in so many pieces, which follow each other."""
     words = [even_shares(length, number) for length in blocks.words.tolist()]
-    rows = np.repeat(np.arange(len(blocks)), number).tolist()
-    return Blocks(
-        np.repeat(blocks.owner, number),
-        tuple(blocks.owed[row] for row in rows),
-        np.concatenate(words),
-        tuple(blocks.contributors[row] for row in rows),
-        tuple(blocks.operator[row] for row in rows),
-    )
+    repeated = blocks.chosen(np.repeat(np.arange(len(blocks)), number))
+    return replace(repeated, words=np.concatenate(words))

@@ -43,8 +43,8 @@ def row_column_all_to_all(topology: Topology, words: int, *, all_port: bool = Fa
         raise InvalidInput.of("network for row-column", allowed, with_article(topology.label))
     require_range("nodes for row-column", topology.nodes, 4, MOST_NODES)
     messages = messages_of(sides[0], sides[1])
-    ways = [way_of(message, sides, wrapped) for message in messages]
     passages = [passage_of(message, sides, wrapped) for message in messages]
+    ways = [way_of(*pair) for pair in zip(messages, passages, strict=True)]
     steps = walked_steps(messages, passages) if all_port else packed_steps(messages, ways)
     order = [pair for message in messages for pair in message.pairs if message.source == pair[0]]
     number = {pair: block for block, pair in enumerate(order)}

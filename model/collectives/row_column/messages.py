@@ -98,9 +98,8 @@ def passage_of(message: Message, sides: Sequence[int], wrapped: Sequence[int]) -
     )
 
 
-def way_of(message: Message, sides: Sequence[int], wrapped: Sequence[int]) -> list[Place]:
+def way_of(message: Message, passage: Passage) -> list[Place]:
     """The places that ``message`` passes, both ends included."""
-    passage = passage_of(message, sides, wrapped)
     axis, places = passage.line[0], []
     for hop in range(passage.hops + 1):
         place = [*message.source]

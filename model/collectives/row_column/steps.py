@@ -28,7 +28,7 @@ WALKS = 12
 """Walks round a ring that are tried."""
 TRIES = 2
 LOAD_POWER = 12
-"""How much more a port or link counts that has more left to carry."""
+"""Power of what a port or link has left to carry, by which it counts."""
 
 
 def walked_steps(messages: Sequence[Message], passages: Sequence[Passage]) -> list[int]:

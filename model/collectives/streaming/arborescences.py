@@ -29,7 +29,7 @@ from ...network.links import linked_pairs
 from ...network.topology import Topology
 
 TRIES = 12
-"""How often trees are grown, by other lots."""
+"""Times that trees are grown, by other lots."""
 
 NO_PARENT = -1
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import InvalidInput, require_range, with_article
-from ...base.pieces import shares_of
+from ...base.pieces import Numbers, shares_of
 from ...bounds.hops import hops_from
 from ...network.links import linked_pairs
 from ...network.port_model import PortModel
@@ -43,7 +43,6 @@ CLOSING_CYCLES = 5
 Move = tuple[int, int, int, int]
 """Step, source, target and block."""
 
-Numbers = npt.NDArray[np.int64]
 Tried = tuple[list[Move], Numbers, Numbers]
 """Moves, and owners and lengths of the blocks that are moved."""
 

@@ -38,7 +38,7 @@ LARGEST_COVERED = 1024
 """Side of a diagonal mesh for which a covering is searched."""
 
 _STEP_COST = 0.5
-"""What a new step in the skyline counts for, as waste, for each unit of the square's side."""
+"""Waste that a new step in the skyline counts for, for each unit of the square's side."""
 
 _CELLS = 150_000
 """Skylines in memory at once, in columns: the wider the mesh, the fewer are kept."""
@@ -46,7 +46,7 @@ _CELLS = 150_000
 _MOST_KEPT = 2000
 
 _EAGERNESS = (1.5, 0.7)
-"""How much more (or less) waste than the average is let pass for early progress; tried in turn."""
+"""Waste that is let pass for early progress, in times of the average; tried in turn."""
 
 
 class Square(NamedTuple):

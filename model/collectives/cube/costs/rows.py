@@ -38,7 +38,7 @@ Number = int | float | Fraction
 PORTS = ("one-port", "n-port", "half-duplex", "full-duplex")
 
 HOLDS = ("=", "<=", "~")
-"""Whether a row is what the steps cost, an upper bound of it, or near to it."""
+"""Kinds of rows: what the steps cost, an upper bound of it, or near to it."""
 
 
 def ceil_div(number: Number, divisor: Number) -> int:

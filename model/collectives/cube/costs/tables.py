@@ -23,7 +23,7 @@ from .rows import PORTS, Cost, Number
 COLLECTIVES = ("broadcast", "scatter", "all-gather", "all-to-all")
 
 COSTS: tuple[Cost, ...] = (*one_to_all.ROWS, *all_to_all.ROWS)
-"""What we count, in the order of the tables."""
+"""Costs that we count, in the order of the tables."""
 
 PRINTED: tuple[Cost, ...] = (*one_to_all.PRINTED, *all_to_all.PRINTED)
 """The rows that the paper prints otherwise, as it prints them."""

@@ -13,7 +13,7 @@ from eyecast.model.collectives.cube.spanning_graphs import GRAPHS, spanning_grap
 
 CUBES = pytest.mark.parametrize("n", range(1, 11))
 PLAIN = pytest.mark.parametrize("n", range(2, 11))
-"""Where the paper's formula does not hold in the 1-cube, which has one link."""
+"""Cubes for formulas of the paper that do not hold in the 1-cube, which has one link."""
 
 
 def of(name: str, n: int) -> Measures:

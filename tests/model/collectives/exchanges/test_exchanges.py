@@ -54,7 +54,7 @@ def test_a_broadcast_by_swings_partners_costs_what_the_eyes_does(k: int) -> None
 
 @pytest.mark.parametrize("nodes", range(2, 12))
 def test_any_number_of_nodes_in_the_fewest_rounds(nodes: int) -> None:
-    """Where every pair has a link of its own, rounds are steps."""
+    """Rounds are steps where every pair has a link of its own."""
     schedule = circulant_all_gather(complete(nodes), 1)
     schedule.check()
     assert schedule.steps == (nodes - 1).bit_length()

@@ -255,7 +255,7 @@ def test_theorem_4() -> None:
 
 
 def test_regions_touch_in_sequence() -> None:
-    """What is east of a region comes after it: a way eastward is a way up the sequence."""
+    """Regions east of another come after it: a way eastward is a way up the sequence."""
     for topology in drawn_meshes(500, seed=6):
         cut = FaultRegions.of(topology)
         for region in range(len(cut.regions)):

@@ -163,7 +163,7 @@ def test_the_middle_of_a_line_is_as_busy_as_it_must_be(side: int) -> None:
     ],
 )
 def test_gaps_on_8x8_torus(make: type, collective: str, counted: Costs) -> None:
-    """What an 8x8 torus takes, for each bound: the gap that is left."""
+    """The cost on an 8x8 torus, for each bound: the gap that is left."""
     topology = torus((8, 8))
     root = 0 if collective in ROOTED else None
     schedule = make(collective, topology, root, 1)

@@ -184,7 +184,7 @@ def test_gain_over_the_eye_broadcast(sides: Node, better: int, largest: int, tot
 
 
 def test_corner_of_8x8_is_no_cheaper() -> None:
-    """What both papers say: 79, and 318 for 16x16."""
+    """Both papers say 79, and 318 for 16x16."""
     assert [minimum_tcds(mesh((side, side)))[0] for side in (4, 8, 16)] == [18, 79, 318]
 
 

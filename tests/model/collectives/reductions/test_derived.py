@@ -89,7 +89,7 @@ def test_who_cannot_reach_the_root_is_named() -> None:
 
 @pytest.mark.parametrize("words", [1, 7, 16, 33])
 def test_parts_of_any_message(words: int) -> None:
-    """Where words are no multiple of the nodes, the last nodes have less, or no part at all."""
+    """Of words that are no multiple of the nodes the last nodes have less, or no part at all."""
     schedule = made(mesh((4, 4)), "all-reduce", "ring", words)
     schedule.check()
     lengths = schedule.blocks.words

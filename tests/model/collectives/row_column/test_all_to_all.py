@@ -70,14 +70,15 @@ def test_the_way_of_a_line(
 ) -> None:
     # Down, places are counted from the other end: 3 of 0 to 7 is the fifth.
     message = Message(source, target, [], [])
-    assert way_of(message, (8, 8), ()) == way
     passage = passage_of(message, (8, 8), ())
+    assert way_of(message, passage) == way
     assert (passage.begin, passage.hops) == (begin, 2)
 
 
 def test_the_shorter_way_round_a_ring() -> None:
     def way(*ends: tuple[int, int]) -> list[tuple[int, int]]:
-        return way_of(Message(*ends, [], []), (4, 8), (0, 1))
+        message = Message(*ends, [], [])
+        return way_of(message, passage_of(message, (4, 8), (0, 1)))
 
     assert way((0, 0), (0, 6)) == [(0, 0), (0, 7), (0, 6)]
     assert way((3, 1), (0, 1)) == [(3, 1), (0, 1)]

@@ -1,4 +1,4 @@
-"""What streams: proved, carried out by the cycle model word for word, and near its bound."""
+"""Streaming schedules: proved, carried out by the cycle model word for word, and near its bound."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def area_bound(side: int) -> int:
 
 
 def covers(side: int, squares: Sequence[Square], time: int) -> bool:
-    """Whether squares of different odd sides below 2 time cover all."""
+    """Tell whether squares of different odd sides below 2 time cover all."""
     sides = [square.side for square in squares]
     assert len(set(sides)) == len(sides)
     assert all(each % 2 and 0 < each < 2 * time for each in sides)

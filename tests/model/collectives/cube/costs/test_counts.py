@@ -1,4 +1,4 @@
-"""What the schedules on hypercubes cost, counted, against the cost tables of Johnsson & Ho.
+"""Costs of the schedules on hypercubes, counted, against the cost tables of Johnsson & Ho.
 
 Where n trees share the data, the tables are for M that n divides. What is counted and what the
 formulas say is the same for every graph, port model and collective that has a row.

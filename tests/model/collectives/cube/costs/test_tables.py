@@ -83,7 +83,7 @@ def differing() -> set[str]:
 
 
 def test_where_the_page_differs() -> None:
-    """What ``docs/errata.md`` lists, and nothing else."""
+    """Differences are those that ``docs/errata.md`` lists, and no others."""
     assert differing() == {
         "scatter-brg-one-port start_ups",
         "scatter-tcbt-one-port start_ups",
