@@ -84,6 +84,7 @@ def _of_groups(chosen: OptionValues, topology: Topology) -> tuple[SideBySide, Ma
         words=chosen_flits(chosen),
         source=None if chosen["source"] is None else chosen_root(chosen, topology),
         all_port=chosen["ports"] == Ports.ALL,
+        operator=chosen["operator"],
         block_words=chosen["block_words"],
     )
     comparison = SideBySide(

@@ -77,6 +77,9 @@ def test_groups_are_compared(eyecast: Command) -> None:
         assert one["cycles"] == cycles[name]
     title = eyecast("compare", *NETWORK, "--group", "groups.json").output.splitlines()[0]
     assert title == "4x4 mesh, custom collectives, in groups: groups.json"
+    command = ("--collective", "all-reduce", "--operator", "max", "--group", "rows")
+    title = eyecast("compare", *NETWORK, *command, "--flits", "4").output.splitlines()[0]
+    assert title == "4x4 mesh, all-reduces of 4 flits by max, in groups: rows"
 
 
 ALL_GATHER = "--collective all-gather --block-words words.json"
