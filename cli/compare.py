@@ -11,7 +11,7 @@ from ..model.base.errors import InvalidInput, require_range
 from ..model.base.texts import integers
 from ..model.collectives.notes import left_out
 from ..model.compare.side_by_side import Entry, SideBySide
-from ..model.network.config import TIMINGS
+from ..model.network.config import TIMINGS, NetworkConfig
 from ..model.network.words import SizeLimit
 from .compare_made import Subject, chosen_subject, made_side_by_side
 from .compare_room import compile_all_entries
@@ -175,10 +175,9 @@ def _verify(comparison: SideBySide, cases: Sequence[Case]) -> None:
         refusal = next(iter(comparison.entries[0].refusals.values()))
         raise InvalidInput(f"--rtl has nothing to run: {refusal}")
     with progress("verifying", len(cases), shown=True) as (say, advance):
-        networks: dict[tuple[bool, bool], list[Case]] = {}
+        networks: dict[NetworkConfig, list[Case]] = {}
         for case in cases:
-            config = case.program.config
-            networks.setdefault((config.streams, config.timed_rows), []).append(case)
+            networks.setdefault(case.program.config, []).append(case)
         for some in networks.values():
             for result in verify(some, on_build=lambda: say(BUILDING)):
                 entries[result.case.schedule.algorithm].verified[result.case.timing] = result
