@@ -111,9 +111,7 @@ class Asked:
     @property
     def _collectives(self) -> set[str]:
         """The collective, or those of all groups."""
-        if self._grouping is None:
-            return {self.collective}
-        return {self._grouping.name_of(group) for group in self._grouping.groups}
+        return {self.collective} if self._grouping is None else self._grouping.collectives
 
     def _made(self, algorithm: str, topology: Topology, group: Group) -> Schedule:
         """The schedule of a group on a network of its own, checked."""

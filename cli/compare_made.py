@@ -104,7 +104,7 @@ def _of_groups(chosen: OptionValues, grouping: Grouping) -> tuple[SideBySide, Ma
         schedule = schedule_of_groups({**chosen, "algorithm": name}, grouping)
         return replace(schedule, algorithm=name)
 
-    collectives = {grouping.name_of(group) for group in grouping.groups}
+    collectives = grouping.collectives
     request = Request(
         topology=topology,
         words=chosen_flits(chosen),
