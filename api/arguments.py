@@ -139,7 +139,7 @@ KINDS: Mapping[str, Kind] = {
     "targets": _NODES,
     "topology": _NETWORK,
 }
-"""What parameters of the Python face must be, where nothing else says so; by name."""
+"""Kinds of the parameters of the Python face, where nothing else says them; by name."""
 SHOWN = {"made": "schedule", "dims": "sides", "topology": "network"}
 """Names of parameters as a refusal says them, where they differ."""
 CONFIG = tuple(field.name for field in fields(NetworkConfig) if field.name != "topology")

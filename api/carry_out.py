@@ -25,9 +25,9 @@ from ..model.program.program import Program
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
 from .arguments import checked
-from .groups import Groups, algorithms_of
+from .asked import Asked
+from .groups import Groups
 from .nodes import Node, node_number
-from .schedules import schedule
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case
@@ -147,16 +147,20 @@ def compare(
 
     if "all_port" in parameters:
         raise InvalidInput("all_port must be left out: ports says it")
-    what: dict[str, Any] = {
-        "source": source,
-        "collective": collective,
-        "groups": groups,
-        "block_words": block_words,
-    }
-    names = algorithms or algorithms_of(network, **what)
-    what |= {"targets": targets, "flits": flits, "ports": ports, "packet": packet}
-    what |= {"partial": partial, "operator": operator}
-    entries = _entries(network, names, what)
+    asked = Asked(
+        network=network,
+        source=source,
+        collective=collective,
+        targets=targets,
+        flits=flits,
+        ports=ports,
+        packet=packet,
+        partial=partial,
+        operator=operator,
+        block_words=block_words,
+        groups=groups,
+    )
+    entries = _entries(asked, algorithms or asked.algorithms)
     for entry in entries:
         try:
             compiled = _compiled(entry.schedule, parameters, operator)
@@ -171,7 +175,7 @@ def compare(
     return entries
 
 
-def _entries(network: Topology, names: Iterable[str], what: Mapping[str, Any]) -> list[Entry]:
+def _entries(asked: Asked, names: Iterable[str]) -> list[Entry]:
     """Make the schedules of the algorithms with ``names`` that serve; refused if none does."""
     # Loads the formulas of costs.
     from ..model.compare.side_by_side import Entry  # noqa: PLC0415
@@ -179,7 +183,7 @@ def _entries(network: Topology, names: Iterable[str], what: Mapping[str, Any]) -
     entries, refusals = [], {}
     for name in names:
         try:
-            made = schedule(network, name, **what)
+            made = asked.schedule(name)
         except InvalidInput as error:
             refusals[name] = str(error)
         else:
@@ -190,7 +194,7 @@ def _entries(network: Topology, names: Iterable[str], what: Mapping[str, Any]) -
         if set(refusals.values()) == {why}:
             raise InvalidInput(why)
         raise InvalidInput(
-            f"no algorithm serves {network.label} as asked: {name} does not, as {why}"
+            f"no algorithm serves {asked.network.label} as asked: {name} does not, as {why}"
         )
     return entries
 

@@ -11,15 +11,12 @@ import numpy as np
 from ..model.base.errors import InvalidInput
 from ..model.collectives.block_words import (
     BlockWords,
-    as_block_words,
-    require_block_words,
 )
 from ..model.collectives.group_choice import Grouping, box_sides, boxes
 from ..model.collectives.group_file import Group, groups_of, read_groups
-from ..model.collectives.registry import algorithms_for
 from ..model.network.topology import Topology
 from ..model.schedule.collective import ROOTLESS
-from .nodes import Node, node_number
+from .nodes import node_number
 
 Groups = str | Path | Sequence[Mapping[str, Any]]
 """Rows, columns, boxes ("submesh 4x4"), a file of groups, or what such a file says of each."""
@@ -50,27 +47,6 @@ def require_source(collective: str, source: object) -> None:
     if (source is None) != (collective in ROOTLESS):
         allowed = "None, as every node is one" if collective in ROOTLESS else "a node"
         raise InvalidInput.of(f"source of {collective}", allowed, source)
-
-
-def algorithms_of(
-    network: Topology,
-    *,
-    collective: str,
-    source: Node | None,
-    groups: Groups | None,
-    block_words: Sequence[int] | Sequence[Sequence[int]] | None,
-) -> list[str]:
-    """Names of the algorithms for a collective, or for those of groups that name none."""
-    words = None if block_words is None else as_block_words(block_words)
-    if groups is None:
-        if words is not None:
-            require_block_words(words, collective, network)
-        return [algorithm.name for algorithm in algorithms_for(collective)]
-    root = None if source is None else node_number(network, source, "source")
-    grouping = grouping_of(network, groups, collective, root, words)
-    if not grouping.algorithms:
-        raise InvalidInput.of("groups", "some that name no algorithm, to be compared", "none")
-    return grouping.algorithms
 
 
 def _listed(network: Topology, groups: Sequence[Mapping[str, Any]], collective: str) -> list[Group]:

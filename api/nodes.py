@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -19,3 +19,12 @@ def node_number(network: Topology, node: Node, parameter: str) -> int:
         require_range(parameter, int(node), 0, network.nodes - 1)
         return int(node)
     return network.node_at(tuple(node), parameter)
+
+
+def node_numbers(
+    network: Topology, nodes: Iterable[Node] | None, parameter: str
+) -> tuple[int, ...] | None:
+    """Find the numbers of nodes; None where there are none to be named."""
+    if nodes is None:
+        return None
+    return tuple(node_number(network, node, parameter) for node in nodes)

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.base.errors import InvalidInput, one_of, require_range
+from ..model.base.errors import InvalidInput, require_range
 from ..model.base.pieces import offsets_of
-from ..model.collectives.block_words import as_block_words
-from ..model.collectives.group_file import Group
 from ..model.collectives.least import least_measures, word_measures
 from ..model.collectives.notes import landmarks
-from ..model.collectives.registry import algorithms_for, find_algorithm
-from ..model.collectives.request import Ports, Request
+from ..model.collectives.registry import algorithms_for
+from ..model.collectives.request import Ports
 from ..model.network.faults import draw_faults, with_faults
-from ..model.network.operators import BUILT_IN, Operator
+from ..model.network.operators import Operator
 from ..model.network.topology import Topology
 from ..model.schedule.builder import one_block_schedule
 from ..model.schedule.collective import Collective
@@ -25,17 +23,13 @@ from ..model.schedule.duration import expected_cycles
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.table import Blocks
 from .arguments import checked
-from .groups import Groups, grouping_of, require_source
-from .nodes import Node, node_number
+from .asked import Asked
+from .groups import Groups
+from .nodes import Node, node_number, node_numbers
 
 if TYPE_CHECKING:
     from ..model.collectives.transmit.plan import Plan
     from ..model.collectives.transmit.schemes import Findings
-
-PORTS = tuple(Ports)
-"""The ports that a node may use in a step, as ``--ports`` of the command line."""
-_USUAL_FLITS = 16
-"""Words of each block if nothing is said."""
 
 
 def algorithms(collective: str = Collective.BROADCAST) -> list[str]:
@@ -96,81 +90,20 @@ def schedule(
 
     Raises :class:`.InvalidInput` for a network that the algorithm does not serve.
     """
-    if ports not in PORTS:
-        raise InvalidInput.of("ports", ", ".join(PORTS), ports)
-    if groups is None:
-        require_source(collective, source)
-    length = _length(flits, unequal=block_words is not None)
-    root = None if source is None else node_number(network, source, "source")
-    words = None if block_words is None else as_block_words(block_words)
-    combining = _operator_name(operator)
-
-    def make(topology: Topology, group: Group, _place: int = 0) -> Schedule:
-        request = Request(
-            topology=topology,
-            words=group.words or length,
-            source=group.root,
-            targets=_numbers(topology, targets),
-            partial=partial,
-            all_port=ports == Ports.ALL,
-            duplex=Ports(ports).duplex,
-            packet=packet,
-            operator=combining,
-            block_words=group.block_words,
-        )
-        name, of = group.algorithm or algorithm, group.collective or collective
-        return _made(name, of, request, operator)
-
-    if groups is None:
-        _require_length_of({collective}, flits)
-        return make(network, Group((), root, block_words=words))
-    grouping = grouping_of(network, groups, collective, root, words)
-    _require_length_of({grouping.name_of(group) for group in grouping.groups}, flits)
-    return grouping.schedule(make)
-
-
-def _length(flits: int | None, *, unequal: bool) -> int:
-    """Words of each block; refused where blocks are unequal and say their words themselves."""
-    if flits is None:
-        return _USUAL_FLITS
-    if unequal:
-        raise InvalidInput("flits must be left out with block_words: they say how long blocks are")
-    require_range("flits", flits, 1)
-    return flits
-
-
-def _require_length_of(collectives: set[str], flits: int | None) -> None:
-    """Refuse a length that is given where there are only barriers, which have a word."""
-    if flits is not None and collectives == {Collective.BARRIER}:
-        raise InvalidInput("flits must be left out with barrier: it has 1 word")
-
-
-def _made(
-    algorithm: str, collective: str, request: Request, own: str | Operator | None
-) -> Schedule:
-    """The schedule of an algorithm, checked."""
-    if algorithm == "best":
-        return _best(collective, request, own)
-    made = find_algorithm(collective, algorithm).generate(request)
-    made.check()
-    return made
-
-
-def _operator_name(operator: str | Operator | None) -> str | None:
-    """Find the name of an operator; refused if it is neither built in nor an own one."""
-    if isinstance(operator, str) and operator not in BUILT_IN:
-        raise InvalidInput.of("operator", f"{one_of(BUILT_IN)}, or an Operator", repr(operator))
-    return operator.name if isinstance(operator, Operator) else operator
-
-
-def _best(collective: str, request: Request, own: str | Operator | None) -> Schedule:
-    """The fastest schedule on a network as large as each needs."""
-    # Loads the compiled cycle model.
-    from ..model.compare.best import choose_best  # noqa: PLC0415
-    from ..model.program.certified import compile_certified  # noqa: PLC0415
-
-    choice = choose_best(collective, request, lambda made: compile_certified(made, {}, own))
-    return choice.schedule
+    asked = Asked(
+        network=network,
+        source=source,
+        collective=collective,
+        targets=targets,
+        flits=flits,
+        ports=ports,
+        packet=packet,
+        partial=partial,
+        operator=operator,
+        block_words=block_words,
+        groups=groups,
+    )
+    return asked.schedule(algorithm)
 
 
 @checked
@@ -253,7 +186,7 @@ def schedule_of_sends(
             raise InvalidInput.of(f"path of a send in step {step}", "two nodes or more", len(path))
     listed.sort(key=lambda send: send[0])
     root = listed[0][1][0]
-    owed = _numbers(network, targets)
+    owed = node_numbers(network, targets, "target")
     require_range("flits", flits, 1)
     made = one_block_schedule(
         name,
@@ -304,10 +237,3 @@ def draw(made: Schedule, /, *paths: str | Path) -> None:
     figure = draw_schedule(made, marked=landmarks(made))
     for path in paths:
         save_picture(figure, path)
-
-
-def _numbers(network: Topology, targets: Iterable[Node] | None) -> tuple[int, ...] | None:
-    """Find the numbers of targets; None where there are none to be named."""
-    if targets is None:
-        return None
-    return tuple(node_number(network, each, "target") for each in targets)

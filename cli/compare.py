@@ -11,9 +11,9 @@ from ..model.base.errors import InvalidInput, require_range
 from ..model.base.texts import integers
 from ..model.collectives.notes import left_out
 from ..model.compare.side_by_side import Entry, SideBySide
-from ..model.network.config import TIMINGS
+from ..model.network.config import TIMINGS, NetworkConfig
 from ..model.network.words import SizeLimit
-from .compare_made import made_side_by_side
+from .compare_made import Subject, chosen_subject, made_side_by_side
 from .compare_room import compile_all_entries
 from .console import (
     BUILDING,
@@ -101,15 +101,18 @@ def compare_command(
         refuse_beside("--lengths", refused, "it is about cycles")
         counts = sorted({*integers("--lengths", "numbers such as 4,16,64", lengths, ",")})
         require_range("--lengths", counts[0], 1)
+        subject = chosen_subject(chosen, SizeLimit.COMPARISON)
         comparisons = [
-            _compare_algorithms({**chosen, "flits": count}, False, None, None) for count in counts
+            _compare_algorithms(subject.of_length(count), False, None, None) for count in counts
         ]
-        topology = comparisons[0].request.topology
-        compare_lengths(comparisons, output, network_facts(chosen, topology) if as_json else None)
+        facts = network_facts(chosen, subject.topology) if as_json else None
+        compare_lengths(comparisons, output, facts)
     else:
-        comparison = _compare_algorithms(chosen, rtl, output, report)
+        limit = SizeLimit.HARDWARE if rtl else SizeLimit.COMPARISON
+        subject = chosen_subject(chosen, limit, report)
+        comparison = _compare_algorithms(subject, rtl, output, report)
         if as_json:
-            facts = network_facts(chosen, comparison.request.topology)
+            facts = network_facts(chosen, subject.topology)
             print_json({**facts, "ports": chosen["ports"], **comparison.to_json()})
         else:
             _print(comparison, rtl, why)
@@ -119,12 +122,11 @@ def compare_command(
 
 
 def _compare_algorithms(
-    chosen: OptionValues, rtl: bool, output: str | None, report: str | None
+    subject: Subject, rtl: bool, output: str | None, report: str | None
 ) -> SideBySide:
     """All that is known of all algorithms; the picture and the page of it, where they are asked."""
-    limit = SizeLimit.HARDWARE if rtl else SizeLimit.COMPARISON
-    comparison = made_side_by_side(chosen, limit, report)
-    cases = _predict(chosen, comparison, keep=rtl or report is not None)
+    comparison = made_side_by_side(subject)
+    cases = _predict(subject.chosen, comparison, keep=rtl or report is not None)
     if rtl:
         _verify(comparison, cases)
     if output is not None:
@@ -173,10 +175,9 @@ def _verify(comparison: SideBySide, cases: Sequence[Case]) -> None:
         refusal = next(iter(comparison.entries[0].refusals.values()))
         raise InvalidInput(f"--rtl has nothing to run: {refusal}")
     with progress("verifying", len(cases), shown=True) as (say, advance):
-        networks: dict[tuple[bool, bool], list[Case]] = {}
+        networks: dict[NetworkConfig, list[Case]] = {}
         for case in cases:
-            config = case.program.config
-            networks.setdefault((config.streams, config.timed_rows), []).append(case)
+            networks.setdefault(case.program.config, []).append(case)
         for some in networks.values():
             for result in verify(some, on_build=lambda: say(BUILDING)):
                 entries[result.case.schedule.algorithm].verified[result.case.timing] = result

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from ..model.base.errors import InvalidInput, one_of, with_article
+from ..model.collectives.group_choice import Grouping
 from ..model.collectives.registry import algorithms_for
 from ..model.collectives.request import Ports, Request
 from ..model.compare.side_by_side import Entry, SideBySide
@@ -30,13 +32,37 @@ Makers = Mapping[str, Callable[[], Schedule]]
 """Makers of schedules, by the names of their algorithms."""
 
 
-def made_side_by_side(chosen: OptionValues, limit: SizeLimit, report: str | None) -> SideBySide:
-    """Make and prove the schedules of all algorithms; refused where none serves the network."""
+class Subject(NamedTuple):
+    """Options of a comparison, and what is in the files that they name, each of them read once.
+
+    ``grouping`` is None where there is one collective of all nodes.
+    """
+
+    chosen: OptionValues
+    topology: Topology
+    grouping: Grouping | None
+
+    def of_length(self, flits: int) -> Subject:
+        """The same with messages of so many flits."""
+        return self._replace(chosen={**self.chosen, "flits": flits})
+
+
+def chosen_subject(chosen: OptionValues, limit: SizeLimit, report: str | None = None) -> Subject:
+    """Read what the options name; refused if the network is too large, or for its ``report``."""
     topology = chosen_topology(chosen, limit)
     require_seen(report, topology)
     chosen = with_block_words(chosen)
-    asked = _of_all if chosen["group"] is None else _of_groups
-    comparison, makers = asked(chosen, topology)
+    grouping = None if chosen["group"] is None else chosen_groups(chosen, topology)
+    return Subject(chosen, topology, grouping)
+
+
+def made_side_by_side(subject: Subject) -> SideBySide:
+    """Make and prove the schedules of all algorithms; refused where none serves the network."""
+    chosen, topology, grouping = subject
+    if grouping is None:
+        comparison, makers = _of_all(chosen, topology)
+    else:
+        comparison, makers = _of_groups(chosen, grouping)
     entries, refusals = [], {}
     with progress("generating and checking", len(makers), shown=True) as (say, advance):
         for name, make in makers.items():
@@ -67,9 +93,9 @@ def _of_all(chosen: OptionValues, topology: Topology) -> tuple[SideBySide, Maker
     return SideBySide(chosen["collective"], request, (), {}), makers
 
 
-def _of_groups(chosen: OptionValues, topology: Topology) -> tuple[SideBySide, Makers]:
+def _of_groups(chosen: OptionValues, grouping: Grouping) -> tuple[SideBySide, Makers]:
     """Collectives of groups: one algorithm for all that name none."""
-    grouping = chosen_groups(chosen, topology)
+    topology = grouping.topology
     if not grouping.algorithms:
         allowed = "groups of which at least one names no algorithm, to be compared"
         raise InvalidInput.of("--group", allowed, chosen["group"])
@@ -78,12 +104,13 @@ def _of_groups(chosen: OptionValues, topology: Topology) -> tuple[SideBySide, Ma
         schedule = schedule_of_groups({**chosen, "algorithm": name}, grouping)
         return replace(schedule, algorithm=name)
 
-    collectives = {grouping.name_of(group) for group in grouping.groups}
+    collectives = grouping.collectives
     request = Request(
         topology=topology,
         words=chosen_flits(chosen),
         source=None if chosen["source"] is None else chosen_root(chosen, topology),
         all_port=chosen["ports"] == Ports.ALL,
+        operator=chosen["operator"],
         block_words=chosen["block_words"],
     )
     comparison = SideBySide(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..model.compare.checks import Check
 
 BUILDING = "building the simulator (once per configuration)"
-"""What is said while Verilator is at work."""
+"""Words for those who wait while Verilator is at work."""
 
 
 def sharing(*schedules: Schedule) -> str:

@@ -51,6 +51,7 @@ def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_jso
     with busy("reading, predicting"):
         made = [read_program(path) for path in programs]
         predicted = [run(each, empty_memory(each.config), timing=timing) for each in made]
+        # Not before they are run: that a meaning is not known is the first to be said.
         for path, program in zip(programs, made, strict=True):
             if not program.config.programs:
                 raise InvalidInput(f"{input_name(path)} must be made with --programs, to be kept")

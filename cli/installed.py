@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 _SECONDS = 20
-"""How long a program may take to say its version."""
+"""Time that a program may take to say its version."""
 
 
 @dataclass(frozen=True)

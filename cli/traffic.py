@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 FILES = ("latency.svg", "trace-model.csv", "traffic.csv")
 HARDWARE_TRACE = "trace-hardware.csv"
-"""What is written to the output folder."""
+"""Files that are written to the output folder."""
 
 PLACES = ("model", "hardware", "both")
 

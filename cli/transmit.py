@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..model.collectives.transmit.schemes import Findings
 
 PLANS = ("best", "paper")
-"""Which plan is written and drawn."""
+"""Plans that can be written and drawn."""
 
 
 @click.command("transmit")

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 FILES = ("program.json", "schedule.json", "trace-hardware.csv", "trace-model.csv")
 SIGNALS = "signals.vcd"
-"""What is written to the output folder; the last with ``--signals``."""
+"""Files that are written to the output folder; the last with ``--signals``."""
 
 
 @click.command("verify")

@@ -155,27 +155,25 @@ def _check_seeds(parameter: str, value: Any) -> None:
         raise InvalidInput.of(parameter, "different numbers", "one twice")
 
 
-def _collective(parameter: str, value: Any) -> None:
-    try:
-        algorithms_for(value)
-    except InvalidInput as error:
-        raise InvalidInput(f"{parameter}{str(error).removeprefix('collective')}") from error
+def _read_by(read: Callable[[Any], object], name: str) -> Check:
+    """Refuse what ``read`` refuses, with the parameter in place of the ``name`` that it says."""
 
+    def check(parameter: str, value: Any) -> None:
+        try:
+            read(value)
+        except InvalidInput as error:
+            raise InvalidInput(f"{parameter}{str(error).removeprefix(name)}") from error
 
-def _operators(parameter: str, value: Any) -> None:
-    try:
-        as_operators(value)
-    except InvalidInput as error:
-        raise InvalidInput(f"{parameter}{str(error).removeprefix('operators')}") from error
+    return check
 
 
 _CHECKS: dict[str, Check] = {
     "random_faults": _between(0, 1, "0 to less than 1", below=True),
     "seed": _within(0, _LARGEST_SEED),
-    "collective": _collective,
+    "collective": _read_by(algorithms_for, "collective"),
     "flits": _within(1, _MOST_FLITS),
     "operator": _named(BUILT_IN),
-    "operators": _operators,
+    "operators": _read_by(as_operators, "operators"),
     "ports": _named(each.value for each in Ports),
     "timing": _named(Timing),
     "on": _named(PLACES),

@@ -262,7 +262,7 @@ def _note(choice: Choice, group: int | None) -> None:
 
 
 def _chosen_from(schedule: Schedule) -> dict[str, object]:
-    """What ``schedule``, or that of each of its groups, was chosen from, if it was."""
+    """Facts of the choice of ``schedule``, or of those of its groups; none if none was chosen."""
     choices = click.get_current_context().meta.get(BEST, [])
     own = [found for made, found in choices if made is schedule]
     found = own[0] if own else [found for _, found in choices if schedule.groups]

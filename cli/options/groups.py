@@ -36,7 +36,7 @@ def chosen_groups(chosen: OptionValues, topology: Topology) -> Grouping:
     else:
         groups = read_groups(text, collective)
     grouping = Grouping(topology, groups, collective, chosen["block_words"])
-    refuse_lengths({grouping.name_of(group) for group in grouping.groups})
+    refuse_lengths(grouping.collectives)
     return grouping
 
 

@@ -120,7 +120,7 @@ KEPT = "kept"
 
 
 def kept(schedule: Schedule) -> Kept | None:
-    """What was found of ``schedule`` while it was chosen; None if it was not."""
+    """Return what was found of ``schedule`` while it was chosen; None if it was not."""
     found: Kept | None = click.get_current_context().meta.get(KEPT)
     return found if found is not None and found.compiled.schedule is schedule else None
 

@@ -21,7 +21,7 @@ OptionValues = Mapping[str, Any]
 """Option values by parameter name, as click hands them over."""
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-"""What click makes of an option: it stands above the function of a command."""
+"""Decorator that click makes of an option: it stands above the function of a command."""
 
 
 Completion = Callable[[click.Context, click.Parameter, str], list[Any]]

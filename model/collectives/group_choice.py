@@ -89,6 +89,11 @@ class Grouping:
         return group.collective or self.collective
 
     @property
+    def collectives(self) -> set[str]:
+        """The collectives of all groups."""
+        return {self.name_of(group) for group in self.groups}
+
+    @property
     def algorithms(self) -> list[str]:
         """Names of the algorithms for groups that name none; none where all do."""
         names = (self.name_of(group) for group in self.groups if group.algorithm is None)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.board_runs import as_predicted
 from helpers.drawn_reductions import wrong_nodes
 from helpers.simulated_lines import rtl_board
 
@@ -18,15 +19,14 @@ from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.compiler import compile_all, make_room
-from eyecast.model.run.run import HardwareRun
-from eyecast.model.run.signature import signatures
 
 SQUARE = NetworkConfig(topology=mesh((2, 2)), signature=True, operators=("add", "min-signed"))
+WORDS = 9
 
 
 def case_of(algorithm: str, operator: str = "add", config: NetworkConfig = SQUARE) -> Case:
     """An all-reduce of nine words, drawn."""
-    request = Request(topology=config.topology, words=9, operator=operator)
+    request = Request(topology=config.topology, words=WORDS, operator=operator)
     made = find_algorithm("all-reduce", algorithm).generate(request)
     config, layouts = make_room(config, [made])
     _, (compiled,) = compile_all(config, [made], layouts)
@@ -35,21 +35,8 @@ def case_of(algorithm: str, operator: str = "add", config: NetworkConfig = SQUAR
 
 def test_one_bit_of_one_sum_is_enough_to_differ() -> None:
     case = case_of("ring")
-    predicted = case.predicted
-    assert wrong_nodes(case, predicted.memory) == []
-    measured = HardwareRun(
-        finished=True,
-        cycles=predicted.cycles,
-        seconds=0.0,
-        flags=predicted.flags,
-        step=predicted.step,
-        sender_state=np.zeros((4, 1), np.int64),
-        stalled_flits=predicted.stalled_flits,
-        arrived=predicted.arrived,
-        signature=signatures(predicted.trace, case.program.config),
-        memory=predicted.memory[:, :9],
-        trace=predicted.trace,
-    )
+    assert wrong_nodes(case, case.predicted.memory) == []
+    measured = as_predicted(case, WORDS)
     assert compare_with_board(case, measured).agrees
     wrong = measured.memory.copy()
     wrong[3, 8] ^= np.uint64(1)

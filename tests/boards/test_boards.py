@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from amaranth.back import rtlil
 from amaranth.hdl import Cat, Module, Signal
+from helpers.board_runs import as_predicted
 from helpers.command import Command, refusal, result
 from helpers.simulated_lines import rtl_board
 
@@ -32,18 +33,17 @@ from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.compiler import Compiled
-from eyecast.model.run.run import HardwareRun
-from eyecast.model.run.signature import signatures
 from eyecast.rtl.barrier_tree import BroadcastTree
 from eyecast.rtl.technology import BufferStyle
 
 NAMES = "icebreaker, ice40-hx8k, ulx3s-85f, icepi-zero"
 SMALL = NetworkConfig(topology=mesh((2, 2)), flit_width=16, signature=True)
 PAIR = replace(SMALL, topology=mesh((2, 1)))
+WORDS = 4
 
 
 def case(config=SMALL):
-    schedule = eye_broadcast(config.topology, 0, 4)
+    schedule = eye_broadcast(config.topology, 0, WORDS)
     return Case.of(Compiled.of(schedule, config), timing="barrier", seed=0)
 
 
@@ -106,28 +106,9 @@ def test_memories_are_in_block_ram_where_there_is_enough():
     assert style("icepi-zero", (29, 1)) is None
 
 
-def as_predicted(tried, **changes):
-    """What a board would do that does what was predicted, but for some changes."""
-    predicted = tried.predicted
-    measured = HardwareRun(
-        finished=True,
-        cycles=predicted.cycles,
-        seconds=0.0,
-        flags=predicted.flags,
-        step=predicted.step,
-        sender_state=np.zeros((4, 1), np.int64),
-        stalled_flits=predicted.stalled_flits,
-        arrived=predicted.arrived,
-        signature=signatures(predicted.trace, tried.program.config),
-        memory=predicted.memory[:, :4],
-        trace=predicted.trace,
-    )
-    return replace(measured, **changes)
-
-
 def test_one_bit_of_one_signature_is_enough_to_differ():
     tried = case()
-    measured = as_predicted(tried)
+    measured = as_predicted(tried, WORDS)
     assert compare_with_board(tried, measured).agrees
     other = replace(measured, signature=measured.signature ^ np.uint32([0, 0, 4, 0]))
     differs = compare_with_board(tried, other)
@@ -138,10 +119,10 @@ def test_one_bit_of_one_signature_is_enough_to_differ():
 def test_without_signatures_all_else_is_compared():
     tried = case(replace(SMALL, signature=False))
     no_signature = np.zeros(4, np.uint32)
-    same = compare_with_board(tried, as_predicted(tried, signature=no_signature))
+    same = compare_with_board(tried, as_predicted(tried, WORDS, signature=no_signature))
     assert same.agrees
     assert [check.name for check in same.checks][-1] == "error flags"
-    late = as_predicted(tried, signature=no_signature, cycles=tried.predicted.cycles + 1)
+    late = as_predicted(tried, WORDS, signature=no_signature, cycles=tried.predicted.cycles + 1)
     assert not compare_with_board(tried, late).agrees
 
 

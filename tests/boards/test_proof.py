@@ -1,4 +1,4 @@
-"""What would be on a board, in simulation: one bench, from the RTL to the bitstream read back."""
+"""A board as it would be, in simulation: one bench, from the RTL to the bitstream read back."""
 
 from __future__ import annotations
 

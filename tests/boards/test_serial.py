@@ -53,7 +53,7 @@ class Bench:
         return request.encode(sequence, self.word_bytes)
 
     def answers(self, data):
-        """What comes back after ``data``, until nothing more comes for twice the time limit."""
+        """Read the bytes after ``data``, until nothing more comes for twice the time limit."""
         self.line.write(data)
         answer = b""
         while more := self.line.read(1 << 12, 2 * TIMEOUT * PERIOD):

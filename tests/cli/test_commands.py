@@ -1,4 +1,4 @@
-"""What the commands print and write, and that they agree with each other."""
+"""Prints and files of the commands, which agree with each other."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ UNKNOWN = {
     "schedule": ("seed",),
     "program": ("seed", "collective", "algorithm", "source", "least_cycles"),
 }
-"""What a file does not say of itself."""
+"""Facts that a file does not say of itself."""
 
 FACTS = ("version", "network", "seed", "collective", "algorithm", "source", "ports")
 

@@ -89,7 +89,7 @@ def test_the_doctor_fails_where_the_main_job_cannot_run(tmp_path: Path) -> None:
 
 
 def completed(words: str, monkeypatch: pytest.MonkeyPatch, eyecast: Command) -> list[str]:
-    """What bash is told that may follow: the last of ``words`` has been begun."""
+    """Completions that bash is told: the last of ``words`` has been begun."""
     monkeypatch.setenv("_EYECAST_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", f"eyecast {words}")
     monkeypatch.setenv("COMP_CWORD", str(len(f"eyecast {words}x".split()) - 1))

@@ -77,6 +77,19 @@ def test_groups_are_compared(eyecast: Command) -> None:
         assert one["cycles"] == cycles[name]
     title = eyecast("compare", *NETWORK, "--group", "groups.json").output.splitlines()[0]
     assert title == "4x4 mesh, custom collectives, in groups: groups.json"
+    command = ("--collective", "all-reduce", "--operator", "max", "--group", "rows")
+    title = eyecast("compare", *NETWORK, *command, "--flits", "4").output.splitlines()[0]
+    assert title == "4x4 mesh, all-reduces of 4 flits by max, in groups: rows"
+
+
+def test_groups_of_standard_input_are_compared_over_lengths(
+    eyecast: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("compare", *NETWORK, "--lengths", "2,4", "--json", "--group")
+    with Path("groups.json").open() as groups:
+        monkeypatch.setattr("sys.stdin", groups)
+        read = json.loads(eyecast(*command, "-").output)
+    assert read == json.loads(eyecast(*command, "groups.json").output)
 
 
 ALL_GATHER = "--collective all-gather --block-words words.json"

@@ -1,4 +1,4 @@
-"""What the papers describe beside their main line, reached by the command."""
+"""Matters that the papers describe beside their main line, reached by the command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands say of working nodes that get nothing, and of links that sends share."""
+"""Words of the commands on working nodes that get nothing, and of links that sends share."""
 
 from __future__ import annotations
 
