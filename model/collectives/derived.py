@@ -103,7 +103,8 @@ def _scattered(backwards: Algorithm, all_gather: Algorithm) -> Algorithm:
     name = RENAMED.get(all_gather.name, all_gather.name)
 
     def make(request: Request) -> Schedule:
-        each = replace(request, words=-(-request.words // max(1, request.topology.interfaces)))
+        nodes = max(1, request.topology.working_nodes.size)
+        each = replace(request, words=-(-request.words // nodes))
         made = scattered_all_reduce(backwards.make(each), all_gather.make(each), request.words)
         return replace(made, algorithm=name)
 

@@ -20,6 +20,7 @@ from ...base.pieces import offsets_of
 from ...network.route_layers import has_circle, layered_vcs
 from ...schedule.carrying import carrying
 from ...schedule.collective import Collective
+from ...schedule.rules import ScheduleError
 from ...schedule.schedule import Schedule
 from ...schedule.table import CUSTOM, Blocks
 from .streamed import in_pieces
@@ -55,7 +56,8 @@ def scattered_all_reduce(reduce_scatter: Schedule, all_gather: Schedule, words: 
     :class:`.InvalidInput` for such words where blocks must be equal, as they stream round a ring.
     """
     if int(all_gather.blocks.words.sum()) > words and all_gather.stream.any():
-        allowed = f"a multiple of {all_gather.topology.interfaces} for {all_gather.algorithm}"
+        nodes = all_gather.topology.working_nodes.size
+        allowed = f"a multiple of {nodes} for {all_gather.algorithm}"
         raise InvalidInput.of("flits", allowed, words)
     blocks = replace(
         reduce_scatter.blocks,
@@ -67,10 +69,16 @@ def scattered_all_reduce(reduce_scatter: Schedule, all_gather: Schedule, words: 
 
 
 def _shared(blocks: Blocks, words: int) -> npt.NDArray[np.int32]:
-    """Lengths of ``blocks``, ``words`` together: the last nodes' have a word less."""
+    """Lengths of ``blocks``, ``words`` together: the last nodes' have a word less.
+
+    Raises :class:`.ScheduleError` unless ``blocks`` have a word to spare for each node at most.
+    """
     lengths = blocks.words.copy()
     spare = int(lengths.sum()) - words
     _, first = np.unique(blocks.owner, return_index=True)
+    if not 0 <= spare <= len(first):
+        most = words + len(first)
+        raise ScheduleError(f"words of all blocks must be {words} to {most}, not {words + spare}")
     lengths[first[len(first) - spare :]] -= 1
     return lengths
 

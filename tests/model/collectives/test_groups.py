@@ -145,6 +145,21 @@ def test_groups_have_words_of_their_own() -> None:
     assert words == {5: 1, 4: 2, 9: 3, 8: 4}
 
 
+def test_irregular_groups_reduce_all_of_their_words() -> None:
+    """Every group's message is whole, although all other nodes of the network count as faulty."""
+    groups = [{"nodes": [0, 1, 4]}, {"nodes": [5, 6, 10, 9, 13]}]
+    asked = Grouping(mesh((4, 4)), groups_of(groups, "all-reduce"), "all-reduce")
+
+    def make(topology: Topology, _group: Group, _place: int) -> Schedule:
+        return find_algorithm("all-reduce", "circulant").generate(
+            Request(topology=topology, words=64)
+        )
+
+    made = asked.schedule(make)
+    owed = np.array([len(nodes or ()) for nodes in made.blocks.owed])
+    assert [made.blocks.words[owed == nodes].sum() for nodes in (3, 5)] == [64, 64]
+
+
 def test_groups_take_the_words_of_their_nodes() -> None:
     groups = [
         {"nodes": [0, 1], "collective": "all-gather"},

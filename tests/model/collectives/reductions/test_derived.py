@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 from helpers.drawn_reductions import case_of, wrong_nodes
 from helpers.schedules import listed
+from helpers.switch_networks import switch_mesh
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.reductions.all_reduce import scattered_all_reduce
 from eyecast.model.collectives.registry import algorithms_for, find_algorithm
 from eyecast.model.collectives.request import Request
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 
 PAIRS = (("broadcast", "reduce"), ("all-gather", "reduce-scatter"))
@@ -22,6 +25,13 @@ NETWORKS = [
     torus((4, 4)),
     hypercube(3),
     with_faults(mesh((5, 5)), [12], [(0, 1)]),
+]
+
+FEWER = [
+    with_faults(mesh((3, 3)), [4]),
+    with_faults(torus((4, 4)), [3, 5, 6]),
+    with_faults(hypercube(3), [1, 6]),
+    switch_mesh(2, 3),
 ]
 
 
@@ -97,6 +107,33 @@ def test_parts_of_any_message(words: int) -> None:
     assert (lengths.size, lengths.max() - lengths.min() <= 1) == (min(words, 16), True)
     case = case_of(schedule, 5)
     assert wrong_nodes(case, case.predicted.memory) == []
+
+
+@pytest.mark.parametrize("words", [1, 7, 64, 1024])
+@pytest.mark.parametrize("topology", FEWER, ids=lambda network: network.label)
+def test_faulty_nodes_and_switches_take_no_words_away(topology: Topology, words: int) -> None:
+    """The whole message is reduced, whichever nodes take part."""
+    served = 0
+    for each in algorithms_for("all-reduce"):
+        for ports in (False, True):
+            request = Request(topology=topology, words=words, all_port=ports)
+            try:
+                schedule = each.generate(request)
+            except InvalidInput:
+                continue
+            schedule.check()
+            assert schedule.blocks.words.sum() == words, each.name
+            served += 1
+    assert served >= 3
+
+
+def test_halves_of_too_few_words_are_no_all_reduce() -> None:
+    network, halves = mesh((3, 3)), ("reduce-scatter", "all-gather")
+    there, back = (made(network, half, "circulant", 2) for half in halves)
+    for words, allowed in ((8, "8 to 17"), (19, "19 to 28")):
+        with pytest.raises(ScheduleError) as caught:
+            scattered_all_reduce(there, back, words)
+        assert str(caught.value) == f"words of all blocks must be {allowed}, not 18"
 
 
 def test_words_of_the_busiest_node_are_the_least_there_are() -> None:
