@@ -24,6 +24,12 @@ def test_words_of_several_lanes_for_one_place_are_all_in_it(seed: int) -> None:
     run(Bench("add", "min", all_port=True, seed=seed))
 
 
+@pytest.mark.parametrize("tile_ports", [False, True])
+def test_no_two_ports_of_a_shared_memory_write_one_word(tile_ports: bool) -> None:
+    """A simulated memory keeps the last of two words; block RAM may keep a mix of both."""
+    run(Bench("add", all_port=True, programs=1, tile_ports=tile_ports))
+
+
 @pytest.mark.parametrize("operators", [(TWICE,), ("max", TWICE), (TWICE, "add")])
 def test_a_slow_operator_waits_for_what_it_needs(operators: tuple[Operator | str, ...]) -> None:
     """As the page says: while the word that it needs left port 0 in one of the D cycles before."""
