@@ -18,24 +18,22 @@ def row_of_streams(config: NetworkConfig) -> dict[str, int | Shape]:
 
     ``stream`` is that of the row; ``ahead`` the number of words that have left, less one and those
     of ``lead``; ``leads``: there are such; ``no_stream``: there is no such
-    stream or window; ``fixed``: as for :func:`.next_place`.
+    stream or window.
     """
     widths = dict(config.table.fields)
-    fixed = {"fixed": config.length_bits} if config.window_bits else {}
-    return {
-        "stream": widths["stream"],
-        "ahead": count_shape(config),
-        "leads": 1,
-        "no_stream": 1,
-        **fixed,
-    }
+    return {"stream": widths["stream"], "ahead": count_shape(config), "leads": 1, "no_stream": 1}
 
 
 def loads_of_streams(
-    config: NetworkConfig, row: Any, fields: Mapping[str, Value], words: Mapping[str, int]
+    config: NetworkConfig,
+    row: Any,
+    fixed: Signal,
+    fields: Mapping[str, Value],
+    words: Mapping[str, int],
 ) -> dict[str, list[Any]]:
     """Registers of each field as it is read; ``words`` says in which control word that is.
 
+    ``fixed`` is the register of the window's :func:`.fixed_bits`.
     They come behind ``source_address`` and ``length``, which are in ``row`` if not in that word,
     and tell whether the row is too long.
     """
@@ -54,7 +52,7 @@ def loads_of_streams(
         unknown = row.no_stream
     loads["window"] = [
         row.no_stream.eq(unknown | is_above(window, config.most_window)),
-        row.fixed.eq(fixed_bits(window, config.length_bits)),
+        fixed.eq(fixed_bits(window, config.length_bits)),
         row.too_long.eq(_is_too_long(config, row, fields, words)),
     ]
     return loads

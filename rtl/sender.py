@@ -123,6 +123,9 @@ class Sender(Component):
         # What has just come must be sent on too soon for that.
         self._fetches_ahead = technology.look_ahead and not config.streams
         self._ports = ports
+        # The bits of the place that the row's window keeps. They are reset, because the next place
+        # is made of them before the first row has been read.
+        self._fixed = Signal(config.length_bits, name="fixed")
         # That a word leaves is known without what is examined of a row that begins. Where nothing
         # streams or combines that is no faster.
         self._leaves_early = bool(config.streams or config.operators)
@@ -301,7 +304,7 @@ class Sender(Component):
         """Gives the place of the word that may be injected in the next cycle; it is fetched now."""
         place = Signal.like(row.place)
         if self._config.window_bits:
-            next_word = next_place(row.place, row.fixed, word_leaves)
+            next_word = next_place(row.place, self._fixed, word_leaves)
         else:
             next_word = row.place + word_leaves
         m.d.comb += [
@@ -372,7 +375,7 @@ class Sender(Component):
         if not config.window_bits:
             loads["length"].append(row.too_long.eq(end > config.message_words))
         if config.streams:
-            loads |= loads_of_streams(config, row, fields, words)
+            loads |= loads_of_streams(config, row, self._fixed, fields, words)
         for name, load in loads.items():
             with m.If(word == words[name]):
                 m.d.sync += load

@@ -155,7 +155,7 @@ class SharedMemory(Component):
         m.d.comb += [
             write_port.addr.eq(Mux(self.write_free, self.host_address, write.address)),
             write_port.data.eq(self._stored(Mux(self.write_free, self.host_word, write.word))),
-            write_port.en.eq(~self.write_free | self.host_writes),
+            write_port.en.eq(self._network_writes(~self.write_free) | self.host_writes),
             read_port.addr.eq(Mux(self.host_reads, self.host_address, read.address)),
         ]
 
@@ -179,7 +179,7 @@ class SharedMemory(Component):
         with m.If(self.host_reads):
             m.d.comb += read_port.addr.eq(self.host_address)
         with m.If(~self.write_free):
-            self._write(m, write_port, write, C(1))
+            self._write(m, write_port, write, self._network_writes(C(1)))
         with m.Elif(self.host_writes):
             m.d.comb += [
                 write_port.addr.eq(self.host_address),
@@ -188,6 +188,15 @@ class SharedMemory(Component):
             ]
         with m.Else():
             self._write(m, write_port, tile_write, tile_write.enable & (tile_write.address < words))
+
+    def _network_writes(self, taken: Value) -> Value:
+        """Tell whether the network, which has ``taken`` the first write port, writes a word by it.
+
+        It writes none if a higher lane writes the same word in this cycle: two ports must not.
+        """
+        if self._config.operators and self._config.lanes > 1:
+            return taken & self.writes[0].enable
+        return taken
 
     def _stored(self, word: Value) -> Value:
         return stored(word, parity=self._config.parity)

@@ -100,6 +100,10 @@ def _words_of(memory: MemoryModule) -> Iterator[str]:
         yield f"  initial words = {memory.width}'h{initial:x};"
         return
     yield f"  reg {word}words [0:{memory.depth - 1}];"
+    # Yosys reads such a loop in a time that grows with the square of the number of words.
+    for_simulation = not any(memory.initial)
+    if for_simulation:
+        yield "`ifndef SYNTHESIS"
     yield "  integer place;"
     yield "  initial begin"
     yield f"    for (place = 0; place < {memory.depth}; place = place + 1)"
@@ -108,6 +112,8 @@ def _words_of(memory: MemoryModule) -> Iterator[str]:
         if initial:
             yield f"    words[{place}] = {memory.width}'h{initial:x};"
     yield "  end"
+    if for_simulation:
+        yield "`endif"
 
 
 def _range(width: int) -> str:

@@ -13,15 +13,17 @@ from typing import Any
 
 from amaranth.hdl import Module
 from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import connect
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.operators import Operator
 from eyecast.model.network.topology import mesh
 from eyecast.rtl.combiner import Combiner
+from eyecast.rtl.shared_memory import SharedMemory
 
 from .amaranth_simulation import simulate
 
-WIDTH, WORDS = 16, 8
+WIDTH, WORDS = 32, 8
 """Few words, so that many meet in one."""
 
 CYCLES = 150
@@ -78,7 +80,11 @@ class Bench:
         self.memory = [self.draw.getrandbits(WIDTH) for _ in range(WORDS)]
         self.late = 1 + self.config.operator_latency
         self.written: list[list[tuple[int, int]]] = [[] for _ in range(self.late)]
-        self.module = self._module(writes_late=writes_late)
+        if self.config.programs:
+            self.memory = [0] * WORDS
+            self.module = self._module_of_programs()
+        else:
+            self.module = self._module(writes_late=writes_late)
 
     def _module(self, *, writes_late: bool) -> Module:
         m = Module()
@@ -101,6 +107,24 @@ class Bench:
                 source.addr.eq(read.address),
                 read.word.eq(source.data),
             ]
+        return m
+
+    def _module_of_programs(self) -> Module:
+        """The memory that the network shares with a host and tiles, which leave it alone."""
+        m = Module()
+        m.submodules.combiner = combiner = self.combiner
+        m.submodules.memory = self.shared = SharedMemory(self.config)
+        for mine, theirs in (
+            (combiner.writes, self.shared.writes),
+            (combiner.reads, self.shared.reads_to_combine),
+            (self.shared.stored, combiner.stored),
+        ):
+            for one, other in zip(mine, theirs, strict=True):
+                connect(m, one, other)
+        m.d.comb += [
+            self.shared.stores.eq(combiner.stores[0]),
+            self.shared.combines.eq(combiner.combines[0]),
+        ]
         return m
 
     def drawn(self) -> Word:
@@ -127,7 +151,9 @@ class Bench:
         return dict(self.written.pop(0))
 
     async def require_writes(self, ctx: Any) -> None:
-        writes = [write for write in self.combiner.writes if ctx.get(write.enable)]
+        """What the memory's ports write is what must be written, and no two write one word."""
+        ports = self.combiner.stored if self.config.programs else self.combiner.writes
+        writes = [port for port in ports if ctx.get(port.enable)]
         places = [ctx.get(write.address) for write in writes]
         assert len(set(places)) == len(places)
         words = [ctx.get(write.word) for write in writes]

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+from pathlib import Path
+
 import pytest
+from amaranth.hdl import Cat, Signal
 from helpers.combiner_bench import CYCLES, MEANINGS, Bench, run, run_slow
 from helpers.own_operator import TWICE, Twice
+from helpers.prover import first_violation
 
 from eyecast.model.network.operators import Operator
+from eyecast.rtl.shared_memory import SharedMemory
 
 
 @pytest.mark.parametrize("operator", sorted(set(MEANINGS) - {"twice"}))
@@ -22,6 +28,37 @@ def test_several_operators_chosen_word_by_word() -> None:
 def test_words_of_several_lanes_for_one_place_are_all_in_it(seed: int) -> None:
     """The lower lane's first, and of those that only replace the highest one's stays."""
     run(Bench("add", "min", all_port=True, seed=seed))
+
+
+@pytest.mark.parametrize("tile_ports", [False, True])
+def test_no_two_ports_of_a_shared_memory_write_one_word(tile_ports: bool) -> None:
+    """A simulated memory keeps the last of two words; block RAM may keep a mix of both."""
+    run(Bench("add", all_port=True, programs=1, tile_ports=tile_ports))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tile_ports", [False, True])
+def test_that_is_proved_of_all_words(tile_ports: bool, tmp_path: Path) -> None:
+    pytest.importorskip("pyosys", reason="pyosys must be installed: pip install '.[prove]'")
+    bench = Bench("add", all_port=True, programs=1, tile_ports=tile_ports)
+    ports, words = bench.shared.stored, bench.combiner.words
+    clashes = [
+        one.enable & other.enable & (one.address == other.address)
+        for one, other in itertools.combinations(ports, 2)
+    ]
+    never = Signal()
+    bench.module.d.comb += never.eq(Cat(clashes).any())
+    inputs = [port for word in words for port in (word.enable, word.address, word.operator)]
+    assert first_violation(bench.module, never, inputs, tmp_path) is None
+
+
+@pytest.mark.slow
+def test_a_clash_is_found_where_writes_are_not_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SharedMemory, "_network_writes", lambda _self, taken: taken)
+    with pytest.raises(AssertionError):
+        test_that_is_proved_of_all_words(False, tmp_path)
 
 
 @pytest.mark.parametrize("operators", [(TWICE,), ("max", TWICE), (TWICE, "add")])

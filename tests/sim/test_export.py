@@ -7,6 +7,7 @@ told what a user is told: the ports listed beside the export, and the words of d
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -37,9 +38,13 @@ SWITCHES = ("--graph", "pair.json", "--message-words", "8")
 """Two nodes, and a switch between them: it is a module of its own, which is not loaded."""
 PAIR = {"kind": "graph", "neighbor": [[-1, 1, -1], [-1, 0, 2], [-1, 1, -1]], "switches": [1]}
 
+STREAMS = (*TORUS[:4], "--message-words", "64", "--flit-width", "16", "--streams")
+"""A row's window is in a later control word than the address of the row's first word."""
+
 TREE = ("--source", "0", "--algorithm", "tree", "--flits", "5")
 BROADCAST = ("--source", "0,0", "--flits", "5")
 ALL_GATHER = ("--collective", "all-gather", "--algorithm", "recursive-doubling", "--flits", "1")
+RINGS = ("--collective", "all-gather", "--algorithm", "stream-ring", "--flits", "4")
 
 
 def loads(program: Program) -> list[str]:
@@ -71,13 +76,48 @@ def network_macros(program: Program) -> dict[str, int]:
     }
 
 
-def run_bench(standard: str, macros: dict[str, int]) -> list[str]:
+def run_bench(standard: str, macros: dict[str, int], *defined: str) -> list[str]:
     """Compile and run the bench and ``network.v``; the lines that it writes."""
     given = [f"-D{name}={value}" for name, value in macros.items()]
+    given += [f"-D{name}" for name in defined]
     compiler = ["iverilog", f"-g{standard}", *given, "-o", "bench", BENCH, "network.v"]
     subprocess.run(compiler, check=True)
     subprocess.run(["vvp", "-n", "bench"], check=True)
     return Path("seen.txt").read_text().splitlines()
+
+
+class Case:
+    """A network and a program as files of this folder, and what must be seen of its run."""
+
+    def __init__(
+        self,
+        eyecast: Command,
+        network: tuple[str, ...],
+        collective: tuple[str, ...],
+        timing: str,
+    ) -> None:
+        Path("pair.json").write_text(json.dumps(PAIR))
+        assert eyecast("verilog", *network, "-o", "network.v").status == 0
+        assert eyecast("program", *network, *collective, "-o", "program.json").status == 0
+        self.program = read_program("program.json")
+        self.predicted, lines = simulated(self.program, timing), loads(self.program)
+        assert self.predicted.finished
+        Path("writes.hex").write_text("\n".join(lines))
+        self.macros = network_macros(self.program) | {
+            "WRITES": len(lines),
+            "CYCLE_LIMIT": self.predicted.cycles + SLACK,
+            "BARRIER": int(timing == "barrier"),
+        }
+
+    def require(self, seen: list[str]) -> None:
+        """Compare the lines that the bench writes with the prediction."""
+        end, flags, *memory = seen
+        assert end == f"1 0 {self.predicted.cycles}"
+        config = self.program.config
+        assert flags.split() == ["0" * (config.flit_width // 4)] * config.topology.nodes
+        # Hexadecimal, and an x is no digit.
+        words = [[int(word, 16) for word in line.split()] for line in memory]
+        assert words == self.predicted.memory.tolist()
 
 
 @pytest.mark.parametrize(
@@ -97,22 +137,29 @@ def test_icarus_sees_what_is_predicted(
     timing: str,
     standards: list[str],
 ) -> None:
-    Path("pair.json").write_text(json.dumps(PAIR))
-    assert eyecast("verilog", *network, "-o", "network.v").status == 0
-    assert eyecast("program", *network, *collective, "-o", "program.json").status == 0
-    program = read_program("program.json")
-    predicted, lines = simulated(program, timing), loads(program)
-    assert predicted.finished
-    Path("writes.hex").write_text("\n".join(lines))
-    macros = network_macros(program) | {
-        "WRITES": len(lines),
-        "CYCLE_LIMIT": predicted.cycles + SLACK,
-        "BARRIER": int(timing == "barrier"),
-    }
+    case = Case(eyecast, network, collective, timing)
     for standard in standards:
-        end, flags, *memory = run_bench(standard, macros)
-        assert end == f"1 0 {predicted.cycles}", standard
-        assert flags.split() == ["00000000"] * program.config.topology.nodes
-        # Hexadecimal, and an x is no digit.
-        seen = [[int(word, 16) for word in line.split()] for line in memory]
-        assert seen == predicted.memory.tolist()
+        case.require(run_bench(standard, case.macros))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("network", "collective", "timing"),
+    [
+        (TORUS, ALL_GATHER, "self-timed"),
+        (SWITCHES, TREE, "self-timed"),
+        (STREAMS, RINGS, "barrier"),
+    ],
+    ids=["torus", "switches", "streams"],
+)
+def test_reset_alone_sets_all_that_matters(
+    eyecast: Command, network: tuple[str, ...], collective: tuple[str, ...], timing: str
+) -> None:
+    """No register and no memory has a value when power comes on, as in silicon."""
+    case = Case(eyecast, network, collective, timing)
+    text, removed = re.subn(
+        r"^  initial \w+ = .*;\n", "", Path("network.v").read_text(), flags=re.MULTILINE
+    )
+    Path("network.v").write_text(text)
+    assert removed > 50
+    case.require(run_bench("2012", case.macros, "SYNTHESIS"))

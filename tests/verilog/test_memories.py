@@ -1,0 +1,48 @@
+"""Memories as Verilog: what they hold when a simulation starts, and what synthesis is told."""
+
+from __future__ import annotations
+
+import pytest
+from amaranth.hdl import Module
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import Component, Out
+
+from eyecast.verilog.hierarchy import Division
+from eyecast.verilog.text import module_texts
+
+
+class Reader(Component):
+    """A memory of four words, one of which is read."""
+
+    def __init__(self, *initial: int) -> None:
+        super().__init__({"word": Out(8)})
+        self.initial = initial
+
+    def elaborate(self, _platform: object) -> Module:
+        m = Module()
+        m.submodules.memory = memory = Memory(shape=8, depth=4, init=self.initial)
+        m.d.comb += self.word.eq(memory.read_port().data)
+        return m
+
+
+def read_by_synthesis(*initial: int) -> str:
+    """Return the memory's module without the lines that synthesis does not read."""
+    division = Division()
+    division.add(Reader(*initial), "reader")
+    (text,) = (text for text in module_texts(division).values() if "words [0:3]" in text)
+    before, guard, after = text.partition("`ifndef SYNTHESIS\n")
+    return before + after.partition("`endif\n")[2] if guard else text
+
+
+@pytest.mark.parametrize("initial", [(), (0, 0, 0)])
+def test_synthesis_does_not_read_a_loop_that_clears_words(initial: tuple[int, ...]) -> None:
+    text = read_by_synthesis(*initial)
+    assert "endmodule" in text
+    assert "initial" not in text
+    assert "integer" not in text
+
+
+def test_synthesis_reads_words_that_are_not_0() -> None:
+    text = read_by_synthesis(0, 5)
+    assert "  initial begin" in text
+    assert "words[1] = 8'h5;" in text
