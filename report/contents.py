@@ -7,7 +7,8 @@ written here as ``column``; outputs are numbered ``node * ports + port``, and po
     eyecast           the version of Eyecast
     title             what was run on what network
     verdict           {"good": true, false or null, "text": one line}
-    network           nodes, ports, vcs, link_registers; points [[x, y]], low, high (its corners, in
+    network           nodes, ports, vcs, link_registers, write_delay (cycles from the delivery of a
+                      word to its writing); points [[x, y]], low, high (its corners, in
                       cells, y down), names, port_names; written {node: name}, rulers: texts
                       beside the drawing; host, faulty_nodes, switches; links: columns from,
                       port, to, faulty, and curves {number of the link: [[[x, y], ...], ...]} of

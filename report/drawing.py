@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..model.exact.timetable import write_delay
 from ..model.network.attached_host import HostedTopology
 from ..model.network.config import NetworkConfig
 from ..model.network.place import place_name
@@ -42,6 +43,7 @@ def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
         "ports": topology.ports,
         "vcs": config.vcs,
         "link_registers": config.link_registers,
+        "write_delay": write_delay(config),
         "points": _rounded(places.points),
         "low": _rounded(low),
         "high": _rounded(high),

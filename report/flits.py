@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.base.pieces import offsets_of
+from ..model.exact.timetable import write_delay
 from ..model.program.program import Program
 from ..model.program.table import NO_START
 from ..model.run.run import Prediction, Run
@@ -32,7 +33,7 @@ _PIECE = 1 << 22
 class StepTimes:
     """Of each step, step 1 first, its first cycle and the one after its last; 0 for none of both.
 
-    A step ends with the last delivery of a tail. Traffic has no steps.
+    A step ends when the last tail that was delivered has been written. Traffic has no steps.
     """
 
     first: list[int]
@@ -47,7 +48,7 @@ class StepTimes:
         first, end = np.full(steps + 1, NEVER), np.zeros(steps + 1, dtype=np.int64)
         np.minimum.at(first, step, cycle)
         last = (trace.port[known] == 0) & (trace.kind[known] & TAIL_MARK != 0)
-        np.maximum.at(end, step[last], cycle[last] + 1)
+        np.maximum.at(end, step[last], cycle[last] + write_delay(program.config) + 1)
         first[first == NEVER] = 0
         return cls(first[1:].tolist(), end[1:].tolist())
 
