@@ -26,7 +26,8 @@ written here as ``column``; outputs are numbered ``node * ports + port``, and po
                       and for each flit, in order of outputs and cycles: gaps (the cycle after the
                       flit before of that output, or cycle 0), vc, kind (1: head, 2: tail), word
                       (number in words), row (of the program, from 1; 0: none), stay (cycles from
-                      its own until it leaves the next router), stalled (of them, held up in front)
+                      its own until it leaves the next router; to the cycle after the last one that
+                      is shown, if it never does), stalled (of them, held up in front)
     loads             null, or in place of a trace: rows, width (cycles of a bin), bins, lines,
                       counts (bins x lines), steps (null, or steps x lines)
     stalled, flags    stalled flits of each node; {node: [names]}

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..model.exact.timetable import write_delay
 from ..model.network.attached_host import HostedTopology
 from ..model.network.config import NetworkConfig
 from ..model.network.place import place_name
@@ -43,7 +42,7 @@ def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
         "ports": topology.ports,
         "vcs": config.vcs,
         "link_registers": config.link_registers,
-        "write_delay": write_delay(config),
+        "write_delay": config.write_delay,
         "points": _rounded(places.points),
         "low": _rounded(low),
         "high": _rounded(high),

@@ -107,7 +107,8 @@ BAD_OPTIONS = {
         "routes must be free of deadlock, not wait in a circle: 1 -> 21 (port 4, VC 0), "
         "21 -> 16 (port 4, VC 0), 16 -> 11 (port 4, VC 0), 11 -> 6 (port 4, VC 0), "
         "6 -> 1 (port 4, VC 0); "
-        "with 2 VCs (VC 1 behind each ring's dateline) these routes are free of deadlock (--force runs it all the same)"
+        "with 2 VCs (VC 1 behind each ring's dateline) these routes are free of deadlock "
+        "(--force runs it all the same)"
     ),
     # The source
     "schedule --mesh 8x8": "a source must be given, such as --source 0,0",

@@ -240,7 +240,11 @@ def test_a_packet_that_never_goes_on_waits_to_the_end() -> None:
     assert shown["cycles"] == stuck.trace.cycle.max() + 1
     waiting = [each for each in flits(page) if each["stalled"]]
     assert {(each["node"], each["port"]) for each in waiting} == {(0, 1), (1, 1), (2, 1)}
-    assert all(each["cycle"] + each["stay"] == shown["cycles"] for each in waiting)
+    # They are still there at the end.
+    assert all(each["cycle"] + each["stay"] == shown["cycles"] + 1 for each in waiting)
+    assert page["verdict"]["text"] == "predicted by the model: deadlock"
+    assert shown["waiting"][1].startswith("node 0 -> 1 VC 0 holds the packet from 0 to 2, which ")
+    assert shown["stalled"] == [3, 3, 3]
 
 
 def test_too_many_flits_are_counted_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
