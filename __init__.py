@@ -17,7 +17,11 @@ The repository root is this package. A folder imports only those above it in thi
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # An editor, which does not run __getattr__, completes these names.
+    from .api import *  # noqa: F403
 
 __version__ = "0.1.0"
 

@@ -16,7 +16,7 @@ that names the parameter, what is allowed, and what was given.
 """
 
 from ..model.base.errors import InvalidInput
-from ..model.network import faults, neighbor_table, topology, topology_file
+from ..model.network import neighbor_table, topology, topology_file
 from ..model.network.config import NetworkConfig
 from ..model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
 from ..model.network.operators import Operator
@@ -36,6 +36,7 @@ from .schedules import (
     schedule_of_sends,
     transmit,
     transmit_schedule,
+    with_faults,
     with_random_faults,
 )
 from .sweeps import sweep
@@ -47,7 +48,6 @@ read_network = checked(topology_file.read_topology)
 read_program = checked(program_file.read_program)
 read_schedule = checked(schedule_file.read_schedule)
 torus = checked(topology.torus)
-with_faults = checked(faults.with_faults)
 write_program = checked(program_file.write_program)
 write_schedule = checked(schedule_file.write_schedule)
 

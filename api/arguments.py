@@ -91,9 +91,14 @@ KINDS: Mapping[str, Kind] = {
         _are(lambda each: _is_integer(each) or _are(_is_integer)(each)),
     ),
     # What each side must be is said where grids are made.
-    "dims": Kind("a tuple of integers, such as (8, 8)", _are(lambda _value: True)),
-    "faulty_links": Several("pairs of nodes", lambda value: _is_pair(value) and _is_node(value)),
-    "faulty_nodes": Several("numbers of nodes", _is_integer),
+    "dims": Kind(
+        "a tuple of integers, such as (8, 8)",
+        lambda value: not isinstance(value, str) and _are(lambda _side: True)(value),
+    ),
+    "faulty_links": Several(
+        "pairs of nodes", lambda value: _is_pair(value) and all(map(_is_node, value))
+    ),
+    "faulty_nodes": _NODES,
     "grid": Kind(
         "a sweep file, or what one holds",
         lambda value: isinstance(value, str | os.PathLike | Mapping),

@@ -49,6 +49,7 @@ class Asked:
         if self.ports not in PORTS:
             raise InvalidInput.of("ports", ", ".join(PORTS), self.ports)
         if self.groups is None:
+            algorithms_for(self.collective)
             require_source(self.collective, self.source)
         if self.flits is not None:
             if self.block_words is not None:

@@ -14,7 +14,7 @@ from ..model.collectives.least import least_measures, word_measures
 from ..model.collectives.notes import landmarks
 from ..model.collectives.registry import algorithms_for
 from ..model.collectives.request import Ports
-from ..model.network.faults import draw_faults, with_faults
+from ..model.network import faults
 from ..model.network.operators import Operator
 from ..model.network.topology import Topology
 from ..model.schedule.builder import one_block_schedule
@@ -28,6 +28,8 @@ from .groups import Groups
 from .nodes import Node, node_number, node_numbers
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ..model.collectives.transmit.plan import Plan
     from ..model.collectives.transmit.schemes import Findings
 
@@ -107,6 +109,29 @@ def schedule(
 
 
 @checked
+def with_faults(
+    topology: Topology,
+    faulty_nodes: Iterable[Node] = (),
+    faulty_links: Iterable[tuple[Node, Node]] = (),
+) -> Topology:
+    """Take the links of ``faulty_nodes``, and ``faulty_links``, away from a network.
+
+    A faulty link is a directed pair (from, to) of nodes, and means all parallel links from the one
+    to the other. Faults that the network has already stay.
+    Raises :class:`.InvalidInput` for a node that does not exist and for a pair without a link.
+    """
+    name = "node of a faulty link"
+    return faults.with_faults(
+        topology,
+        [node_number(topology, node, "faulty node") for node in faulty_nodes],
+        [
+            (node_number(topology, begin, name), node_number(topology, end, name))
+            for begin, end in faulty_links
+        ],
+    )
+
+
+@checked
 def with_random_faults(
     network: Topology, part: float, *, seed: int = 1, keep: Iterable[Node] = ()
 ) -> Topology:
@@ -116,7 +141,7 @@ def with_random_faults(
     Raises :class:`.InvalidInput` for a part or a node that is out of range.
     """
     kept = [node_number(network, node, "node to keep") for node in keep]
-    return with_faults(network, draw_faults(network, part, seed=seed, keep=kept))
+    return faults.with_faults(network, faults.draw_faults(network, part, seed=seed, keep=kept))
 
 
 @checked
@@ -221,9 +246,10 @@ def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
 
 
 @checked
-def draw(made: Schedule, /, *paths: str | Path) -> None:
-    """Draw a schedule to each of ``paths``, .svg or .png: who sends to whom, steps by colour.
+def draw(made: Schedule, /, *paths: str | Path) -> Figure:
+    """Draw a schedule: who sends to whom, steps by colour; to each of ``paths``, .svg or .png.
 
+    The result is Matplotlib's figure, which a notebook shows.
     Raises :class:`.InvalidInput` for another suffix and for a network that cannot be drawn.
     """
     # Matplotlib takes half a second to load.
@@ -237,3 +263,4 @@ def draw(made: Schedule, /, *paths: str | Path) -> None:
     figure = draw_schedule(made, marked=landmarks(made))
     for path in paths:
         save_picture(figure, path)
+    return figure

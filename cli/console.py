@@ -28,6 +28,7 @@ from ..model.schedule.schedule import Schedule
 if TYPE_CHECKING:
     from ..model.bounds.cycles import CycleBound
     from ..model.compare.checks import Check
+    from ..model.run.run import Run
 
 BUILDING = "building the simulator (once per configuration)"
 """Words for those who wait while Verilator is at work."""
@@ -132,6 +133,23 @@ def say(*lines: str) -> None:
     """Print lines, which may quote a file: no escape sequence in it reaches the terminal."""
     for line in lines:
         click.echo(printable(line))
+
+
+_MOST_TROUBLES = 8
+"""Lines on what a run waits for that are printed: the others mostly wait for these."""
+
+
+def say_troubles(lines: Sequence[str]) -> None:
+    """Print what a run that does not finish waits for: the first lines, and how many follow."""
+    say(*lines[:_MOST_TROUBLES])
+    if len(lines) > _MOST_TROUBLES:
+        say(f"and {len(lines) - _MOST_TROUBLES} lines more")
+
+
+def unfinished(run: Run, troubles: Sequence[str]) -> str:
+    """Say why a run does not finish, in short."""
+    deadlock = any(line.startswith("deadlock") for line in troubles)
+    return "deadlock" if deadlock else f"stopped after {run.cycles} cycles"
 
 
 @contextmanager

@@ -21,7 +21,16 @@ from ..model.network.words import SizeLimit
 from ..model.program.checks import require_timing
 from ..model.program.file import read_program
 from ..model.program.program import Program
-from .console import bound_line, busy, print_json, print_table, say, say_written
+from .console import (
+    bound_line,
+    busy,
+    print_json,
+    print_table,
+    say,
+    say_troubles,
+    say_written,
+    unfinished,
+)
 from .options.collective import collective_options, schedule_facts
 from .options.hardware import (
     fitted,
@@ -87,6 +96,7 @@ def predict_command(
     """
     from ..model.cycle.control import Control
     from ..model.exact.predict import predict
+    from ..model.run.measures import troubles
 
     require_waves_place(chosen, output, "-o FILE")
     subject = (_program_of_file if chosen["program_file"] else _program_of_schedule)(chosen, report)
@@ -115,7 +125,8 @@ def predict_command(
         _print_prediction(subject, predicted, timing)
         say_written(*outputs, report)
     if not predicted.finished:
-        raise RuntimeError(f"the program does not finish: stopped after {predicted.cycles} cycles")
+        why = unfinished(predicted, troubles(program, predicted))
+        raise RuntimeError(f"the program does not finish: {why}")
 
 
 class _Subject(NamedTuple):
@@ -195,7 +206,7 @@ def _program_facts(program: Program) -> dict[str, object]:
 
 def _prediction_json(program: Program, predicted: Prediction, timing: Timing) -> dict[str, object]:
     """The result of ``predict`` as JSON values."""
-    from ..model.run.measures import measure_steps
+    from ..model.run.measures import measure_steps, troubles
 
     flagged = np.flatnonzero(predicted.flags).tolist()
     flits = predicted.link_flits(program.config.topology)
@@ -203,7 +214,8 @@ def _prediction_json(program: Program, predicted: Prediction, timing: Timing) ->
         "timing": timing,
         "finished": predicted.finished,
         "cycles": predicted.cycles,
-        "stalled_flits": int(predicted.stalled_flits.sum()),
+        "stalled_flits": _stalled(program, predicted),
+        "waiting": troubles(program, predicted),
         "flags": {str(node): predicted.flag_names(node) for node in flagged},
         "steps": [
             {**asdict(measure), "interface": measure.interface}
@@ -216,10 +228,6 @@ def _prediction_json(program: Program, predicted: Prediction, timing: Timing) ->
             if port != 0
         },
     }
-
-
-_MOST_TROUBLES = 8
-"""Nodes of which is said what they wait for: the others mostly wait for these."""
 
 
 def _print_prediction(subject: _Subject, predicted: Prediction, timing: Timing) -> None:
@@ -243,7 +251,7 @@ def _print_prediction(subject: _Subject, predicted: Prediction, timing: Timing) 
         ("", "predicted"),
         (
             ("cycles", predicted.cycles if predicted.finished else "does not finish"),
-            ("stalled flits", int(predicted.stalled_flits.sum())),
+            ("stalled flits", _stalled(program, predicted)),
             ("flits on links", int(on_links.sum())),
             ("links used", used),
             ("most flits on a link", busiest),
@@ -253,10 +261,15 @@ def _print_prediction(subject: _Subject, predicted: Prediction, timing: Timing) 
     )
     if bound is not None and predicted.finished:
         say(bound_line(bound, predicted.cycles))
-    lines = troubles(program, predicted)
-    say(*lines[:_MOST_TROUBLES])
-    if len(lines) > _MOST_TROUBLES:
-        say(f"and {len(lines) - _MOST_TROUBLES} nodes more")
+    say_troubles(troubles(program, predicted))
+
+
+def _stalled(program: Program, predicted: Prediction) -> int:
+    """Count the stalled flits, those too that still wait at the end."""
+    from ..model.run.standstill import standstill
+
+    waiting = standstill(program, predicted).stalled
+    return int((predicted.stalled_flits + waiting).sum())
 
 
 def _share(busiest: int, predicted: Prediction) -> str | None:

@@ -15,7 +15,7 @@ from ..model.schedule.file import write_schedule
 from .console import bound_line, busy, print_json, print_table, say, say_written, sharing
 from .options.collective import collective_options, schedule_facts
 from .options.network import network_options
-from .options.output import json_option, output_option, require_output_files
+from .options.output import json_option, output_option, require_no_picture, require_output_files
 from .options.schedule_file import chosen_schedule
 
 
@@ -26,6 +26,7 @@ from .options.schedule_file import chosen_schedule
 @json_option
 def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     """Make and prove a schedule; print steps and distances beside their lower bounds."""
+    require_no_picture(output)
     require_output_files(output)
     with busy("generating and checking"):
         schedule = chosen_schedule(chosen, SizeLimit.SCHEDULE)

@@ -24,7 +24,9 @@ from .console import (
     print_table,
     progress,
     say,
+    say_troubles,
     say_written,
+    unfinished,
 )
 from .options.hardware import (
     chosen_parameters,
@@ -107,6 +109,7 @@ def traffic_command(
 
     With --on both, exit status 0 only if model and hardware agree on every flit.
     """
+    from ..model.run.measures import troubles
     from ..model.traffic.measures import measure_traffic
 
     if place not in PLACES:
@@ -124,6 +127,7 @@ def traffic_command(
     result = None if place == "model" else _run_on_hardware(case)
     run = predicted if result is None else result.measured
     measured = measure_traffic(setting.traffic, setting.config, run.trace, setting.seed)
+    waits = troubles(case.program, run)
     if paths:
         _write(setting, predicted, result, paths[: len(names)])
     if chosen["waves"]:
@@ -134,14 +138,15 @@ def traffic_command(
     if as_json:
         checks = None if compared is None else [check.to_json() for check in compared.checks]
         facts = network_facts(chosen, setting.config.topology)
-        print_json({**facts, "measures": measured, "checks": checks})
+        print_json({**facts, "measures": measured, "checks": checks, "waiting": waits})
     else:
         _print(setting, measured, compared)
+        say_troubles(waits)
         say_written(*paths, report)
-    if compared is not None and not compared.agrees:
+    if compared is not None and not compared.alike:
         raise RuntimeError("hardware and prediction do not agree")
     if not predicted.finished:
-        raise RuntimeError(f"the traffic does not end: stopped after {predicted.cycles} cycles")
+        raise RuntimeError(f"the traffic does not end: {unfinished(predicted, waits)}")
 
 
 def _setting(chosen: OptionValues) -> Setting:

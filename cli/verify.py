@@ -25,6 +25,7 @@ from .console import (
     print_table,
     progress,
     say,
+    say_troubles,
     say_written,
     sharing,
 )
@@ -137,8 +138,15 @@ def verify_command(
         _print_verification(results[0])
     if not as_json:
         say_written(*paths, report)
-    if not all(result.agrees for result in results):
+    _require_agreement(results)
+
+
+def _require_agreement(results: Sequence[Verification]) -> None:
+    """Raise :class:`RuntimeError` where a run differs from its prediction, or has no end."""
+    if not all(result.alike for result in results):
         raise RuntimeError("hardware and prediction do not agree")
+    if not all(result.agrees for result in results):
+        raise RuntimeError("the program does not finish, on the hardware as predicted")
 
 
 def _write_report(result: Verification, report: str) -> None:
@@ -206,8 +214,7 @@ def _print_verification(result: Verification) -> None:
     print_checks(title, result.checks)
     say(sharing(result.case.schedule))
     say(bound_line(result.case.bound, result.measured.cycles))
-    for line in waiting(result.case.program, result.measured):
-        say(line)
+    say_troubles(waiting(result.case.program, result.measured))
     if result.difference is not None:
         say("first difference between the traces:")
         say(*result.difference.describe().split("\n"))

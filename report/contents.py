@@ -7,7 +7,8 @@ written here as ``column``; outputs are numbered ``node * ports + port``, and po
     eyecast           the version of Eyecast
     title             what was run on what network
     verdict           {"good": true, false or null, "text": one line}
-    network           nodes, ports, vcs, link_registers; points [[x, y]], low, high (its corners, in
+    network           nodes, ports, vcs, link_registers, write_delay (cycles from the delivery of a
+                      word to its writing); points [[x, y]], low, high (its corners, in
                       cells, y down), names, port_names; written {node: name}, rulers: texts
                       beside the drawing; host, faulty_nodes, switches; links: columns from,
                       port, to, faulty, and curves {number of the link: [[[x, y], ...], ...]} of
@@ -25,7 +26,8 @@ written here as ``column``; outputs are numbered ``node * ports + port``, and po
                       and for each flit, in order of outputs and cycles: gaps (the cycle after the
                       flit before of that output, or cycle 0), vc, kind (1: head, 2: tail), word
                       (number in words), row (of the program, from 1; 0: none), stay (cycles from
-                      its own until it leaves the next router), stalled (of them, held up in front)
+                      its own until it leaves the next router; to the cycle after the last one that
+                      is shown, if it never does), stalled (of them, held up in front)
     loads             null, or in place of a trace: rows, width (cycles of a bin), bins, lines,
                       counts (bins x lines), steps (null, or steps x lines)
     stalled, flags    stalled flits of each node; {node: [names]}

@@ -42,6 +42,7 @@ def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
         "ports": topology.ports,
         "vcs": config.vcs,
         "link_registers": config.link_registers,
+        "write_delay": config.write_delay,
         "points": _rounded(places.points),
         "low": _rounded(low),
         "high": _rounded(high),

@@ -15,9 +15,11 @@ import numpy.typing as npt
 from ..model.base.pieces import offsets_of
 from ..model.program.program import Program
 from ..model.program.table import NO_START
+from ..model.run.hops import NO_ROW
+from ..model.run.packets import Numbers
 from ..model.run.run import Prediction, Run
 from ..model.run.trace import TAIL_MARK, Trace
-from .following import NEVER, NO_ROW, Followed, Numbers
+from .following import NEVER, Followed
 from .packing import Pack
 
 MOST_FLITS = 1 << 22
@@ -32,7 +34,7 @@ _PIECE = 1 << 22
 class StepTimes:
     """Of each step, step 1 first, its first cycle and the one after its last; 0 for none of both.
 
-    A step ends with the last delivery of a tail. Traffic has no steps.
+    A step ends when the last tail that was delivered has been written. Traffic has no steps.
     """
 
     first: list[int]
@@ -47,7 +49,7 @@ class StepTimes:
         first, end = np.full(steps + 1, NEVER), np.zeros(steps + 1, dtype=np.int64)
         np.minimum.at(first, step, cycle)
         last = (trace.port[known] == 0) & (trace.kind[known] & TAIL_MARK != 0)
-        np.maximum.at(end, step[last], cycle[last] + 1)
+        np.maximum.at(end, step[last], cycle[last] + program.config.write_delay + 1)
         first[first == NEVER] = 0
         return cls(first[1:].tolist(), end[1:].tolist())
 
@@ -68,11 +70,12 @@ def pack_flits(pack: Pack, program: Program, trace: Trace, followed: Followed, e
     first = offsets_of(counts)[:-1]
     gaps[first] = cycle[first]
     words, word = np.unique(trace.data, return_inverse=True)
-    # What never goes on waits until the end, if it is in front. No flit goes on before it comes,
-    # but hardware that is not right may have sent one like it.
-    left = np.where(followed.left >= NEVER, end, followed.left)
+    # A flit that never goes on is still there at the end, and stalled if it is in front. No flit
+    # goes on before it comes, but hardware that is not right may have sent one like it.
+    left = np.where(followed.left >= NEVER, end + 1, followed.left)
     left = np.maximum(left, trace.cycle + 1)
-    stalled = np.minimum(followed.stalled, left - trace.cycle)
+    most = np.maximum(left - trace.cycle - 1 - program.config.link_registers, 0)
+    stalled = np.minimum(followed.stalled, most)
     columns: dict[str, npt.NDArray[np.integer]] = {
         "vc": trace.vc,
         "kind": trace.kind,

@@ -20,6 +20,7 @@ from ..model.program.layout import Layout
 from ..model.program.program import Program
 from ..model.run.measures import troubles
 from ..model.run.run import Prediction, Run
+from ..model.run.standstill import standstill
 from ..model.schedule.schedule import Schedule
 from .contents import Contents, Report
 from .runs import Watched
@@ -62,9 +63,7 @@ def report_prediction(
         tables=tables,
     )
     contents.add(watched, predicted)
-    ends = f"{predicted.cycles} cycles" if predicted.finished else "does not finish"
-    good = None if predicted.finished and not predicted.flags.any() else False
-    return contents.report({"good": good, "text": f"predicted by the model: {ends}"})
+    return contents.report(_prediction_verdict(watched))
 
 
 def report_case(case: Case) -> Report:
@@ -121,7 +120,7 @@ def report_traffic(
         contents.add(watched, None)
     if result is not None:
         contents.note_difference(0, result.difference)
-    verdict = _verdict(result) if result else {"good": None, "text": "predicted by the model"}
+    verdict = _verdict(result) if result else _prediction_verdict(watched)
     return contents.report(verdict, latency=contents.histogram(latency))
 
 
@@ -219,9 +218,25 @@ def _bounds(schedule: Schedule) -> Table:
     return {"title": "Schedule and bounds", "columns": columns, "rows": rows, "wrong": []}
 
 
+def _prediction_verdict(watched: Watched) -> dict[str, Any]:
+    """One line on how the model says that a run ends."""
+    run = watched.run
+    ends = f"{run.cycles} cycles" if run.finished else _unfinished(watched)
+    good = None if run.finished and not run.flags.any() else False
+    return {"good": good, "text": f"predicted by the model: {ends}"}
+
+
+def _unfinished(watched: Watched) -> str:
+    deadlock = standstill(watched.program, watched.run).circle
+    return "deadlock" if deadlock else "does not finish"
+
+
 def _verdict(result: Comparison) -> dict[str, Any]:
     """One line on whether the hardware did what the model says."""
     if result.agrees:
         return {"good": True, "text": "the hardware did what the model says, flit for flit"}
+    if result.alike:
+        found = {check.name for check in result.checks} & {"deadlock"} or {"no end"}
+        return {"good": False, "text": f"{found.pop()}, on the hardware as the model says"}
     lines = [check.name for check in result.checks if not check.agrees]
     return {"good": False, "text": f"hardware and model differ: {', '.join(lines)}"}

@@ -11,11 +11,14 @@ import numpy as np
 from ..model.program.layout import Layout
 from ..model.program.program import Program
 from ..model.program.table import NO_START
+from ..model.run.hops import Hops, expected_hops
+from ..model.run.packets import Numbers
 from ..model.run.run import Run
+from ..model.run.standstill import standstill
 from ..model.run.trace import Trace
 from ..model.schedule.schedule import Schedule
 from .flits import MOST_FLITS, StepTimes, pack_flits, pack_loads
-from .following import Hops, Numbers, expected_hops, follow
+from .following import follow
 from .packing import Pack
 
 MOST_ROWS = 1 << 18
@@ -47,7 +50,7 @@ class Watched:
 def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
     """Pack a run, with every flit if there are at most ``room``."""
     program, run = watched.program, watched.run
-    end = shown_cycles(run)
+    end = shown_cycles(run, program.config.link_registers)
     notes: list[str] = []
     few = len(run.trace) <= room
     hops = expected_hops(program) if few else None
@@ -70,7 +73,7 @@ def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
         "steps": {"first": times.first, "end": times.end},
         "trace": trace,
         "loads": loads,
-        "stalled": pack.column(run.stalled_flits),
+        "stalled": pack.column(run.stalled_flits + standstill(program, run).stalled),
         "flags": {str(node): run.flag_names(node) for node in np.flatnonzero(run.flags).tolist()},
         "waiting": list(watched.waiting),
         "program": _program(pack, program, hops, notes),
@@ -82,9 +85,9 @@ def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
     }
 
 
-def shown_cycles(run: Run) -> int:
-    """Cycles of a run that a page shows: all, or until nothing moves any more."""
-    last = int(run.trace.cycle.max(initial=-1)) + 1
+def shown_cycles(run: Run, link_registers: int) -> int:
+    """Cycles of a run that a page shows: all, or until nothing moves any more, on links either."""
+    last = int(run.trace.cycle.max(initial=-1)) + 1 + link_registers
     return max(1, run.cycles if run.finished else last)
 
 

@@ -149,6 +149,7 @@ def _working_node(chosen: OptionValues, topology: Topology, text: str, option: s
 
 def chosen_root(chosen: OptionValues, topology: Topology) -> int | None:
     """The number of the source node; None in a collective where every node is one."""
+    algorithms_for(chosen["collective"])
     if chosen["collective"] not in ROOTLESS:
         return chosen_source(chosen, topology)
     if chosen["source"] is not None:

@@ -90,6 +90,13 @@ _INPUT_FILES = {
 """Parameters that name files that are read, and the words for them."""
 
 
+def require_no_picture(output: str | None) -> None:
+    """Refuse the name of a picture for what a command writes as JSON."""
+    if output is not None and Path(output).suffix.lower() in (".svg", ".png"):
+        allowed = "a file for JSON, as eyecast show draws pictures"
+        raise InvalidInput.of("-o", allowed, output)
+
+
 def require_output_files(*outputs: str | Path | None) -> None:
     """Refuse, before there is any work, output files that cannot be written or are also read.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class InvalidInput(ValueError):
@@ -35,6 +36,15 @@ def one_of(names: Iterable[str]) -> str:
     """``names`` as a choice: "eye", "eye or tree", "eye, tree or ring"."""
     *others, last = names
     return f"{', '.join(others)} or {last}" if others else last
+
+
+def like(given: str, names: Iterable[str]) -> str:
+    """``given``, and the one of ``names`` that it resembles: "alreduce (did you mean all-reduce?)".
+
+    Only ``given`` where it resembles none.
+    """
+    close = get_close_matches(str(given).lower().replace("_", "-"), list(names), n=1)
+    return f"{given} (did you mean {close[0]}?)" if close else given
 
 
 def with_article(name: str) -> str:

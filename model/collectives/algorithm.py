@@ -34,7 +34,18 @@ class Algorithm:
     most: Callable[[Topology], dict[str, int]] = lambda _topology: {}
 
     def generate(self, request: Request) -> Schedule:
-        """The schedule; refused where something is asked for that the algorithm does not heed."""
+        """The schedule; refused where something is asked for that the algorithm does not heed.
+
+        An algorithm that knows one port model serves a request for that one.
+        """
+        if request.duplex is not None and "duplex" not in self.takes:
+            made = self.generate(replace(request, duplex=None))
+            if made.port_model != request.duplex:
+                allowed = f"one or {made.port_model}"
+                raise InvalidInput.of(
+                    f"--ports for {self.name} {self.collective}", allowed, request.duplex
+                )
+            return made
         for name, (option, unset) in CHOICES.items():
             if getattr(request, name) != unset and name not in self.takes:
                 raise InvalidInput(f"{option} must be left out with {self.name} {self.collective}")

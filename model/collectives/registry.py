@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ..base.errors import InvalidInput, one_of
+from ..base.errors import InvalidInput, like, one_of
 from ..network.topology import Topology
 from ..schedule.collective import COLLECTIVES, Collective
 from ..schedule.schedule import Schedule
@@ -281,7 +281,7 @@ ALGORITHMS = (*_COPYING, *_REDUCING, *_BARRIERS)
 def algorithms_for(collective: str) -> list[Algorithm]:
     """All algorithms for ``collective``; refused, with those that there are, if it is unknown."""
     if collective not in COLLECTIVES:
-        raise InvalidInput.of("collective", one_of(COLLECTIVES), collective)
+        raise InvalidInput.of("collective", one_of(COLLECTIVES), like(collective, COLLECTIVES))
     return [algorithm for algorithm in ALGORITHMS if algorithm.collective == collective]
 
 

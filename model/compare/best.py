@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from ..base.errors import InvalidInput, one_of, with_article
 from ..base.texts import counted
+from ..collectives.algorithm import CHOICES
 from ..collectives.block_words import require_block_words
 from ..collectives.registry import algorithms_for
 from ..collectives.request import Request
@@ -138,10 +139,23 @@ def choose_best(
     if not found:
         if refusal is not None:
             raise refusal
+        _require_heeded(collective, request)
         names = one_of(algorithm.name for algorithm in algorithms_for(collective))
         served = with_article(request.topology.label)
         raise InvalidInput.of(f"network for {collective}", f"one that {names} serves", served)
     return Choice(tuple(sorted(found, key=lambda each: each.rank)), tuple(untried), kept)
+
+
+def _require_heeded(collective: str, request: Request) -> None:
+    """Refuse the part of a request without which an algorithm serves it."""
+    for name in ("duplex", "packet", "order"):
+        option, unset = CHOICES[name]
+        changed: dict[str, Any] = {name: unset}
+        without = replace(request, **changed)
+        if without != request and _schedules(collective, without, end=0)[0]:
+            served = with_article(request.topology.label)
+            heeds = f"no algorithm for {collective} on {served} heeds it"
+            raise InvalidInput(f"{option} must be left out with best: {heeds}")
 
 
 def _over(end: float | None) -> bool:

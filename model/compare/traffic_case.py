@@ -67,7 +67,7 @@ class TrafficResult(Comparison):
 
 def compare_traffic(case: TrafficCase, measured: HardwareRun) -> TrafficResult:
     """Hold what the hardware did against what was predicted, and against the model-free rules."""
-    checks, difference = compare_runs(case.predicted, measured)
+    checks, difference = compare_runs(case.program, case.predicted, measured)
     rules = rules_check(case.program, measured)
     return TrafficResult(measured, (*checks, rules), difference, case)
 

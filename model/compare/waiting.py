@@ -7,16 +7,17 @@ import numpy as np
 from ..program.program import Program
 from ..run.measures import late_receives
 from ..run.run import HardwareRun
+from ..run.standstill import standstill
 
 
 def waiting(program: Program, measured: HardwareRun) -> list[str]:
     """One line for each node that has not finished: what it still waits for.
 
-    Where there is a controller, the first line is what it says.
+    The first lines are those of a deadlock, then what a controller says, where there is one.
     """
     if measured.finished:
         return []
-    lines = _told(program, measured)
+    lines = standstill(program, measured).lines() + _told(program, measured)
     rows = np.diff(program.first_sender_row).reshape(measured.sender_state.shape)
     missing = _missing(program, measured)
     for node in range(program.nodes):

@@ -63,11 +63,6 @@ class Timetable:
     step_ends: Numbers
 
 
-def write_delay(config: NetworkConfig) -> int:
-    """Cycles from that in which a word leaves the network to that at whose end it is written."""
-    return 1 + config.operator_latency if config.operators else 0
-
-
 def interfaces(config: NetworkConfig) -> npt.NDArray[np.bool_]:
     """Tell which nodes are no switches: shape (nodes,)."""
     there = np.ones(config.topology.nodes, dtype=np.bool_)
@@ -122,7 +117,7 @@ class _Clock:
             rows = order[bounds[step - 1] : bounds[step]]
             self._send(rows, now)
             waited = rows[~program.continued[rows]]
-            seen = self.tail[waited] + write_delay(config) + 1
+            seen = self.tail[waited] + config.write_delay + 1
             np.maximum.at(last, self.target[waited], seen)
             step_ends[step - 1] = seen.max(initial=0)
             ended = np.maximum(now, self.free.reshape(nodes, -1).max(axis=1))
@@ -180,7 +175,7 @@ class _Clock:
         first = (
             self.begin[fed] + self.headers[fed] + np.where(program.lead[fed] == 0, self.gap[fed], 0)
         )
-        come = first + self.flight[fed] + write_delay(self.config)
+        come = first + self.flight[fed] + self.config.write_delay
         natural = self.begin[rows] + self.headers[rows] + program.lead[rows]
         late = np.maximum(come + 2 - natural, 0)
         changed = bool((late != self.gap[rows]).any())

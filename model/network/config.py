@@ -406,6 +406,14 @@ class NetworkConfig:
         return self.mask_words if self.programs else 0
 
     @property
+    def write_delay(self) -> int:
+        """Cycles from that in which a word leaves the network to that at whose end it is written.
+
+        docs/router.md, section 19.
+        """
+        return 1 + self.operator_latency if self.operators else 0
+
+    @property
     def lanes(self) -> int:
         """Injection ports of a node, and ejection ports."""
         return self.topology.ports - 1 if self.all_port else 1

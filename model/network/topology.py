@@ -155,8 +155,13 @@ class Topology:
         return np.stack(np.unravel_index(np.asarray(nodes), self._sides, order="F"), axis=-1)
 
     def node_at(self, coordinates: tuple[int, ...], parameter: str = "source") -> int:
-        """The number of the node at ``coordinates``; refused, naming ``parameter``, if outside."""
+        """The number of the node at ``coordinates``; refused, naming ``parameter``, if outside.
+
+        A single number on a grid of several axes is the number of a node.
+        """
         sides = self._sides
+        if len(coordinates) == 1 and len(sides) > 1 and 0 <= coordinates[0] < self.nodes:
+            return coordinates[0]
         inside = len(coordinates) == len(sides) and all(
             0 <= c < side for c, side in zip(coordinates, sides, strict=True)
         )
@@ -164,9 +169,9 @@ class Topology:
             corner = ",".join(str(side - 1) for side in sides)
             origin = ",".join("0" for _ in sides)
             given = ",".join(str(c) for c in coordinates)
-            raise InvalidInput.of(
-                parameter, f"a node of the {self.label}, {origin} to {corner}", given
-            )
+            numbers = f", or 0 to {self.nodes - 1}" if len(coordinates) == 1 < len(sides) else ""
+            allowed = f"a node of the {self.label}, {origin} to {corner}{numbers}"
+            raise InvalidInput.of(parameter, allowed, given)
         return int(np.ravel_multi_index(coordinates, sides, order="F"))
 
     def ports_between(

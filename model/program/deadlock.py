@@ -34,6 +34,8 @@ self-timed nodes may be steps apart.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +43,8 @@ import numpy.typing as npt
 
 from ..base.circles import find_circle
 from ..base.errors import InvalidInput
+from ..base.pieces import offsets_of
+from ..network.routes import dateline_vcs, segments_of_paths
 from ..network.topology import NO_LINK
 from .ends import hops_of
 from .stream_waits import waiting_packets
@@ -63,15 +67,16 @@ class DeadlockError(InvalidInput):
 
     ``cycle`` has the channels of the circle; a packet may hold each of them while it waits for the
     next, and hold the last while it waits for the first. The message shows them with their nodes:
-    "0 -> 1 (port 1, VC 0), 1 -> 0 (port 1, VC 0)".
+    "0 -> 1 (port 1, VC 0), 1 -> 0 (port 1, VC 0)"; and ``remedy``, if there is one.
     """
 
-    def __init__(self, cycle: list[Channel]) -> None:
+    def __init__(self, cycle: list[Channel], remedy: str = "") -> None:
         around = ", ".join(
             f"{node} -> {following.node} (port {port}, VC {vc})"
             for (node, port, vc), following in zip(cycle, cycle[1:] + cycle[:1], strict=True)
         )
-        super().__init__(f"routes must be free of deadlock, not wait in a circle: {around}")
+        found = f"routes must be free of deadlock, not wait in a circle: {around}"
+        super().__init__("; ".join(filter(None, (found, remedy))))
         self.cycle = cycle
 
 
@@ -99,7 +104,7 @@ def certify(program: ProgramTable) -> None:
     """
     cycle = find_cycle(program)
     if cycle:
-        raise DeadlockError(cycle)
+        raise DeadlockError(cycle, remedy(program))
     waiting = waiting_packets(program)
     if waiting:
         raise StreamDeadlockError([program.row_name(row) for row in waiting])
@@ -115,6 +120,27 @@ def find_cycle(program: ProgramTable) -> list[Channel]:
     lines, vcs = np.divmod(numbers, program.config.vcs)
     nodes, ports = np.divmod(lines, program.config.topology.ports)
     return [Channel(*each) for each in np.stack((nodes, ports, vcs), axis=1).tolist()]
+
+
+def remedy(program: ProgramTable) -> str:
+    """Say that two VCs free the routes of ``program`` from deadlock; "" where they do not.
+
+    Each ring of a grid is given a dateline, as :func:`.routes.dateline_vcs` does.
+    """
+    config, topology = program.config, program.config.topology
+    if config.vcs > 1 or not topology.wrapped:
+        return ""
+    paths: list[list[int]] = [[node] for node in program.row_node.tolist()]
+    for hop in hops_of(program, np.arange(len(paths))):
+        for place, ahead in zip(hop.place.tolist(), hop.ahead.tolist(), strict=True):
+            paths[place].append(ahead)
+    offsets, nodes = offsets_of([*map(len, paths)]), np.array([*chain(*paths)], dtype=np.int32)
+    routes = segments_of_paths(topology, offsets, nodes, dateline_vcs(topology, offsets, nodes))
+    freed = replace(
+        program, config=replace(config, vcs=2), route=np.arange(len(paths)), routes=routes
+    )
+    told = "with 2 VCs (VC 1 behind each ring's dateline) these routes are free of deadlock"
+    return "" if find_cycle(freed) else told
 
 
 def _dependencies(program: ProgramTable) -> Channels:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ..base.pieces import offsets_of
 from ..program.program import Program
 from .run import Prediction, Run
+from .standstill import standstill
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def measure_steps(program: Program, predicted: Prediction) -> list[StepMeasure]:
 def troubles(program: Program, predicted: Run) -> list[str]:
     """One line for each node that has set a flag, or waits for what never comes.
 
-    What explains most is first: flags, then what should have come first.
+    What explains most is first: a deadlock, then flags, then what should have come first.
     """
     late = late_receives(program, predicted)
     missing: dict[int, list[str]] = {}
@@ -89,7 +90,7 @@ def troubles(program: Program, predicted: Run) -> list[str]:
             parts.append(f"waits for a receive in step {', '.join(missing[node])}")
         line = f"node {node} is in step {predicted.step[node]}, {', '.join(parts)}"
         lines.append((not names, first_step.get(node, 0), node, line))
-    return [line for *_, line in sorted(lines)]
+    return standstill(program, predicted).lines() + [line for *_, line in sorted(lines)]
 
 
 def late_receives(program: Program, run: Run) -> npt.NDArray[np.int64]:

@@ -119,8 +119,9 @@ class Prediction(Run):
     received
         Packets of timed rows that each node has received: shape (nodes,).
     step_ends
-        Entry s - 1 is for step s of 1 to ``program.steps``: the cycle after the one in which the
-        last tail with that step left port 0 of a router; 0 where none did.
+        Entry s - 1 is for step s of 1 to ``program.steps``: the cycle after the one in which a node
+        wrote the last tail with that step; 0 where none did. Without operators a node writes a tail
+        in the cycle in which the tail leaves port 0 of its router.
     ending
         How a controller sees the run end (docs/router.md, section 16).
     """

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -72,7 +72,15 @@ class Trace:
     def __len__(self) -> int:
         return len(self.cycle)
 
-    def __getitem__(self, index: int) -> Flit:
+    @overload
+    def __getitem__(self, index: int) -> Flit: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Trace: ...
+
+    def __getitem__(self, index: int | slice) -> Flit | Trace:
+        if isinstance(index, slice):
+            return Trace(*(column[index] for column in self.columns))
         return Flit(*(int(column[index]) for column in self.columns))
 
     def __iter__(self) -> Iterator[Flit]:

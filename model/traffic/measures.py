@@ -20,15 +20,21 @@ def measure_traffic(
     Throughput is in flits per node (switches aside) and cycle, headers included, also those of
     their flits that are dropped on the way. A packet is accepted when its tail is delivered. What
     was accepted is counted from a quarter of the cycles in which packets start to the last of them,
-    when the network is neither filling nor emptying. Latencies are in cycles, from a packet's start
-    to its tail's delivery; percentiles are interpolated between the nearest two. The use of a link
-    is the share of cycles in which a flit leaves for it, up to the last flit of the trace.
+    when the network is neither filling nor emptying; in a run too short for that, in which no
+    packet is accepted by then, from the first start to the last acceptance. Latencies are in
+    cycles, from a packet's start to its tail's delivery; percentiles are interpolated between the
+    nearest two. The use of a link is the share of cycles in which a flit leaves for it, up to the
+    last flit of the trace.
     """
     topology = config.topology
     last = int(traffic.cycle.max(initial=0)) + 1
-    first = last // 4
+    first, end = last // 4, last
     delivery = deliveries(traffic, config, trace, seed)
-    in_time = (delivery.arrived >= first) & (delivery.arrived < last)
+    in_time = (delivery.arrived >= first) & (delivery.arrived < end)
+    if not in_time.any():
+        first = int(traffic.cycle.min(initial=last))
+        end = int(delivery.arrived.max(initial=first)) + 1
+        in_time = np.ones(len(delivery.arrived), dtype=np.bool_)
     latency = delivery.latency
     on_links = link_flits(topology, trace)[:, 1:][topology.neighbor[:, 1:] != NO_LINK]
     cycles = int(trace.cycle.max(initial=0)) + 1
@@ -36,7 +42,7 @@ def measure_traffic(
     measures: dict[str, float | int] = {
         "packets_delivered": len(latency),
         "offered_throughput": float(traffic.flits.sum()) / topology.interfaces / last,
-        "accepted_throughput": accepted / topology.interfaces / (last - first),
+        "accepted_throughput": accepted / topology.interfaces / (end - first),
     }
     if latency.size:
         measures |= {

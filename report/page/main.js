@@ -170,7 +170,8 @@ class Page {
     const full = nodes.filter((share) => share === 1).length;
     const due = nodes.filter((share) => share !== null).length;
     const has = `${full} of ${due} nodes have all their data`;
-    if (cycle >= run.cycles) return `End, after ${run.cycles} cycles: ${has}.`;
+    const held = run.detailed && run.held_up[cycle] ? `, ${count(run.held_up[cycle], "flit")} held up` : "";
+    if (cycle >= run.cycles) return `End, after ${run.cycles} cycles: ${has}${held}.`;
     const place = `${run.steps.end.length ? `, step ${step} of ${run.steps.end.length}` : ""}`;
     if (!run.detailed) {
       const last = Math.min(cycle + run.bin, run.cycles) - 1;
@@ -178,7 +179,6 @@ class Page {
     }
     const moving = run.moving[cycle];
     const delivered = run.flitsOf(cycle).length - moving;
-    const held = run.held_up[cycle] ? `, ${count(run.held_up[cycle], "flit")} held up` : "";
     return `Cycle ${cycle}${place}: ${count(moving, "flit")} on links, ${delivered} delivered${held}; ${has}.`;
   }
 

@@ -68,7 +68,7 @@ function arrivalCycles(run, packets) {
   for (const { row, cycles } of packets) {
     if (!row || !run.program) continue;
     const begin = run.program.target_address[row - 1];
-    cycles.forEach((cycle, place) => since.set(begin + place, cycle));
+    cycles.forEach((cycle, place) => since.set(begin + place, cycle + run.network.write_delay));
   }
   return since;
 }

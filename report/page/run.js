@@ -153,9 +153,9 @@ class Run {
     return this.byCycle.subarray(this.firstOf[cycle], this.firstOf[cycle + 1]);
   }
 
-  /** Numbers of the flits on links or in the buffers behind them in a cycle. */
+  /** Numbers of the flits on links or in the buffers behind them in a cycle, or at the end. */
   flitsThere(cycle) {
-    if (!this.detailed || cycle >= this.cycles) return [];
+    if (!this.detailed || cycle > this.cycles) return [];
     const flight = this.network.link_registers;
     const there = [];
     for (let c = Math.max(0, cycle - flight); c <= cycle; c++) {

@@ -4,6 +4,7 @@ import inspect
 import re
 
 import pytest
+from matplotlib.figure import Figure
 
 import eyecast
 import eyecast.api as face
@@ -22,7 +23,10 @@ SEND = (1, [0, 1])
             lambda: eyecast.graph([1]),
             "neighbor must be a list of neighbours for each node, not [1]",
         ),
-        (lambda: eyecast.with_faults(NETWORK, 3), "faulty nodes must be numbers of nodes, not 3"),
+        (
+            lambda: eyecast.with_faults(NETWORK, 3),
+            "faulty nodes must be nodes, each a number or coordinates, not 3",
+        ),
         (
             lambda: eyecast.with_faults(NETWORK, (), [(0, 1, 2)]),
             "faulty links must be pairs of nodes, not (0, 1, 2)",
@@ -30,6 +34,24 @@ SEND = (1, [0, 1])
         (
             lambda: eyecast.with_random_faults(NETWORK, "x"),
             "part must be a number, not 'x'",
+        ),
+        (
+            lambda: eyecast.mesh("8x8"),
+            "sides must be a tuple of integers, such as (8, 8), not '8x8'",
+        ),
+        (
+            lambda: eyecast.mesh(8),
+            "sides must be a tuple of integers, such as (8, 8), not 8",
+        ),
+        (
+            lambda: eyecast.with_faults(NETWORK, [(2, 0)]),
+            "faulty node must be a node of the 2x2 mesh, 0,0 to 1,1, not 2,0",
+        ),
+        (
+            lambda: eyecast.schedule(NETWORK, "eye", collective="allreduce"),
+            "collective must be broadcast, multicast, scatter, gather, all-gather, all-to-all, "
+            "reduce, reduce-scatter, all-reduce or barrier, not allreduce "
+            "(did you mean all-reduce?)",
         ),
         (
             lambda: eyecast.schedule("8x8", "eye", source=0),
@@ -86,6 +108,21 @@ def test_what_gives_values_once_is_gone_through_once():
     assert eyecast.schedule_of_sends(NETWORK, sends).steps == 2
     kept = eyecast.with_random_faults(NETWORK, 0.75, keep=iter([(1, 1)]))
     assert kept.faulty_nodes == (0, 1, 2)
+
+
+def test_faulty_nodes_and_links_are_numbers_or_coordinates():
+    named = eyecast.with_faults(NETWORK, [(1, 1)], [((0, 0), (1, 0)), (2, 0)])
+    assert (named.faulty_nodes, named.faulty_links) == ((3,), ((0, 1), (2, 0)))
+
+
+def test_a_figure_is_returned_where_a_schedule_is_drawn():
+    assert isinstance(eyecast.draw(MADE), Figure)
+
+
+def test_rows_of_a_trace_are_a_trace():
+    trace = eyecast.predict(MADE).trace
+    assert [*trace[1:4]] == [trace[1], trace[2], trace[3]]
+    assert len(trace[:-1]) == len(trace) - 1
 
 
 FUNCTIONS = [name for name in face.__all__ if inspect.isfunction(getattr(face, name))]

@@ -106,14 +106,22 @@ BAD_OPTIONS = {
     "traffic --torus 5x5 --on model": (
         "routes must be free of deadlock, not wait in a circle: 1 -> 21 (port 4, VC 0), "
         "21 -> 16 (port 4, VC 0), 16 -> 11 (port 4, VC 0), 11 -> 6 (port 4, VC 0), "
-        "6 -> 1 (port 4, VC 0) (--force runs it all the same)"
+        "6 -> 1 (port 4, VC 0); "
+        "with 2 VCs (VC 1 behind each ring's dateline) these routes are free of deadlock "
+        "(--force runs it all the same)"
     ),
     # The source
     "schedule --mesh 8x8": "a source must be given, such as --source 0,0",
+    "schedule --mesh 8x8 --source 64": (
+        "--source must be a node of the 8x8 mesh, 0,0 to 7,7, or 0 to 63, not 64"
+    ),
+    "schedule --mesh 8x8 --collective allreduce": (
+        "collective must be broadcast, multicast, scatter, gather, all-gather, all-to-all, reduce, "
+        "reduce-scatter, all-reduce or barrier, not allreduce (did you mean all-reduce?)"
+    ),
     "schedule --mesh 8x8 --source 8,0": (
         "--source must be a node of the 8x8 mesh, 0,0 to 7,7, not 8,0"
     ),
-    "schedule --mesh 8x8 --source 0": "--source must be a node of the 8x8 mesh, 0,0 to 7,7, not 0",
     "schedule --mesh 8x8 --source -1,0": "--source must be coordinates such as 0,0, not '-1,0'",
     "schedule --mesh 8x8 --source (0,0)": "--source must be coordinates such as 0,0, not '(0,0)'",
     "schedule --mesh 8x8 --source 0,": "--source must be coordinates such as 0,0, not '0,'",
@@ -284,6 +292,9 @@ BAD_OPTIONS = {
     ),
     f"show --mesh 4x4 {CORNER} -o a.gif": (
         "suffix of picture a.gif must be .svg or .png, not .gif"
+    ),
+    f"schedule --mesh 4x4 {CORNER} -o a.svg": (
+        "-o must be a file for JSON, as eyecast show draws pictures, not a.svg"
     ),
     # Places to read from
     "predict --program p.json": "p.json: cannot be read: No such file or directory",

@@ -77,9 +77,14 @@ def test_traffic_has_its_latencies(eyecast: Command, here: Path) -> None:
 def test_a_run_that_does_not_finish_is_shown_all_the_same(eyecast: Command, here: Path) -> None:
     ring = ("--ring", "6", "--vcs", "1", "--rate", "1", "--cycles", "2000", "--force")
     answer = eyecast("traffic", *ring, "--on", "model", "--report", "page.html")
-    assert answer.status == 1 and "the traffic does not end" in answer.errors
-    (run,) = read_file("page.html")["runs"]
+    assert (answer.status, answer.errors) == (1, "eyecast: the traffic does not end: deadlock\n")
+    page = read_file("page.html")
+    (run,) = page["runs"]
     assert not run["finished"]
+    assert page["verdict"] == {"good": False, "text": "predicted by the model: deadlock"}
+    told = [line for line in answer.output.splitlines() if line.startswith(("deadlock", "node "))]
+    assert run["waiting"][: len(told)] == told
+    assert told[0].startswith("deadlock: ") and "with 2 VCs" in told[0]
 
 
 def test_a_page_on_standard_output_is_alone(eyecast: Command, here: Path) -> None:

@@ -74,7 +74,7 @@ def packaged() -> set[str]:
     names = settings["tool"]["setuptools"]["packages"]
     folders = {Path(*name.split(".")[1:]) for name in names} - {Path()}
     inside = {path for path in tracked() if path.parent in folders or path.parent.parent in folders}
-    roots = {Path("__init__.py"), Path("__main__.py"), CONTRACT}
+    roots = {Path("__init__.py"), Path("__main__.py"), Path("py.typed"), CONTRACT}
     return {f"eyecast/{path.as_posix()}" for path in inside | roots}
 
 

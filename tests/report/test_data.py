@@ -8,16 +8,22 @@ import html
 import re
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.own_operator import TWICE
 from helpers.report_cases import HOSTILE, crowd, hostile_case, predicted, wrong_verification
 from helpers.report_page import flits, read_page, trace_text, words
 
 import eyecast
 from eyecast import InvalidInput
+from eyecast.model.collectives.algorithm import Algorithm
+from eyecast.model.collectives.registry import ALGORITHMS
+from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.cycle.model import run
@@ -29,6 +35,7 @@ from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 from eyecast.model.run.rules import check_packets, check_routes
 from eyecast.model.run.trace import Trace
+from eyecast.model.schedule.collective import REDUCTIONS, Collective
 from eyecast.report import contents
 from eyecast.report.packing import Pack
 from eyecast.report.page import page_text
@@ -125,6 +132,39 @@ def test_steps_programs_and_memories_are_those_of_the_run(shown: Shown) -> None:
     assert sum(run["held"]) == blocks.words.sum()
 
 
+REDUCING = [each for each in ALGORITHMS if each.collective in REDUCTIONS]
+
+
+@pytest.mark.parametrize("algorithm", REDUCING, ids=lambda each: f"{each.collective}, {each.name}")
+def test_steps_of_every_reduction_end_as_predicted(algorithm: Algorithm) -> None:
+    """A node writes what it combines a cycle after the words have come."""
+    case = predicted(smallest(algorithm))
+    (run,) = page_of(case)["runs"]
+    assert run["steps"]["end"] == [each["ends"] for each in run["measures"]]
+
+
+def smallest(algorithm: Algorithm) -> eyecast.Schedule:
+    """A schedule of the first of these networks, with one port or all, that is served."""
+    root = 0 if algorithm.collective == Collective.REDUCE else None
+    networks = (hypercube(2), eyecast.ring(3), eyecast.ring(4), mesh((3, 3)))
+    for topology, all_port in product(networks, (False, True)):
+        words = 1 if algorithm.collective == Collective.BARRIER else 8
+        with suppress(InvalidInput):
+            return algorithm.generate(
+                Request(topology=topology, words=words, source=root, all_port=all_port)
+            )
+    raise AssertionError(f"{algorithm.name} serves none of them")
+
+
+def test_steps_end_when_a_slow_operator_has_combined() -> None:
+    made = eyecast.schedule(hypercube(2), "sbt", source=0, collective="reduce", operator=TWICE)
+    case = predicted(made, operators=(TWICE,))
+    (run,) = page_of(case)["runs"]
+    assert run["steps"]["end"] == [each["ends"] for each in run["measures"]]
+    last = case.predicted.trace.cycle.max()
+    assert run["steps"]["end"][-1] == last + 2 + TWICE.latency
+
+
 def drawn_links(page: dict) -> dict[tuple[int, int], tuple[int, int]]:
     links = page["network"]["links"]
     columns = (links[name] for name in ("from", "port", "to", "faulty"))
@@ -200,7 +240,11 @@ def test_a_packet_that_never_goes_on_waits_to_the_end() -> None:
     assert shown["cycles"] == stuck.trace.cycle.max() + 1
     waiting = [each for each in flits(page) if each["stalled"]]
     assert {(each["node"], each["port"]) for each in waiting} == {(0, 1), (1, 1), (2, 1)}
-    assert all(each["cycle"] + each["stay"] == shown["cycles"] for each in waiting)
+    # They are still there at the end.
+    assert all(each["cycle"] + each["stay"] == shown["cycles"] + 1 for each in waiting)
+    assert page["verdict"]["text"] == "predicted by the model: deadlock"
+    assert shown["waiting"][1].startswith("node 0 -> 1 VC 0 holds the packet from 0 to 2, which ")
+    assert shown["stalled"] == [3, 3, 3]
 
 
 def test_too_many_flits_are_counted_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

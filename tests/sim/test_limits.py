@@ -38,7 +38,7 @@ def assert_hardware_is_as_predicted(program: Program) -> None:
         cycle_limit=watchdog(predicted),
     )
     measured = next(simulate(build_simulator(program.config), [job]))
-    checks, difference = compare_runs(predicted, measured)
+    checks, difference = compare_runs(program, predicted, measured)
     assert difference is None
     assert [check for check in checks if not check.agrees] == []
     assert (measured.memory == predicted.memory).all()

@@ -49,6 +49,7 @@ def drawn_run(**changes):
         finished=predicted.finished,
         cycles=predicted.cycles,
         flags=predicted.flags,
+        step=predicted.step,
         flag_names=lambda _node: [],
         stalled_flits=predicted.stalled_flits,
         trace=predicted.trace,
@@ -58,8 +59,8 @@ def drawn_run(**changes):
     return case, config, predicted, measured
 
 
-def compared(predicted, measured):
-    return Comparison(measured, *compare_runs(predicted, measured))
+def compared(case, predicted, measured):
+    return Comparison(measured, *compare_runs(case.program, predicted, measured))
 
 
 def test_a_word_that_is_wrong_in_a_memory_is_seen():
@@ -82,21 +83,21 @@ def test_a_word_that_is_wrong_in_a_memory_is_seen():
 
 
 def test_a_signature_that_is_wrong_is_seen():
-    _, config, predicted, measured = drawn_run()
-    assert disagreements(predicted, compared(predicted, measured), config) == []
+    case, config, predicted, measured = drawn_run()
+    assert disagreements(predicted, compared(case, predicted, measured), config) == []
     measured.signature[2] ^= np.uint32(1)
-    (wrong,) = disagreements(predicted, compared(predicted, measured), config)
+    (wrong,) = disagreements(predicted, compared(case, predicted, measured), config)
     assert (wrong.name, wrong.measured) == ("nodes with another signature", [2])
 
 
 def test_what_locks_up_must_do_so_on_both():
-    _, config, predicted, measured = drawn_run()
+    case, config, predicted, measured = drawn_run()
     locked = replace(predicted, finished=False)
-    wrong = disagreements(locked, compared(locked, measured), config)
+    wrong = disagreements(locked, compared(case, locked, measured), config)
     assert [check.name for check in wrong] == ["cycles"]
     measured.finished = False
-    assert disagreements(locked, compared(locked, measured), config) == []
-    wrong = disagreements(predicted, compared(predicted, measured), config)
+    assert disagreements(locked, compared(case, locked, measured), config) == []
+    wrong = disagreements(predicted, compared(case, predicted, measured), config)
     assert [check.name for check in wrong] == ["cycles"]
 
 

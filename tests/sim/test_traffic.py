@@ -12,6 +12,7 @@ from helpers.programs import changed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from eyecast.model.compare.checks import compare_runs
 from eyecast.model.compare.drawn_traffic import (
     NARROWEST_FLIT,
     SHORTEST_PACKET,
@@ -142,7 +143,14 @@ def test_a_ring_with_one_vc_locks_up_as_the_certificate_says():
     (measured,) = simulate(build_simulator(config), [job])
     assert not measured.finished
     assert first_difference(predicted.trace, measured.trace) is None
-    assert len(waiting(program, measured)) == 4
+    assert len(waiting(program, measured)) == 5 + 4
+    checks, _ = compare_runs(program, predicted, measured)
+    assert [(check.name, check.measured, check.agrees) for check in checks[:3]] == [
+        ("cycles", "not finished", True),
+        ("deadlock", "4 packets in a circle", True),
+        ("stalled flits", 4 * 3, True),
+    ]
+    assert all(check.agrees for check in checks)
 
 
 def test_the_same_with_a_dateline_is_certified_and_ends():

@@ -428,6 +428,16 @@ def test_a_network_that_keeps_up_accepts_what_is_offered_whatever_its_headers_ta
     )
 
 
+def test_what_a_short_run_accepts_is_counted_to_its_last_delivery():
+    """All packets start at once, so that none arrives before the last of them has started."""
+    traffic = Traffic.sorted(*np.array([[3, n, (n + 2) % 5, 9] for n in range(5)]).T)
+    network = config(ring(5), vcs=2)
+    trace = ran(traffic, network, seed=1)
+    arrived = max(cycle for *_, cycle in packets_delivered(trace))
+    measures = measure_traffic(traffic, network, trace, seed=1)
+    assert measures["accepted_throughput"] == 5 * 9 / 5 / (arrived + 1 - 3)
+
+
 def test_no_packets_measure_nothing():
     nothing = drawn(rate=0)
     measures = measure_traffic(nothing, config(), ran(nothing, config(), seed=1), seed=1)

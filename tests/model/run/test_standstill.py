@@ -1,0 +1,105 @@
+"""What stands in a network that hangs, found from the trace and held against the cycle model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import eyecast
+from eyecast.model.cycle import model
+from eyecast.model.cycle.state import Registers
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.segment import Segment
+from eyecast.model.network.topology import Topology
+from eyecast.model.program.payload import empty_memory
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
+from eyecast.model.run.run import Prediction
+from eyecast.model.run.standstill import standstill
+from eyecast.model.traffic.program import traffic_program
+from eyecast.model.traffic.room import traffic_config
+from eyecast.model.traffic.traffic import draw_traffic
+
+Ran = Callable[[Program], tuple[Prediction, Registers]]
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> Ran:
+    """A run of the cycle model, and its registers at the end."""
+    kept: list[Registers] = []
+    made = model.reset_registers
+    monkeypatch.setattr(
+        model, "reset_registers", lambda *given: kept.append(made(*given)) or kept[-1]
+    )
+
+    def run(program: Program) -> tuple[Prediction, Registers]:
+        found = model.run(program, empty_memory(program.config), timing="self-timed")
+        return found, kept[-1]
+
+    return run
+
+
+def ring_of_packets(nodes: int, hops: int, length: int = 9) -> Program:
+    """Every node of a ring with one VC sends a packet some links on."""
+    config = NetworkConfig(topology=eyecast.ring(nodes), steps=1, timed_rows=True)
+    rows = [[Row(1, (Segment(1, hops, 0),), 0, 0, length, start=0)] for _ in range(nodes)]
+    return Program.from_rows(config, "full-duplex", rows, [()] * nodes, awaited=[1] * nodes)
+
+
+def test_packets_round_a_ring_wait_in_a_circle(ran: Ran) -> None:
+    program = ring_of_packets(5, 2)
+    run, _ = ran(program)
+    assert standstill(program, run).lines() == [
+        "deadlock: 5 packets wait for each other in a circle; with 2 VCs (VC 1 behind each ring's "
+        "dateline) these routes are free of deadlock",
+        *(
+            f"node {a} -> {(a + 1) % 5} VC 0 holds the packet from {a} to {(a + 2) % 5}, which "
+            f"waits for node {(a + 1) % 5} -> {(a + 2) % 5} VC 0, held by the packet from "
+            f"{(a + 1) % 5} to {(a + 3) % 5}"
+            for a in range(5)
+        ),
+    ]
+
+
+def test_nothing_stands_when_a_run_has_finished(ran: Ran) -> None:
+    program = ring_of_packets(5, 1)
+    run, _ = ran(program)
+    found = standstill(program, run)
+    assert run.finished and found.lines() == [] and not found.stalled.any()
+
+
+DRAWN = {
+    "long packets": (eyecast.ring(8), 20, {}),
+    "short packets": (eyecast.ring(8), 2, {"depth": 4}),
+    "two axes": (eyecast.torus((6, 6)), 20, {"depth": 2}),
+    "link registers": (eyecast.torus((8, 4)), 9, {"link_registers": 2, "depth": 3}),
+    "long headers": (eyecast.torus((8, 8)), 30, {"flit_width": 16}),
+}
+
+
+@pytest.mark.parametrize(("topology", "flits", "parameters"), DRAWN.values(), ids=DRAWN)
+@pytest.mark.parametrize("seed", range(2))
+def test_what_stands_is_what_the_registers_hold(
+    ran: Ran, topology: Topology, flits: int, parameters: dict, seed: int
+) -> None:
+    traffic = draw_traffic(topology, "uniform", rate=1.0, flits=flits, cycles=400, seed=seed)
+    config = traffic_config(topology, traffic, {"vcs": 1, **parameters})
+    program = traffic_program(traffic, config, seed)
+    run, registers = ran(program)
+    assert not run.finished
+    found = standstill(program, run)
+    buffered = registers.buffered.reshape(topology.nodes, -1) > 0
+    expected = buffered.sum(axis=1) + registers.waiting
+    assert found.stalled.tolist() == expected.tolist()
+    assert len(found.circle) > 1
+    # Of each packet of the circle the head stands in a buffer, in front or behind another.
+    for wait, after in zip(found.circle, (*found.circle[1:], found.circle[0]), strict=True):
+        assert after.row == wait.other
+        channel = topology.neighbor[wait.held.node, wait.held.port] * topology.ports
+        assert registers.buffered[channel + topology.peer[wait.held.node, wait.held.port]] > 0
+        wanted = wait.wanted.node * topology.ports + wait.wanted.port
+        if wait.why.name == "FILLS":
+            assert registers.holder[wanted] < 0 and registers.credits[wanted] == 0
+        if wait.why.name == "HOLDS":
+            assert registers.holder[wanted] >= 0
