@@ -212,7 +212,7 @@ def test_steps_in_which_nothing_is_sent_pass(timing: Timing) -> None:
 def test_limits_of_a_run_are_heeded() -> None:
     made = program({0: [put(1, (UP, 1))]}, {1: [1]}, programs=1)
     exact = run(made, words(made), timing=Timing.BARRIER)
-    for cycles, enough in ((exact.cycles, True), (exact.cycles - 1, False)):
+    for cycles, enough in ((exact.cycles, True), (exact.cycles - 1, False), (0, False)):
         limits: list[dict[str, Any]] = [
             {"cycle_limit": cycles},
             {"control": Control(limit=cycles + 1)},
