@@ -5,15 +5,20 @@ is first asked for.
 
 The repository root is this package. A folder imports only those above it in this list:
 
-    model    everything that can be known without hardware: networks, schedules, programs, runs
-    rtl      Amaranth descriptions of the router, the network interface and the network
-    waves    waveforms of runs, and views of them
-    picture  pictures of schedules, links, places and costs
-    sim      Verilog, Verilator builds, cocotb benches
-    boards   FPGA tops, bitstreams, proofs of them, and the serial line to a board
-    sweeps   grids of parameters, every point of them run
-    api      the Python face
-    cli      the ``eyecast`` command
+    model      everything that can be known without hardware: networks, schedules, programs, runs
+    rtl        Amaranth descriptions of the router, the network interface and the network
+    verilog    the writer of Verilog
+    registers  the registers of an engine behind a bus
+    formats    files of other people's tools
+    waves      waveforms of runs, and views of them
+    picture    pictures of schedules, links, places and costs
+    report     the page of a run
+    sim        Verilog, Verilator builds, cocotb benches
+    ip         packages for chips
+    boards     FPGA tops, bitstreams, proofs of them, and the serial line to a board
+    sweeps     grids of parameters, every point of them run
+    api        the Python face
+    cli        the ``eyecast`` command
 """
 
 from importlib import import_module

@@ -232,7 +232,7 @@ def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
 
     "schedule": steps, TCD, directed links used, the most sends on a link in a step, for
     collectives of many blocks the words that cross links, the busiest node and the busiest link,
-    and about the cycles with barrier timing (:func:`predict` knows them exactly).
+    and about the cycles with barrier timing (:func:`.predict` knows them exactly).
     "least": lower bounds of those for which one is known.
     """
     counted = {

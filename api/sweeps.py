@@ -32,7 +32,7 @@ def sweep(
     scheduler
         The address of a Dask scheduler, whose cluster runs the points.
 
-    A row has the name, the value or None, of each column of :data:`.table.COLUMNS`.
+    A row has the name, the value or None, of each column of :data:`.COLUMNS`.
     Raises :class:`.InvalidInput` for a mistake in the grid, before the first run. A point that
     fails is a row that says why.
     """

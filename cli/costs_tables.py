@@ -51,7 +51,7 @@ class CostTable:
 def cost_table(number: int, n: int, words: int, tau: float, tc: float) -> CostTable:
     """Table 1, 2, 3, 6, 10 or (any other ``number``) 19 for the dimension ``n``.
 
-    Raises :class:`InvalidInput` for a dimension that the table has no row for, or (Table 1) that
+    Raises :class:`.InvalidInput` for a dimension that the table has no row for, or (Table 1) that
     takes long to be counted.
     """
     require_range("--dimension", n, 2, _LARGEST_COUNTED if number == 1 else None)

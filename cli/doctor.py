@@ -62,10 +62,12 @@ def _print(found: list[Found]) -> None:
 
 def _trouble(home: Path) -> str | None:
     """Find what keeps a simulator from being built, kept and run; None if nothing does."""
+    from ..sim.cache import require_own
     from ..sim.toolchain import environment
 
     try:
         environment()
+        require_own(home)
     except InvalidInput as error:
         return str(error)
     place = _existing(home)

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NoReturn
@@ -59,6 +59,8 @@ def main() -> None:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if sys.stdout is None:
             _fail("standard output must be open, not closed", FAILED)
+        for name in ("write", "flush"):
+            setattr(sys.stdout, name, _naming_standard_output(getattr(sys.stdout, name)))
         # Programs are then looked for where the system looks for them; all tools want to be told.
         os.environ.setdefault("PATH", os.defpath)
         status = cli.main(prog_name="eyecast", standalone_mode=False)
@@ -79,10 +81,29 @@ def main() -> None:
         # What could not be written would be flushed again at exit, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         # A reader of our output who has seen enough needs no message.
-        status = FAILED if isinstance(error, BrokenPipeError) else _fail(str(error), FAILED)
+        status = FAILED if isinstance(error, BrokenPipeError) else _fail(_said(error), FAILED)
     except RuntimeError as error:
         _fail(str(error), FAILED)
     sys.exit(status)
+
+
+def _said(error: OSError) -> str:
+    """Return what failed as one line, after the path that it is about."""
+    path = error.filename2 or error.filename
+    return str(error) if path is None else f"{path}: {error.strerror}"
+
+
+def _naming_standard_output(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Have an :class:`OSError` of a method of standard output name standard output."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return method(*arguments)
+        except OSError as error:
+            error.filename = "standard output"
+            raise
+
+    return call
 
 
 def _fail(message: str, status: int) -> NoReturn:

@@ -43,8 +43,8 @@ Lines = Iterator[tuple[int, str]]
 def read_matrix_market(file: InputFile) -> Topology:
     """Read the graph of a square matrix.
 
-    Raises :class:`InvalidInput` that names the line: a matrix that is dense, complex or not square,
-    and an entry outside of it.
+    Raises :class:`.InvalidInput` that names the line: a matrix that is dense, complex or not
+    square, and an entry outside of it.
     """
     lines = numbered_lines(file)
     field, symmetry = _banner(file, lines)

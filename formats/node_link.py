@@ -1,4 +1,4 @@
-"""Graphs in networkx's node-link JSON (:mod:`.model.network.node_link`), a format of its own."""
+"""Graphs in networkx's node-link JSON (:mod:`..model.network.node_link`), a format of its own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Looks(msgspec.Struct):
 def read_node_link(file: InputFile) -> Topology:
     """Read a node-link graph, and say what of it a network has no place for.
 
-    Raises :class:`InvalidInput` that names the file and the place in it.
+    Raises :class:`.InvalidInput` that names the file and the place in it.
     """
     edges, looks = read_json(file, _decode)
     passed_over = {

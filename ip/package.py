@@ -23,7 +23,7 @@ def write_package(
 ) -> None:
     """Write the package of a network and a program into ``folder``, whole or not at all.
 
-    ``collective`` says in words what the program does. Raises :class:`InvalidInput` as
+    ``collective`` says in words what the program does. Raises :class:`.InvalidInput` as
     :func:`.new_folder`, :func:`.network_modules` and :func:`.register_map_files` do.
     """
     with new_folder(folder) as work:

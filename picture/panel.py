@@ -68,7 +68,7 @@ class Drawing:
     def of(cls, schedule: Schedule, marked: Sequence[int]) -> Drawing:
         """Prepare what is the same in all panels of ``schedule``.
 
-        Raises :class:`InvalidInput` for a marked node outside, and for a network too large to see.
+        Raises :class:`.InvalidInput` for a marked node outside, and for a network too large to see.
         """
         topology = schedule.topology
         places = Places.of(topology)

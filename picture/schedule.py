@@ -55,7 +55,7 @@ def draw_schedule(schedule: Schedule, *, marked: Sequence[int] = ()) -> Figure:
     """Draw ``schedule`` on its network, with an eye around each of the nodes ``marked``.
 
     In an SVG of the figure the arrow of send *i* has the id ``send-i``, the eye around node *n*
-    ``eye-n``. Raises :class:`InvalidInput` for a network too large to be seen
+    ``eye-n``. Raises :class:`.InvalidInput` for a network too large to be seen
     (:func:`~.places.require_drawable`), and a marked node outside.
     """
     drawing = Drawing.of(schedule, marked)

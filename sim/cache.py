@@ -1,10 +1,10 @@
 """Things that take long to make, kept under a key: made once, whole or not at all."""
 
 import contextlib
-import errno
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 import time
 import uuid
@@ -15,6 +15,7 @@ import filelock
 import platformdirs
 
 from ..model.base.errors import InvalidInput
+from ..model.base.files import FULL_DISK
 from ..model.base.notices import LOG, announced
 from ..model.network.config import DEFAULTS, NetworkConfig
 from .cache_entry import PARTIAL, open_entry, partial_folder, remove_folder, seal
@@ -85,9 +86,11 @@ def cached_folder(key: str, what: str, make: Callable[[Path], None]) -> Path:
 
     ``what`` it is, in words, is said while it is made, and where the cache is listed. Each try has
     a folder of its own, and only one that was made to the end gets the key's name; only one process
-    makes it at a time. Raises :class:`CacheError` if there is no room for it.
+    makes it at a time. Raises :class:`CacheError` if there is no room for it, and
+    :class:`InvalidInput` as :func:`require_own` does.
     """
     home = cache_folder()
+    require_own(home)
     finished = home / key
     if open_entry(finished):
         return finished
@@ -103,6 +106,23 @@ def cached_folder(key: str, what: str, make: Callable[[Path], None]) -> Path:
     return finished
 
 
+def require_own(home: Path) -> None:
+    """Raise :class:`InvalidInput` if another user may have put something into the cache folder.
+
+    Programs in the cache are executed. A folder that is missing, or that root owns, passes.
+    """
+    if not home.exists():
+        return
+    status = home.stat()
+    if status.st_uid not in (os.geteuid(), 0):
+        allowed = f"your own (name another in {CACHE_VARIABLE})"
+        raise InvalidInput.of(f"cache folder {home}", allowed, f"of user {status.st_uid}")
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        allowed = f"writable by its owner alone (remove it, or name another in {CACHE_VARIABLE})"
+        mode = f"of mode {stat.S_IMODE(status.st_mode):o}"
+        raise InvalidInput.of(f"cache folder {home}", allowed, mode)
+
+
 def _fill(finished: Path, what: str, make: Callable[[Path], None]) -> None:
     """Make the folder ``finished``, whole or not at all."""
     partial = partial_folder(finished)
@@ -112,7 +132,7 @@ def _fill(finished: Path, what: str, make: Callable[[Path], None]) -> None:
         seal(partial, what)
         _put_in_place(partial, finished)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in FULL_DISK:
             raise
         where = Path(error.filename or partial)
         if where.is_relative_to(partial):
@@ -165,7 +185,9 @@ def _locked(home: Path, key: str) -> Iterator[None]:
     """Hold the lock of ``key``, in a cache folder that is made if it is not there."""
     lock = filelock.FileLock(home / f"{key}.lock")
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
+        # Another user may have made it just before.
+        require_own(home)
         # Where no file can be made, some file systems say so in words that the lock waits over.
         with tempfile.TemporaryFile(dir=home):
             pass

@@ -13,8 +13,6 @@ from pathlib import Path
 GUARD = Path(__file__).with_name("guard.py")
 FULL = 1 << 16
 """Bytes: a disk with less room is full."""
-LOG_LINES = 15
-"""So many of a log's last lines say what went wrong."""
 
 
 def start(
@@ -82,9 +80,3 @@ def require_room(log: Path) -> None:
     # On a full disk the log too may have found no room.
     if said or least < FULL:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(places[least]))
-
-
-def last_words(logs: Sequence[Path]) -> str:
-    """The ends of those logs that are there."""
-    lines = [path.read_text(errors="replace").splitlines() for path in logs if path.exists()]
-    return "\n".join("\n".join(text[-LOG_LINES:]) for text in lines)

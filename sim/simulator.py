@@ -5,19 +5,22 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from ..model.base.files import FULL_DISK
 from ..model.run.run import EndState, HardwareRun
 from ..model.run.trace import Trace
 from ..rtl.host_port import StatusWord
 from ..rtl.tile import EJECTION_PORT
 from .build import BUILD_FOLDER
+from .cache import keep_log
 from .ending import ending_of
 from .job import JOBS_FOLDER, TRACE_FILE, Job, JobResult
-from .process import last_words, stop
+from .process import require_room, stop
 from .run_worker import LOG, start_bench
 from .verilog import TOP_MODULE
 
@@ -36,16 +39,18 @@ def simulate(
 
     ``waves_file`` gets the waveforms (VCD) of all of them; the simulator must have been built for
     it.
-    Raises :class:`SimulatorError` if the simulator ends before its jobs do.
+    Raises :class:`SimulatorError` if the simulator ends before its jobs do, or the disk of the
+    temporary folder is full.
     """
     with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
         run_folder = Path(name)
         folders = [run_folder / JOBS_FOLDER / f"{number:06d}" for number in range(len(jobs))]
-        for folder, job in zip(folders, jobs, strict=True):
-            folder.mkdir(parents=True)
-            job.save(folder / Job.FILE)
-        program = simulator / BUILD_FOLDER / TOP_MODULE
-        process = start_bench(program, BENCH, run_folder, waves=waves_file is not None)
+        with _full_disk_named():
+            for folder, job in zip(folders, jobs, strict=True):
+                folder.mkdir(parents=True)
+                job.save(folder / Job.FILE)
+            program = simulator / BUILD_FOLDER / TOP_MODULE
+            process = start_bench(program, BENCH, run_folder, waves=waves_file is not None)
         try:
             for folder, job in zip(folders, jobs, strict=True):
                 _await_result(process, folder, run_folder)
@@ -66,9 +71,28 @@ def simulate(
             shutil.move(run_folder / "dump.vcd", waves_file)
 
 
+@contextmanager
+def _full_disk_named() -> Iterator[None]:
+    """Raise :class:`SimulatorError`, which names the temporary folder, where its disk is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL_DISK:
+            raise
+        folder = f"temporary folder {tempfile.gettempdir()}"
+        message = f"{folder}: {error.strerror} (TMPDIR names another folder)"
+        raise SimulatorError(message) from error
+
+
 def ended_early(run_folder: Path) -> SimulatorError:
-    """Describe a simulator that has ended before it should, with the end of its log."""
-    return SimulatorError(f"the simulator ended early:\n{last_words([run_folder / LOG])}")
+    """Return the error of a simulator that ended before its jobs did; its log is kept.
+
+    Raises :class:`SimulatorError` where a full disk is the reason.
+    """
+    log = run_folder / LOG
+    with _full_disk_named():
+        require_room(log)
+    return SimulatorError(f"the simulator ended early; see {keep_log(log)}")
 
 
 def _await_result(process: subprocess.Popen[bytes], folder: Path, run_folder: Path) -> None:

@@ -1,7 +1,7 @@
 """Layouts of the grids in a sweep file: which keys there are, and what may stand for each.
 
 A key has one value, or a list of values that are crossed with all other lists. The parameters of
-the network are taken from :data:`~.config.PARAMETERS`, so that a new one is a key by itself.
+the network are taken from :data:`.PARAMETERS`, so that a new one is a key by itself.
 """
 
 from __future__ import annotations

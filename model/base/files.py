@@ -20,6 +20,9 @@ LARGEST_INPUT = 1 << 30
 STANDARD_INPUT = "-"
 """The name of an input file that stands for standard input."""
 
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
+"""Numbers of the :class:`OSError` that says that no more can be written."""
+
 _CHUNK = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .errors import InvalidInput
+from .files import FULL_DISK
 
 
 def require_new_folder(folder: Path) -> None:
@@ -28,14 +29,20 @@ def require_new_folder(folder: Path) -> None:
 def new_folder(folder: Path) -> Iterator[Path]:
     """Give a folder beside ``folder`` to be filled, which then takes its place.
 
-    Raises :class:`InvalidInput` as :func:`require_new_folder` does.
+    Raises :class:`InvalidInput` as :func:`require_new_folder` does, and where the disk is full.
     """
     require_new_folder(folder)
     place = folder.absolute()
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}-") as name:
-        work = Path(name) / "new"
-        work.mkdir()
-        yield work
-        if place.exists():
-            place.rmdir()
-        work.rename(place)
+    try:
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}-") as name:
+            work = Path(name) / "new"
+            work.mkdir()
+            yield work
+            if place.exists():
+                place.rmdir()
+            work.rename(place)
+    except OSError as error:
+        if error.errno not in FULL_DISK:
+            raise
+        refusal = f"refused ({error.strerror})"
+        raise InvalidInput.of(f"output folder {folder}", "writable", refusal) from error

@@ -9,7 +9,7 @@ made and proved; then all of them are put side by side, step by step::
                      6 -> 7 -> 8
 
 Groups have no node in common and no path leaves its group, so no link is shared between them
-(:mod:`~.schedule.groups` and the other checks prove it).
+(:mod:`..schedule.groups` and the other checks prove it).
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def lower_bounds(
     """Return the bounds for ``collective`` on a mesh, torus or hypercube of two nodes or more.
 
     ``source`` is its root, None where it has none; ``port_model`` is one of
-    :data:`~.schedule.PORT_MODELS`, and only steps depend on it. Raises :class:`.InvalidInput` as
+    :data:`~.PORT_MODELS`, and only steps depend on it. Raises :class:`.InvalidInput` as
     :class:`~.grid.sends.GridCollective` does, and for a single node, which has nothing to do.
     """
     asked = GridCollective(collective, "bounds", topology, source, words)

@@ -40,7 +40,7 @@ class Request:
     topology, words
         The network, and the words of each block: of the message in a broadcast.
     source
-        The root; None for the collectives that are :data:`~.promises.ROOTLESS`.
+        The root; None for the collectives that are :data:`~.ROOTLESS`.
     targets
         Who gets a multicast; None for any other collective.
     partial

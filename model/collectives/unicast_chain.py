@@ -33,8 +33,8 @@ the paper, not from its text, which leaves these open:
 * What "without contention" means. Links *are* shared, by two virtual channels: a route that crosses
   the wrap link of an axis is on VC 0 up to and including that link; after it, and on routes that do
   not cross it, it is on VC 1 (Dally & Seitz). With the other custom, where routes that do not cross
-  it are on VC 0, as in :func:`.routes.dateline_vcs`, sends do meet, as on 3x5 from (0, 0).
-* The way round. The shorter one here, in ties as in :func:`.routes.dimension_order`. Always up
+  it are on VC 0, as in :func:`.dateline_vcs`, sends do meet, as on 3x5 from (0, 0).
+* The way round. The shorter one here, in ties as in :func:`.dimension_order`. Always up
   works too, at a larger TCD. Translating the torus so that the source is at the origin, instead of
   rotating the list, does not work, in any of these ways.
 

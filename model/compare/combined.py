@@ -1,7 +1,7 @@
 """Results of a user's own operator, in the order in which the schedule combines.
 
 A built-in operator makes the same of all contributions in whatever order, and is expected by that
-alone (:mod:`~.program.payload`). One of a user's own may not: sums of floats depend on who is added
+alone (:mod:`..program.payload`). One of a user's own may not: sums of floats depend on who is added
 to whom. So the schedule is carried out on words, send by send, as docs/router.md, section 19 says::
 
     a send carries       what its source holds before the step, or if it streams, once that has come

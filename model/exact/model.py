@@ -110,8 +110,10 @@ def run(
     times = timetable(program, ends, barrier=barrier)
     require_no_meeting(program, times, there)
     require_no_races(program, times, barrier=barrier)
-    limits = [limit for limit in (cycle_limit, control and control.limit - 1) if limit]
-    if any(times.cycles > limit for limit in limits if limit is not None and limit >= 0):
+    if cycle_limit is not None and times.cycles > cycle_limit:
+        raise Declined("the run is longer than its limit")
+    # A controller's limit of 0 is none.
+    if control is not None and 0 < control.limit <= times.cycles:
         raise Declined("the run is longer than its limit")
     return ExactPrediction(program, memory, times, there)
 

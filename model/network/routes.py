@@ -31,7 +31,7 @@ then either).
 
 (Dally & Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks", IEEE
 Trans. Computers C-36(5), 1987.) Other graphs and routes around faults promise nothing:
-:func:`.deadlock.certify` tells.
+:func:`.certify` tells.
 
 Paths list nodes. Where links are parallel, as on a torus axis of length 2, the link that is meant
 is the one with the lowest port (:meth:`.Topology.ports_between`).
@@ -212,8 +212,9 @@ def balanced_vcs(
       a run that was drawn, which stays off it;
     * from VC 0 to VC 1 of an axis: past the wrap link; and no run goes from VC 1 to VC 0.
 
-    So the channel dependency graph has no cycle (Dally & Seitz, Theorem 1; :mod:`.deadlock`), and
-    copies of it side by side, which are what lanes of VCs make, have none either.
+    So the channel dependency graph has no cycle (Dally & Seitz, Theorem 1;
+    :mod:`..program.deadlock`), and copies of it side by side, which are what lanes of VCs make,
+    have none either.
     """
     run, wraps = _dateline(topology, path_offsets, path_nodes)
     crosses = np.bincount(run, weights=wraps) > 0

@@ -60,7 +60,7 @@ def require_held(table: ProgramTable) -> None:
     segments = [
         _Limit("port", table.routes.port, 0, (1 << config.header.port_bits) - 1),
         _Limit("vc", table.routes.vc, 0, (1 << config.header.vc_bits) - 1),
-        _hops_limit(table),
+        _hops_limit(table, 0),
     ]
     _require_rows(table, rows, segments)
     if config.all_port:
@@ -95,9 +95,10 @@ def check_program(table: ProgramTable) -> None:
     segments = [
         _Limit("port", table.routes.port, 1, config.topology.ports - 1),
         _Limit("vc", table.routes.vc, 0, config.vcs - 1),
-        _hops_limit(table),
+        _hops_limit(table, 1),
     ]
     _require_rows(table, rows, segments)
+    _require_order_of_steps(table)
     require_table_room(table)
     _require_continuations(table)
     _require_received(table, 1, config.steps)
@@ -154,9 +155,9 @@ def require_loadable(table: ProgramTable) -> None:
         require_table_room(table)
 
 
-def _hops_limit(table: ProgramTable) -> _Limit:
-    """Any number of hops; whether their slots fit is asked of the header flits."""
-    return _Limit("hops", table.routes.hops, 0, _ANY, "at least 0")
+def _hops_limit(table: ProgramTable, least: int) -> _Limit:
+    """Return a limit without a largest number of hops: the header flits limit their slots."""
+    return _Limit("hops", table.routes.hops, least, _ANY, f"at least {least}")
 
 
 def _start_limits(table: ProgramTable) -> Iterator[_Limit]:
@@ -211,6 +212,20 @@ def _require_rows(table: ProgramTable, rows: list[_Limit], segments: list[_Limit
     if found:
         row, limit, place = min(found, key=lambda one: one[0])
         raise limit.refusal(f"{table.row_name(row)}: ", place)
+
+
+def _require_order_of_steps(table: ProgramTable) -> None:
+    """Raise :class:`InvalidInput` for the first row of a sender after a row of a later step.
+
+    The sender would wait for the end of the later step, and that step for the row: for ever.
+    """
+    order = table.sender_order
+    step, sender = table.step[order], table.sender[order]
+    early = (sender[1:] == sender[:-1]) & (step[1:] < step[:-1])
+    for place in np.flatnonzero(early)[:1].tolist():
+        allowed = f"at least {step[place]}, the step of its sender's row before"
+        where = f"{table.row_name(int(order[place + 1]))}: step"
+        raise InvalidInput.of(where, allowed, int(step[place + 1]))
 
 
 def _require_continuations(table: ProgramTable) -> None:

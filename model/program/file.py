@@ -12,11 +12,11 @@
                           "length": 4}], "receives": []},
                {"rows": [], "receives": [1]}]}
 
-"network" is described in :mod:`.config_file`. A route is a list of segments [port, hops,
-vc]. A timed row has "start", and a node that receives packets of timed rows says in "awaited" how
-many. A row whose message goes on in the next row is "continued". In an all-port network
-"receive_ports" are the ports of "receives", one for each. "operator", "stream", "lead" and "window"
-of a row, the numbers of docs/router.md, sections 19 and 20, are left out where they are 0.
+"network" is described in :mod:`~eyecast.model.network.config_file`. A route is a list of segments
+[port, hops, vc]. A timed row has "start", and a node that receives packets of timed rows says in
+"awaited" how many. A row whose message goes on in the next row is "continued". In an all-port
+network "receive_ports" are the ports of "receives", one for each. "operator", "stream", "lead" and
+"window" of a row, the numbers of docs/router.md, sections 19 and 20, are left out where they are 0.
 """
 
 from __future__ import annotations
@@ -150,9 +150,8 @@ def _program(file: _File) -> Program:
     if len(file.nodes) != config.topology.nodes:
         raise InvalidInput.of("nodes", f"{config.topology.nodes} entries", len(file.nodes))
     for number, node in enumerate(file.nodes):
-        for name, steps in (("rows", [row.step for row in node.rows]), ("receives", node.receives)):
-            if steps != sorted(steps):
-                raise InvalidInput.of(f"nodes[{number}].{name}", "in order of step", steps)
+        if node.receives != sorted(node.receives):
+            raise InvalidInput.of(f"nodes[{number}].receives", "in order of step", node.receives)
     program = Program.from_rows(
         config,
         port_model,

@@ -5,7 +5,7 @@ whatever comes when. So what comes is written to the same place of the other hal
 combined with the word of this half (*across*), or as it is, and the next step sends from there: the
 block *changes halves* (docs/router.md, section 19). Where a node does not send the block in that
 step, or streams it, what comes is combined in place; and so is what comes back to it, every word of
-which left before (:func:`returning_moves`)::
+which left before (:func:`.returning_rows`)::
 
     recursive doubling, node 0      start    step 1    step 2    step 3      end
     upper half                      0        .         0-3       .           .

@@ -26,7 +26,7 @@ def least_broadcast_tcd(nodes: int) -> int:
     """Return the least TCD of a broadcast without switches: a hop for every node but the source.
 
     A broadcast in the fewest steps needs more on most networks; for a 2^k x 2^k mesh
-    :func:`.eye.eye_tcd` is the optimum over all sources (Cang & Wu 1998, Corollary 1).
+    :func:`.eye_tcd` is the optimum over all sources (Cang & Wu 1998, Corollary 1).
     """
     return nodes - 1
 

@@ -1,10 +1,10 @@
 """Traffic as a program, and what a trace says of it.
 
-Every packet becomes a timed row of its source's table, on the route of :func:`.routes.route`. Its
-VC set is drawn: with ``sets`` VCs for each dateline class, class c of set s is VC
-``c * sets + s``. The packets of one source, target and VC set are a *stream*: all take one way on
-the same VCs, so that they stay in order, and have the same header. On the wrapped axes of a grid
-without faults each stream draws its classes (:func:`.routes.balanced_vcs`).
+Every packet becomes a timed row of its source's table, on the route of
+:func:`~..network.routes.route`. Its VC set is drawn: with ``sets`` VCs for each dateline class,
+class c of set s is VC ``c * sets + s``. The packets of one source, target and VC set are a
+*stream*: all take one way on the same VCs, so that they stay in order, and have the same header. On
+the wrapped axes of a grid without faults each stream draws its classes (:func:`.balanced_vcs`).
 
 A packet's payload goes to the address that is its source's number, so that a delivered header says
 where it came from; the n-th packet of a stream that arrives is the n-th that was sent, and a trace
@@ -39,7 +39,7 @@ def traffic_program(traffic: Traffic, config: NetworkConfig, seed: int) -> Progr
 
     ``seed`` draws the VCs. Raises :class:`InvalidInput` for a packet shorter than its header, and
     for a network whose limits are too small, naming them; but table memories may be too small, of
-    which the cycle model knows nothing (:func:`~.program.checks.require_table_room`).
+    which the cycle model knows nothing (:func:`.require_table_room`).
     """
     streams = _Streams.of(traffic, config, seed)
     header_flits = config.header.flits(streams.routes)[streams.of_packet]

@@ -524,7 +524,10 @@ def test_no_room_for_the_output_is_one_line() -> None:
     with Path("/dev/full").open("w") as full:
         command = [INSTALLED, "schedule", *CORNER_4X4, "--json"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, done.stderr) == (1, "eyecast: [Errno 28] No space left on device\n")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "eyecast: standard output: No space left on device\n",
+    )
 
 
 @pytest.mark.parametrize("arguments", ["schedule --mesh 4x4 --source 0,0", "--help"])

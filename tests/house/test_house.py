@@ -6,6 +6,7 @@ Read from the import statements alone.
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from functools import cache
 from graphlib import TopologicalSorter
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import eyecast
 from eyecast.boards.proof import proof
 from eyecast.boards.synthesis import bitstream
 from eyecast.sim import build
@@ -137,6 +139,28 @@ def test_no_folder_imports_itself_in_a_circle() -> None:
     for path in MODULES:
         arrows.setdefault(path.parent, set()).update(each.parent for each in imported(path))
     TopologicalSorter({home: others - {home} for home, others in arrows.items()}).prepare()
+
+
+def test_the_package_lists_its_floors_from_the_lowest_up() -> None:
+    listed = re.findall(r"^ {4}(\w+) {2,}\w", eyecast.__doc__ or "", re.MULTILINE)
+    places = {name: place for place, name in enumerate(listed)}
+    tops: dict[str, set[str]] = {floor.partition("/")[0]: set() for floor in FLOORS}
+    for floor, below in FLOORS.items():
+        tops[floor.partition("/")[0]] |= {each.partition("/")[0] for each in below}
+    assert len(listed) == len(places)
+    assert places.keys() == tops.keys()
+    for name, below in tops.items():
+        assert all(places[each] < places[name] for each in below - {name}), name
+
+
+def test_the_read_me_names_every_floor_in_the_table_of_its_folder() -> None:
+    text = (PACKAGE / "README.md").read_text()
+    for heading, inner in (("| folder | content |", False), ("| folder of `model/` |", True)):
+        table = text.partition(heading)[2].partition("\n\n")[0]
+        listed = set(re.findall(r"^\| `([\w/]+)/` \|", table, re.MULTILINE))
+        floors = {floor if inner else floor.partition("/")[0] for floor in FLOORS}
+        assert {floor for floor in floors if floor.startswith("model/") == inner} <= listed
+        assert all(each.startswith("model/") == inner for each in listed)
 
 
 def test_every_folder_of_modules_is_a_package_that_is_installed() -> None:

@@ -6,9 +6,12 @@ import errno
 import json
 import logging
 import os
+import stat
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from helpers.command import CORNER_4X4, Command, result
@@ -16,9 +19,10 @@ from helpers.command import CORNER_4X4, Command, result
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
-from eyecast.sim import cache, cache_entry, process, toolchain
+from eyecast.sim import cache, cache_entry, process, run_worker, toolchain
 from eyecast.sim.build_worker import build
 from eyecast.sim.cache import CacheError, cached_folder, digest, network_words
+from eyecast.sim.simulator import SimulatorError, ended_early, simulate
 
 KEY, OTHER = digest("one"), digest("another")
 CONTENT = "0123456789"
@@ -93,6 +97,52 @@ def test_a_whole_entry_is_not_read_and_one_with_other_times_once(
     assert read == []
 
 
+def test_the_folder_is_made_for_its_owner_alone(home: Path) -> None:
+    before = os.umask(0o002)
+    try:
+        keep()
+    finally:
+        os.umask(before)
+    assert home.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o777])
+def test_a_folder_that_others_may_write_is_refused(home: Path, mode: int) -> None:
+    keep()
+    home.chmod(mode)
+    for key in (KEY, OTHER):
+        with pytest.raises(InvalidInput) as refusal:
+            keep(key)
+        assert str(refusal.value) == (
+            f"cache folder {home} must be writable by its owner alone (remove it, or name another "
+            f"in EYECAST_CACHE), not of mode {mode:o}"
+        )
+    home.chmod(0o755)
+    keep()
+
+
+@pytest.mark.parametrize(
+    ("owner", "user", "trusted"),
+    [(1000, 1000, True), (0, 1000, True), (1001, 1000, False), (1000, 0, False)],
+)
+def test_a_folder_of_another_user_is_refused(
+    home: Path, monkeypatch: pytest.MonkeyPatch, owner: int, user: int, trusted: bool
+) -> None:
+    keep()
+    found = list(home.stat())
+    found[stat.ST_UID] = owner
+    monkeypatch.setattr(cache.os, "geteuid", lambda: user)
+    monkeypatch.setattr(type(home), "stat", lambda *_, **__: os.stat_result(found))
+    if trusted:
+        cache.require_own(home)
+        return
+    with pytest.raises(InvalidInput) as refusal:
+        cache.require_own(home)
+    assert str(refusal.value) == (
+        f"cache folder {home} must be your own (name another in EYECAST_CACHE), not of user {owner}"
+    )
+
+
 def test_a_full_disk_is_one_line_and_leaves_nothing(home: Path) -> None:
     def write(folder: Path) -> None:
         fill(folder)
@@ -124,8 +174,33 @@ def test_a_program_that_found_no_room_is_a_full_disk(
         process.require_room(log)
 
 
+def test_a_full_temporary_folder_is_named(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    full = f"temporary folder {tmp_path}: No space left on device (TMPDIR names another folder)"
+
+    def save(_: Path) -> None:
+        Path("/dev/full").write_text(CONTENT)
+
+    job = SimpleNamespace(save=save)
+    with pytest.raises(SimulatorError) as error:
+        list(simulate(tmp_path, [job]))  # type: ignore[list-item]
+    assert str(error.value) == full
+    log = tmp_path / run_worker.LOG
+    log.write_text("OSError: [Errno 28] No space left on device\n")
+    with pytest.raises(SimulatorError) as error:
+        ended_early(tmp_path)
+    assert str(error.value) == full
+    log.write_text("first\nlast\n")
+    message, _, kept = str(ended_early(tmp_path)).rpartition(" ")
+    assert message == "the simulator ended early; see"
+    assert Path(kept).read_text() == "first\nlast\n"
+    assert Path(kept).parent == home / cache.LOGS
+
+
 def test_leftovers_go_by_themselves_but_not_what_is_being_made(home: Path) -> None:
-    home.mkdir()
+    home.mkdir(mode=0o700)
     mine, others, unfinished = (
         home / f"{key}.{number}{cache_entry.PARTIAL}"
         for number, key in enumerate((KEY, OTHER, digest("being made")))

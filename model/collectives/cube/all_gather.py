@@ -57,7 +57,7 @@ def cube_all_gather(
     Without ``packet`` all that crosses a link in one routing cycle is one packet. One port is the
     port model "exchange".
 
-    Raises :class:`InvalidInput` for a topology that is no hypercube without faults, for a graph
+    Raises :class:`.InvalidInput` for a topology that is no hypercube without faults, for a graph
     that is not of :data:`ONE_PORT_ALL_GATHER` or :data:`ALL_PORT_ALL_GATHER`, for a ``source`` (all
     nodes are) and for no words.
     """

@@ -21,7 +21,7 @@ graph      one port (Table 15)                            n ports (Table 17)
 With n ports there are two orders. *Postorder*: all that is for a subtree goes there together, and a
 link of dimension d carries s_ld words for each word of M in cycle l (Theorem 7.3). *Reverse breadth
 first*: messages for the deepest nodes leave first, and it carries r_ld words in cycle h - 1 - l of
-h (Theorem 7.4; :mod:`.measures` counts both). The table's steps are those of either, but for
+h (Theorem 7.4; :mod:`.link_measures` counts both). The table's steps are those of either, but for
 nRSBT, which has the variation of section 7.1: tree j uses dimension (j + i) mod n in cycle i, and
 all links carry the same, N M / 2n words. With one port the order is postorder.
 """

@@ -73,7 +73,7 @@ def cube_broadcast(
     each tree, so that nESBT has packets of ceil(M / n) words. Each packet is a block. One port is
     the port model "exchange".
 
-    Raises :class:`InvalidInput` for a topology that is no hypercube without faults, for a graph
+    Raises :class:`.InvalidInput` for a topology that is no hypercube without faults, for a graph
     that is not of :data:`ONE_PORT_BROADCAST` or :data:`ALL_PORT_BROADCAST`, for a source outside
     the cube and for no words.
     """

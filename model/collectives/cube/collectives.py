@@ -1,6 +1,6 @@
 """The collectives of a hypercube by name: which spanning graphs serve which, and their generators.
 
-(Johnsson & Ho, Tables 4, 5, 7, 11, 13, 15, 17; :mod:`.graphs` has the graphs.)
+(Johnsson & Ho, Tables 4, 5, 7, 11, 13, 15, 17; :mod:`.spanning_graphs` has the graphs.)
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def cube_schedule(
     """The schedule of ``collective`` on the spanning graph ``graph`` of a hypercube.
 
     ``source`` is None for an all-gather and an all-to-all. With ``duplex`` ports are those of
-    :mod:`.other_ports`; ``order`` is that of an all-to-all. Raises :class:`InvalidInput` for a
-    collective that is not in :data:`COLLECTIVES_ON` and for what its generator refuses.
+    :mod:`.broadcast_other_ports`; ``order`` is that of an all-to-all. Raises :class:`InvalidInput`
+    for a collective that is not in :data:`COLLECTIVES_ON` and for what its generator refuses.
     """
     if duplex is not None:
         return other_ports_schedule(

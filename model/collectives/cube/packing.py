@@ -1,6 +1,6 @@
 """From the trees of a spanning graph to the sends: routing cycles, shares, packets.
 
-A *routing cycle* is the paper's: a number for each link of each tree (:mod:`.cycles`). What
+A *routing cycle* is the paper's: a number for each link of each tree (:mod:`.routing_cycles`). What
 crosses a link in a cycle may be more than one packet of at most B words; then the cycle takes as
 many steps as its fullest link needs packets, and the next one begins after them::
 

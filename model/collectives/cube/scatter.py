@@ -77,7 +77,7 @@ def cube_scatter(
     source has its own from the start. Without ``packet`` all that crosses a link in one routing
     cycle is one packet; on BRG it is the words of one node. One port is the port model "exchange".
 
-    Raises :class:`InvalidInput` for a topology that is no hypercube without faults, for a graph
+    Raises :class:`.InvalidInput` for a topology that is no hypercube without faults, for a graph
     that is not of :data:`ONE_PORT_SCATTER` or :data:`ALL_PORT_SCATTER`, for a source outside the
     cube and for no words.
     """

@@ -16,7 +16,7 @@ name       trees  what it is, and the section of the paper
 ``brg``    1      binary-reflected Gray code path (3.1)
 ``nrbrg``  n      that path, rotated by 0 to n - 1 bits (3.1)
 ``sbt``    1      spanning binomial tree (3.2)
-``tcbt``   1      two-rooted complete binary tree (3.3), see :mod:`.binary_tree`
+``tcbt``   1      two-rooted complete binary tree (3.3), see :mod:`.two_rooted_tree`
 ``nrsbt``  n      the SBT, rotated by 0 to n - 1 bits (3.4)
 ``nesbt``  n      n edge-disjoint spanning binomial trees (3.5)
 ``sbnt``   n      spanning balanced n-tree: SBnTc, with several paths to cyclic nodes (3.6)

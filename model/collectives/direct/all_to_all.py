@@ -3,7 +3,7 @@
 Every message takes a shortest route, so each link carries what it must and no more: on a mesh the
 links in the middle carry what crosses it, and nothing less will do. The messages are packed into
 time (:mod:`.packing`), each at most once through a port or link at a time; the order at each of
-them is the schedule's, which is timed (:mod:`~model.schedule.timetable`)::
+them is the schedule's, which is timed (:mod:`...schedule.timetable`)::
 
     link in the middle   |0->4 |1->5 |0->5 |3->4 |...      one message behind the other, no barrier
 

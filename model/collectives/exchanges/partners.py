@@ -11,7 +11,7 @@ which on a torus take one axis after the other. Half of them lead round the end 
 other way than they would on a line, so that ways are short.
 
 **These are the eye's distances.** Cang & Wu put the eyes of their broadcast 1, 1, 3, 5, 11, 21 …
-apart: a_k = (2^k - (-1)^k) / 3 = |d_(k-1)| (:mod:`~.halving.eye`, docs/errata.md).
+apart: a_k = (2^k - (-1)^k) / 3 = |d_(k-1)| (:mod:`..halving.eye`, docs/errata.md).
 A broadcast by the partners of Swing, farthest first, costs what theirs does from its eyes. On a
 line of 2^k places 2^i nodes send by |d_(k-1-i)| in step i + 1, so that the total distance is
 

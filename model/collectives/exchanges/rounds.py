@@ -3,7 +3,7 @@
 An algorithm of the literature counts rounds, in which every node sends at once, and says nothing of
 the links between. Here the sends of its rounds go by the routes of the network at hand, each in the
 first step in which all that it sends has come, its nodes' ports are free, and no link of its way is
-in use (:mod:`~.schedule.ordered`). So a round takes as many steps as its ways share links: one, if
+in use (:mod:`...schedule.ordered`). So a round takes as many steps as its ways share links: one, if
 they share none.
 """
 

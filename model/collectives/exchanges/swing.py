@@ -5,7 +5,7 @@ partner had too. Backwards and forwards it is Swing's all-reduce for long messag
 
 *All-reduce of whole messages*: each node sends all that it has combined so far to its partner,
 log2 N times; for short messages. Both of a pair send what they had before, in one step, and each
-combines what comes across (:mod:`~.program.halves`).
+combines what comes across (:mod:`...program.halves`).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ and h places down, and combines what comes from both sides: then it has that of 
 
 (*Trivance*, arXiv 2602.17254, for short messages.) On a torus this is done axis by axis. Two
 messages at once are combined with what a node sends in that step, so that each node needs copies of
-the message (:mod:`~.program.halves`): one more than there are rounds.
+the message (:mod:`...program.halves`): one more than there are rounds.
 
 In a round h messages cross each link. They are in one step, on as many VCs, as long as there are
 enough; so a ring of 9 takes two steps, a 9x9 torus four. A network has at most 8 VCs, and the last
@@ -40,7 +40,7 @@ def trivance_all_reduce(topology: Topology, words: int, operator: str) -> Schedu
     """All-reduce of ``words`` words on a torus or ring whose sides are powers of three, all-port.
 
     Raises :class:`.InvalidInput` for another network, too many nodes, no words, and an operator
-    that is not built in: its copies would differ (:mod:`~.program.halves`).
+    that is not built in: its copies would differ (:mod:`...program.halves`).
     """
     require_ring("trivance-whole", topology)
     if operator not in BUILT_IN:

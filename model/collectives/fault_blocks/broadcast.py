@@ -8,14 +8,14 @@ Z. Jiang and J. Wu, "Fault-Tolerant Broadcasting in 2-D Wormhole-Routed Meshes",
 2. The source sends to the closest eye of its region, unless it is one.
 3. That eye sends to an eye of the middle region of the sequence, each half does the same, and so
    on until every region has the message at an eye (Algorithm 4; the ways are those of
-   :mod:`.routes`).
-4. Each region does the broadcast of section 3 from its eye (:mod:`.rectangle`).
+   :mod:`.unicasts`).
+4. Each region does the broadcast of section 3 from its eye (:mod:`..halving.rectangle`).
 
 Disabled nodes, which are not faulty but in a fault block, are in no region. The paper does not
 serve them, so the schedule owes the message to the enabled nodes alone, and is no broadcast but
-custom (:mod:`..promises`) where there are any.
+custom (:mod:`...schedule.promises`) where there are any.
 
-**Nothing meets.** Theorem 5 says so, and with the VCs of :mod:`.routes` it is true. In a
+**Nothing meets.** Theorem 5 says so, and with the VCs of :mod:`.unicasts` it is true. In a
 step the sends are in ranges of the sequence, in the end in single regions, that have no region in
 common.
 
@@ -27,9 +27,9 @@ common.
   range would enter or leave its path below where they have met, in a region left of the boundary of
   g and hence of f. And f is not g: only one range has regions on both sides of a boundary.
 
-Routes of drawn fault sets have no circle of waiting either (:mod:`.deadlock`), as counted in the
-tests. But two VCs of a link share its one flit per cycle, and a range may send through regions of
-another one::
+Routes of drawn fault sets have no circle of waiting either (:mod:`...program.deadlock`), as counted
+in the tests. But two VCs of a link share its one flit per cycle, and a range may send through
+regions of another one::
 
     y = 2   . 2 . . .       5x3 mesh, # faulty, source 2,0. Step 4: 1,2 (2) sends to 1,0 (1) by the
         1   . # 3 # .       virtual channel path 2,2 -> 2,1 -> 2,0, while 2,1 (3) sends to 3,0 (4)
@@ -110,7 +110,7 @@ def region_eyes(topology: Topology) -> tuple[int, ...]:
 def jiang_wu_broadcast(topology: Topology, source: int, words: int) -> Schedule:
     """Broadcast ``words`` words from ``source`` in a 2-D mesh with faulty nodes off its edge.
 
-    The schedule is half-duplex and uses :data:`.routes.VCS` VCs at most. Its block is owed
+    The schedule is half-duplex and uses :data:`.unicasts.VCS` VCs at most. Its block is owed
     to the nodes outside of fault blocks. Raises :class:`InvalidInput` for any other network, for
     faulty links or a faulty node on the edge of the mesh, for a source in a fault block or outside
     the mesh, and for a message without words.

@@ -19,7 +19,7 @@ VCs              1; in an all-gather or all-to-all    1
 ================ ==================================== ====================================
 
 In a scatter, gather or all-gather no node sends or receives more than N - 1 blocks, by either.
-What no algorithm can do without is in :mod:`~.collectives.lower_bounds`. The port model of a
+What no algorithm can do without is in :mod:`..lower_bounds`. The port model of a
 schedule is the strictest that it keeps. How and why: :mod:`.recursive_doubling`, :mod:`.rings`.
 """
 

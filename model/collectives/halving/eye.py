@@ -4,7 +4,7 @@ S. Cang and J. Wu, "Minimizing Total Communication Distance of a Time-Step Optim
 Mesh Networks", 1998, is called *1998* below; section 2 of their "Time-Step Optimal Broadcasting in
 3-D Meshes with Minimum Total Communication Distance", called *3-D*, reviews it, and
 the rest goes on to more dimensions. Equation numbers are those of 1998; those of 3-D are in
-:mod:`.eye_dimensions`.
+:mod:`.eye_tcd`.
 
 **Eyes** (1998, Definition 2). The four nodes of a 2x2 mesh are its eyes. A 2^k x 2^k mesh consists
 of four submeshes with four eyes each; of these sixteen, the one of each submesh that is closest to
@@ -60,7 +60,7 @@ has the message sends across axis *i*:
 In two dimensions this is Algorithm 1, in three Algorithm 2 (steps 3 and 4), whose second and third
 steps go along the paper's z and y; here they go along axis 1 and axis 2. From an eye all sends are
 straight, which is Algorithm 3. The routes again go along axis 0 first, then axis 1, and so on.
-They share no link in a step: :mod:`.halving`. The scan of Fig. 5 of 3-D has lost its numbers, so
+They share no link in a step: :mod:`.boxes`. The scan of Fig. 5 of 3-D has lost its numbers, so
 that Theorem 1 stands in for it in the tests.
 
 **Tori** (3-D, section 5). All nodes are alike, so they are numbered from a place where the source

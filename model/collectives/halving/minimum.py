@@ -1,14 +1,14 @@
 """The least TCD of a broadcast by cutting a mesh in two again and again, from every source.
 
 Cang & Wu always cut the axes in one order, and so their Algorithms 1 and 2 are least from some
-sources only (:mod:`.eye`, :mod:`.eye_dimensions`). Here each box is cut across whichever axis, and
+sources only (:mod:`.eye`, :mod:`.eye_tcd`). Here each box is cut across whichever axis, and
 wherever, is best for the node that has the message, which sends to whichever node of the other part
-is best: :mod:`.guillotine`.
+is best: :mod:`.box_costs`.
 
 **Steps.** A mesh with sides n takes the sum of ceil(log2 n) steps, the fewest in which cuts leave
 single nodes. That is ceil(log2 N), the fewest of any broadcast, for sides that are powers of two
 and for many others (3x3, 6x7, 12x12). It is one more for 3x5, 5x5 and 3x3x3, and two more for
-5x5x5: no cuts do with fewer. :mod:`.tree.broadcast`, which cuts no boxes, takes ceil(log2 N).
+5x5x5: no cuts do with fewer. :mod:`..tree.broadcast`, which cuts no boxes, takes ceil(log2 N).
 
 **Is it least of all broadcasts?** In log2 N steps every node that has the message must send in
 every step, but it need not be by halving boxes. From every source of every mesh of 8 or 16 nodes

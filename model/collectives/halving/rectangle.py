@@ -23,7 +23,7 @@ What the paper leaves open, and what holds here:
   :mod:`.eye`, from every source.
 * *More axes.* Nothing in section 3 depends on their number: an eye's distance from the ends is a
   matter of one axis, and so is what a cut does to it. Theorem 3 holds with Eq. 16 of Cang & Wu
-  (:func:`.eye_dimensions.grid_eye_tcd`) as counted in the tests.
+  (:func:`.eye_tcd.grid_eye_tcd`) as counted in the tests.
 * *Tori.* As in Cang & Wu's 3-D paper, section 5: number the nodes so that the source is an eye.
 * *Steps.* The first half is rounded up in every cut, so there are ceil(lg m) + ceil(lg n) of them
   from every source, which is more than ceil(lg mn) for many meshes: 6 for 5x5, where 5 would do.

@@ -2,7 +2,7 @@
 
 With N contributors, which are those who are owed the result, and M words:
 
-* **Steps**: those of an all-gather (:mod:`~.collectives.lower_bounds`): whoever has something of
+* **Steps**: those of an all-gather (:mod:`..lower_bounds`): whoever has something of
   one node at most doubles in a step.
 * **Hops**: 2 (N - 1). Put the sends of all steps in one row, and consider the first after which
   some node has the result. By then each other node has sent, to give what only it had: N - 1 sends.

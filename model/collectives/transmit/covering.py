@@ -2,7 +2,7 @@
 
 A ball of radius r in a diagonal mesh is a square of side 2r + 1. So the host needs t steps, where
 squares of sides 2t - 1, 2t - 3, ... down to 1, one of each, cover the mesh (Ho, Hsu & Sung 1996,
-section 5; its own way is :mod:`.diagonal`). By area, t cannot be less than the least with
+section 5; its own way is :mod:`.diagonal_mesh`). By area, t cannot be less than the least with
 1 + 9 + ... + (2t - 1)^2 = (4t^3 - t) / 3 >= n^2.
 
 The search fills the mesh from below. All below the *skyline* is covered, and the next square goes
@@ -68,7 +68,7 @@ def square_balls(side: int) -> list[int]:
 def cover_plan(topology: Topology) -> Plan:
     """The best plan found for a diagonal mesh: the least time, and few sends for that time.
 
-    Raises :class:`InvalidInput` for a side above :data:`LARGEST_COVERED`, where it takes minutes.
+    Raises :class:`.InvalidInput` for a side above :data:`LARGEST_COVERED`, where it takes minutes.
     """
     require_kind(topology, "diagonal-mesh")
     side = topology.dims[0]

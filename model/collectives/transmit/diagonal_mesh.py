@@ -13,7 +13,7 @@ of side ``inner``, for which there are ``inner_time`` steps left, and is covered
     | 4 | 5 |    2     |      1 is the largest square, 8 the smallest
     '---'---'----------'
 
-Once n is 45 or less the paper solves the problem by hand; here :mod:`.cover` searches for
+Once n is 45 or less the paper solves the problem by hand; here :mod:`.covering` searches for
 a covering in the same number of steps.
 
 **Where the paper errs.** Step (5) takes the least m with 2tm - (4m^2 - 8m + 10) >= n, which is what

@@ -1,10 +1,10 @@
 """A plan of the host as a schedule: the flood, cut down to what reaches each node first.
 
-The host is one more node (:mod:`.host`) and has the message at the start. A node that gets the
-message in step *i* gets it once, by one link: from the host if that sends to it in step *i*, else
-from the lowest-numbered neighbour that has it since step *i* - 1. All other copies of the flood
-bring nothing new. So every send is of one hop, in the step of its arrival, and the sends make up a
-tree from the host.
+The host is one more node (:mod:`...network.attached_host`) and has the message at the start. A node
+that gets the message in step *i* gets it once, by one link: from the host if that sends to it in
+step *i*, else from the lowest-numbered neighbour that has it since step *i* - 1. All other copies
+of the flood bring nothing new. So every send is of one hop, in the step of its arrival, and the
+sends make up a tree from the host.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def transmit_schedule(plan: Plan, words: int) -> Schedule:
     """The broadcast of ``words`` words from the host that ``plan`` describes, all-port.
 
     The host sends once in a step at most, as plans do; a send of the host to a node that has the
-    message by then is left out. Its links are those that it uses. Raises :class:`InvalidInput` for
+    message by then is left out. Its links are those that it uses. Raises :class:`.InvalidInput` for
     a plan that leaves a node out and for a message without words.
     """
     require_range("flits", words, 1)

@@ -10,7 +10,7 @@ each gets enough. Lemma 1 of the paper does so evenly for n a multiple of the nu
 **What is less than the paper says.** Theorem 4 claims for any star tree of p arms and length k that
 (n + 1, n + 1) can be reached, n the least integer with n^2 / p + n >= k, but Lemma 1 needs n to be
 a multiple of p. It cannot be reached with 3 arms of length 3: n = 2, and what the centre leaves are
-the three leaves, for which there are two sends. The search (:mod:`.exact`) proves that
+the three leaves, for which there are two sends. The search (:mod:`.search`) proves that
 (3, s) is impossible there for any s, and (4, 1) the best.
 
 **Lower bound** for star trees of p >= 2 arms, by counting, which the paper leaves out. Let ball i
@@ -143,7 +143,7 @@ def star_plan(topology: Topology) -> Plan:
     """The best plan for star trees that sends to the centre first, as far as odd numbers are dealt.
 
     Two arms or one make a line, and have the optimal plan for it. What is between the lower bound
-    and this plan is for :mod:`.exact`, where the tree is small enough.
+    and this plan is for :mod:`.search`, where the tree is small enough.
     """
     arms, length = _require_star(topology)
     if arms <= 2:

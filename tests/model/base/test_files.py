@@ -14,6 +14,7 @@ from helpers.command import INSTALLED
 from eyecast.model.base import files
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.files import read_input, require_writable, write_atomically
+from eyecast.model.base.folders import new_folder
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.network.topology import mesh
 from eyecast.model.network.topology_file import read_topology
@@ -46,6 +47,15 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(1 << 40)
     assert refusal(path) == f"bytes of {path} must be at most 3000000, not {1 << 40}"
+
+
+def test_a_folder_for_which_there_is_no_room_is_named_and_not_made(tmp_path: Path) -> None:
+    folder = tmp_path / "package"
+    with pytest.raises(InvalidInput) as caught, new_folder(folder):
+        Path("/dev/full").write_text("a file of the package")
+    refusal = "must be writable, not refused (No space left on device)"
+    assert str(caught.value) == f"output folder {folder} {refusal}"
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(not DEVICE.exists(), reason="a device without an end")

@@ -126,6 +126,24 @@ def test_schedules_are_worked_out(
         assert compared(compiled.program, memory, timing) == expected
 
 
+def sent_on(fields: dict[str, int], feeds: dict[str, int] | None = None) -> Program:
+    """Node 0 sends words to address 16 of node 1, which sends some on as they come.
+
+    Without a lead and a window, node 2 sends on what comes from node 1, in order.
+    """
+    rows = {
+        0: [put(1, (UP, 1), target=16, length=4, **(feeds or {}))],
+        1: [put(1, (UP, 1), length=4, stream=1, **fields)],
+        2: [put(1, (UP, 1), length=4, stream=1)],
+    }
+    if "lead" in fields or "window" in fields:
+        del rows[2]
+    return program(rows, {1: [1], 2: [1], 3: [1] if 2 in rows else []}, streams=True)
+
+
+IN_WINDOW = {"window": 3}
+
+
 SLOW = [Operator("slow", 2, lambda there, coming, _bits: there + coming)]
 
 
@@ -181,6 +199,28 @@ SLOW = [Operator("slow", 2, lambda there, coming, _bits: there + coming)]
             ),
             "several packets are written to the same words",
         ),
+        (sent_on({"source": 20}), "words are sent on that another packet brings"),
+        (sent_on({"source": 17, "window": 3}, IN_WINDOW), "words are sent on that another packet"),
+        (sent_on({"source": 24, "window": 3}, IN_WINDOW), "words are sent on that another packet"),
+        (sent_on({"source": 13, "lead": 2}), "words are sent on that another packet brings"),
+        (sent_on({"source": 16, "window": 3}), "words are sent on that another packet brings"),
+        (
+            sent_on({"source": 16, "window": 3}, {"window": 4}),
+            "words are sent on that another packet brings",
+        ),
+        (
+            all_port(
+                {
+                    1: [put(1, (2, 1), target=9, operator=1)],
+                    2: [put(1, (1, 1), target=9, operator=1)],
+                    3: [put(1, (1, 1), source=9, target=5, stream=2)],
+                },
+                {2: [(1, 1)], 3: [(1, 1), (1, 2)]},
+                operators="add",
+                streams=True,
+            ),
+            "words are sent on that another packet brings",
+        ),
     ],
 )
 def test_what_waits_or_fails_is_declined(made: Program, why: str) -> None:
@@ -191,6 +231,23 @@ def test_what_waits_or_fails_is_declined(made: Program, why: str) -> None:
     predicted = predict(made, words(made), timing=Timing.BARRIER)
     assert predicted.cycles == simulated.cycles
     assert (predicted.memory == simulated.memory).all()
+
+
+@pytest.mark.parametrize(
+    ("fields", "feeds"),
+    [
+        ({"source": 16}, {}),
+        ({"source": 14, "lead": 2}, {}),
+        ({"source": 16, "window": 3}, IN_WINDOW),
+        ({"source": 22, "lead": 2, "window": 3}, IN_WINDOW),
+    ],
+)
+def test_words_that_are_sent_on_in_order_are_worked_out(
+    fields: dict[str, int], feeds: dict[str, int]
+) -> None:
+    made = sent_on(fields, feeds)
+    made.check()
+    assert compared(made, words(made), Timing.BARRIER)
 
 
 def test_order_free_combinations_of_several_lanes_are_worked_out() -> None:
@@ -212,7 +269,7 @@ def test_steps_in_which_nothing_is_sent_pass(timing: Timing) -> None:
 def test_limits_of_a_run_are_heeded() -> None:
     made = program({0: [put(1, (UP, 1))]}, {1: [1]}, programs=1)
     exact = run(made, words(made), timing=Timing.BARRIER)
-    for cycles, enough in ((exact.cycles, True), (exact.cycles - 1, False)):
+    for cycles, enough in ((exact.cycles, True), (exact.cycles - 1, False), (0, False)):
         limits: list[dict[str, Any]] = [
             {"cycle_limit": cycles},
             {"control": Control(limit=cycles + 1)},

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
-from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.program import compiler as compiler_module
 from eyecast.model.program import layout as layout_module
 from eyecast.model.program.compiler import Compiled, compile_schedule, fit, make_room
@@ -226,6 +227,43 @@ def test_a_row_that_leads_nowhere_is_refused(all_port: bool) -> None:
         with pytest.raises(InvalidInput) as refused:
             program.check()
         assert str(refused.value) == "node 0, row 0: hops of the route must be at least 1, not 0"
+
+
+def test_a_segment_of_no_hops_is_refused_before_a_route_is_followed() -> None:
+    # Followed by its hops, such a route would go round this ring for ever.
+    config = NetworkConfig(topology=ring(4), streams=True)
+    up, none = Segment(1, 1, 0), Segment(1, 0, 0)
+    rows = [Row(1, (up,), 0, 0, 2), Row(1, (none, up), 0, 8, 2, stream=1)]
+    program = Program.from_rows(config, "full-duplex", [rows[:1], rows[1:], (), ()], [()] * 4)
+    with pytest.raises(InvalidInput, match=r"^node 1, row 0: hops must be at least 1, not 0$"):
+        program.check()
+
+
+@pytest.mark.parametrize("steps", [(2, 1), (1, 2), (1, 1)])
+def test_rows_of_a_sender_are_in_order_of_step(steps: tuple[int, int], tmp_path: Path) -> None:
+    config = NetworkConfig(topology=line(3))
+    rows = [Row(step, (Segment(1, 1, 0),), 0, 0, 1) for step in steps]
+    made = Program.from_rows(config, "full-duplex", ((), rows, ()), ((), (), sorted(steps)))
+    write_program(made, tmp_path / "program.json")
+    for check in (made.check, lambda: read_program(tmp_path / "program.json")):
+        if steps != (2, 1):
+            check()
+            continue
+        with pytest.raises(InvalidInput) as refused:
+            check()
+        assert str(refused.value).endswith(
+            "node 1, row 1: step must be at least 2, the step of its sender's row before, not 1"
+        )
+
+
+def test_rows_of_several_senders_of_a_node_are_in_any_order(tmp_path: Path) -> None:
+    config = NetworkConfig(topology=line(3), all_port=True)
+    rows = [Row(3 - port, (Segment(port, 1, 0),), 0, 0, 1) for port in (1, 2)]
+    receives, ports = [(1,), (), (2,)], [(1,), (), (2,)]
+    made = Program.from_rows(config, "all-port", ((), rows, ()), receives, receive_ports=ports)
+    made.check()
+    write_program(made, tmp_path / "program.json")
+    assert read_program(tmp_path / "program.json").rows == made.rows
 
 
 def test_a_continued_row_needs_another_like_it() -> None:

@@ -225,6 +225,15 @@ def test_a_ring_whose_packets_take_links_of_each_other_is_not() -> None:
     }
     with pytest.raises(StreamDeadlockError, match=r"node [012], row 0, node [012], row 0"):
         certify(program(rows, {}, streams=True))
+    # Nor does it wait for words if they are all its own.
+    for lead in (3, 4):
+        rows[1] = [put(1, (UP, 2), length=4, stream=1, lead=lead)]
+        if lead == 4:
+            certify(program(rows, {}, streams=True))
+            continue
+        with pytest.raises(StreamDeadlockError):
+            certify(program(rows, {}, streams=True))
+    rows[1] = [put(1, (UP, 2), length=4, stream=1)]
     # On a VC of its own it does not.
     rows[0] = [put(1, (UP, 2, 1), length=4)]
     certify(program(rows, {}, streams=True, vcs=2))

@@ -96,6 +96,19 @@ def test_a_name_that_there_is_not() -> None:
     assert str(caught.value) == line
 
 
+@pytest.mark.parametrize("collective", ["all-reduce", "barrier"])
+@pytest.mark.parametrize("missing", range(3))
+def test_a_result_that_is_not_owed_to_a_node(collective: str, missing: int) -> None:
+    owed = tuple(node for node in range(3) if node != missing)
+    schedule = replace(
+        promising(collective, None, (0, EVERY)), blocks=Blocks.reduced_to((owed,), 1, "add")
+    )
+    with pytest.raises(InvalidInput) as caught:
+        require_promise(schedule)
+    line = f"collective must be custom, not {collective}: block 0 is not owed to node {missing}"
+    assert str(caught.value) == line
+
+
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_a_root_where_there_is_one(collective: str) -> None:
     root, line = (0, "none, as every node is one, not 0")

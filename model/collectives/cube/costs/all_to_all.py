@@ -1,7 +1,7 @@
 """The cost of all-gather and all-to-all on a hypercube: Tables 11 to 18 of 1986, sections 6, 7.
 
-1986 is Johnsson & Ho; the words and symbols are those of :mod:`.cost_rows`, ``ROWS`` and
-``PRINTED`` are as in :mod:`.cost_one_to_all`. All rows are by step. The sources' graphs are
+1986 is Johnsson & Ho; the words and symbols are those of :mod:`.rows`, ``ROWS`` and
+``PRINTED`` are as in :mod:`.one_to_all`. All rows are by step. The sources' graphs are
 translations of each other, so that in an all-gather each link of a dimension moves as much as all
 links that one graph uses there in the step (Lemma 3.3), in an all-to-all as much as all their
 subtrees (Lemma 3.5). TCBT has no row: the paper has bounds for it.

@@ -1,6 +1,6 @@
 """The cost of broadcast and scatter on a hypercube: Tables 4, 5 and 7 to 9 of 1986, sections 4, 5.
 
-1986 is Johnsson & Ho; the words and symbols are those of :mod:`.cost_rows`.
+1986 is Johnsson & Ho; the words and symbols are those of :mod:`.rows`.
 
 ``ROWS`` is what we count; ``PRINTED`` the rows that a table prints otherwise, as it prints them.
 ``docs/errata.md`` says why. What holds beside the tables:
@@ -12,7 +12,7 @@
 * What is printed for the SBnT's one-port scatter are bounds that do not meet: at B_opt, the
   start-ups of Table 7 are 2n + ceil(2 log2(n) N / (N-1)), those of Table 8 are 2n - 2. The latter
   are those of SBnT, while B_opt = (N-1)M/n and the 2n - 1 of section 5.1.5 are those of SBnTc.
-  Ours is counted: :mod:`.cost_balanced`.
+  Ours is counted: :mod:`.balanced_tree`.
 """
 
 from __future__ import annotations

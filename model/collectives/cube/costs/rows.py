@@ -1,11 +1,11 @@
 """Cost of a collective on a hypercube: one row of the tables of Johnsson & Ho.
 
 S. L. Johnsson and C.-T. Ho, "Spanning Graphs for Optimum Broadcasting and Personalized
-Communication in Hypercubes", YALEU/DCS/TR-500, November 1986, called *1986* in the modules
-``cube_cost*``. A hypercube of dimension n has N = 2^n nodes; M is the *words* (their elements) that
-a source has for all (broadcast, all-gather) or for each node (scatter, all-to-all: their
-personalized communication); B the *packet*, the most words that one start-up moves; τ a
-start-up's time and t_c a word's. What they call a routing cycle is a step here. All times are
+Communication in Hypercubes", YALEU/DCS/TR-500, November 1986, called *1986* in the modules of this
+package. A hypercube of dimension n has N = 2^n nodes; M is the *words* (their elements) that a
+source has for all (broadcast, all-gather) or for each node (scatter, all-to-all: their personalized
+communication); B the *packet*, the most words that one start-up moves; τ a start-up's time and t_c
+a word's. What they call a routing cycle is a step here. All times are
 
     T = start-ups · τ + transferred · t_c,
 

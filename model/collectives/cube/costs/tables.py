@@ -1,7 +1,7 @@
 """The cost tables of Johnsson & Ho as functions: times, optimal packets, and what bounds them.
 
 1986 is S. L. Johnsson and C.-T. Ho, "Spanning Graphs for Optimum Broadcasting and Personalized
-Communication in Hypercubes"; :mod:`.cost_rows` explains its words and symbols. Here are the
+Communication in Hypercubes"; :mod:`.rows` explains its words and symbols. Here are the
 rows of Tables 4 to 18 by name, the lower bounds, and the tables that follow from the rows or sum
 them up: 2, 3, 6, 10 and 19.
 
