@@ -77,6 +77,12 @@ def _packed_trees(request: Request) -> Schedule:
     return packed_trees_broadcast(request.topology, request.root, request.words)
 
 
+def _packed_trees_multicast(request: Request) -> Schedule:
+    from .streaming.trees import packed_trees_multicast  # noqa: PLC0415
+
+    return packed_trees_multicast(request.topology, request.root, request.targets, request.words)
+
+
 def _row_column(request: Request) -> Schedule:
     return row_column_all_to_all(request.topology, request.words, all_port=request.all_port)
 
@@ -206,6 +212,7 @@ _COPYING = (
     ),
     Algorithm(Collective.BROADCAST, "chain", _broadcast(chain_broadcast)),
     _all_ports(Collective.BROADCAST, "packed-trees", _packed_trees),
+    _all_ports(Collective.MULTICAST, "packed-trees", _packed_trees_multicast),
     _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
     Algorithm(Collective.ALL_GATHER, "stream-ring", _from_all(stream_ring)),
     Algorithm(Collective.ALL_TO_ALL, "row-column", _row_column, takes=("all_port",)),
