@@ -83,6 +83,24 @@ def _packed_trees_multicast(request: Request) -> Schedule:
     return packed_trees_multicast(request.topology, request.root, request.targets, request.words)
 
 
+def _packed_chains(request: Request) -> Schedule:
+    return _chained(request, gather=False)
+
+
+def _packed_chains_gather(request: Request) -> Schedule:
+    return _chained(request, gather=True)
+
+
+def _chained(request: Request, *, gather: bool) -> Schedule:
+    from .streaming.packed_chains import packed_chains  # noqa: PLC0415
+
+    # What streams has equal blocks.
+    streams = request.block_words is None
+    return packed_chains(
+        request.topology, request.root, request.words, gather=gather, streams=streams
+    )
+
+
 def _row_column(request: Request) -> Schedule:
     return row_column_all_to_all(request.topology, request.words, all_port=request.all_port)
 
@@ -223,6 +241,8 @@ _COPYING = (
     Algorithm(Collective.ALL_GATHER, "swing", _from_all(swing_all_gather)),
     _all_ports(Collective.ALL_GATHER, "trivance", _from_all(trivance_all_gather)),
     _all_ports(Collective.ALL_GATHER, "rings", _from_all(rings_all_gather)),
+    _all_ports(Collective.SCATTER, "packed-chains", _packed_chains),
+    _all_ports(Collective.GATHER, "packed-chains", _packed_chains_gather),
     Algorithm(Collective.SCATTER, "sbt-gray", _gray_code_scatter, takes=("packet",)),
     *(_on_a_cube(collective, graph) for collective, graph in _CUBE_GRAPHS),
 )

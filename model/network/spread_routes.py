@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ..base.compiled import compiled
 from ..base.pieces import offsets_of, ranges
+from . import routes
 from .config import MOST_VCS
 from .links import linked_pairs
 from .route_layers import in_dimension_order, layered_vcs, safe_routes
@@ -65,6 +66,15 @@ def spread_routes(
         return given
     vcs = layered_vcs(*found)
     return given if vcs.max() >= MOST_VCS else (*found, vcs)
+
+
+def spread_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[Offsets, Numbers]:
+    """Paths of which no link has many: ``(path_offsets, path_nodes)``.
+
+    Shapes and refusals are those of :func:`.route`. The same arguments give the same paths.
+    """
+    offsets, nodes, _ = routes.route(topology, sources, targets, 1)
+    return _Links(topology).laid(offsets, nodes, 2 * int(np.diff(offsets).max(initial=1)))
 
 
 class _Links:
@@ -142,14 +152,14 @@ def _lay(
     cost, before = np.empty(len(ends)), np.empty(len(number), np.int64)
     path = np.empty(way.shape[1], way.dtype)
     for group in range(len(groups)):
-        routes = order[groups[group, 0] : groups[group, 1]]
-        for route in routes:
+        taken_up = order[groups[group, 0] : groups[group, 1]]
+        for route in taken_up:
             _add(load, number, way[route, : length[route]], -1)
         most = load.max() + 1
         for link in range(len(ends)):
             cost[link] = ((load[link] + 1) / most) ** power + HOP_COST
-        _search(first, ends, cost, way[routes[0], 0], before)
-        for route in routes:
+        _search(first, ends, cost, way[taken_up[0], 0], before)
+        for route in taken_up:
             hops, node = 1, np.int64(way[route, length[route] - 1])
             while before[node] >= 0 and hops < len(path):
                 path[-hops] = node
