@@ -30,7 +30,6 @@ from .request import Request
 from .row_column.all_to_all import row_column_all_to_all
 from .streaming.chain import chain_broadcast
 from .streaming.combs import combs_all_reduce
-from .streaming.greedy import greedy_all_gather
 from .streaming.rings import (
     hamiltonian,
     hamiltonian_reduce_scatter,
@@ -181,6 +180,8 @@ def _hamiltonian_reduce_scatter(request: Request) -> Schedule:
 
 
 def _greedy(request: Request) -> Schedule:
+    from .streaming.greedy import greedy_all_gather  # noqa: PLC0415
+
     return greedy_all_gather(request.topology, request.words, request.block_words)
 
 

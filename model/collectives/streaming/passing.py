@@ -67,7 +67,7 @@ def links_past(topology: Topology, root: int, goals: Numbers) -> PathLinks:
     all_links[begins, ends] = 1
     both_ways = np.minimum(all_links, all_links.T)
     found: list[tuple[int, list[Path]]] = []
-    for links in (all_links, both_ways):
+    for links in (both_ways, all_links):
         most = _fewest(links, root, goals, int(all_links[root].sum()))
         if not found or most > found[0][0]:
             found.append(_without(passing, links, root, goals, most))

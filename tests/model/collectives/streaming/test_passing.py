@@ -16,6 +16,7 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.least import schedule_bound
 from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.collectives.request import Request
+from eyecast.model.collectives.streaming.greedy import greedy_all_gather
 from eyecast.model.collectives.streaming.passing import links_past
 from eyecast.model.collectives.streaming.trees import (
     packed_trees_broadcast,
@@ -29,6 +30,7 @@ from eyecast.model.program.certified import compile_certified
 from eyecast.model.schedule.schedule import Schedule
 
 FAULTY = with_faults(hypercube(4), [], [(3, 7)])
+ONE_WAY = with_faults(switch_mesh(2, 3, 2), [], [(1, 3)])
 
 
 def ratio(made: Schedule) -> float:
@@ -69,6 +71,8 @@ def test_paths_share_no_link_and_pass_no_goal(topology: Topology, goals: list[in
         (packed_trees_multicast(mesh((8, 8)), 0, range(1, 64, 2), 1024), 1.25),
         (packed_trees_multicast(hypercube(5), 3, [0, 5, 31], 1024), 1.10),
         (packed_trees_multicast(fat_tree(4), 20, [20, 23, 30], 512), 1.12),
+        (greedy_all_gather(fat_tree(4), 64), 1.25),
+        (greedy_all_gather(ONE_WAY, 64), 1.30),
     ],
     ids=lambda value: getattr(value, "collective", None),
 )
@@ -82,12 +86,20 @@ def test_a_link_that_leads_one_way_costs_at_most_its_way_back() -> None:
     made.check()
 
 
-@pytest.mark.parametrize("collective", ["reduce", "all-reduce"])
-def test_sums_across_switches_are_right(collective: str) -> None:
+@pytest.mark.parametrize(
+    ("collective", "algorithm"),
+    [
+        ("reduce", "packed-trees"),
+        ("all-reduce", "packed-trees"),
+        ("reduce-scatter", "greedy"),
+        ("all-reduce", "greedy"),
+    ],
+)
+def test_sums_across_switches_are_right(collective: str, algorithm: str) -> None:
     for topology in (switch_star(4), fat_tree(4)):
         root = int(topology.working_nodes[1]) if collective == "reduce" else None
-        request = Request(topology=topology, words=40, source=root, all_port=True)
-        made = find_algorithm(collective, "packed-trees").generate(request)
+        request = Request(topology=topology, words=48, source=root, all_port=True)
+        made = find_algorithm(collective, algorithm).generate(request)
         made.check()
         case = case_of(made, 1)
         assert case.predicted.finished
