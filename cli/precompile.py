@@ -21,6 +21,7 @@ from ..model.collectives.tree.graph import two_way_graph
 from ..model.collectives.tree.intervals import interval_sends
 from ..model.cycle.model import run
 from ..model.network.config import NetworkConfig, Timing
+from ..model.network.faults import with_faults
 from ..model.network.port_model import PortModel
 from ..model.network.topology import mesh
 from ..model.program.payload import empty_memory
@@ -70,7 +71,7 @@ def _use_searches() -> None:
     least_cycles(grid, tree_broadcast(grid, 0, 1).blocks, PortModel.ALL_PORT)
     interval_sends(two_way_graph(grid), 0, steps=4, trials=1)
     cover_square(8, 5)
-    expected_cycles(direct_all_to_all(grid, 1))
+    expected_cycles(direct_all_to_all(with_faults(grid, [5], []), 1))
 
 
 if __name__ == "__main__":

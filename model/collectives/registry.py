@@ -30,7 +30,6 @@ from .request import Request
 from .row_column.all_to_all import row_column_all_to_all
 from .streaming.chain import chain_broadcast
 from .streaming.combs import combs_all_reduce
-from .streaming.greedy import greedy_all_gather
 from .streaming.rings import (
     hamiltonian,
     hamiltonian_reduce_scatter,
@@ -75,6 +74,30 @@ def _packed_trees(request: Request) -> Schedule:
     from .streaming.trees import packed_trees_broadcast  # noqa: PLC0415
 
     return packed_trees_broadcast(request.topology, request.root, request.words)
+
+
+def _packed_trees_multicast(request: Request) -> Schedule:
+    from .streaming.trees import packed_trees_multicast  # noqa: PLC0415
+
+    return packed_trees_multicast(request.topology, request.root, request.targets, request.words)
+
+
+def _packed_chains(request: Request) -> Schedule:
+    return _chained(request, gather=False)
+
+
+def _packed_chains_gather(request: Request) -> Schedule:
+    return _chained(request, gather=True)
+
+
+def _chained(request: Request, *, gather: bool) -> Schedule:
+    from .streaming.packed_chains import packed_chains  # noqa: PLC0415
+
+    # What streams has equal blocks.
+    streams = request.block_words is None
+    return packed_chains(
+        request.topology, request.root, request.words, gather=gather, streams=streams
+    )
 
 
 def _row_column(request: Request) -> Schedule:
@@ -157,6 +180,8 @@ def _hamiltonian_reduce_scatter(request: Request) -> Schedule:
 
 
 def _greedy(request: Request) -> Schedule:
+    from .streaming.greedy import greedy_all_gather  # noqa: PLC0415
+
     return greedy_all_gather(request.topology, request.words, request.block_words)
 
 
@@ -206,6 +231,7 @@ _COPYING = (
     ),
     Algorithm(Collective.BROADCAST, "chain", _broadcast(chain_broadcast)),
     _all_ports(Collective.BROADCAST, "packed-trees", _packed_trees),
+    _all_ports(Collective.MULTICAST, "packed-trees", _packed_trees_multicast),
     _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
     Algorithm(Collective.ALL_GATHER, "stream-ring", _from_all(stream_ring)),
     Algorithm(Collective.ALL_TO_ALL, "row-column", _row_column, takes=("all_port",)),
@@ -216,6 +242,8 @@ _COPYING = (
     Algorithm(Collective.ALL_GATHER, "swing", _from_all(swing_all_gather)),
     _all_ports(Collective.ALL_GATHER, "trivance", _from_all(trivance_all_gather)),
     _all_ports(Collective.ALL_GATHER, "rings", _from_all(rings_all_gather)),
+    _all_ports(Collective.SCATTER, "packed-chains", _packed_chains),
+    _all_ports(Collective.GATHER, "packed-chains", _packed_chains_gather),
     Algorithm(Collective.SCATTER, "sbt-gray", _gray_code_scatter, takes=("packet",)),
     *(_on_a_cube(collective, graph) for collective, graph in _CUBE_GRAPHS),
 )

@@ -39,11 +39,16 @@ def safe_routes(
 
     Shapes and refusals are those of :func:`.route`.
     """
-    whole_grid = bool(topology.dims) and topology.without_faults is None
     path_offsets, path_nodes, path_vcs = route(topology, sources, targets, 2)
-    if not whole_grid or topology.kind not in _DIMENSION_ORDER:
+    if not in_dimension_order(topology):
         path_vcs = layered_vcs(path_offsets, path_nodes)
     return path_offsets, path_nodes, path_vcs
+
+
+def in_dimension_order(topology: Topology) -> bool:
+    """Tell if :func:`.route` takes dimension order, on VCs free of circles: a whole grid."""
+    whole_grid = bool(topology.dims) and topology.without_faults is None
+    return whole_grid and topology.kind in _DIMENSION_ORDER
 
 
 _DIMENSION_ORDER = ("mesh", "torus", "hypercube", "line", "ring")

@@ -52,8 +52,8 @@ BAD_OPTIONS = {
         "target of a route from node 1 must be a node that it can reach, not 0"
     ),
     f"predict {CORNER_CUT} --collective all-reduce --algorithm greedy --ports all": (
-        "network for greedy must be one without switches in which every node reaches all others, "
-        "not a 3x3 mesh with 2 faulty links"
+        "network for greedy must be one in which every node reaches all others, not a 3x3 mesh "
+        "with 2 faulty links"
     ),
     # What does not reduce
     "predict --mesh 2x2 --source 0,0 --operator add": (

@@ -1,9 +1,10 @@
 """All-to-all by messages that go straight from each node to each other one, without steps.
 
-Every message takes a shortest route, so each link carries what it must and no more: on a mesh the
-links in the middle carry what crosses it, and nothing less will do. The messages are packed into
-time (:mod:`.packing`), each at most once through a port or link at a time; the order at each of
-them is the schedule's, which is timed (:mod:`...schedule.timetable`)::
+On a grid without faults every message takes a shortest route, so that the links in the middle of a
+mesh carry the words that must cross it, and no more. On other networks the routes share the links
+evenly (:mod:`...network.spread_routes`). The messages are packed into time (:mod:`.packing`), each
+at most once through a port or link at a time; the order at each of them is the schedule's, which is
+timed (:mod:`...schedule.timetable`)::
 
     link in the middle   |0->4 |1->5 |0->5 |3->4 |...      one message behind the other, no barrier
 
@@ -26,7 +27,7 @@ import numpy as np
 from ...base.errors import require_range
 from ...base.pieces import Numbers
 from ...network.port_model import PortModel
-from ...network.route_layers import safe_routes
+from ...network.spread_routes import spread_routes
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.duration import TIMED_ROW_CYCLES
@@ -54,7 +55,8 @@ def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False)
     require_range("nodes for direct", len(working), 2, MOST_NODES)
     source, target = (column.ravel() for column in np.meshgrid(working, working, indexing="ij"))
     source, target = source[source != target], target[source != target]
-    made = _all_in_step_1(topology, words, source, target)
+    by_port = 0 if all_port else len(working) - 1
+    made = _all_in_step_1(topology, words, source, target, by_port)
     flits = 1 if all_port else 1 + min(words, MOST_WORDS)
     if all_port:
         first, number = made.path_offsets - np.arange(len(source) + 1), topology.neighbor.size
@@ -73,9 +75,14 @@ def _in_order(made: Schedule, step: Numbers, begin: Numbers) -> Schedule:
     return made.with_sends(order, step[order], made.block_offsets, order)
 
 
-def _all_in_step_1(topology: Topology, words: int, source: Numbers, target: Numbers) -> Schedule:
-    """The schedule of a message from each ``source`` to its ``target``, not packed yet."""
-    path_offsets, path_nodes, vcs = safe_routes(topology, source, target)
+def _all_in_step_1(
+    topology: Topology, words: int, source: Numbers, target: Numbers, by_port: int
+) -> Schedule:
+    """The schedule of a message from each ``source`` to its ``target``, not packed yet.
+
+    ``by_port`` messages pass each port, so that a link with as many of them delays nothing.
+    """
+    path_offsets, path_nodes, vcs = spread_routes(topology, source, target, by_port)
     messages = len(source)
     return Schedule(
         topology=topology,

@@ -24,9 +24,8 @@ from heapq import heappop, heappush
 import numpy as np
 
 from ...bounds.flow import Graph, Numbers, push
-from ...bounds.hops import hops_from
-from ...network.links import linked_pairs
-from ...network.topology import Topology
+from ...schedule.duration import STREAM_CYCLES
+from .passing import Path, PathLinks
 
 TRIES = 12
 """Times that trees are grown, by other lots."""
@@ -36,40 +35,43 @@ NO_PARENT = -1
 
 @dataclass(frozen=True, eq=False)
 class Arborescence:
-    """A tree that leads away from its root: ``parent`` and ``depth`` of each node, int64.
+    """A tree that leads away from its root: columns of all nodes, int64.
 
-    The root's parent is -1, and so is that of a node that takes no part, whose depth is -1.
+    ``parent`` and ``depth`` are those of each node, and ``delay`` has the cycles that a word takes
+    from the root to it. The root's parent is -1. A node that takes no part has parent, depth and
+    delay -1. ``paths`` has the path from its parent to each other node.
     """
 
     parent: Numbers
     depth: Numbers
-
-    @property
-    def height(self) -> int:
-        """Links from the root to the farthest node."""
-        return int(self.depth.max())
+    delay: Numbers
+    paths: dict[int, Path]
 
 
-def packed_arborescences(topology: Topology, root: int, seed: int = 0) -> list[Arborescence]:
-    """As many trees from ``root`` to all nodes that can be reached as share no link, shallow ones.
+def packed_arborescences(
+    links: PathLinks, root: int, goals: Numbers, seed: int = 0
+) -> list[Arborescence]:
+    """As many trees of ``links`` from ``root`` to all ``goals`` as share no link, shallow ones.
 
-    There are none where nobody can be reached. The same seed gives the same trees.
+    Links lead from the root or a goal to another goal, or to the root. There are no trees where a
+    goal cannot be reached. The same seed gives the same trees.
     """
-    packing = _Packing(topology, root)
+    packing = _Packing(links, root, goals)
     draw = np.random.default_rng(seed)
     tries = (packing.grown(draw) for _ in range(TRIES))
-    return min(tries, key=lambda trees: max((tree.height for tree in trees), default=0))
+    return min(tries, key=lambda trees: max((int(tree.delay.max()) for tree in trees), default=0))
 
 
 class _Packing:
     """The links of a network from one root on, and the trees that are grown of them."""
 
-    def __init__(self, topology: Topology, root: int) -> None:
-        self._begins, self._ends = linked_pairs(topology)
+    def __init__(self, links: PathLinks, root: int, goals: Numbers) -> None:
+        self._links = links
+        self._begins, self._ends = links.begins, links.ends
         self._root = root
-        self._graph = Graph.of(topology.nodes, self._begins, self._ends)
-        near = hops_from(topology, np.array([root]))[0]
-        self._goals = np.flatnonzero(near > 0)
+        nodes = int(max(root, goals.max(initial=0), links.begins.max(initial=0))) + 1
+        self._graph = Graph.of(nodes, self._begins, self._ends)
+        self._goals = goals
         self.number = self._connectivity()
 
     def _connectivity(self) -> int:
@@ -94,9 +96,10 @@ class _Packing:
     def _grow(self, free: np.ndarray, left: int, draw: np.random.Generator) -> Arborescence:
         """A tree of ``free`` links, which are used up, so that ``left`` more can be grown."""
         graph, nodes = self._graph, self._graph.nodes
-        parent, depth = np.full(nodes, NO_PARENT), np.full(nodes, NO_PARENT)
+        parent, depth, delay = np.full((3, nodes), NO_PARENT)
+        paths: dict[int, Path] = {}
         lots = draw.random(len(self._begins)).tolist()
-        depth[self._root] = 0
+        depth[self._root] = delay[self._root] = 0
         missing = len(self._goals)
         links: list[tuple[int, float, int]] = []
 
@@ -104,19 +107,21 @@ class _Packing:
             for arc in graph.arcs[graph.first[node] : graph.first[node + 1]].tolist():
                 link = arc // 2
                 if arc % 2 == 0 and free[link] and depth[self._ends[link]] < 0:
-                    heappush(links, (int(depth[node]) + 1, lots[link], link))
+                    cycles = len(self._links.paths[link]) - 1 + STREAM_CYCLES
+                    heappush(links, (int(delay[node]) + cycles, lots[link], link))
 
         reach(self._root)
         while missing:
-            far, _, link = heappop(links)
-            end = int(self._ends[link])
+            late, _, link = heappop(links)
+            begin, end = int(self._begins[link]), int(self._ends[link])
             if depth[end] >= 0:
                 continue
             free[link] = False
             if left and self._paths(free, end, left) < left:
                 free[link] = True
                 continue
-            parent[end], depth[end] = self._begins[link], far
+            parent[end], depth[end], delay[end] = begin, depth[begin] + 1, late
+            paths[end] = self._links.paths[link]
             missing -= 1
             reach(end)
-        return Arborescence(parent, depth)
+        return Arborescence(parent, depth, delay, paths)

@@ -27,6 +27,7 @@ from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
+from .passing import PathLinks, links_past
 from .sends import SendList, blocks_for_all
 
 TRIED_BLOCKS = 1 << 18
@@ -40,8 +41,8 @@ LEAST_PIECE = 64
 CLOSING_CYCLES = 5
 """Cycles of a step of one hop besides those of its words, about."""
 
-Move = tuple[int, int, int, int]
-"""Step, source, target and block."""
+Move = tuple[int, int, int]
+"""Step, link and block."""
 
 Tried = tuple[list[Move], Numbers, Numbers]
 """Moves, and owners and lengths of the blocks that are moved."""
@@ -53,10 +54,11 @@ def greedy_all_gather(
     """All-gather of ``words`` words from each working node, on all ports.
 
     ``block_words`` are those of each node, where they are not equal. Raises :class:`.InvalidInput`
-    for a network with switches or nodes that cannot be reached.
+    for a network with nodes that cannot be reached, or with switches and more than 128 nodes.
     """
     require_range("flits", words, 1)
     working = topology.working_nodes
+    links = links_past(topology, int(working[0]), working[1:])
     if block_words is None:
         pieces = [words] if words < 2 * LEAST_PIECE else [words - words // 2, words // 2]
         lengths = np.repeat(pieces, len(working))
@@ -64,11 +66,11 @@ def greedy_all_gather(
     else:
         each = np.asarray(block_words)[working]
         cut = [_pieces(working, each, length) for length in _likely_lengths(topology, each)]
-    found = (made for owners, lengths in cut for made in _tries(topology, owners, lengths))
+    found = (made for owners, lengths in cut for made in _tries(topology, links, owners, lengths))
     moves, owners, lengths = min(found, key=_cycles)
     sends = SendList()
-    for step, source, target, block in moves:
-        sends.add(step, (source, target), [block])
+    for step, link, block in moves:
+        sends.add(step, links.paths[link], [block])
     blocks = blocks_for_all(owners, lengths)
     ports = PortModel.ALL_PORT
     return sends.schedule("greedy", topology, Collective.ALL_GATHER, ports, None, blocks)
@@ -102,26 +104,30 @@ def _pieces(working: Numbers, words: Numbers, length: int) -> tuple[Numbers, Num
     return working[owners], shares_of(words, owners)
 
 
-def _tries(topology: Topology, owners: Numbers, lengths: Numbers) -> Iterator[Tried]:
+def _tries(
+    topology: Topology, links: PathLinks, owners: Numbers, lengths: Numbers
+) -> Iterator[Tried]:
     """Moves of pieces with these ``owners`` and ``lengths``, found by several lots."""
     cells = topology.nodes * len(owners)
     for seed in range(min(MOST_TRIES, max(1, TRIED_BLOCKS // max(cells, 1)))):
-        yield _gathered(topology, owners, lengths, seed), owners, lengths
+        yield _gathered(topology, links, owners, lengths, seed), owners, lengths
 
 
 def _cycles(tried: Tried) -> int:
     """About the cycles of moves: each step takes as long as its longest piece."""
     moves, _, lengths = tried
     longest = np.zeros(moves[-1][0] + 1 if moves else 1, np.int64)
-    for step, _, _, block in moves:
+    for step, _, block in moves:
         longest[step] = max(longest[step], lengths[block])
     return int(longest.sum()) + CLOSING_CYCLES * len(longest)
 
 
-def _gathered(topology: Topology, owners: Numbers, lengths: Numbers, seed: int) -> list[Move]:
+def _gathered(
+    topology: Topology, links: PathLinks, owners: Numbers, lengths: Numbers, seed: int
+) -> list[Move]:
     """Blocks that cross each link in each step, until all nodes have all blocks of any words."""
     draw = np.random.default_rng(seed)
-    into = _links_into(topology)
+    into = _links_into(topology, links)
     # Who has the fewest ways in chooses first.
     order = sorted(topology.working_nodes.tolist(), key=lambda node: len(into[node]))
     have = np.tile(lengths == 0, (topology.nodes, 1))
@@ -134,39 +140,40 @@ def _gathered(topology: Topology, owners: Numbers, lengths: Numbers, seed: int) 
         lots = holders + draw.random(len(owners)) / 2
         came = [(node, move) for node in order for move in _chosen(have, into[node], node, lots)]
         if not came:
-            allowed = "one without switches in which every node reaches all others"
+            allowed = "one in which every node reaches all others"
             raise InvalidInput.of("network for greedy", allowed, with_article(topology.label))
-        for node, (source, block) in came:
+        for node, (link, block) in came:
             have[node, block] = True
             holders[block] += 1
-            moves.append((step, source, node, block))
+            moves.append((step, link, block))
     return moves
 
 
-def _links_into(topology: Topology) -> list[list[int]]:
-    """The nodes from which links lead to each node, each once, ascending."""
-    into: list[list[int]] = [[] for _ in range(topology.nodes)]
-    begins, ends = linked_pairs(topology)
-    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-        into[end].append(begin)
+def _links_into(topology: Topology, links: PathLinks) -> list[list[tuple[int, int]]]:
+    """The links that lead to each node, each with the node at which it begins."""
+    into: list[list[tuple[int, int]]] = [[] for _ in range(topology.nodes)]
+    for link, (begin, end) in enumerate(
+        zip(links.begins.tolist(), links.ends.tolist(), strict=True)
+    ):
+        into[end].append((link, begin))
     return into
 
 
 def _chosen(
-    have: np.ndarray, sources: list[int], node: int, lots: np.ndarray
+    have: np.ndarray, links: list[tuple[int, int]], node: int, lots: np.ndarray
 ) -> list[tuple[int, int]]:
-    """Blocks for ``node`` from each of ``sources``: the rarest of each, and none twice."""
+    """Blocks for ``node`` by each of ``links``: the rarest at its beginning, and none twice."""
     missing = ~have[node]
     offers = sorted(
-        ((have[source] & missing, source) for source in sources), key=lambda offer: offer[0].sum()
+        ((have[source] & missing, link) for link, source in links), key=lambda offer: offer[0].sum()
     )
     chosen = []
-    for offer, source in offers:
+    for offer, link in offers:
         left = offer & missing
         if left.any():
             block = int(np.where(left, lots, np.inf).argmin())
             missing[block] = False
             # What one node has just chosen is less rare for the next.
             lots[block] += 1
-            chosen.append((source, block))
+            chosen.append((link, block))
     return chosen

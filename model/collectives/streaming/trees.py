@@ -1,54 +1,86 @@
-"""Broadcast on all ports: the message is cut, and each piece streams down a tree of its own.
+"""Broadcast and multicast on all ports: each piece of a message streams down a tree of its own.
 
-The trees share no link and are as many as the tightest cut between the root and any node has links
-(:mod:`.arborescences`), so no other schedule moves more words in a cycle. All are in one step. A
-word takes 4 cycles for each node on its way; so a piece on a deep tree is shorter than one on a
-shallow tree, by as much as makes both end at once.
+The trees share no link and are as many as the tightest cut between the root and any target has
+links (:mod:`.arborescences`), so no other schedule moves more words in a cycle. Switches, and nodes
+that a multicast is not for, only pass words on (:mod:`.passing`). All sends are in one step. A word
+takes 3 cycles for each node on its way, and 1 for each link; so a piece on a deep tree is shorter
+than one on a shallow tree, by as much as makes both end at once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import numpy as np
+
 from ...base.errors import InvalidInput, require_range, with_article
+from ...bounds.hops import UNREACHED, hops_from
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.collective import Collective
-from ...schedule.duration import STREAM_CYCLES
 from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
 from .arborescences import Arborescence, packed_arborescences
-from .sends import SendList, blocks_for_all
+from .passing import links_past
+from .sends import SendList
 
 
 def packed_trees_broadcast(topology: Topology, root: int, words: int) -> Schedule:
     """Send a message of ``words`` words from ``root`` down trees that share no link.
 
     Raises :class:`.InvalidInput` for a root that is faulty or a switch, and for a network with
-    switches or nodes that cannot be reached.
+    nodes that cannot be reached, or with switches and more than 128 nodes.
     """
+    return _packed_trees(topology, root, None, words)
+
+
+def packed_trees_multicast(
+    topology: Topology, root: int, targets: Iterable[int] | None, words: int
+) -> Schedule:
+    """Send a message of ``words`` words from ``root`` to ``targets``, None for all working nodes.
+
+    ``root`` among the targets counts for nothing. Raises :class:`.InvalidInput` as
+    :func:`packed_trees_broadcast` does, for targets too, and for a network of more than 128 nodes
+    of which some only pass words on.
+    """
+    everyone = topology.working_nodes.tolist() if targets is None else targets
+    return _packed_trees(topology, root, sorted({*everyone} - {root}), words)
+
+
+def _packed_trees(topology: Topology, root: int, targets: list[int] | None, words: int) -> Schedule:
+    """Make the schedule of a multicast; of a broadcast if ``targets`` is None."""
     topology.require_working("source", root)
     require_range("flits", words, 1)
-    trees = packed_arborescences(topology, root)
-    reached = {root}.union(*((tree.depth >= 0).nonzero()[0].tolist() for tree in trees[:1]))
-    if topology.switches or not {*topology.working_nodes.tolist()} <= reached:
-        allowed = "one without switches in which the source reaches all nodes"
+    for node in targets or ():
+        topology.require_working("target", node)
+    goals = np.setdiff1d(topology.working_nodes if targets is None else targets, [root])
+    (hops,) = hops_from(topology, np.array([root]))
+    if (hops[goals] == UNREACHED).any():
+        whom = "all nodes" if targets is None else "all targets"
+        allowed = f"one in which the source reaches {whom}"
         raise InvalidInput.of("network for packed-trees", allowed, with_article(topology.label))
-    pieces = shares(words, [(1 + STREAM_CYCLES) * tree.height for tree in trees]) or [words]
+    trees = packed_arborescences(links_past(topology, root, goals), root, goals)
+    if len(goals) and not trees:
+        allowed = "one whose links lead both ways"
+        raise InvalidInput.of("network for packed-trees", allowed, with_article(topology.label))
+    pieces = shares(words, [int(tree.delay.max()) for tree in trees]) or [words]
     trees = [tree for tree, share in zip(trees, pieces, strict=False) if share]
     pieces = [share for share in pieces if share]
     sends = SendList()
     for block, tree in enumerate(trees):
         add_tree(sends, tree, [block], step=1)
-    blocks = blocks_for_all([root] * len(pieces), pieces)
-    ports = PortModel.ALL_PORT
-    return sends.schedule("packed-trees", topology, Collective.BROADCAST, ports, root, blocks)
+    owed = None if targets is None else tuple(targets)
+    owners, lengths = np.full(len(pieces), root, np.int32), np.array(pieces, np.int32)
+    blocks = Blocks(owners, (owed,) * len(pieces), lengths)
+    collective = Collective.BROADCAST if targets is None else Collective.MULTICAST
+    return sends.schedule("packed-trees", topology, collective, PortModel.ALL_PORT, root, blocks)
 
 
 def add_tree(sends: SendList, tree: Arborescence, blocks: list[int], step: int) -> None:
-    """Add the sends of a tree, those near its root first; all but the root's stream."""
-    for node in sorted(
-        (tree.depth > 0).nonzero()[0].tolist(), key=lambda node: int(tree.depth[node])
-    ):
-        parent = int(tree.parent[node])
-        sends.add(step, (parent, node), blocks, stream=bool(tree.depth[parent] > 0))
+    """Add the sends of a tree, those near its root first; all except the root's stream."""
+    for node in sorted(tree.paths, key=lambda node: (int(tree.depth[node]), node)):
+        stream = bool(tree.depth[tree.parent[node]] > 0)
+        sends.add(step, tree.paths[node], blocks, stream=stream)
 
 
 def shares(words: int, delays: list[int]) -> list[int]:

@@ -108,7 +108,7 @@ def test_equal_words_change_nothing(collective: str) -> None:
     for name, schedule in told.items():
         # Cycles of equal blocks stream, and streams cannot be turned round.
         if name not in equal or equal[name].stream.any():
-            assert name.startswith("hamiltonian")
+            assert name.startswith(("hamiltonian", "packed-chains"))
             continue
         compared += 1
         for column in ("step", "source", "target", "path_nodes", "vcs", "block_ids", "combine"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.irregular_networks import drawn_network
+from helpers.switch_networks import fat_tree
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.direct.all_to_all import direct_all_to_all
@@ -56,6 +58,24 @@ def test_any_network(topology: Topology) -> None:
 
 def test_all_ports_are_near_the_bound() -> None:
     assert cycles(torus((4, 4, 4)), 64, all_port=True) <= 1.3 * 32 * 64
+
+
+@pytest.mark.parametrize(
+    ("topology", "most"),
+    [(with_faults(mesh((5, 7)), [8, 25]), 1.3), (fat_tree(4), 1.5)],
+    ids=lambda value: getattr(value, "label", None),
+)
+def test_irregular_networks_are_near_the_bound(topology: Topology, most: float) -> None:
+    bound = schedule_bound(direct_all_to_all(topology, 64)).value
+    assert cycles(topology, 64) <= most * bound
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("kind", ["mesh", "torus", "hypercube"])
+def test_drawn_networks_are_near_the_bound(kind: str, seed: int) -> None:
+    topology = drawn_network(kind, seed)
+    assert cycles(topology, 64) <= 1.6 * schedule_bound(direct_all_to_all(topology, 64)).value
 
 
 def test_what_is_expected_is_what_comes_where_a_header_is_one_flit() -> None:

@@ -1,0 +1,223 @@
+"""Scatter and gather on all ports of any network: chains that leave the root side by side.
+
+In a step each port of the root sends one packet, along a path. Nodes on the path take their blocks
+and stream the others on, those for the farthest node first; so the words of a whole chain leave the
+root one behind the other, and nobody waits::
+
+    root --- c b a ---> a --- c b ---> b --- c ---> c       block c is for the farthest node
+
+The paths share the links evenly (:mod:`~model.network.spread_routes`), so that each port of the
+root, or each link of a tight cut, carries as many words as the others. Packets of one step share no
+link. First comes the chain over the link with the most words left, and no other chain of its step
+carries more words. Short chains end alike, but there are more steps; long chains cost fewer steps.
+Several lengths are tried, and blocks whole and in pieces. A gather is a scatter backwards; there a
+node sends its own block first, and then those that come.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from ...base.errors import InvalidInput, require_range, with_article
+from ...base.pieces import Numbers, even_shares
+from ...bounds.hops import UNREACHED, hops_from
+from ...network.port_model import PortModel
+from ...network.route_layers import has_circle, layered_vcs
+from ...network.spread_routes import spread_paths
+from ...network.topology import Topology
+from ...schedule.collective import Collective
+from ...schedule.duration import expected_cycles
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
+from ..reductions.backwards import against
+from .sends import SendList
+
+MOST_NODES = 512
+MOST_ROUTES = 1024
+"""Pieces of all blocks together, where blocks are cut."""
+MOST_PIECES = 4
+LEAST_PIECE = 16
+"""Words of a piece of a block: a shorter one is not worth its step."""
+
+Path = tuple[int, ...]
+Links = frozenset[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class _Chain:
+    """Blocks that leave the root by one path.
+
+    ``stops`` has a pair for each block, the farthest first: its goal's index in ``path``, and its
+    number.
+    """
+
+    path: Path
+    stops: tuple[tuple[int, int], ...]
+
+    def cut(self, blocks: int) -> tuple[_Chain, _Chain | None]:
+        """Part the chain into its farthest ``blocks`` and the others, which None stands for."""
+        rest = self.stops[blocks:]
+        near = _Chain(self.path[: rest[0][0] + 1], rest) if rest else None
+        return _Chain(self.path, self.stops[:blocks]), near
+
+    @cached_property
+    def links(self) -> Links:
+        """The links of the path."""
+        return frozenset(pairwise(self.path))
+
+    def load(self) -> Counter[tuple[int, int]]:
+        """Count the blocks that cross each link."""
+        return Counter(link for index, _ in self.stops for link in pairwise(self.path[: index + 1]))
+
+
+def packed_chains(
+    topology: Topology, root: int, words: int, *, gather: bool = False, streams: bool = True
+) -> Schedule:
+    """Scatter of ``words`` words from ``root`` to each other working node, or gather, on all ports.
+
+    Without ``streams`` each packet has one block. Raises :class:`.InvalidInput` for a root that is
+    faulty or a switch, for one node or more than 512, and where no path leads.
+    """
+    topology.require_working("source", root)
+    require_range("flits", words, 1)
+    require_range("nodes for packed-chains", topology.nodes, 2, MOST_NODES)
+    forwards = against(topology) if gather else topology
+    others = np.setdiff1d(topology.working_nodes, [root])
+    (hops,) = hops_from(forwards, np.array([root]))
+    if not len(others) or (hops[others] == UNREACHED).any():
+        ways = (
+            "by which all others reach the source" if gather else "by which it reaches all others"
+        )
+        raise InvalidInput.of(
+            "network for packed-chains", f"one with paths {ways}", with_article(topology.label)
+        )
+    most_pieces = min(MOST_PIECES, words // LEAST_PIECE, MOST_ROUTES // len(others))
+    found = (
+        _schedule(
+            topology,
+            root,
+            steps,
+            np.repeat(others, pieces),
+            np.tile(even_shares(words, pieces), len(others)),
+            gather,
+        )
+        for pieces in range(1, max(most_pieces, 1) + 1)
+        for steps in _tries(forwards, root, np.repeat(others, pieces), streams)
+    )
+    return min(found, key=expected_cycles)
+
+
+def _tries(
+    topology: Topology, root: int, targets: Numbers, streams: bool
+) -> Iterator[list[list[_Chain]]]:
+    """Chains in steps, each of up to 1, 2, 4, ... blocks; without ``streams`` of one block."""
+    offsets, nodes = spread_paths(topology, np.full(len(targets), root), targets)
+    paths = [tuple(nodes[begin:end].tolist()) for begin, end in pairwise(offsets.tolist())]
+    chains = _chains(paths)
+    longest = max(len(chain.stops) for chain in chains) if streams else 1
+    for doublings in range((longest - 1).bit_length() + 1):
+        yield _steps(chains, 1 << doublings)
+
+
+def _chains(paths: list[Path]) -> list[_Chain]:
+    """Join blocks whose paths begin with the same link; a path takes all goals that it meets."""
+    groups: dict[int, list[int]] = {}
+    for block, path in enumerate(paths):
+        groups.setdefault(path[1], []).append(block)
+    chains = []
+    for group in groups.values():
+        left = group
+        while left:
+            goals = Counter(paths[block][-1] for block in left)
+            longest = max(
+                left,
+                key=lambda block: (sum(goals[node] for node in paths[block]), len(paths[block])),
+            )
+            path = paths[longest]
+            met = [block for block in left if paths[block][-1] in path]
+            left = [block for block in left if paths[block][-1] not in path]
+            stops = sorted(((path.index(paths[block][-1]), block) for block in met), reverse=True)
+            chains.append(_Chain(path, tuple(stops)))
+    return chains
+
+
+def _steps(chains: list[_Chain], most: int) -> list[list[_Chain]]:
+    """Chains of each step, in parts of up to ``most`` blocks: no two of a step share a link."""
+    load: Counter[tuple[int, int]] = Counter()
+    for chain in chains:
+        load += chain.load()
+    left, steps = chains, []
+    while left:
+        left = sorted(
+            left,
+            key=lambda chain: (max(load[link] for link in chain.links), len(chain.stops)),
+            reverse=True,
+        )
+        step: list[_Chain] = []
+        waiting: list[_Chain] = []
+        used: set[tuple[int, int]] = set()
+        blocks = most
+        for chain in left:
+            if used.isdisjoint(chain.links):
+                part, rest = chain.cut(blocks)
+                blocks = min(blocks, len(part.stops)) if not step else blocks
+                step.append(part)
+                used |= part.links
+                waiting += [rest] if rest else []
+            else:
+                waiting.append(chain)
+        for part in step:
+            load -= part.load()
+        left = waiting
+        steps.append(step)
+    return steps
+
+
+def _schedule(
+    topology: Topology,
+    root: int,
+    steps: list[list[_Chain]],
+    targets: Numbers,
+    lengths: Numbers,
+    gather: bool,
+) -> Schedule:
+    """The schedule of these steps; ``targets`` and ``lengths`` are those of each block."""
+    sends = SendList()
+    order: list[int] = []
+    for step, chains in enumerate(steps, 1):
+        for chain in chains:
+            stops = chain.stops[::-1] if gather else chain.stops
+            number = {block: len(order) + index for index, (_, block) in enumerate(stops)}
+            order += number
+            _add(sends, step, chain.path, [(at, number[block]) for at, block in stops], gather)
+    goals = targets[order]
+    mine, theirs = np.full(len(order), root, np.int32), goals.astype(np.int32)
+    owner, owed = (theirs, mine) if gather else (mine, theirs)
+    blocks = Blocks(
+        owner, tuple((node,) for node in owed.tolist()), lengths[order].astype(np.int32)
+    )
+    name = Collective.GATHER if gather else Collective.SCATTER
+    made = sends.schedule("packed-chains", topology, name, PortModel.ALL_PORT, root, blocks)
+    if not has_circle(made.path_offsets, made.path_nodes, made.vcs):
+        return made
+    return replace(made, vcs=layered_vcs(made.path_offsets, made.path_nodes))
+
+
+def _add(
+    sends: SendList, step: int, path: Path, stops: list[tuple[int, int]], gather: bool
+) -> None:
+    """Add the sends of a chain, whose blocks leave each node in the order of ``stops``."""
+    at = sorted({0, *(index for index, _ in stops)})
+    for begin, end in pairwise(at):
+        carried = [block for index, block in stops if index >= end]
+        way = path[begin : end + 1]
+        if gather:
+            sends.add(step, way[::-1], carried, stream=end != at[-1])
+        else:
+            sends.add(step, way, carried, stream=begin != 0)

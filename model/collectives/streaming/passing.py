@@ -1,0 +1,158 @@
+"""Links between some nodes, past the others: paths that share no link.
+
+Switches, and nodes that a multicast is not for, only pass words on. Such a node is *split off*:
+each link that leads to it is joined with a link that leads away from it, to one longer link::
+
+    a -> s -> b, c         s is split off          a ----> b      (a -> s -> b)
+    b -> s -> a, c         ==============>         b ----> c      (b -> s -> c)
+    c -> s -> a, b                                 c ----> a      (c -> s -> a)
+
+If as many links lead to each node as away from it, all nodes can be split off so that from a root
+as many paths without a common link lead to each node that stays as before (W. Mader,
+"Konstruktion aller n-fach kantenzusammenhängenden Digraphen", European J. Combinatorics 3, 1982;
+A. Frank, "On connectivity properties of Eulerian digraphs", 1989). ForestColl removes switches in
+this way (Zhao et al., 2024, arXiv:2402.06787). Which two links may be joined, flows tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...base.compiled import compiled
+from ...base.errors import require_range
+from ...bounds.flow import Numbers
+from ...network.links import linked_pairs
+from ...network.topology import Topology
+
+MOST_NODES = 128
+"""Nodes of a network of which some are split off: a few seconds."""
+
+Path = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PathLinks:
+    """Paths of one or more links of a network, no two with a common link.
+
+    Path i leads from node ``begins[i]`` to node ``ends[i]``; both have shape (paths,).
+    """
+
+    begins: Numbers
+    ends: Numbers
+    paths: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, paths: list[Path]) -> PathLinks:
+        """Make the columns of ``paths``."""
+        ends = np.array([(path[0], path[-1]) for path in paths], np.int64).reshape(-1, 2)
+        return cls(ends[:, 0], ends[:, 1], tuple(paths))
+
+
+def links_past(topology: Topology, root: int, goals: Numbers) -> PathLinks:
+    """The links of ``topology``, joined to paths past all nodes except ``root`` and ``goals``.
+
+    As many paths without a common link lead from the root to the goal that has the fewest as in
+    ``topology``, if its links lead both ways, and else perhaps fewer. Raises :class:`.InvalidInput`
+    for a network with more than 128 nodes in which a node is split off.
+    """
+    begins, ends = linked_pairs(topology)
+    passing = np.setdiff1d(begins, [root, *goals.tolist()])
+    if not len(passing) or not len(goals):
+        return PathLinks.of(list(zip(begins.tolist(), ends.tolist(), strict=True)))
+    name = "nodes of a network in which some only pass words on"
+    require_range(name, topology.nodes, 1, MOST_NODES)
+    all_links = np.zeros((topology.nodes, topology.nodes), np.int64)
+    all_links[begins, ends] = 1
+    both_ways = np.minimum(all_links, all_links.T)
+    found: list[tuple[int, list[Path]]] = []
+    for links in (both_ways, all_links):
+        most = _fewest(links, root, goals, int(all_links[root].sum()))
+        if not found or most > found[0][0]:
+            found.append(_without(passing, links, root, goals, most))
+    return PathLinks.of(max(found, key=lambda made: made[0])[1])
+
+
+def _without(
+    passing: Numbers, links: Numbers, root: int, goals: Numbers, most: int
+) -> tuple[int, list[Path]]:
+    """Split the nodes ``passing`` off from ``links``; tell how many paths to each goal are left."""
+    room = links.copy()
+    paths: list[Path] = [(begin, end) for begin, end in np.argwhere(links).tolist()]
+    for node in passing.tolist():
+        paths = _split_off(node, paths, room, root, goals, most)
+    return _fewest(room, root, goals, most), paths
+
+
+def _split_off(
+    node: int, paths: list[Path], room: Numbers, root: int, goals: Numbers, most: int
+) -> list[Path]:
+    """Join the paths to ``node`` with those away from it, the shortest first.
+
+    ``room`` has the paths from each node to each other one, shape (nodes, nodes); it is changed.
+    From the root ``most`` of them without a common one lead to each of ``goals``, as before. Paths
+    that cannot be joined are left out.
+    """
+    kept = [path for path in paths if node not in (path[0], path[-1])]
+    ahead = sorted((path for path in paths if path[0] == node), key=len)
+    for before in sorted((path for path in paths if path[-1] == node), key=len):
+        for after in ahead:
+            begin, end = before[0], after[-1]
+            if begin == end:
+                continue
+            room[[begin, node], [node, end]] -= 1
+            room[begin, end] += 1
+            if _all_reached(room, root, goals, most):
+                ahead.remove(after)
+                kept.append(_without_circles((*before, *after[1:])))
+                break
+            room[[begin, node], [node, end]] += 1
+            room[begin, end] -= 1
+    room[node] = room[:, node] = 0
+    return kept
+
+
+def _without_circles(path: Path) -> Path:
+    """The path without the way from a node back to it."""
+    found: list[int] = []
+    for node in path:
+        if node in found:
+            del found[found.index(node) :]
+        found.append(node)
+    return tuple(found)
+
+
+def _fewest(room: Numbers, root: int, goals: Numbers, most: int) -> int:
+    """Count disjoint paths, up to ``most``, from ``root`` to the goal that has the fewest."""
+    while not _all_reached(room, root, goals, most):
+        most -= 1
+    return most
+
+
+@compiled
+def _all_reached(room: Numbers, root: int, goals: Numbers, most: int) -> bool:
+    """Tell whether ``most`` paths without a common link lead from ``root`` to each of ``goals``."""
+    nodes = len(room)
+    before, queue = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    for goal in goals:
+        left = room.copy()
+        for _ in range(most):
+            before[:] = -1
+            before[root], queue[0] = root, root
+            begin, end = 0, 1
+            while begin < end and before[goal] < 0:
+                node = queue[begin]
+                begin += 1
+                for each in range(nodes):
+                    if left[node, each] > 0 and before[each] < 0:
+                        before[each], queue[end] = node, each
+                        end += 1
+            if before[goal] < 0:
+                return False
+            node = goal
+            while node != root:
+                left[before[node], node] -= 1
+                left[node, before[node]] += 1
+                node = before[node]
+    return True
