@@ -48,6 +48,10 @@ from ...schedule.table import Blocks
 from ..halving.boxes import is_whole_grid
 from .sends import SendList, blocks_for_all
 from .snakes import mesh_cycle, torus_cycles
+from .walks import Path, ring_through
+
+MOST_NODES = 1 << 10
+"""The largest network for a ring of all nodes step by step: every node sends nearly all blocks."""
 
 
 def stream_ring(topology: Topology, words: int) -> Schedule:
@@ -117,6 +121,34 @@ def _around(topology: Topology) -> Topology:
     """The network for routes: lines of three nodes or more may be wrapped, a pair never is."""
     wrapped = tuple(axis for axis in topology.wrapped if topology.dims[axis] > 2)
     return Topology(topology.kind, topology.dims, topology.neighbor, topology.peer, wrapped=wrapped)
+
+
+def closed_ring(topology: Topology, words: int) -> Schedule:
+    """All-gather of ``words`` words from each working node, round one ring of them step by step.
+
+    Raises :class:`.InvalidInput` for more than 1,024 working nodes, and for a network in which no
+    ring was found, such as one with nodes that cannot be reached.
+    """
+    require_range("flits", words, 1)
+    nodes = topology.working_nodes
+    require_range("nodes for ring", len(nodes), 1, MOST_NODES)
+    paths = _ring_of_all("ring", topology)
+    blocks = [int(np.searchsorted(nodes, path[0])) for path in paths]
+    sends = SendList()
+    for step in range(1, len(paths)):
+        for place, path in enumerate(paths):
+            sends.add(step, path, [blocks[place - step + 1]])
+    owned, name = blocks_for_all(nodes, words), Collective.ALL_GATHER
+    return sends.schedule("ring", topology, name, PortModel.FULL_DUPLEX, None, owned)
+
+
+def _ring_of_all(algorithm: str, topology: Topology) -> list[Path]:
+    """The paths of a ring of all working nodes; refused where none was found."""
+    paths = ring_through(topology)
+    if paths is None:
+        allowed = "one in which a ring of links that are used once leads through all nodes"
+        raise InvalidInput.of(f"network for {algorithm}", allowed, with_article(topology.label))
+    return paths
 
 
 def hamiltonian(topology: Topology, words: int, *, streams: bool = True) -> Schedule:
