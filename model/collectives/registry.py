@@ -155,6 +155,16 @@ def _from_all(generate: Callable[[Topology, int], Schedule]) -> Callable[[Reques
     return lambda request: generate(request.topology, request.words)
 
 
+def _stream_ring(request: Request) -> Schedule:
+    # What runs round in windows has equal blocks.
+    return stream_ring(request.topology, request.words, windows=request.block_words is None)
+
+
+def _stream_ring_reduce_scatter(request: Request) -> Schedule:
+    operator, windows = request.combining, request.block_words is None
+    return stream_ring_reduce_scatter(request.topology, request.words, operator, windows=windows)
+
+
 def _hamiltonian(request: Request) -> Schedule:
     # What streams has equal blocks.
     return hamiltonian(request.topology, request.words, streams=request.block_words is None)
@@ -217,7 +227,7 @@ _COPYING = (
     Algorithm(Collective.MULTICAST, "chain", _multicast(chain_multicast)),
     _all_ports(Collective.BROADCAST, "packed-trees", _packed_trees),
     _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
-    Algorithm(Collective.ALL_GATHER, "stream-ring", _from_all(stream_ring)),
+    Algorithm(Collective.ALL_GATHER, "stream-ring", _stream_ring),
     Algorithm(Collective.ALL_TO_ALL, "row-column", _row_column, takes=("all_port",)),
     Algorithm(Collective.ALL_TO_ALL, "direct", _direct, takes=("all_port",)),
     Algorithm(Collective.SCATTER, "direct", _rooted(direct_scatter)),
@@ -247,7 +257,7 @@ _SCATTERING = (
     Algorithm(
         Collective.REDUCE_SCATTER,
         "stream-ring",
-        _combining(stream_ring_reduce_scatter),
+        _stream_ring_reduce_scatter,
         takes=("operator",),
     ),
     _all_ports(

@@ -111,7 +111,7 @@ def wrong_nodes(case: Case, memory: np.ndarray) -> list[tuple[int, int]]:
     """
     blocks, layout, config = case.schedule.blocks, case.payload.layout, case.program.config
     before = case.payload.memory(config)
-    everyone = [*set(range(len(memory))) - set(case.schedule.topology.faulty_nodes)]
+    everyone = case.schedule.topology.working_nodes.tolist()
     wrong = []
     for block, operator in enumerate(blocks.operator):
         given = blocks.contributors[block]
