@@ -11,6 +11,7 @@ import click
 from ...model.base.errors import InvalidInput, one_of, require_range
 from ...model.base.texts import integers
 from ...model.collectives.block_words import read_block_words, require_block_words
+from ...model.collectives.halving.boxes import is_whole_grid
 from ...model.collectives.registry import ALGORITHMS, algorithms_for, find_algorithm
 from ...model.collectives.request import Ports, Request, combining_operator
 from ...model.network.config import Timing
@@ -50,6 +51,9 @@ DEFAULT_ALGORITHMS: dict[str, str] = {
     Collective.BARRIER: "eye",
 }
 """The algorithm for each collective when ``--algorithm`` is not given."""
+
+STRAIGHT = (Collective.SCATTER, Collective.GATHER, Collective.ALL_TO_ALL)
+"""Collectives that are by direct messages then, where a network is no grid without faults."""
 
 source_option = click.option(
     "--source",
@@ -312,10 +316,16 @@ def schedule_facts(chosen: OptionValues, schedule: Schedule) -> dict[str, object
 
 def _default_algorithm(collective: str, request: Request) -> str:
     """Name the algorithm for a collective when ``--algorithm`` is not given."""
-    usual = "sbt" if request.topology.kind == "hypercube" else "ring"
-    name = DEFAULT_ALGORITHMS.get(collective, usual)
+    name = DEFAULT_ALGORITHMS.get(collective, _usual(collective, request.topology))
     all_ports = request.all_port and "all_port" not in find_algorithm(collective, name).takes
     return BEST if all_ports else name
+
+
+def _usual(collective: str, topology: Topology) -> str:
+    """Name the algorithm of a collective that has a block for each node."""
+    if is_whole_grid(topology):
+        return "sbt" if topology.kind == "hypercube" else "ring"
+    return "direct" if collective in STRAIGHT else "ring"
 
 
 def _chosen_targets(chosen: OptionValues, topology: Topology) -> tuple[int, ...] | None:

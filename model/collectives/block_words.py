@@ -7,7 +7,8 @@ a part without words is left out of all sends, with the sends and steps that car
     words 3, 0, 2       step 1   0 -> 1  blocks 0, 2        step 1   0 -> 1  5 words
                         step 2   1 -> 2  block 1            (nothing is left of step 2)
 
-What is proved of a schedule does not depend on the lengths of its blocks, but for streams.
+What is proved of a schedule does not depend on the lengths of its blocks, except where it streams:
+there every block must have words, and lie behind the block that it follows (:mod:`.stream_runs`).
 
 A file is JSON. The words are a number for each node, in an all-to-all a row for each source with a
 number for each target; nodes that take no part have 0::
@@ -33,6 +34,7 @@ from ..network.topology import Topology
 from ..schedule.carrying import carrying
 from ..schedule.collective import Collective
 from ..schedule.schedule import Schedule
+from ..schedule.stream_runs import stream_runs
 
 FORMAT = "eyecast-block-words"
 MOST_WORDS = 1 << 30
@@ -135,10 +137,11 @@ def longest(words: BlockWords) -> int:
 def with_block_words(schedule: Schedule, words: BlockWords) -> Schedule:
     """The schedule with blocks of these ``words``, where it was made for equal ones.
 
-    Raises :class:`.InvalidInput` for sends that stream.
+    Raises :class:`.InvalidInput` for streams that run round in windows, as their blocks are equal,
+    and for a block without words that streams.
     """
-    if schedule.stream.any():
-        name = f"{schedule.algorithm} {schedule.collective}"
+    name = f"{schedule.algorithm} {schedule.collective}"
+    if schedule.stream.any() and stream_runs(schedule) is None:
         raise InvalidInput(
             f"block words must be left out with {name}, whose streams take equal blocks"
         )
@@ -149,5 +152,7 @@ def with_block_words(schedule: Schedule, words: BlockWords) -> Schedule:
     if collective == Collective.ALL_TO_ALL:
         share = owner * schedule.topology.nodes + goal
     lengths = shares_of(np.array(words, np.int64).ravel(), share)
+    if schedule.stream.any() and not lengths.all():
+        raise InvalidInput.of(f"block words with {name}, which streams,", "at least 1", 0)
     made = replace(schedule, blocks=replace(blocks, words=lengths.astype(np.int32)))
     return carrying(made, lengths > 0)

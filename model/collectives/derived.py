@@ -104,7 +104,10 @@ def _scattered(backwards: Algorithm, all_gather: Algorithm) -> Algorithm:
 
     def make(request: Request) -> Schedule:
         nodes = max(1, request.topology.working_nodes.size)
-        each = replace(request, words=-(-request.words // nodes))
+        words = -(-request.words // nodes)
+        # Where the words cannot be shared evenly, blocks are not equal.
+        unequal = (words,) * request.topology.nodes if request.words % nodes else None
+        each = replace(request, words=words, block_words=unequal)
         made = scattered_all_reduce(backwards.make(each), all_gather.make(each), request.words)
         return replace(made, algorithm=name)
 

@@ -14,6 +14,7 @@ from .cube.broadcast_other_ports import OTHER_PORTS
 from .cube.collectives import COLLECTIVES_ON, cube_schedule
 from .cube.scatter import gray_code_scatter
 from .derived import barrier, derived
+from .direct.rooted import direct_gather, direct_scatter
 from .exchanges.circulant import circulant_all_gather
 from .exchanges.partners import Partners, recursive_doubling_partners, swing_partners
 from .exchanges.swing import exchanged_all_reduce, swing_all_gather
@@ -23,14 +24,16 @@ from .fault_blocks.broadcast import jiang_wu_broadcast, region_eyes, theorem_6_b
 from .grid.all_ports import rings_all_gather
 from .grid.collectives import recursive_doubling, ring
 from .grid.sends import GRID_COLLECTIVES
+from .halving.boxes import is_whole_grid
 from .halving.eye import eye_broadcast, eyes
 from .halving.minimum import best_sources, minimum_broadcast
 from .halving.rectangle import rectangle_broadcast, rectangle_eyes
 from .request import Request
 from .row_column.all_to_all import row_column_all_to_all
-from .streaming.chain import chain_broadcast
+from .streaming.chain import chain_broadcast, chain_multicast
 from .streaming.combs import combs_all_reduce
 from .streaming.rings import (
+    closed_ring,
     hamiltonian,
     hamiltonian_reduce_scatter,
     stream_ring,
@@ -46,7 +49,7 @@ from .unicast_chain import (
 )
 
 
-def _broadcast(generate: Callable[[Topology, int, int], Schedule]) -> Callable[..., Schedule]:
+def _rooted(generate: Callable[[Topology, int, int], Schedule]) -> Callable[..., Schedule]:
     return lambda request: generate(request.topology, request.root, request.words)
 
 
@@ -126,6 +129,12 @@ def _all_ports(
     return Algorithm(collective, name, make, takes=("all_port", *takes))
 
 
+def _ring(collective: str, topology: Topology, source: int | None, words: int) -> Schedule:
+    if collective == Collective.ALL_GATHER and not is_whole_grid(topology):
+        return closed_ring(topology, words)
+    return ring(collective, topology, source, words)
+
+
 def _on_a_grid(
     collective: str, name: str, generate: Callable[[str, Topology, int | None, int], Schedule]
 ) -> Algorithm:
@@ -169,6 +178,16 @@ def _from_all(generate: Callable[[Topology, int], Schedule]) -> Callable[[Reques
     return lambda request: generate(request.topology, request.words)
 
 
+def _stream_ring(request: Request) -> Schedule:
+    # What runs round in windows has equal blocks.
+    return stream_ring(request.topology, request.words, windows=request.block_words is None)
+
+
+def _stream_ring_reduce_scatter(request: Request) -> Schedule:
+    operator, windows = request.combining, request.block_words is None
+    return stream_ring_reduce_scatter(request.topology, request.words, operator, windows=windows)
+
+
 def _hamiltonian(request: Request) -> Schedule:
     # What streams has equal blocks.
     return hamiltonian(request.topology, request.words, streams=request.block_words is None)
@@ -203,13 +222,13 @@ _CUBE_GRAPHS = dict.fromkeys(
 )
 
 _COPYING = (
-    Algorithm(Collective.BROADCAST, "eye", _broadcast(eye_broadcast), eyes),
-    Algorithm(Collective.BROADCAST, "minimum", _broadcast(minimum_broadcast), best_sources),
-    Algorithm(Collective.BROADCAST, "rectangle", _broadcast(rectangle_broadcast), rectangle_eyes),
+    Algorithm(Collective.BROADCAST, "eye", _rooted(eye_broadcast), eyes),
+    Algorithm(Collective.BROADCAST, "minimum", _rooted(minimum_broadcast), best_sources),
+    Algorithm(Collective.BROADCAST, "rectangle", _rooted(rectangle_broadcast), rectangle_eyes),
     Algorithm(
         Collective.BROADCAST,
         "jiang-wu",
-        _broadcast(jiang_wu_broadcast),
+        _rooted(jiang_wu_broadcast),
         region_eyes,
         leaves_out="disabled nodes of fault blocks",
         most=theorem_6_bounds,
@@ -217,9 +236,9 @@ _COPYING = (
     Algorithm(
         Collective.BROADCAST, "tree", _tree, takes=("partial",), leaves_out="no path leads to them"
     ),
-    Algorithm(Collective.BROADCAST, "u-mesh", _broadcast(u_mesh_broadcast)),
-    Algorithm(Collective.BROADCAST, "u-torus", _broadcast(u_torus_broadcast)),
-    Algorithm(Collective.BROADCAST, "u-torus-open", _broadcast(u_torus_open_broadcast)),
+    Algorithm(Collective.BROADCAST, "u-mesh", _rooted(u_mesh_broadcast)),
+    Algorithm(Collective.BROADCAST, "u-torus", _rooted(u_torus_broadcast)),
+    Algorithm(Collective.BROADCAST, "u-torus-open", _rooted(u_torus_open_broadcast)),
     Algorithm(Collective.MULTICAST, "u-mesh", _multicast(u_mesh_multicast)),
     Algorithm(Collective.MULTICAST, "u-torus", _multicast(u_torus_multicast)),
     Algorithm(Collective.MULTICAST, "u-torus-open", _multicast(u_torus_open_multicast)),
@@ -227,15 +246,18 @@ _COPYING = (
     *(
         _on_a_grid(collective, name, generate)
         for collective in GRID_COLLECTIVES
-        for name, generate in (("ring", ring), ("recursive-doubling", recursive_doubling))
+        for name, generate in (("ring", _ring), ("recursive-doubling", recursive_doubling))
     ),
-    Algorithm(Collective.BROADCAST, "chain", _broadcast(chain_broadcast)),
+    Algorithm(Collective.BROADCAST, "chain", _rooted(chain_broadcast)),
+    Algorithm(Collective.MULTICAST, "chain", _multicast(chain_multicast)),
     _all_ports(Collective.BROADCAST, "packed-trees", _packed_trees),
     _all_ports(Collective.MULTICAST, "packed-trees", _packed_trees_multicast),
     _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
-    Algorithm(Collective.ALL_GATHER, "stream-ring", _from_all(stream_ring)),
+    Algorithm(Collective.ALL_GATHER, "stream-ring", _stream_ring),
     Algorithm(Collective.ALL_TO_ALL, "row-column", _row_column, takes=("all_port",)),
     Algorithm(Collective.ALL_TO_ALL, "direct", _direct, takes=("all_port",)),
+    Algorithm(Collective.SCATTER, "direct", _rooted(direct_scatter)),
+    Algorithm(Collective.GATHER, "direct", _rooted(direct_gather)),
     _all_ports(Collective.ALL_GATHER, "hamiltonian", _hamiltonian),
     _all_ports(Collective.ALL_GATHER, "greedy", _greedy),
     Algorithm(Collective.ALL_GATHER, "circulant", _from_all(circulant_all_gather)),
@@ -263,7 +285,7 @@ _SCATTERING = (
     Algorithm(
         Collective.REDUCE_SCATTER,
         "stream-ring",
-        _combining(stream_ring_reduce_scatter),
+        _stream_ring_reduce_scatter,
         takes=("operator",),
     ),
     _all_ports(

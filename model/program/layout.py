@@ -10,6 +10,10 @@ comes::
     packed      node 5   | 40 | 41 | 42 | ... | 47 || 8 | 9 || 24 | 25 ||
                            its own at the start      step 1    step 2
 
+Blocks that stream round a ring lie at the same address in every node where addresses can run round
+in a window with them. Otherwise every node has them in the order in which it sends them
+(:mod:`~model.schedule.stream_runs`), so that no packet of the ring is cut in two.
+
 Where reduced blocks change halves (:mod:`.halves`), all of this is the lower half of a memory;
 where they have copies, these follow one behind the other.
 """
@@ -25,6 +29,7 @@ import numpy.typing as npt
 from ..base.pieces import offsets_of
 from ..network.config import NetworkConfig
 from ..schedule.schedule import Schedule
+from ..schedule.stream_runs import Runs, stream_runs, streamed_pairs
 from ..schedule.table import Blocks
 from .halves import Halves
 
@@ -37,29 +42,35 @@ class Layout:
     lie one after the other. ``packed`` is None if they do, in every node; otherwise it has the
     address of each ``node * blocks + block``. ``size`` is the most words used by any node, from
     address 0 on, and ``halves`` say which blocks lie in the upper half of the memory when, or how
-    many copies they have.
+    many copies they have. ``in_runs`` tells that blocks are packed as they stream.
     """
 
     starts: npt.NDArray[np.int64]
     packed: dict[int, int] | None
     size: int
     halves: Halves
+    in_runs: bool = False
 
     @classmethod
     def of(cls, schedule: Schedule, message_words: int) -> Layout:
         """The layout for ``schedule`` in memories of ``message_words``, which may be too few.
 
-        What streams goes on in the order in which it comes, and so lies at the same place in all.
+        What streams lies at the same place in all nodes if it can, or in runs, or nothing helps.
         """
         starts, halves = block_starts(schedule.blocks), Halves.of(schedule)
         if schedule.stream.any():
+            windows = _windows(schedule, starts)
+            runs = stream_runs(schedule) if windows is None else None
+            if runs is not None:
+                packed, size = _pack(schedule, runs)
+                return cls(starts, packed, size, halves, in_runs=True)
             # A window is at most half of what addresses can tell apart.
-            size = max(int(starts[-1]), _largest_window(schedule, starts) + 1)
+            size = max(int(starts[-1]), (windows or 0) + 1)
             return cls(starts, None, size, halves)
         aligned = cls(starts, None, int(starts[-1]), halves)
         if aligned.room <= message_words or halves.copied:
             return aligned
-        packed, size = _pack(schedule)
+        packed, size = _pack(schedule, {})
         return cls(starts, packed, size, halves)
 
     @property
@@ -96,7 +107,8 @@ class Layout:
     def aligned_if_within(self, message_words: int) -> Layout:
         """The layout for memories of ``message_words``, given that it was one for smaller ones."""
         aligned = Layout(self.starts, None, int(self.starts[-1]), self.halves)
-        return self if self.packed is None or aligned.room > message_words else aligned
+        kept = self.packed is None or self.in_runs or aligned.room > message_words
+        return self if kept else aligned
 
     def address(self, node: int, block: int) -> int:
         """Address at which ``block`` begins in ``node``; KeyError if it never has it."""
@@ -161,17 +173,24 @@ def sent_blocks(schedule: Schedule, send: int) -> list[int]:
     return carried
 
 
-def _largest_window(schedule: Schedule, starts: npt.NDArray[np.int64]) -> int:
-    """Words of the largest window: from a block back to an earlier one that a send has next."""
-    inner = np.ones(len(schedule.block_ids), np.bool_)
-    inner[schedule.block_offsets[:-1]] = False
-    following = schedule.block_ids[inner]
-    before = schedule.block_ids[np.flatnonzero(inner) - 1]
-    return int((starts[before + 1] - starts[following]).max(initial=0))
+def _windows(schedule: Schedule, starts: npt.NDArray[np.int64]) -> int | None:
+    """Words of the largest window that leads from a block of a packet back to the next one.
+
+    0 where none is needed; None where a packet goes on at an address to which no window leads.
+    """
+    _, before, after = streamed_pairs(schedule)
+    back = starts[before + 1] - starts[after]
+    jumps = back != 0
+    back, base = back[jumps], starts[after][jumps]
+    if (back < 2).any() or (back & (back - 1)).any() or (base % np.maximum(back, 1)).any():
+        return None
+    return int(back.max(initial=0))
 
 
-def _pack(schedule: Schedule) -> tuple[dict[int, int], int]:
+def _pack(schedule: Schedule, runs: Runs) -> tuple[dict[int, int], int]:
     """The address of each ``node * blocks + block``, and the most words used by a node.
+
+    Blocks of one of ``runs`` lie side by side.
 
     Nothing is ever put where something else has been, so that no timing can make a node overwrite
     what it has still to send.
@@ -182,9 +201,9 @@ def _pack(schedule: Schedule) -> tuple[dict[int, int], int]:
 
     def append(node: int, block: int) -> None:
         key = node * count + block
-        if key not in packed:
-            packed[key] = used[node]
-            used[node] += words[block]
+        for each in () if key in packed else runs.get(key, (key,)):
+            packed[each] = used[node]
+            used[node] += words[each % count]
 
     for block, holder in _at_start(schedule):
         append(holder, block)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from helpers.switch_networks import fat_tree, switch_mesh
@@ -10,6 +10,7 @@ from helpers.tree_networks import drawn_graph
 
 from eyecast.model.bounds.hops import hops_from
 from eyecast.model.network.faults import with_faults
+from eyecast.model.network.links import linked_pairs
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 
 MOST_NODES = 36
@@ -45,6 +46,25 @@ def connected(topology: Topology) -> bool:
     """Tell whether every working node reaches every other one, and there are two of them."""
     nodes = topology.working_nodes
     return len(nodes) > 1 and bool((hops_from(topology, nodes)[:, nodes] >= 0).all())
+
+
+def drawn_networks(count: int, seed: int) -> Iterator[Topology]:
+    """Draw connected networks of all kinds; links are lost both ways.
+
+    They have at most 36 nodes besides switches, of which more than two work, and up to 4 faults.
+    """
+    draw = np.random.default_rng(seed)
+    kinds = [KINDS[name] for name in ("mesh", "torus", "graph", "switches")]
+    while count:
+        whole = kinds[int(draw.integers(len(kinds)))](draw)
+        nodes = draw.choice(whole.nodes, int(draw.integers(3)), replace=False).tolist()
+        begins, ends = linked_pairs(whole)
+        cut = draw.choice(len(begins), int(draw.integers(3)), replace=False)
+        links = [(int(begins[at]), int(ends[at])) for at in cut]
+        network = with_faults(whole, nodes, {*links, *((end, begin) for begin, end in links)})
+        if len(network.working_nodes) > 2 and connected(network):
+            count -= 1
+            yield network
 
 
 def drawn_network(kind: str, seed: int) -> Topology:

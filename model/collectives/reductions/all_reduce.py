@@ -53,19 +53,19 @@ def scattered_all_reduce(reduce_scatter: Schedule, all_gather: Schedule, words: 
 
     They are of as many words for each node, or a word more than some of them need: the last nodes
     then have a word less, and what is left without words is left out. Raises
-    :class:`.InvalidInput` for such words where blocks must be equal, as they stream round a ring.
+    :class:`.InvalidInput` where nothing would be left of a block that streams.
     """
-    if int(all_gather.blocks.words.sum()) > words and all_gather.stream.any():
-        nodes = all_gather.topology.working_nodes.size
-        allowed = f"a multiple of {nodes} for {all_gather.algorithm}"
+    name, nodes = Collective.ALL_REDUCE, all_gather.topology.working_nodes.size
+    equal = joined(reduce_scatter, all_gather, name, reduce_scatter.blocks)
+    if words < nodes and equal.stream.any():
+        allowed = f"at least {nodes} for {all_gather.algorithm}"
         raise InvalidInput.of("flits", allowed, words)
     blocks = replace(
         reduce_scatter.blocks,
         owed=(None,) * len(reduce_scatter.blocks),
         words=_shared(all_gather.blocks, words),
     )
-    name = Collective.ALL_REDUCE
-    return without_empty_blocks(joined(reduce_scatter, all_gather, name, blocks))
+    return without_empty_blocks(replace(equal, blocks=blocks))
 
 
 def _shared(blocks: Blocks, words: int) -> npt.NDArray[np.int32]:

@@ -1,4 +1,4 @@
-"""Broadcast along a chain of nodes, each of which passes the message on while it arrives.
+"""Broadcast and multicast along a chain of nodes, which pass the message on while it arrives.
 
 All sends are in one step: every node sends to the next. A word comes to the end of the chain 4
 cycles later for each node, so the message of L words takes L cycles and a little::
@@ -12,15 +12,14 @@ may be cut into 2^k parts: first the message goes to the first node of each, in 
 recursive doubling, and then along all parts at once. Every such step costs a message, and half of
 the way is saved. The number of parts is the one that is expected to be the fastest.
 
-A mesh is gone through from a corner as a snake. From another node, and in any other network, the
-chain goes on to a node that is nearest by links that no other send uses, if possible one from which
-few others can be reached; of some tries the shortest chain is kept.
+A broadcast from the corner of a mesh goes through it as a snake. Any other chain is the shortest
+walk through all targets that :mod:`.walks` finds. There is one wherever links lead both ways: on
+graphs, through switches and around faults.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
@@ -28,7 +27,7 @@ import numpy as np
 from ...base.errors import InvalidInput, with_article
 from ...network.port_model import PortModel
 from ...network.routes import dimension_order, shortest_paths
-from ...network.topology import NO_LINK, Topology
+from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.duration import expected_cycles
 from ...schedule.schedule import Schedule
@@ -36,100 +35,57 @@ from ...schedule.table import Blocks
 from ..halving.boxes import is_whole_grid
 from .sends import SendList
 from .snakes import snake
-
-TRIED_NODES = 1 << 12
-"""Nodes of all tries together."""
-
-Path = Sequence[int]
+from .walks import Path, chain_through
 
 
 def chain_broadcast(topology: Topology, root: int, words: int) -> Schedule:
     """Send a message of ``words`` words from ``root`` along chains through all working nodes.
 
     Raises :class:`.InvalidInput` for a root that is faulty or a switch, and for a network in which
-    no chain was found, as one of nodes that cannot be reached.
+    no chain was found, such as one with nodes that cannot be reached.
     """
     topology.require_working("source", root)
-    paths = chain_paths(topology, root)
-    candidates = (
-        _broadcast(topology, root, words, sends)
-        for parts in range(len(paths).bit_length() + 1)
-        if (sends := _cut(topology, root, paths, parts)) is not None
-    )
-    return min(candidates, key=expected_cycles)
-
-
-def chain_paths(topology: Topology, root: int) -> list[Path]:
-    """The paths of a chain through all working nodes from ``root`` on, without a common link.
-
-    Raises :class:`.InvalidInput` where none was found.
-    """
+    blocks = Blocks.of_broadcast(root, words)
     if is_whole_grid(topology) and (order := snake(topology.dims, root)) is not None:
-        return list(pairwise(order))
-    walk = _Walk(topology, root)
-    tries = max(1, TRIED_NODES // topology.nodes)
-    found = [paths for seed in range(tries) if (paths := walk.paths(seed)) is not None]
-    if not found:
+        return _chain(topology, Collective.BROADCAST, blocks, list(pairwise(order)))
+    paths = _paths(topology, root, topology.working_nodes.tolist())
+    return _chain(topology, Collective.BROADCAST, blocks, paths)
+
+
+def chain_multicast(
+    topology: Topology, root: int, targets: Iterable[int] | None, words: int
+) -> Schedule:
+    """Send ``words`` words from ``root`` along chains through ``targets``, for None through all.
+
+    ``root`` among the targets counts for nothing. Raises :class:`.InvalidInput` as
+    :func:`chain_broadcast` does, for targets too.
+    """
+    everyone = topology.working_nodes.tolist()
+    goals = sorted({*(everyone if targets is None else targets)} - {root})
+    for name, node in (("source", root), *(("target", goal) for goal in goals)):
+        topology.require_working(name, node)
+    one = Blocks.of_broadcast(root, words)
+    blocks = Blocks(one.owner, (tuple(goals),), one.words)
+    return _chain(topology, Collective.MULTICAST, blocks, _paths(topology, root, goals))
+
+
+def _paths(topology: Topology, root: int, goals: list[int]) -> list[Path]:
+    """The paths of a chain from ``root`` through all ``goals``; refused where none was found."""
+    paths = chain_through(topology, root, goals)
+    if paths is None:
         allowed = "one in which a chain of links that are used once leads to all nodes"
         raise InvalidInput.of("network for chain", allowed, with_article(topology.label))
-    return min(found, key=lambda paths: sum(map(len, paths)))
+    return paths
 
 
-class _Walk:
-    """Walks through a network that use no link twice."""
-
-    def __init__(self, topology: Topology, root: int) -> None:
-        self._root, self._working = root, topology.working_nodes.tolist()
-        self._next = [[end for end in row if end != NO_LINK] for row in topology.neighbor.tolist()]
-
-    def paths(self, seed: int) -> list[Path] | None:
-        """Go to a nearest node that is left, again and again; None where there is no way to any."""
-        lots = np.random.default_rng(seed).random(len(self._next)).tolist()
-        left = {*self._working} - {self._root}
-        used: set[tuple[int, int]] = set()
-        paths: list[Path] = []
-        at = self._root
-        while left:
-            path = self._nearest(at, left, used, lots)
-            if path is None:
-                return None
-            used.update(pairwise(path))
-            paths.append(path)
-            at = path[-1]
-            left.remove(at)
-        return paths
-
-    def _nearest(
-        self, start: int, left: set[int], used: set[tuple[int, int]], lots: list[float]
-    ) -> Path | None:
-        """Find a way to a nearest node of ``left``, one next to which the fewest others are."""
-        before = {start: start}
-        border = [start]
-        while border:
-            ends = [
-                (end, node)
-                for node in border
-                for end in self._next[node]
-                if end not in before and (node, end) not in used
-            ]
-            before |= dict(reversed(ends))
-            border = list(dict.fromkeys(end for end, _ in ends))
-            near = [end for end in border if end in left]
-            if near:
-                goal = min(near, key=lambda node: (self._others(node, left), lots[node]))
-                return _back(before, goal)
-        return None
-
-    def _others(self, node: int, left: set[int]) -> int:
-        return sum(end in left for end in self._next[node])
-
-
-def _back(before: dict[int, int], goal: int) -> Path:
-    """The path that ``before`` leads back from ``goal``."""
-    path = deque([goal])
-    while before[path[0]] != path[0]:
-        path.appendleft(before[path[0]])
-    return tuple(path)
+def _chain(topology: Topology, collective: str, blocks: Blocks, paths: list[Path]) -> Schedule:
+    """The schedule along ``paths``, in as many parts as are expected to be the fastest."""
+    candidates = (
+        _of_sends(topology, collective, blocks, sends)
+        for parts in range(len(paths).bit_length() + 1)
+        if (sends := _cut(topology, int(blocks.owner[0]), paths, parts)) is not None
+    )
+    return min(candidates, key=expected_cycles)
 
 
 Send = tuple[int, Path, bool]
@@ -171,11 +127,10 @@ def _routes(topology: Topology, ends: list[tuple[int, int]]) -> list[Path]:
     return [tuple(listed[begin:end]) for begin, end in pairwise(offsets.tolist())]
 
 
-def _broadcast(topology: Topology, root: int, words: int, sends: list[Send]) -> Schedule:
+def _of_sends(topology: Topology, collective: str, blocks: Blocks, sends: list[Send]) -> Schedule:
     """The schedule of these sends of one block."""
     listed = SendList()
     for step, path, streams in sends:
         listed.add(step, path, [0], stream=streams)
-    blocks = Blocks.of_broadcast(root, words)
-    ports = PortModel.FULL_DUPLEX
-    return listed.schedule("chain", topology, Collective.BROADCAST, ports, root, blocks)
+    root, ports = int(blocks.owner[0]), PortModel.FULL_DUPLEX
+    return listed.schedule("chain", topology, collective, ports, root, blocks)

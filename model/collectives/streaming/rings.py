@@ -1,4 +1,4 @@
-"""Rings that turn in one step: all-gather, and reduce-scatter the other way in time.
+"""Rings that turn in a step or two: all-gather, and reduce-scatter the other way in time.
 
 In an **all-gather** every node sends its own words, then what comes.
 
@@ -20,7 +20,14 @@ block that comes last is block i, with the words of all::
 **One port** (:func:`stream_ring`): rings along the lines of a grid, axis by axis; after an axis a
 node's block is all that its line had. (A reduce-scatter has the last axis first.) On a line without
 a link between its ends node 0 sends to the last one by the links that nobody else uses, those up
-the line.
+the line. That needs windows, so sides and blocks are powers of two.
+
+On any other network, and for any other words, one ring leads through all nodes: a known cycle, or
+one of :mod:`.walks`. No window is needed, because every node has the blocks in the order in which
+it sends them (:mod:`~model.schedule.stream_runs`). A reduce-scatter turns as drawn. In an
+all-gather each node sends its own block in a step of its own before the others, which then lie in
+the order of the reduce-scatter; so an all-reduce is both, of blocks with any words. In
+:func:`closed_ring` the same ring turns step by step, and each block keeps one address in all nodes.
 
 **All ports** (:func:`hamiltonian`): each block is cut, and each piece goes round a cycle of all
 nodes, one way or the other: two pieces on a mesh, four on a torus with two cycles without a common
@@ -48,25 +55,30 @@ from ...schedule.table import Blocks
 from ..halving.boxes import is_whole_grid
 from .sends import SendList, blocks_for_all
 from .snakes import mesh_cycle, torus_cycles
+from .walks import Path, ring_through
+
+MOST_NODES = 1 << 10
+"""The largest network for a ring of all nodes step by step: every node sends nearly all blocks."""
 
 
-def stream_ring(topology: Topology, words: int) -> Schedule:
-    """All-gather of ``words`` words from each node, one ring for each line of each axis in turn.
+def stream_ring(topology: Topology, words: int, *, windows: bool = True) -> Schedule:
+    """All-gather of ``words`` words from each working node, one ring for each line of each axis.
 
-    Raises :class:`.InvalidInput` for a network that is no grid without faults, or has sides that
-    are no powers of two, and for blocks of another number of words than a power of two.
+    Where windows do not fit, and where no ``windows`` are wanted, one ring of all nodes. Raises
+    :class:`.InvalidInput` for more than 1,024 nodes in it, and for a network in which none was
+    found, such as one with nodes that cannot be reached.
     """
-    sends = _turns(topology, words, combine=False)
-    blocks = blocks_for_all(np.arange(topology.nodes), words)
-    ports = _one_port(topology)
+    sends, ports = _turns(topology, words, combine=False, windows=windows)
+    blocks = blocks_for_all(topology.working_nodes, words)
     return sends.schedule("stream-ring", topology, Collective.ALL_GATHER, ports, None, blocks)
 
 
-def stream_ring_reduce_scatter(topology: Topology, words: int, operator: str) -> Schedule:
+def stream_ring_reduce_scatter(
+    topology: Topology, words: int, operator: str, *, windows: bool = True
+) -> Schedule:
     """Reduce-scatter by ``operator`` of ``words`` words for each node, as :func:`stream_ring`."""
-    sends = _turns(topology, words, combine=True)
-    blocks = _one_each(range(topology.nodes), words, operator)
-    ports = _one_port(topology)
+    sends, ports = _turns(topology, words, combine=True, windows=windows)
+    blocks = _one_each(topology.working_nodes.tolist(), words, operator)
     return sends.schedule("stream-ring", topology, Collective.REDUCE_SCATTER, ports, None, blocks)
 
 
@@ -75,22 +87,31 @@ def _one_each(owed: Iterable[int], words: npt.ArrayLike, operator: str) -> Block
     return Blocks.reduced_to(tuple((node,) for node in owed), words, operator)
 
 
-def _one_port(topology: Topology) -> PortModel:
-    return PortModel.FULL_DUPLEX if max(topology.dims) > 2 else PortModel.EXCHANGE
-
-
-def _turns(topology: Topology, words: int, *, combine: bool) -> SendList:
-    """The turns of all axes."""
+def _turns(
+    topology: Topology, words: int, *, combine: bool, windows: bool
+) -> tuple[SendList, PortModel]:
+    """The turns of all axes, or of one ring of all nodes, and the ports that they need."""
     require_range("flits", words, 1)
     sizes = (*topology.dims, words)
-    if not is_whole_grid(topology) or any(size.bit_count() != 1 for size in sizes):
-        allowed = "a grid, whose sides and blocks are powers of two, without faults"
-        given = f"{with_article(topology.label)} and {words} words"
-        raise InvalidInput.of("network for stream-ring", allowed, given)
+    if not (windows and is_whole_grid(topology) and all(size.bit_count() == 1 for size in sizes)):
+        return _turn_of_all(topology, combine=combine), PortModel.FULL_DUPLEX
     sends = SendList()
     axes = [axis for axis, side in enumerate(topology.dims) if side > 1]
     for step, axis in enumerate(reversed(axes) if combine else axes, start=1):
         _turn_lines(sends, topology, axis, step, combine=combine)
+    return sends, PortModel.FULL_DUPLEX if max(topology.dims) > 2 else PortModel.EXCHANGE
+
+
+def _turn_of_all(topology: Topology, *, combine: bool) -> SendList:
+    """The turn of one ring of all nodes; of an all-gather after a step for the own blocks."""
+    sends, (paths, blocks) = SendList(), _ring_of_all("stream-ring", topology)
+    count = len(paths)
+    for place, path in enumerate(paths if not combine else ()):
+        sends.add(1, path, [blocks[place]])
+    behind = count - 1 if combine else count - 2
+    for place, path in enumerate(paths if behind > 0 else ()):
+        carried = [blocks[place - back] for back in range(1, behind + 1)]
+        sends.add(1 if combine else 2, path, carried, stream=behind > 1, combine=combine)
     return sends
 
 
@@ -117,6 +138,39 @@ def _around(topology: Topology) -> Topology:
     """The network for routes: lines of three nodes or more may be wrapped, a pair never is."""
     wrapped = tuple(axis for axis in topology.wrapped if topology.dims[axis] > 2)
     return Topology(topology.kind, topology.dims, topology.neighbor, topology.peer, wrapped=wrapped)
+
+
+def closed_ring(topology: Topology, words: int) -> Schedule:
+    """All-gather of ``words`` words from each working node, round one ring of them step by step.
+
+    Raises :class:`.InvalidInput` for more than 1,024 working nodes, and for a network in which no
+    ring was found, such as one with nodes that cannot be reached.
+    """
+    require_range("flits", words, 1)
+    sends, (paths, blocks) = SendList(), _ring_of_all("ring", topology)
+    for step in range(1, len(paths)):
+        for place, path in enumerate(paths):
+            sends.add(step, path, [blocks[place - step + 1]])
+    owned, name = blocks_for_all(topology.working_nodes, words), Collective.ALL_GATHER
+    return sends.schedule("ring", topology, name, PortModel.FULL_DUPLEX, None, owned)
+
+
+def _ring_of_all(algorithm: str, topology: Topology) -> tuple[list[Path], list[int]]:
+    """The paths of a ring of all working nodes, and the block of the node where each begins.
+
+    Raises :class:`.InvalidInput` for too many nodes, and where no ring was found.
+    """
+    nodes = topology.working_nodes
+    require_range(f"nodes for {algorithm}", len(nodes), 1, MOST_NODES)
+    paths: list[Path] | None
+    if known := _known_cycles(topology):
+        paths = list(pairwise([*known[0], known[0][0]]))
+    else:
+        paths = ring_through(topology)
+    if paths is None:
+        allowed = "one in which a ring of links that are used once leads through all nodes"
+        raise InvalidInput.of(f"network for {algorithm}", allowed, with_article(topology.label))
+    return paths, [int(np.searchsorted(nodes, path[0])) for path in paths]
 
 
 def hamiltonian(topology: Topology, words: int, *, streams: bool = True) -> Schedule:
@@ -166,17 +220,24 @@ def _turns_of_cycles(
 
 
 def _cycles(topology: Topology) -> list[list[int]]:
-    """Cycles through all nodes that share no link, from node 0 on."""
-    if is_whole_grid(topology) and topology.nodes > 2:
-        sides = tuple(side for side in topology.dims if side > 1)
-        if len(sides) == 2 and len(topology.wrapped) == 2:
-            found = torus_cycles((sides[0], sides[1]))
-            if found:
-                return found
-        if len(sides) == 1 and topology.wrapped:
-            return [[*range(topology.nodes)]]
-        if (cycle := mesh_cycle(topology.dims)) is not None:
-            return [cycle]
+    """Cycles through all nodes that share no link, from node 0 on; refused where none is known."""
+    found = _known_cycles(topology)
+    if found:
+        return found
     grids = ("ring", "mesh", "torus", "hypercube")
     allowed = f"a {one_of(grids)} without faults in which a cycle is known"
     raise InvalidInput.of("network for hamiltonian", allowed, with_article(topology.label))
+
+
+def _known_cycles(topology: Topology) -> list[list[int]]:
+    if not is_whole_grid(topology) or topology.nodes < 3:
+        return []
+    sides = tuple(side for side in topology.dims if side > 1)
+    if len(sides) == 2 and len(topology.wrapped) == 2:
+        found = torus_cycles((sides[0], sides[1]))
+        if found:
+            return found
+    if len(sides) == 1 and topology.wrapped:
+        return [[*range(topology.nodes)]]
+    cycle = mesh_cycle(topology.dims)
+    return [] if cycle is None else [cycle]

@@ -20,10 +20,12 @@ from eyecast.model.collectives.block_words import (
     read_block_words,
     require_block_words,
     selected,
+    with_block_words,
 )
 from eyecast.model.collectives.least import least_counts, schedule_bound, word_measures
 from eyecast.model.collectives.registry import ALGORITHMS, find_algorithm
 from eyecast.model.collectives.request import Request
+from eyecast.model.collectives.streaming.rings import stream_ring
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import with_faults
@@ -106,9 +108,9 @@ def test_equal_words_change_nothing(collective: str) -> None:
     equal = made_of(topology, collective, 8)
     compared = 0
     for name, schedule in told.items():
-        # Cycles of equal blocks stream, and streams cannot be turned round.
+        # Equal blocks stream round cycles or in windows, which others cannot.
         if name not in equal or equal[name].stream.any():
-            assert name.startswith(("hamiltonian", "packed-chains"))
+            assert name.startswith(("hamiltonian", "packed-chains", "stream-ring"))
             continue
         compared += 1
         for column in ("step", "source", "target", "path_nodes", "vcs", "block_ids", "combine"):
@@ -268,10 +270,32 @@ def test_words_that_cannot_be(collective: str, words: BlockWords, line: str) -> 
     assert str(caught.value) == line
 
 
-def test_what_streams_takes_equal_blocks() -> None:
-    request = Request(topology=mesh((4, 4)), words=1, block_words=(3,) * 16)
+def test_what_streams_in_windows_takes_equal_blocks() -> None:
+    windowed = stream_ring(mesh((4, 4)), 4)
     with pytest.raises(InvalidInput, match="left out with stream-ring all-gather, whose streams"):
+        with_block_words(windowed, (3,) * 16)
+
+
+@pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter"])
+def test_unequal_blocks_stream_round_one_ring(collective: str) -> None:
+    topology = with_faults(mesh((3, 3)), [4])
+    words = (3, 1, 4, 1, 0, 9, 2, 6, 5)
+    made = find_algorithm(collective, "stream-ring").generate(
+        Request(topology=topology, words=1, block_words=words)
+    )
+    made.check()
+    assert made.stream.any()
+    assert made.blocks.words.tolist() == [each for each in words if each]
+    case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=1)
+    assert case.payload.delivered(case.predicted.memory, topology).sum() == 8
+
+
+def test_a_block_that_streams_has_words() -> None:
+    request = Request(topology=mesh((2, 2)), words=1, block_words=(3, 1, 0, 2))
+    with pytest.raises(InvalidInput) as caught:
         find_algorithm("all-gather", "stream-ring").generate(request)
+    named = "block words with stream-ring all-gather, which streams,"
+    assert str(caught.value) == f"{named} must be at least 1, not 0"
 
 
 @pytest.mark.parametrize(

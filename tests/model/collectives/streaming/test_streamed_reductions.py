@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from helpers.drawn_reductions import case_of, wrong_nodes
 from helpers.schedules import Send, build
+from helpers.switch_networks import fat_tree
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.least import schedule_bound
@@ -55,6 +56,7 @@ def carried_out(schedule: Schedule) -> int:
         ("reduce-scatter", "stream-ring", mesh((8, 8)), 16, 1.05),
         ("reduce-scatter", "hamiltonian", torus((4, 4)), 64, 1.05),
         ("all-reduce", "stream-ring", mesh((8, 8)), 1024, 1.05),
+        ("all-reduce", "stream-ring", FAULTY, 1000, 1.03),
         ("all-reduce", "hamiltonian", torus((4, 4)), 1024, 1.05),
         ("all-reduce", "combs", mesh((4, 4)), 4096, 1.25),
     ],
@@ -76,6 +78,9 @@ def test_cycles_beside_the_bound(
         *(("all-reduce", "packed-trees", net, 90) for net in (mesh((3, 3)), ring(5))),
         *(("reduce-scatter", "stream-ring", net, 4) for net in (mesh((2, 4)), ring(8))),
         *(("all-reduce", "stream-ring", net, 32) for net in (torus((4, 2)), line(8))),
+        *(("reduce-scatter", "stream-ring", net, 3) for net in (FAULTY, line(3), fat_tree(4))),
+        *(("all-reduce", "stream-ring", net, 29) for net in (FAULTY, line(3), fat_tree(4))),
+        *(("all-reduce", "stream-ring", mesh((4, 4)), words) for words in (16, 60)),
         ("all-reduce", "hamiltonian", mesh((4, 4)), 64),
         *(("all-reduce", "combs", mesh(sides), 200) for sides in ((4, 4), (3, 5), (2, 7), (6, 2))),
         *(("all-reduce", "combs", net, 9) for net in (line(4), mesh((1, 3)), mesh((3, 3)))),
@@ -166,7 +171,7 @@ def test_what_else_is_combined_there_is_not_lost() -> None:
             16,
             "network for packed-trees must be one whose links lead both ways, not a 3x3 mesh with ",
         ),
-        ("stream-ring", mesh((4, 4)), 60, "flits must be a multiple of 16 for stream-ring, not 60"),
+        ("stream-ring", mesh((4, 4)), 15, "flits must be at least 16 for stream-ring, not 15"),
     ],
 )
 def test_what_is_refused(algorithm: str, topology: Topology, words: int, line: str) -> None:

@@ -44,6 +44,7 @@ def carried_out(made: Schedule) -> int:
         (chain_broadcast(mesh((8, 8)), 0, 1024), 1.30),
         (packed_trees_broadcast(mesh((8, 8)), 0, 1024), 1.15),
         (stream_ring(mesh((8, 8)), 16), 1.05),
+        (stream_ring(FAULTY, 17), 1.03),
         (hamiltonian(mesh((8, 8)), 64), 1.05),
         (hamiltonian(torus((8, 8)), 64), 1.05),
         (packed_trees_broadcast(FAULTY, 0, 1024), 1.25),
@@ -68,6 +69,8 @@ def test_cycles_beside_the_bound(made: Schedule, most: float) -> None:
         packed_trees_broadcast(hypercube(4), 3, 9),
         packed_trees_broadcast(torus((4, 4)), 3, 1),
         *(stream_ring(net, 4) for net in (mesh((2, 4)), torus((4, 2)), hypercube(3), ring(8))),
+        *(stream_ring(net, 5) for net in (mesh((4, 3)), torus((3, 3)), line(2), line(3), line(5))),
+        stream_ring(FAULTY, 1),
         *(hamiltonian(net, 24) for net in (mesh((3, 4)), torus((3, 3)), ring(5), mesh((2, 2, 2)))),
         hamiltonian(mesh((4, 4)), 1),
         *(greedy_all_gather(net, 5) for net in (mesh((3, 3)), ring(5), hypercube(3))),
@@ -150,9 +153,9 @@ def test_two_cycles_of_a_torus_share_no_link(sides: tuple[int, int]) -> None:
             "line of 3 with 1 faulty node",
         ),
         (
-            lambda: stream_ring(mesh((4, 3)), 4),
-            "network for stream-ring must be a grid, whose sides and blocks are powers of two, "
-            "without faults, not a 4x3 mesh and 4 words",
+            lambda: stream_ring(with_faults(line(3), [1]), 4),
+            "network for stream-ring must be one in which a ring of links that are used once leads "
+            "through all nodes, not a line of 3 with 1 faulty node",
         ),
         (
             lambda: hamiltonian(mesh((3, 3)), 4),

@@ -1,0 +1,92 @@
+"""Scatter and gather by messages that go straight between the root and each node, without steps.
+
+The port of the root is the bottleneck: all words pass it. So its messages follow each other without
+a gap, on a timetable (:mod:`~model.schedule.timetable`): those that have the longest way are first
+in a scatter, and last in a gather::
+
+    scatter, port out of the root      | to 5 | to 4 | to 2 | ...     farthest first
+    gather, port into the root         | of 1 | of 2 | of 4 | ...     nearest first
+
+Every message takes a shortest way. Where two messages cross the same link, the link is equally far
+from the root on both ways, so they cross it one after the other, as they pass the port of the root.
+That holds on any network: on graphs, through switches and around faults.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ...base.errors import require_range
+from ...network.port_model import PortModel
+from ...network.route_layers import safe_routes
+from ...network.topology import Topology
+from ...schedule.collective import Collective
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
+
+Nodes = npt.NDArray[np.int32]
+
+MOST_NODES = 1 << 11
+"""The largest network: the root has a message, and a way, for each node."""
+
+
+def direct_scatter(topology: Topology, root: int, words: int) -> Schedule:
+    """Send ``words`` words from ``root`` to each other working node, one port, on a timetable.
+
+    Raises :class:`.InvalidInput` for a root that is faulty or a switch, for more than 2,048 working
+    nodes, and where no path leads to a node.
+    """
+    nodes = _nodes(topology, root, words)
+    owed = tuple((node,) for node in nodes.tolist())
+    blocks = Blocks(np.full_like(nodes, root), owed, np.full_like(nodes, words))
+    return _messages(topology, Collective.SCATTER, root, blocks, nodes)
+
+
+def direct_gather(topology: Topology, root: int, words: int) -> Schedule:
+    """Send ``words`` words from each other working node to ``root``, as :func:`direct_scatter`."""
+    nodes = _nodes(topology, root, words)
+    blocks = Blocks(nodes, ((root,),) * len(nodes), np.full_like(nodes, words))
+    return _messages(topology, Collective.GATHER, root, blocks, nodes)
+
+
+def _nodes(topology: Topology, root: int, words: int) -> Nodes:
+    """The working nodes; refused where a schedule of them cannot be made."""
+    topology.require_working("source", root)
+    require_range("flits", words, 1)
+    require_range("nodes for direct", len(topology.working_nodes), 1, MOST_NODES)
+    return topology.working_nodes.astype(np.int32)
+
+
+def _messages(
+    topology: Topology, collective: Collective, root: int, blocks: Blocks, nodes: Nodes
+) -> Schedule:
+    """The schedule of a message with each of ``nodes``, whose block is at the same place."""
+    others = np.flatnonzero(nodes != root).astype(np.int32)
+    source = target = np.full_like(others, root)
+    if collective is Collective.SCATTER:
+        target = nodes[others]
+    else:
+        source = nodes[others]
+    path_offsets, path_nodes, vcs = safe_routes(topology, source, target)
+    step = np.arange(1, len(others) + 1, dtype=np.int32)
+    made = Schedule(
+        topology=topology,
+        collective=collective,
+        algorithm="direct",
+        port_model=PortModel.HALF_DUPLEX,
+        root=root,
+        blocks=blocks,
+        step=step,
+        source=source,
+        target=target,
+        path_offsets=path_offsets,
+        path_nodes=path_nodes,
+        vcs=vcs,
+        block_offsets=np.arange(len(others) + 1),
+        block_ids=others,
+        timed=True,
+    )
+    away = made.distances if collective is Collective.GATHER else -made.distances
+    order = np.argsort(away, kind="stable")
+    return made.with_sends(order, step, made.block_offsets, others[order])

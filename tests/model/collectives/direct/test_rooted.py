@@ -1,0 +1,50 @@
+"""Scatter and gather by direct messages: the root's port is busy from beginning to end."""
+
+from __future__ import annotations
+
+import pytest
+from helpers.irregular_networks import drawn_networks
+from helpers.switch_networks import fat_tree
+from helpers.topologies import refusal
+
+from eyecast.model.collectives.direct.rooted import direct_gather, direct_scatter
+from eyecast.model.collectives.least import schedule_bound
+from eyecast.model.compare.case import Case
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, line, mesh, torus
+from eyecast.model.program.certified import compile_certified
+from eyecast.model.schedule.schedule import Schedule
+
+NETWORKS = [fat_tree(4), torus((5, 3)), mesh((4, 5)), *drawn_networks(2, seed=2)]
+
+
+def cycles(made: Schedule) -> int:
+    """The cycles of a schedule; all have got what they are owed, and no flit has waited."""
+    made.check()
+    case = Case.of(compile_certified(made, {}), timing="barrier", seed=1)
+    assert case.predicted.finished
+    assert not case.predicted.stalled_flits.any()
+    served = made.blocks.served(made.topology)
+    assert case.payload.delivered(case.predicted.memory, made.topology).sum() == len(served)
+    return case.predicted.cycles
+
+
+@pytest.mark.parametrize("topology", NETWORKS, ids=lambda topology: topology.label)
+def test_near_the_bound(topology: Topology) -> None:
+    root = int(topology.working_nodes[len(topology.working_nodes) // 2])
+    for made, most in (
+        (direct_scatter(topology, root, 64), 1.10),
+        (direct_gather(topology, root, 64), 1.05),
+    ):
+        bound = schedule_bound(made).value
+        assert bound <= cycles(made) <= most * bound
+        assert made.blocks.words.tolist() == [64] * len(topology.working_nodes)
+
+
+def test_what_is_refused() -> None:
+    apart = with_faults(line(3), [1])
+    assert refusal(direct_scatter, apart, 1, 4) == "source must be a node that is not faulty, not 1"
+    assert refusal(direct_scatter, apart, 0, 0) == "flits must be at least 1, not 0"
+    unreached = "target of a route from node 2 must be a node that it can reach, not 0"
+    assert refusal(direct_gather, apart, 0, 4) == unreached
+    assert direct_scatter(with_faults(line(2), [1]), 0, 4).sends == 0

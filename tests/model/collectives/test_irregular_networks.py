@@ -1,0 +1,69 @@
+"""Collectives with one port on any network: how far from the least cycles they are, at most."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers.irregular_networks import drawn_networks
+from helpers.switch_networks import fat_tree
+
+from eyecast.model.collectives.least import schedule_bound
+from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.request import Request
+from eyecast.model.compare.case import Case
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.program.certified import compile_certified
+
+LIMITS = (
+    ("all-gather", "ring", 64, 1.20),
+    ("all-gather", "stream-ring", 64, 1.05),
+    ("reduce-scatter", "stream-ring", 64, 1.05),
+    ("broadcast", "chain", 1024, 1.20),
+    ("multicast", "chain", 1024, 1.20),
+    ("reduce", "chain", 1024, 1.20),
+    ("all-reduce", "stream-ring", 1024, 1.05),
+    ("scatter", "direct", 64, 1.10),
+    ("gather", "direct", 64, 1.10),
+)
+
+
+def require_near(topology: Topology, draw: np.random.Generator) -> None:
+    """Require of each collective that it is carried out, within its limit of the bound."""
+    working = topology.working_nodes
+    root, *targets = draw.permutation(working)[: len(working) // 2 + 1].tolist()
+    for collective, algorithm, words, most in LIMITS:
+        rootless = collective in ("all-gather", "reduce-scatter", "all-reduce")
+        request = Request(
+            topology=topology,
+            words=words,
+            source=None if rootless else root,
+            targets=tuple(targets) if collective == "multicast" else None,
+        )
+        made = find_algorithm(collective, algorithm).generate(request)
+        made.check()
+        case = Case.of(compile_certified(made, {}), timing="barrier", seed=1)
+        assert case.predicted.finished
+        served = made.blocks.served(topology)
+        assert case.payload.delivered(case.predicted.memory, topology).sum() == len(served)
+        bound = schedule_bound(made).value
+        assert bound <= case.predicted.cycles <= most * bound, (topology.label, collective)
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        with_faults(mesh((5, 5)), [7, 16], [(0, 1), (1, 0)]),
+        fat_tree(4),
+    ],
+    ids=lambda topology: topology.label,
+)
+def test_near_the_bound(topology: Topology) -> None:
+    require_near(topology, np.random.default_rng(1))
+
+
+@pytest.mark.slow
+def test_drawn_networks() -> None:
+    draw = np.random.default_rng(27)
+    for topology in drawn_networks(60, seed=27):
+        require_near(topology, draw)
