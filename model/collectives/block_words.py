@@ -8,7 +8,8 @@ a part without words is left out of all sends, with the sends and steps that car
                         step 2   1 -> 2  block 1            (nothing is left of step 2)
 
 What is proved of a schedule does not depend on the lengths of its blocks, except where it streams:
-there every block must have words, and lie behind the block that it follows (:mod:`.stream_runs`).
+there every block must have words, and lie behind the block that it follows
+(:mod:`..schedule.stream_runs`).
 
 A file is JSON. The words are a number for each node, in an all-to-all a row for each source with a
 number for each target; nodes that take no part have 0::

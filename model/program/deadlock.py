@@ -125,7 +125,7 @@ def find_cycle(program: ProgramTable) -> list[Channel]:
 def remedy(program: ProgramTable) -> str:
     """Say that two VCs free the routes of ``program`` from deadlock; "" where they do not.
 
-    Each ring of a grid is given a dateline, as :func:`.routes.dateline_vcs` does.
+    Each ring of a grid is given a dateline, as :func:`.dateline_vcs` does.
     """
     config, topology = program.config, program.config.topology
     if config.vcs > 1 or not topology.wrapped:

@@ -12,7 +12,7 @@ comes::
 
 Blocks that stream round a ring lie at the same address in every node where addresses can run round
 in a window with them. Otherwise every node has them in the order in which it sends them
-(:mod:`~model.schedule.stream_runs`), so that no packet of the ring is cut in two.
+(:mod:`..schedule.stream_runs`), so that no packet of the ring is cut in two.
 
 Where reduced blocks change halves (:mod:`.halves`), all of this is the lower half of a memory;
 where they have copies, these follow one behind the other.

@@ -1,7 +1,7 @@
 """Scatter and gather by messages that go straight between the root and each node, without steps.
 
 The port of the root is the bottleneck: all words pass it. So its messages follow each other without
-a gap, on a timetable (:mod:`~model.schedule.timetable`): those that have the longest way are first
+a gap, on a timetable (:mod:`...schedule.timetable`): those that have the longest way are first
 in a scatter, and last in a gather::
 
     scatter, port out of the root      | to 5 | to 4 | to 2 | ...     farthest first

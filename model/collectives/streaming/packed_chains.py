@@ -6,7 +6,7 @@ root one behind the other, and nobody waits::
 
     root --- c b a ---> a --- c b ---> b --- c ---> c       block c is for the farthest node
 
-The paths share the links evenly (:mod:`~model.network.spread_routes`), so that each port of the
+The paths share the links evenly (:mod:`...network.spread_routes`), so that each port of the
 root, or each link of a tight cut, carries as many words as the others. Packets of one step share no
 link. First comes the chain over the link with the most words left, and no other chain of its step
 carries more words. Short chains end alike, but there are more steps; long chains cost fewer steps.

@@ -24,7 +24,7 @@ the line. That needs windows, so sides and blocks are powers of two.
 
 On any other network, and for any other words, one ring leads through all nodes: a known cycle, or
 one of :mod:`.walks`. No window is needed, because every node has the blocks in the order in which
-it sends them (:mod:`~model.schedule.stream_runs`). A reduce-scatter turns as drawn. In an
+it sends them (:mod:`...schedule.stream_runs`). A reduce-scatter turns as drawn. In an
 all-gather each node sends its own block in a step of its own before the others, which then lie in
 the order of the reduce-scatter; so an all-reduce is both, of blocks with any words. In
 :func:`closed_ring` the same ring turns step by step, and each block keeps one address in all nodes.
