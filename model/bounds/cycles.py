@@ -23,28 +23,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from ..base.texts import counted
 from ..network.links import directed_links
 from ..network.port_model import PortModel
-from ..network.topology import Topology
+from ..network.topology import NO_LINK, Topology
 from ..schedule.table import Blocks
-from .cut import Cut, NodeSet
+from .cut import Cut
 from .demand import Demand
 from .hops import Numbers, hops_from
+from .sides import NodeSets, sides
 
 if TYPE_CHECKING:
     from .cuts import Cutter
 
 MOST_EXACT = 256
 """Nodes of a network whose cuts are all covered: a second for all-gather on that many."""
-MOST_PLANES = 1 << 12
-"""Nodes of a grid that is cut at every place; a larger one at its ends and in the middle."""
 MOST_PAIRS = 1 << 22
-"""Pairs of an owner and a node whose distances are looked at."""
+"""Pairs of an owner and a node whose distances are all looked at; of more pairs, those of the first
+and of the last owner."""
 
 
 @dataclass(frozen=True, order=True)
@@ -81,83 +83,102 @@ class _Search:
         hop_cycles: int,
     ) -> None:
         self._topology, self._demand, self._hop_cycles = topology, demand, hop_cycles
-        self._begins, self._ends = directed_links(topology)
-        ports_in = np.bincount(self._ends, minlength=topology.nodes)
-        ports_out = np.bincount(self._begins, minlength=topology.nodes)
         self._all_port = port_model == PortModel.ALL_PORT
-        if not self._all_port:
-            ports_in, ports_out = np.minimum(ports_in, 1), np.minimum(ports_out, 1)
-        self._ports_in, self._ports_out = ports_in, ports_out
+        self._ports_in, self._ports_out = _ports(topology, all_port=self._all_port)
         owners = demand.owners
-        self._owners = owners
         self._near = len(owners) * topology.nodes <= MOST_PAIRS
-        if self._near:
-            self._hops = hops_from(topology, owners)
-            self._between = demand.between(owners)
+        self._owners = owners if self._near else np.unique(owners[[0, -1]])
+        self._hops = hops_from(topology, self._owners)
+        self._between = demand.between(self._owners)
 
     def bounds(self) -> Iterator[CycleBound]:
         """All of them, in no order."""
+        yield from self._nodes()
+        yield from self._farthest()
         if self._near:
-            yield from self._farthest()
             yield self._volume()
-        else:
-            yield from self._nodes()
-        yield from self._tried_cuts()
-        # With one port, the words of a node over it are more than those over any cut's links.
+        # With one port, words for all nodes take as long through a port as through any cut.
+        if self._all_port or self._demand.source.size or self._demand.several:
+            yield from self._tried_cuts()
         if self._all_port and self._topology.nodes <= MOST_EXACT:
             yield from self._exact_cuts()
 
+    def _nodes(self) -> Iterator[CycleBound]:
+        """All words of a node, one hop at least."""
+        every = np.arange(self._demand.nodes)
+        yield self._port_bound(every, self._demand.received(), self._ports_in, "get", 1)
+        yield self._port_bound(every, self._demand.sent(), self._ports_out, "send", 1)
+
     def _farthest(self) -> Iterator[CycleBound]:
         """Words of a node that come, or go, so many hops or more."""
-        owner, node = np.nonzero(self._between)
-        hops, words = self._hops[owner, node], self._between[owner, node]
-        yield from self._far(node, hops, words, self._ports_in, "get")
-        shared = self._shared()[owner]
-        reach = np.where(self._between > 0, self._hops, 0).max(axis=1)
-        owners = self._owners
-        yield from self._far(owners[owner], hops, words - shared, self._ports_out, "send")
-        yield from self._far(owners, reach, self._shared(), self._ports_out, "send")
+        every, most = np.arange(self._demand.nodes), int(self._hops.max(initial=0))
+        if self._summed(every, most):
+            owner, node = np.nonzero(self._between)
+            hops, words = self._hops[owner, node], self._between[owner, node]
+            yield from self._far(every, node, hops, words, self._ports_in, "get")
+        else:
+            for hops, words in zip(self._hops, self._between, strict=True):
+                yield from self._far(every, every, hops, words, self._ports_in, "get")
+        row, hops, words = np.array(list(self._sent()), np.int64).reshape(-1, 3).T
+        yield from self._far(self._owners, row, hops, words, self._ports_out, "send")
+
+    def _sent(self) -> Iterator[tuple[int, int, int]]:
+        """Rows of owners, and words that each must send once, to a node so many hops away."""
+        demand, rows = self._demand, {node: row for row, node in enumerate(self._owners.tolist())}
+        for node, row in rows.items():
+            if demand.to_all[node]:
+                yield row, int(self._hops[row][demand.working].max()), int(demand.to_all[node])
+        for owner, targets, count in demand.several:
+            if owner in rows:
+                yield rows[owner], int(self._hops[rows[owner]][list(targets)].max()), count
+        alone = (demand.source.tolist(), demand.target.tolist(), demand.words.tolist())
+        for source, target, count in zip(*alone, strict=True):
+            if source in rows:
+                yield rows[source], int(self._hops[rows[source], target]), count
+
+    def _summed(self, nodes: Numbers, most: int) -> bool:
+        """Tell whether words of ``nodes`` are added up for each number of hops up to ``most``."""
+        return len(nodes) * (most + 1) <= MOST_PAIRS
 
     def _far(
-        self, node: Numbers, hops: Numbers, words: Numbers, ports: Numbers, verb: str
+        self,
+        nodes: Numbers,
+        place: Numbers,
+        hops: Numbers,
+        words: Numbers,
+        ports: Numbers,
+        verb: str,
     ) -> Iterator[CycleBound]:
-        """For each number of hops, the bound of the node with the most words as far or farther."""
-        nodes, most = self._demand.nodes, int(hops.max(initial=0))
-        if nodes * (most + 1) > MOST_PAIRS:
-            # Too many to add up what is as far: each on its own.
-            cycles = -(-words // np.maximum(ports[node], 1)) + hops * self._hop_cycles
-            cycles[words == 0] = 0
-            place = int(cycles.argmax())
-            alone = np.zeros(nodes, np.int64)
-            alone[node[place]] = words[place]
-            yield self._port_bound(alone, ports, verb, int(hops[place]))
+        """For each number of hops, the bound of the node with the most words as far or farther.
+
+        ``place``, ``hops`` and ``words`` are columns: words of ``nodes[place]``. Of too many nodes
+        each row stands alone.
+        """
+        most = int(hops.max(initial=0))
+        if not self._summed(nodes, most):
+            cycles = -(-words // np.maximum(ports[nodes[place]], 1)) + hops * self._hop_cycles
+            row = int(np.where(words > 0, cycles, 0).argmax())
+            alone = nodes[place[[row]]]
+            yield self._port_bound(alone, words[[row]], ports, verb, int(hops[row]))
             return
-        farther = np.zeros((most + 1, nodes), np.int64)
-        np.add.at(farther, (hops, node), words)
+        farther = np.zeros((most + 1, len(nodes)), np.int64)
+        np.add.at(farther, (hops, place), words)
         farther = np.cumsum(farther[::-1], axis=0)[::-1]
         for distance in range(1, most + 1):
-            yield self._port_bound(farther[distance], ports, verb, distance)
+            yield self._port_bound(nodes, farther[distance], ports, verb, distance)
 
-    def _shared(self) -> Numbers:
-        """Words of each owner that go to more than one node, and may be sent once for all."""
-        shared = self._demand.to_all.copy()
-        for owner, _, words in self._demand.several:
-            shared[owner] += words
-        return shared[self._owners]
-
-    def _nodes(self) -> Iterator[CycleBound]:
-        """Words of a node in a network too large for distances: they go one hop at least."""
-        yield self._port_bound(self._demand.received(), self._ports_in, "get", 1)
-        yield self._port_bound(self._demand.sent(), self._ports_out, "send", 1)
-
-    def _port_bound(self, words: Numbers, ports: Numbers, verb: str, hops: int) -> CycleBound:
-        cycles = np.where(words > 0, -(-words // np.maximum(ports, 1)) + hops * self._hop_cycles, 0)
-        node = int(cycles.argmax())
+    def _port_bound(
+        self, nodes: Numbers, words: Numbers, ports: Numbers, verb: str, hops: int
+    ) -> CycleBound:
+        """The bound of that of ``nodes`` whose ``words``, so many hops away, take the longest."""
+        taken = -(-words // np.maximum(ports[nodes], 1))
+        place = int(taken.argmax())
+        node, cycles = int(nodes[place]), int(taken[place])
         count = int(ports[node])
         by = "one port" if count == 1 else f"{count} ports"
-        carried, way = counted(int(words[node]), "word"), counted(hops, "hop")
+        carried, way = counted(int(words[place]), "word"), counted(hops, "hop")
         reason = f"node {node} must {verb} {carried} by {by}, {way} away"
-        return CycleBound(int(cycles[node]), reason)
+        return CycleBound(cycles + hops * self._hop_cycles if cycles else 0, reason)
 
     def _volume(self) -> CycleBound:
         """Hops of all words together, over all links."""
@@ -166,46 +187,51 @@ class _Search:
         total += sum(len(targets) * words for _, targets, words in demand.several)
         rows = np.searchsorted(self._owners, demand.source)
         total += int((self._hops[rows, demand.target] * demand.words).sum())
-        links = len(self._begins)
+        links = int(np.count_nonzero(self._topology.neighbor != NO_LINK))
         share = "shares" if total == 1 else "share"
         reason = f"{counted(total, 'hop')} of words {share} {counted(links, 'link')}"
         return CycleBound(-(-total // max(links, 1)), reason)
 
     def _tried_cuts(self) -> Iterator[CycleBound]:
         """Cuts that are known to be tight where nodes exchange words in pairs."""
-        for inside in self._sides():
-            leaving = int((inside[self._begins] & ~inside[self._ends]).sum())
-            words = self._crossing(inside)
-            if leaving and words:
-                yield self._cut_bound(Cut(inside, words, leaving), hops=1)
+        begins, ends = directed_links(self._topology)
+        at_once = max(1, MOST_PAIRS // max(1, len(begins), self._demand.nodes))
+        for found in sides(self._topology, self._hops):
+            for first in range(0, len(found), at_once):
+                inside = found[first : first + at_once]
+                links = np.count_nonzero(inside[:, begins] & ~inside[:, ends], axis=1)
+                words = self._crossing(inside) * (links > 0)
+                place = int((-(-words // np.maximum(links, 1))).argmax())
+                cut = Cut(inside[place], int(words[place]), int(links[place]))
+                if cut.words:
+                    yield self._cut_bound(cut, hops=1)
 
-    def _sides(self) -> Iterator[NodeSet]:
-        """Both sides of every plane across a grid, and the nodes up to some hops from each."""
-        topology = self._topology
-        places = topology.coordinates(np.arange(topology.nodes))
-        for axis, side in enumerate(topology.dims):
-            wrapped = axis in topology.wrapped
-            every = range(1, side) if topology.nodes <= MOST_PLANES else {1, side // 2, side - 1}
-            for place in {side // 2} if wrapped else every:
-                below = places[:, axis] < place
-                yield from (below, ~below)
-        if topology.nodes <= MOST_EXACT and self._near:
-            for row in self._hops:
-                for radius in range(int(row.max())):
-                    near = (row >= 0) & (row <= radius)
-                    yield from (near, ~near)
-
-    def _crossing(self, inside: NodeSet) -> int:
-        """Words that must leave a set of nodes."""
+    def _crossing(self, inside: NodeSets) -> Numbers:
+        """Words that must leave each of these sets of nodes: shape (sets,)."""
         demand = self._demand
-        crosses = inside[demand.source] & ~inside[demand.target]
-        words = int(demand.words[crosses].sum())
-        if not inside[demand.working].all():
-            words += int(demand.to_all[inside].sum())
+        words = np.zeros(len(inside), np.int64)
+        if self._near and demand.source.size:
+            # Floats are multiplied at once, and hold these numbers exactly.
+            leaving = inside[:, self._owners].astype(np.float64) @ self._alone
+            words += (leaving * ~inside).sum(axis=1).astype(np.int64)
+        elif demand.source.size:
+            for row, each in enumerate(inside):
+                words[row] = demand.words[each[demand.source] & ~each[demand.target]].sum()
+        to_all = np.flatnonzero(demand.to_all)
+        common = inside[:, to_all] @ demand.to_all[to_all]
+        words += np.where(inside[:, demand.working].all(axis=1), 0, common)
         for owner, targets, count in demand.several:
-            if inside[owner] and not inside[list(targets)].all():
-                words += count
+            words += count * (inside[:, owner] & ~inside[:, list(targets)].all(axis=1))
         return words
+
+    @cached_property
+    def _alone(self) -> npt.NDArray[np.float64]:
+        """Words of one owner for one node: shape (owners, nodes)."""
+        demand = self._demand
+        found = np.zeros((len(self._owners), demand.nodes))
+        rows = np.searchsorted(self._owners, demand.source)
+        np.add.at(found, (rows, demand.target), demand.words)
+        return found
 
     def _exact_cuts(self) -> Iterator[CycleBound]:
         """The tightest cuts of what each node must get; and of what it sends to single nodes."""
@@ -249,3 +275,15 @@ class _Search:
         reason = f"{counted(cut.words, 'word')} must leave {where} by {links}"
         reason += f", and go {hops} hops" if hops > 1 else ""
         return CycleBound(-(-cut.words // cut.links) + hops * self._hop_cycles, reason)
+
+
+def _ports(topology: Topology, *, all_port: bool) -> tuple[Numbers, Numbers]:
+    """The words that each node can get and send in a cycle: shapes (nodes,)."""
+    linked = topology.neighbor != NO_LINK
+    count = linked.sum if all_port else linked.any
+    out = into = count(axis=1).astype(np.int64)
+    if not topology.whole_grid:
+        # A fault, or a graph, may have one of the two ways of a link alone.
+        into = np.bincount(topology.neighbor[linked], minlength=topology.nodes)
+        into = into if all_port else np.minimum(into, 1)
+    return into, out

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..network.topology import Topology
 from ..schedule.table import Blocks
-from .hops import Numbers
+from .hops import UNREACHED, Numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,6 @@ class Demand:
     def of(cls, topology: Topology, blocks: Blocks) -> Demand:
         """Read the demand off the blocks of a schedule, of which none is reduced."""
         working = topology.working_nodes
-        everyone = frozenset(working.tolist())
         to_all = np.zeros(topology.nodes, np.int64)
         single: list[tuple[int, int, int]] = []
         several = []
@@ -42,7 +41,7 @@ class Demand:
                 continue
             if owed is not None and len(owed) == 1:
                 single += [(owner, node, words) for node in owed if node != owner]
-            elif owed is None or everyone <= {*owed, owner}:
+            elif owed is None or np.isin(working, (*owed, owner)).all():
                 to_all[owner] += words
             else:
                 several.append((owner, tuple(sorted({*owed} - {owner})), words))
@@ -58,12 +57,16 @@ class Demand:
         )
 
     def between(self, owners: Numbers) -> Numbers:
-        """Words that each of ``owners`` has for each node: shape (owners, nodes)."""
+        """Words that each of ``owners``, ascending, has for each node: shape (owners, nodes)."""
         found = np.zeros((len(owners), self.nodes), np.int64)
         found[:, self.working] = self.to_all[owners][:, np.newaxis]
-        np.add.at(found, (np.searchsorted(owners, self.source), self.target), self.words)
+        rows = np.searchsorted(owners, self.source)
+        known = np.append(owners, UNREACHED)[rows] == self.source
+        np.add.at(found, (rows[known], self.target[known]), self.words[known])
+        row_of = {node: row for row, node in enumerate(owners.tolist())}
         for owner, targets, words in self.several:
-            found[np.searchsorted(owners, owner), list(targets)] += words
+            if owner in row_of:
+                found[row_of[owner], list(targets)] += words
         found[np.arange(len(owners)), owners] = 0
         return found
 

@@ -1,4 +1,4 @@
-"""Hops between nodes of any network: breadth first, from many nodes at once."""
+"""Hops between nodes of any network: in closed form on whole grids, breadth first elsewhere."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ UNREACHED = -1
 
 def hops_from(topology: Topology, sources: Numbers) -> Numbers:
     """Hops from each of ``sources`` to every node: shape (sources, nodes), -1 for no path."""
+    if topology.whole_grid:
+        return _grid_hops(topology, sources)
     nodes = topology.nodes
     hops = np.full(len(sources) * nodes, UNREACHED, np.int64)
     border = np.arange(len(sources)) * nodes + sources
@@ -28,3 +30,18 @@ def hops_from(topology: Topology, sources: Numbers) -> Numbers:
         hops[ahead] = distance
         border = np.unique(ahead)
     return hops.reshape(len(sources), nodes)
+
+
+def _grid_hops(topology: Topology, sources: Numbers) -> Numbers:
+    """Return :func:`hops_from` of a grid without faults: the distances along its axes, added."""
+    sides = topology.dims[::-1]
+    hops = np.zeros((len(sources), *sides), np.int64)
+    places = topology.coordinates(sources)
+    for axis, side in enumerate(topology.dims):
+        apart = np.abs(np.arange(side) - places[:, axis, np.newaxis])
+        if axis in topology.wrapped:
+            apart = np.minimum(apart, side - apart)
+        shape = [1] * len(sides)
+        shape[len(sides) - 1 - axis] = side
+        hops += apart.reshape(len(sources), *shape)
+    return hops.reshape(len(sources), topology.nodes)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from ..network.port_model import PortModel
 from ..network.topology import Topology
 from ..schedule.broadcast_bounds import least_broadcast_steps, least_spanning_tcd, least_tcd
@@ -76,7 +79,8 @@ def _least_counts(schedule: Schedule) -> dict[str, int]:
         return {
             # Who has something of one owner at most double.
             "steps": max(
-                (least_broadcast_steps(1 + len(nodes), sends) for nodes in reached), default=0
+                (least_broadcast_steps(1 + int(nodes.sum()), sends) for nodes in reached),
+                default=0,
             ),
             "tcd": _tcd(schedule.topology, reached),
         }
@@ -124,30 +128,33 @@ def word_measures(schedule: Schedule) -> dict[str, int]:
     }
 
 
-def _tcd(topology: Topology, reached: list[set[int]]) -> int:
+def _tcd(topology: Topology, reached: list[npt.NDArray[np.bool_]]) -> int:
     """Return the least TCD where each owner's blocks go to one of the sets ``reached``."""
-    whole = len(reached) == 1 and len(reached[0]) == topology.working_nodes.size - 1
+    whole = len(reached) == 1 and reached[0].sum() == topology.working_nodes.size - 1
     if topology.switches and whole:
         return least_spanning_tcd(topology)
-    return least_tcd(topology, set().union(*reached))
+    entered = np.any(reached, axis=0) if reached else np.zeros(0, np.bool_)
+    return least_tcd(topology, np.flatnonzero(entered).tolist())
 
 
-def _reached_from(schedule: Schedule) -> list[set[int]]:
-    """For each node that owns a block, the others to whom some block of it is owed.
+def _reached_from(schedule: Schedule) -> list[npt.NDArray[np.bool_]]:
+    """For each node that owns a block, the others to whom some block of it is owed: (nodes,).
 
     For a reduced block, backwards: for one who is owed it, the others who contribute. A block of no
     words goes nowhere.
     """
     blocks, topology = schedule.blocks, schedule.topology
-    everyone = set(topology.working_nodes.tolist())
-    reached: dict[int, set[int]] = defaultdict(set)
+    reached: dict[int, npt.NDArray[np.bool_]] = defaultdict(
+        lambda: np.zeros(topology.nodes, np.bool_)
+    )
     for block, (owner, owed) in enumerate(zip(blocks.owner.tolist(), blocks.owed, strict=True)):
-        if not blocks.words[block]:
+        others = topology.working_nodes if owed is None else np.array(owed, np.int64)
+        if not blocks.words[block] or not others.size:
             continue
-        others = everyone if owed is None else {*owed}
-        if owner != NO_OWNER:
-            reached[owner] |= others - {owner}
-        elif others:
-            goal = min(others)
-            reached[goal] |= {*blocks.holders(block, topology)} - {goal}
+        if owner == NO_OWNER:
+            reached[int(others.min())][[*blocks.holders(block, topology)]] = True
+        else:
+            reached[owner][others] = True
+    for owner, nodes in reached.items():
+        nodes[owner] = False
     return list(reached.values())

@@ -90,6 +90,11 @@ class Topology:
         return self.nodes - len(self.switches)
 
     @property
+    def whole_grid(self) -> bool:
+        """Whether this is a mesh, torus, line, ring or hypercube without faults."""
+        return bool(self.dims) and self.without_faults is None
+
+    @property
     def working_nodes(self) -> npt.NDArray[np.int64]:
         """The nodes that take part: not faulty, and no switches; ascending."""
         works = np.ones(self.nodes, np.bool_)

@@ -299,7 +299,9 @@ class SendTable:
     @property
     def links_used(self) -> int:
         """Number of directed links that at least one send crosses."""
-        return int(np.unique(self.links).size)
+        used = np.zeros(self.topology.nodes * self.topology.ports, np.bool_)
+        used[self.links] = True
+        return int(np.count_nonzero(used))
 
     @cached_property
     def pairs_sharing_links(self) -> int:

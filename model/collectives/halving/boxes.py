@@ -79,7 +79,7 @@ class Numbering:
 
 def is_whole_grid(topology: Topology) -> bool:
     """Tell whether ``topology`` is a mesh, torus, line, ring or hypercube without faults."""
-    return bool(topology.dims) and topology.without_faults is None
+    return topology.whole_grid
 
 
 def node_numbers(dims: tuple[int, ...], coordinates: Coordinates) -> Numbers:

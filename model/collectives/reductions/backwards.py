@@ -34,6 +34,8 @@ from .streamed import streamed_backwards
 
 def against(topology: Topology) -> Topology:
     """The network in which every link of ``topology`` leads the other way, by the same ports."""
+    if topology.whole_grid:
+        return topology
     node, port = np.nonzero(topology.neighbor != NO_LINK)
     end, into = topology.neighbor[node, port], topology.peer[node, port]
     neighbor, peer = (np.full_like(topology.neighbor, NO_LINK) for _ in range(2))

@@ -13,16 +13,18 @@ With N contributors, which are those who are owed the result, and M words:
 * **Words of a link**: the most of what the links out of the node with the fewest share, M, and what
   all links share of words x hops.
 
-In **cycles** a reduce or reduce-scatter takes what it takes backwards, as a broadcast or all-gather
-over links turned round: any schedule of the one, backwards, is one of the other. An all-reduce
-takes what its words take over the ports or links that share them, and what the contribution of any
-one node takes to get to all.
+In **cycles** a reduce or reduce-scatter takes as many as backwards, as a broadcast or all-gather
+over links turned round: any schedule of the one, backwards, is one of the other. A block that goes
+to several nodes takes as many as the contribution of any one node to all of them. And the ports or
+links of all nodes share the sends of all words: the sends before some node has the result, one by
+each other contributor, and the sends after, one to each other node that is owed the result.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -40,44 +42,73 @@ if TYPE_CHECKING:
 def reduction_cycles(
     topology: Topology, blocks: Blocks, port_model: PortModel, *, hop_cycles: int
 ) -> CycleBound:
-    """The least cycles of any schedule for reduced ``blocks``, as :func:`.least_cycles`."""
-    # What is compiled takes long to import, and most commands refuse what they refuse before it.
-    from ...bounds.cycles import CycleBound, least_cycles  # noqa: PLC0415
+    """The least cycles of any schedule for reduced ``blocks``, as :func:`.least_cycles`.
 
-    alone = np.array([owed is not None and len(owed) == 1 for owed in blocks.owed])
-    if alone.any() and not alone.all():
-        kinds = (blocks.some(alone), blocks.some(~alone))
-        return max(
-            reduction_cycles(topology, kind, port_model, hop_cycles=hop_cycles) for kind in kinds
+    How the words are cut into blocks makes no difference.
+    """
+    # What is compiled takes long to import, and most commands refuse what they refuse before it.
+    from ...bounds.cycles import least_cycles  # noqa: PLC0415
+
+    asked = _asked(topology, blocks)
+    alone = {ends: words for ends, words in asked.items() if len(ends.owed) == 1}
+    several = {ends: words for ends, words in asked.items() if len(ends.owed) > 1}
+    found = [_shared(topology, several, port_model)]
+    if alone:
+        turned = Blocks(
+            np.array([ends.owed[0] for ends in alone], np.int32),
+            tuple(ends.contributors for ends in alone),
+            np.array([*alone.values()], np.int32),
         )
-    if alone.all():
-        goals = np.array([nodes[0] for nodes in blocks.owed if nodes], np.int32)
-        turned = Blocks(goals, blocks.contributors, blocks.words)
         bound = least_cycles(against(topology), turned, port_model, hop_cycles=hop_cycles)
-        return replace(bound, reason=f"backwards {bound.reason}")
-    words = int(blocks.words.sum())
-    nodes = topology.working_nodes
-    holders = [blocks.holders(block, topology) for block in range(len(blocks))]
+        found.append(replace(bound, reason=f"backwards {bound.reason}"))
     # What one of its contributors has must get to all whom a block is owed to: the first's, or the
     # last's.
-    found = [
-        least_cycles(
-            topology,
-            Blocks(np.array([each[end] for each in holders]), blocks.owed, blocks.words),
-            port_model,
-            hop_cycles=hop_cycles,
+    for end in (0, -1) if several else ():
+        copied = Blocks(
+            np.array([ends.contributors[end] for ends in several], np.int32),
+            tuple(ends.owed for ends in several),
+            np.array([*several.values()], np.int32),
         )
-        for end in (0, -1)
-    ]
-    if set(blocks.owed) == set(blocks.contributors) == {None}:
-        links = int(np.count_nonzero(topology.neighbor != NO_LINK))
-        ports = links if port_model == PortModel.ALL_PORT else nodes.size
-        shared = 2 * (nodes.size - 1) * words
-        sharing = counted(int(ports), "link" if ports == links else "port")
-        share = "shares" if ports == 1 else "share"
-        reason = f"{sharing} {share} {counted(int(shared), 'hop')} of words"
-        found.append(CycleBound(-(-shared // max(1, ports)), reason))
+        found.append(least_cycles(topology, copied, port_model, hop_cycles=hop_cycles))
     return max(found)
+
+
+class _Ends(NamedTuple):
+    """The nodes between which words go, each ascending."""
+
+    contributors: tuple[int, ...]
+    owed: tuple[int, ...]
+
+
+def _asked(topology: Topology, blocks: Blocks) -> dict[_Ends, int]:
+    """The words that are asked for between the same nodes, in however many blocks."""
+    everyone = tuple(topology.working_nodes.tolist())
+    asked: dict[_Ends, int] = defaultdict(int)
+    for contributors, owed, words in zip(
+        blocks.contributors, blocks.owed, blocks.words.tolist(), strict=True
+    ):
+        nodes = (everyone if each is None else tuple(sorted(each)) for each in (contributors, owed))
+        ends = _Ends(*nodes)
+        if words and ends.contributors and ends.owed:
+            asked[ends] += words
+    return asked
+
+
+def _shared(topology: Topology, asked: dict[_Ends, int], port_model: PortModel) -> CycleBound:
+    """The sends of all words, over the ports or links by which all nodes can send."""
+    from ...bounds.cycles import CycleBound  # noqa: PLC0415 - as above
+
+    sends = 0
+    for (contributors, owed), words in asked.items():
+        common = 2 if not {*contributors}.isdisjoint(owed) else 1
+        sends += (len(contributors) + len(owed) - common) * words
+    leaving = np.count_nonzero(topology.neighbor[topology.working_nodes] != NO_LINK, axis=1)
+    links = port_model == PortModel.ALL_PORT
+    ports = int(leaving.sum() if links else np.count_nonzero(leaving))
+    sharing = counted(ports, "link" if links else "port")
+    share = "shares" if ports == 1 else "share"
+    reason = f"{sharing} {share} {counted(sends, 'hop')} of words"
+    return CycleBound(-(-sends // max(1, ports)), reason)
 
 
 def all_reduce_bounds(

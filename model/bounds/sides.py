@@ -1,0 +1,66 @@
+"""Sets of nodes whose cuts are tried, where no search finds the tightest cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from ..network.links import linked_pairs
+from ..network.topology import Topology
+from .hops import UNREACHED, Numbers, hops_from
+
+NodeSets = npt.NDArray[np.bool_]
+"""Sets of nodes: shape (sets, nodes)."""
+
+MOST_NEAR_NODES = 256
+"""Nodes of a network in which the nodes up to some hops from each owner are tried."""
+MOST_PLANES = 1 << 12
+"""Nodes of a grid that is cut at every coordinate; a larger grid at its ends and in the middle."""
+MOST_NEAR_LINKS = 1 << 11
+"""Nodes of a network in which the nodes nearer to one end of a link are tried."""
+
+
+def sides(topology: Topology, owner_hops: Numbers) -> Iterator[NodeSets]:
+    """Both sides of every cut that is tried; ``owner_hops`` has a row for each owner.
+
+    They are the sides of the planes across a grid, the nodes up to some hops from an owner, and for
+    each link the nodes that are nearer to its one end than to its other. In a tree the last are all
+    subtrees; in a grid without faults they are its planes, and are not tried again.
+    """
+    for axis in range(len(topology.dims)):
+        yield from _both(_planes(topology, axis))
+    if topology.nodes <= MOST_NEAR_NODES:
+        for hops in owner_hops:
+            yield from _both((hops >= 0) & (hops <= np.arange(hops.max())[:, np.newaxis]))
+    if topology.nodes <= MOST_NEAR_LINKS and not topology.whole_grid:
+        yield from _both(_nearer_to_one_end(topology))
+
+
+def _both(inside: NodeSets) -> Iterator[NodeSets]:
+    """Yield ``inside`` and its complements."""
+    yield inside
+    yield ~inside
+
+
+def _planes(topology: Topology, axis: int) -> NodeSets:
+    """The nodes below each place of an axis; of a wrapped axis, half of it."""
+    side = topology.dims[axis]
+    places: list[int] | range = range(1, side)
+    if axis in topology.wrapped:
+        places = [side // 2]
+    elif topology.nodes > MOST_PLANES:
+        places = sorted({1, side // 2, side - 1} - {0})
+    coordinates = np.arange(topology.nodes) // int(np.prod(topology.dims[:axis])) % side
+    return np.array([coordinates < place for place in places], np.bool_).reshape(-1, topology.nodes)
+
+
+def _nearer_to_one_end(topology: Topology) -> NodeSets:
+    """For each link, the nodes that are nearer to its begin than to its end."""
+    hops = hops_from(topology, np.arange(topology.nodes))
+    hops = np.where(hops == UNREACHED, topology.nodes, hops).astype(np.int16)
+    begins, ends = linked_pairs(topology)
+    nearer: NodeSets = hops[begins] < hops[ends]
+    _, first = np.unique(np.packbits(nearer, axis=1), axis=0, return_index=True)
+    return nearer[np.sort(first)]

@@ -1,0 +1,191 @@
+"""Bounds are never above the fewest cycles of drawn schedules, and mostly equal to them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers.word_search import cycles_of, distances, links_of
+
+from eyecast.model.bounds import cycles
+from eyecast.model.bounds.cycles import least_cycles
+from eyecast.model.collectives.reductions.bounds import reduction_cycles
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.named_graphs import binary_tree, star_tree
+from eyecast.model.network.port_model import PortModel
+from eyecast.model.network.topology import Topology, line, mesh, ring, torus
+from eyecast.model.schedule.table import NO_OWNER, Blocks
+
+ONE, ALL = PortModel.FULL_DUPLEX, PortModel.ALL_PORT
+Asked = list[tuple[int, tuple[int, ...], int]]
+"""Owner, targets and words."""
+NETWORKS = (line(4), ring(5), mesh((2, 3)), torus((2, 3)), binary_tree(7), star_tree(3, 2))
+
+
+def blocks_of(asked: Asked) -> Blocks:
+    owners, owed, words = zip(*asked, strict=True)
+    return Blocks(np.array(owners), owed, np.array(words))
+
+
+def draw_asked(draw: np.random.Generator, nodes: list[int]) -> Asked:
+    """A broadcast, all-gather, scatter, gather, all-to-all, or words for several lists of nodes."""
+    everyone, words = tuple(nodes), int(draw.integers(1, 5))
+    root = int(draw.choice(nodes))
+    others = [node for node in nodes if node != root]
+
+    def some() -> tuple[int, ...]:
+        number = int(draw.integers(1, len(nodes) + 1))
+        return tuple(sorted(draw.choice(nodes, number, replace=False).tolist()))
+
+    kinds: list[Asked] = [
+        [(root, everyone, words)],
+        [(node, everyone, words) for node in nodes],
+        [(root, (node,), words) for node in others],
+        [(node, (root,), words) for node in others],
+        [(a, (b,), 1) for a in nodes for b in nodes if a != b],
+        [(int(draw.choice(nodes)), some(), int(draw.integers(1, 5))) for _ in range(4)],
+    ]
+    return kinds[draw.integers(len(kinds))]
+
+
+def draw_network(draw: np.random.Generator) -> Topology:
+    """One of the networks, whole, with a faulty node, or with one-way links; all are reached."""
+    topology = NETWORKS[draw.integers(len(NETWORKS))]
+    kind = draw.integers(3)
+    if kind == 0:
+        topology = with_faults(topology, [int(draw.integers(topology.nodes))])
+    if kind == 1:
+        links = draw.permutation(sorted(set(links_of(topology))))[:3].tolist()
+        topology = with_faults(topology, (), [(begin, end) for begin, end in links])
+    working = topology.working_nodes
+    hops = np.array(distances(topology))[np.ix_(working, working)]
+    return topology if hops.max() < topology.nodes and len(working) > 1 else draw_network(draw)
+
+
+def equal_bounds(seed: int, number: int) -> int:
+    """Count the drawn bounds that are the cycles found; none is above them."""
+    draw = np.random.default_rng(seed)
+    equal = 0
+    for _ in range(number):
+        topology = draw_network(draw)
+        asked = draw_asked(draw, topology.working_nodes.tolist())
+        ports = (ONE, ALL)[draw.integers(2)]
+        bound = least_cycles(topology, blocks_of(asked), ports).value
+        if bound:
+            found = cycles_of(topology, asked, all_port=ports == ALL, enough=bound)
+            assert bound <= found, (topology.label, asked, ports)
+            equal += bound == found
+    return equal
+
+
+def test_no_bound_is_above_the_fewest_cycles_found() -> None:
+    assert equal_bounds(1, 25) >= 20
+
+
+@pytest.mark.slow
+def test_no_bound_of_many_is_above_the_fewest_cycles_found() -> None:
+    assert equal_bounds(2, 1500) >= 1300
+
+
+def test_words_for_near_nodes_go_no_farther() -> None:
+    """The word for the far nodes leaves first, and the ten for the near ones while it goes on."""
+    asked: Asked = [(0, (1, 2), 10), (0, (9, 10), 1)]
+    bound = least_cycles(line(11), blocks_of(asked), ONE).value
+    assert bound <= cycles_of(line(11), asked, all_port=False) == 13
+
+
+@pytest.mark.parametrize("ports", [ONE, ALL])
+def test_the_cut_of_a_subtree_bounds_an_all_to_all(ports: PortModel) -> None:
+    """Seven nodes have 60 words for each of the eight others, over one link."""
+    asked: Asked = [(a, (b,), 60) for a in range(15) for b in range(15) if a != b]
+    assert least_cycles(binary_tree(15), blocks_of(asked), ports).value == 7 * 8 * 60 + 1
+
+
+@pytest.mark.parametrize("ports", [ONE, ALL])
+def test_of_many_pairs_the_hops_are_kept(ports: PortModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a network too large for words to be added up by distance."""
+    several = Blocks.of_broadcast(0, 16)
+    whole = least_cycles(mesh((6, 5)), several, ports)
+    monkeypatch.setattr(cycles, "MOST_PAIRS", 8)
+    assert least_cycles(mesh((6, 5)), several, ports) == whole
+
+
+def reduced(contributors: tuple[int, ...], owed: tuple[int, ...], words: list[int]) -> Blocks:
+    count = len(words)
+    owners = np.full(count, NO_OWNER)
+    return Blocks(
+        owners, (owed,) * count, np.array(words), (contributors,) * count, ("add",) * count
+    )
+
+
+def test_an_all_reduce_of_listed_nodes_shares_its_sends() -> None:
+    """Rows of a 6x6 mesh: 2 * 5 sends of each word of a row by its 6 ports."""
+    rows = [tuple(range(6 * row, 6 * row + 6)) for row in range(6)]
+    blocks = Blocks(np.full(6, NO_OWNER), tuple(rows), np.full(6, 1024), tuple(rows), ("add",) * 6)
+    bound = reduction_cycles(mesh((6, 6)), blocks, ONE, hop_cycles=1)
+    assert bound.value == -(-2 * 5 * 1024 // 6)
+
+
+def test_a_bound_is_that_of_the_request_and_not_of_its_blocks() -> None:
+    """Node 4 of a 3x3 mesh is faulty: all others, listed or not, in one block or in eight."""
+    topology = with_faults(mesh((3, 3)), [4])
+    everyone = tuple(node for node in range(9) if node != 4)
+    listed = reduced(everyone, everyone, [1000])
+    cut = reduced(everyone[::-1], everyone, [125] * 8)
+    unlisted = Blocks.reduced_to((None,), 1000, "add")
+    for ports, value in ((ONE, 2 * 7 * 1000 // 8), (ALL, 2 * 7 * 1000 // 16)):
+        bounds = {
+            reduction_cycles(topology, blocks, ports, hop_cycles=1).value
+            for blocks in (listed, cut, unlisted)
+        }
+        assert bounds == {value}
+
+
+def least_all_reduce(nodes: int, words: int) -> int:
+    """The fewest cycles in which all of some linked nodes get all sums, by search.
+
+    A node sends one word and gets one in a cycle, of what it had before: its own part or a sum.
+    """
+    start = tuple(tuple(frozenset([node]) for _ in range(words)) for node in range(nodes))
+    every = frozenset(range(nodes))
+    reached, count = {start}, 0
+    while not any(all(part == every for has in state for part in has) for state in reached):
+        count += 1
+        reached = {after for state in reached for after in _moved(state, nodes, words)}
+    return count + 1
+
+
+State = tuple[tuple[frozenset[int], ...], ...]
+
+
+def _moved(state: State, nodes: int, words: int) -> set[State]:
+    """All states after a cycle, in which every node gets a word that is of use, or none."""
+    found: set[State] = {state}
+    sent = {(state, frozenset[int]())}
+    for target in range(nodes):
+        more = set()
+        for now, senders in sent:
+            for source in range(nodes):
+                for word in range(words):
+                    had, brought = now[target][word], state[source][word]
+                    if source in senders or brought <= had or source == target:
+                        continue
+                    joined = had | brought if had.isdisjoint(brought) else brought
+                    if len(joined) > len(had):
+                        has = (*now[target][:word], joined, *now[target][word + 1 :])
+                        after = (*now[:target], has, *now[target + 1 :])
+                        more.add((after, senders | {source}))
+        sent |= more
+    found |= {now for now, _ in sent}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("nodes", "words"),
+    [(2, 1), (2, 3), (3, 1), pytest.param(3, 2, marks=pytest.mark.slow)],
+)
+def test_an_all_reduce_takes_no_less_than_its_bound(nodes: int, words: int) -> None:
+    """Two nodes reach it; three would, if nobody had to wait for words of others."""
+    blocks = Blocks.reduced_to((None,), words, "add")
+    bound = reduction_cycles(ring(nodes), blocks, ONE, hop_cycles=1).value
+    least = least_all_reduce(nodes, words)
+    assert bound == least if nodes == 2 else bound < least
