@@ -39,9 +39,10 @@ if TYPE_CHECKING:
 def check_schedule(schedule: SendTable) -> None:
     """Raise :class:`.ScheduleError` for the first rule that ``schedule`` breaks; in this order.
 
-    1. steps, nodes, VCs and blocks exist (:func:`check_ranges`), and no switch is a source, a
-       target or a node that has or is owed a block (:func:`check_interfaces`); groups do not
-       overlap, and no send leaves one (:func:`.check_groups`);
+    1. steps, nodes, VCs and blocks exist (:func:`check_ranges`), no send carries a block twice
+       (:func:`check_carried`), and no switch is a source, a target or a node that has or is owed
+       a block (:func:`check_interfaces`); groups do not overlap, and no send leaves one
+       (:func:`.check_groups`);
     2. the blocks are what the collective's name promises (:func:`check_promise`);
     3. each path leads over links from its source to its target (:func:`check_paths`);
     4. no node sends a block before it has got it, no node is left out, and none is reached twice
@@ -53,6 +54,7 @@ def check_schedule(schedule: SendTable) -> None:
     9. what is timed can be put on a timetable (:func:`check_timed`).
     """
     check_ranges(schedule)
+    check_carried(schedule)
     check_interfaces(schedule)
     check_groups(schedule)
     check_promise(schedule)
@@ -87,6 +89,18 @@ def check_ranges(schedule: SendTable) -> None:
         outside = nodes[(nodes < 0) | (nodes > last)]
         if outside.size:
             raise ScheduleError(f"{name} must be 0 to {last}, not {outside[0]}")
+
+
+def check_carried(schedule: SendTable) -> None:
+    """Require that no send carries a block twice."""
+    sends, count = schedule.block_sends, len(schedule.blocks)
+    keys = sends * count + schedule.block_ids
+    # Blocks mostly ascend in every send, and then no search is needed.
+    clash = first_clash(schedule, keys, sends) if (np.diff(keys) <= 0).any() else None
+    if clash is not None:
+        place = clash[1]
+        complaint = f"it carries block {schedule.block_ids[place]} twice"
+        raise broken(schedule, int(sends[place]), complaint)
 
 
 def _named_nodes(schedule: SendTable) -> list[tuple[str, npt.NDArray[np.integer]]]:
