@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..base.errors import InvalidInput
 from ..network.port_model import PortModel
+from .fulfilment import check_requests
 from .groups import check_groups
 from .possession import check_blocks
 from .promises import require_promise
@@ -43,7 +44,8 @@ def check_schedule(schedule: SendTable) -> None:
        (:func:`check_carried`), and no switch is a source, a target or a node that has or is owed
        a block (:func:`check_interfaces`); groups do not overlap, and no send leaves one
        (:func:`.check_groups`);
-    2. the blocks are what the collective's name promises (:func:`check_promise`);
+    2. the blocks are what the collective's name promises (:func:`check_promise`), and what was
+       requested (:func:`.check_requests`);
     3. each path leads over links from its source to its target (:func:`check_paths`);
     4. no node sends a block before it has got it, no node is left out, and none is reached twice
        in a broadcast (:func:`.check_blocks`);
@@ -58,6 +60,7 @@ def check_schedule(schedule: SendTable) -> None:
     check_interfaces(schedule)
     check_groups(schedule)
     check_promise(schedule)
+    check_requests(schedule)
     check_paths(schedule)
     check_blocks(schedule)
     check_streams(schedule)
