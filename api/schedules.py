@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from ..model.network.topology import Topology
 from ..model.schedule.builder import one_block_schedule
 from ..model.schedule.collective import Collective
 from ..model.schedule.duration import expected_cycles
+from ..model.schedule.requested import Requested
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.table import Blocks
 from .arguments import checked
@@ -213,6 +215,7 @@ def schedule_of_sends(
     root = listed[0][1][0]
     owed = node_numbers(network, targets, "target")
     require_range("flits", flits, 1)
+    collective = Collective.BROADCAST if targets is None else Collective.MULTICAST
     made = one_block_schedule(
         name,
         network,
@@ -220,8 +223,10 @@ def schedule_of_sends(
         np.array([step for step, _ in listed], np.int32),
         offsets_of([len(path) for _, path in listed]),
         np.array([node for _, path in listed for node in path], np.int32),
-        collective=Collective.BROADCAST if targets is None else Collective.MULTICAST,
+        collective=collective,
     )
+    asked = Requested(collective=collective, words=flits, root=root, targets=owed)
+    made = replace(made, requests=(asked,))
     made.check()
     return made
 

@@ -20,6 +20,7 @@ class Algorithm:
     algorithm does not serve. ``landmarks(topology)`` are the nodes that its papers give a name and
     a picture marks. ``takes`` names the parts of a request, of ``CHOICES``, that it heeds.
     ``keeps_whole`` tells whether an all-reduce sends whole messages, and not a part for each node.
+    ``copies`` tells whether each block is a whole copy of the message, of which a node needs one.
     ``leaves_out`` says of which kind the working nodes are that it may give nothing;
     ``most(topology)`` are the upper bounds of its paper on some measures.
     """
@@ -30,13 +31,15 @@ class Algorithm:
     landmarks: Callable[[Topology], tuple[int, ...]] = lambda _topology: ()
     takes: tuple[str, ...] = ()
     keeps_whole: bool = True
+    copies: bool = False
     leaves_out: str = ""
     most: Callable[[Topology], dict[str, int]] = lambda _topology: {}
 
     def generate(self, request: Request) -> Schedule:
-        """The schedule; refused where something is asked for that the algorithm does not heed.
+        """The schedule and its request, which ``check()`` compares.
 
-        An algorithm that knows one port model serves a request for that one.
+        An algorithm that knows one port model serves a request for that one. Raises
+        :class:`InvalidInput` for a part of the request that the algorithm does not heed.
         """
         if request.duplex is not None and "duplex" not in self.takes:
             made = self.generate(replace(request, duplex=None))
@@ -49,6 +52,13 @@ class Algorithm:
         for name, (option, unset) in CHOICES.items():
             if getattr(request, name) != unset and name not in self.takes:
                 raise InvalidInput(f"{option} must be left out with {self.name} {self.collective}")
+        made = self._made(request)
+        partial = request.partial or (self.leaves_out != "" and "partial" not in self.takes)
+        requested = replace(request.of(self.collective), partial=partial, copies=self.copies)
+        return replace(made, requests=(requested,))
+
+    def _made(self, request: Request) -> Schedule:
+        """The schedule, of equal blocks or of those that a table lists."""
         words = request.block_words
         if words is None:
             return self.make(request)

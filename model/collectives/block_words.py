@@ -33,7 +33,7 @@ from ..base.json_file import decode_versioned, read_json
 from ..base.pieces import shares_of
 from ..network.topology import Topology
 from ..schedule.carrying import carrying
-from ..schedule.collective import Collective
+from ..schedule.collective import OF_OWNERS, OF_TARGETS, Collective
 from ..schedule.schedule import Schedule
 from ..schedule.stream_runs import stream_runs
 
@@ -44,8 +44,6 @@ MOST_WORDS = 1 << 30
 BlockWords = tuple[int, ...] | tuple[tuple[int, ...], ...]
 """Words of each node's block, or for each source the words of its blocks for all targets."""
 
-OF_TARGETS = (Collective.SCATTER, Collective.REDUCE_SCATTER)
-OF_OWNERS = (Collective.GATHER, Collective.ALL_GATHER)
 SERVED = (*OF_TARGETS, *OF_OWNERS, Collective.ALL_TO_ALL)
 """Collectives that have a block for each node, or pair of nodes."""
 

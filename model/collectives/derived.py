@@ -125,8 +125,16 @@ def _rooted(broadcast: Algorithm, name: str) -> Algorithm:
         return replace(made, algorithm=name)
 
     takes = tuple(name for name in backwards.takes if name != "partial")
-    all_reduce = Collective.ALL_REDUCE
-    return replace(backwards, collective=all_reduce, name=name, make=make, takes=takes)
+    # Who leaves nodes out only where it is asked for leaves none out here.
+    leaves_out = "" if "partial" in backwards.takes else backwards.leaves_out
+    return replace(
+        backwards,
+        collective=Collective.ALL_REDUCE,
+        name=name,
+        make=make,
+        takes=takes,
+        leaves_out=leaves_out,
+    )
 
 
 def _middle(broadcast: Algorithm, topology: Topology) -> int:

@@ -15,7 +15,7 @@ Groups have no node in common and no path leaves its group, so no link is shared
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -25,6 +25,7 @@ from ..base.pieces import offsets_of
 from ..network.faults import with_faults
 from ..network.port_model import PORT_MODELS
 from ..network.topology import Topology, mesh, torus
+from ..schedule.requested import Requested
 from ..schedule.schedule import Schedule
 from ..schedule.table import CUSTOM, NO_OWNER, Blocks
 from .halving.boxes import is_whole_grid
@@ -124,6 +125,21 @@ def side_by_side(topology: Topology, parts: Sequence[tuple[Part, Schedule]]) -> 
         stream=joined(lambda made: made.stream),
         groups=tuple(part.members for part, _ in parts),
         timed=all(made.timed for _, made in parts),
+        requests=_requests(parts),
+    )
+
+
+def _requests(parts: Sequence[tuple[Part, Schedule]]) -> tuple[Requested, ...]:
+    """The requests of all groups in numbers of the whole network; none unless all are known.
+
+    Tables of words are of a group's nodes in ascending order, here as there.
+    """
+    if not all(made.requests for _, made in parts):
+        return ()
+    return tuple(
+        replace(request, root=None if request.root is None else part.nodes[request.root])
+        for part, made in parts
+        for request in made.requests
     )
 
 

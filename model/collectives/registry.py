@@ -118,6 +118,7 @@ def _all_ports(
     name: str,
     generate: Callable[[Request], Schedule],
     takes: tuple[str, ...] = (),
+    copies: bool = False,
 ) -> Algorithm:
     """An algorithm for nodes that use all ports, and for no others."""
 
@@ -126,7 +127,7 @@ def _all_ports(
             raise InvalidInput.of(f"--ports for {name}", "all", "one")
         return generate(request)
 
-    return Algorithm(collective, name, make, takes=("all_port", *takes))
+    return Algorithm(collective, name, make, takes=("all_port", *takes), copies=copies)
 
 
 def _ring(collective: str, topology: Topology, source: int | None, words: int) -> Schedule:
@@ -252,7 +253,7 @@ _COPYING = (
     Algorithm(Collective.MULTICAST, "chain", _multicast(chain_multicast)),
     _all_ports(Collective.BROADCAST, "packed-trees", _packed_trees),
     _all_ports(Collective.MULTICAST, "packed-trees", _packed_trees_multicast),
-    _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies),
+    _all_ports(Collective.BROADCAST, "nesbt-copies", _nesbt_copies, copies=True),
     Algorithm(Collective.ALL_GATHER, "stream-ring", _stream_ring),
     Algorithm(Collective.ALL_TO_ALL, "row-column", _row_column, takes=("all_port",)),
     Algorithm(Collective.ALL_TO_ALL, "direct", _direct, takes=("all_port",)),
@@ -270,15 +271,10 @@ _COPYING = (
     *(_on_a_cube(collective, graph) for collective, graph in _CUBE_GRAPHS),
 )
 
-_ONE_WAY = ("nesbt-copies",)
-"""Names of those that are not turned round: copies, each of which is whole."""
-
 
 def _turned(collective: str) -> list[Algorithm]:
-    """The algorithms for ``collective`` of which reductions are made."""
-    return [
-        each for each in _COPYING if each.collective == collective and each.name not in _ONE_WAY
-    ]
+    """The algorithms for ``collective`` of which reductions are made: those without copies."""
+    return [each for each in _COPYING if each.collective == collective and not each.copies]
 
 
 _SCATTERING = (

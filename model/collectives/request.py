@@ -7,8 +7,9 @@ from enum import StrEnum
 
 from ..network.port_model import PortModel
 from ..network.topology import Topology
-from ..schedule.collective import Collective
-from .block_words import BlockWords
+from ..schedule.collective import REDUCTIONS, Collective
+from ..schedule.requested import Requested
+from .block_words import BlockWords, selected
 
 _USUAL, _OF_BARRIER = "add", "and"
 """Names of what a reduction combines by if nothing is said; the second in a barrier."""
@@ -77,6 +78,25 @@ class Request:
         """The source of a collective that has one."""
         assert self.source is not None
         return self.source
+
+    def of(self, collective: str) -> Requested:
+        """Return what a schedule for ``collective`` must do, whatever algorithm makes it."""
+        reduces = collective in REDUCTIONS
+        return Requested(
+            collective=collective,
+            words=1 if collective == Collective.BARRIER else self._all_words(),
+            root=self.source,
+            targets=self.targets,
+            operator=combining_operator(collective, self.operator) if reduces else None,
+            partial=self.partial,
+        )
+
+    def _all_words(self) -> int | BlockWords:
+        """The words of each block, or those of the nodes that take part, where they differ."""
+        if self.block_words is None:
+            return self.words
+        working = self.topology.working_nodes.tolist()
+        return selected(self.block_words, working)
 
     @property
     def combining(self) -> str:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..base.errors import InvalidInput
 from ..network.port_model import PortModel
+from .fulfilment import check_requests
 from .groups import check_groups
 from .possession import check_blocks
 from .promises import require_promise
@@ -39,10 +40,12 @@ if TYPE_CHECKING:
 def check_schedule(schedule: SendTable) -> None:
     """Raise :class:`.ScheduleError` for the first rule that ``schedule`` breaks; in this order.
 
-    1. steps, nodes, VCs and blocks exist (:func:`check_ranges`), and no switch is a source, a
-       target or a node that has or is owed a block (:func:`check_interfaces`); groups do not
-       overlap, and no send leaves one (:func:`.check_groups`);
-    2. the blocks are what the collective's name promises (:func:`check_promise`);
+    1. steps, nodes, VCs and blocks exist (:func:`check_ranges`), no send carries a block twice
+       (:func:`check_carried`), and no switch is a source, a target or a node that has or is owed
+       a block (:func:`check_interfaces`); groups do not overlap, and no send leaves one
+       (:func:`.check_groups`);
+    2. the blocks are what the collective's name promises (:func:`check_promise`), and what was
+       requested (:func:`.check_requests`);
     3. each path leads over links from its source to its target (:func:`check_paths`);
     4. no node sends a block before it has got it, no node is left out, and none is reached twice
        in a broadcast (:func:`.check_blocks`);
@@ -53,9 +56,11 @@ def check_schedule(schedule: SendTable) -> None:
     9. what is timed can be put on a timetable (:func:`check_timed`).
     """
     check_ranges(schedule)
+    check_carried(schedule)
     check_interfaces(schedule)
     check_groups(schedule)
     check_promise(schedule)
+    check_requests(schedule)
     check_paths(schedule)
     check_blocks(schedule)
     check_streams(schedule)
@@ -87,6 +92,18 @@ def check_ranges(schedule: SendTable) -> None:
         outside = nodes[(nodes < 0) | (nodes > last)]
         if outside.size:
             raise ScheduleError(f"{name} must be 0 to {last}, not {outside[0]}")
+
+
+def check_carried(schedule: SendTable) -> None:
+    """Require that no send carries a block twice."""
+    sends, count = schedule.block_sends, len(schedule.blocks)
+    keys = sends * count + schedule.block_ids
+    # Blocks mostly ascend in every send, and then no search is needed.
+    clash = first_clash(schedule, keys, sends) if (np.diff(keys) <= 0).any() else None
+    if clash is not None:
+        place = clash[1]
+        complaint = f"it carries block {schedule.block_ids[place]} twice"
+        raise broken(schedule, int(sends[place]), complaint)
 
 
 def _named_nodes(schedule: SendTable) -> list[tuple[str, npt.NDArray[np.integer]]]:

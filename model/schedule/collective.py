@@ -52,3 +52,7 @@ COLLECTIVES = tuple(Collective)
 
 ROOTLESS = tuple(each for each in Collective if not each.rooted)
 """Collectives in which every node is a root."""
+
+OF_TARGETS = (Collective.SCATTER, Collective.REDUCE_SCATTER)
+OF_OWNERS = (Collective.GATHER, Collective.ALL_GATHER)
+"""Collectives with a block for each node: of the node that gets it, and of the node that has it."""

@@ -19,8 +19,17 @@ of nodes::
     {"step": 1, "source": 1, "target": 0, "path": [1, 0], "vcs": [0], "blocks": [0],
      "combine": true}
 
-A file is read only if it says all of this and nothing else. Only "steps" and "tcd", which
-are always written, may be left out: they are counted, and must be right where they are given.
+A file of either version may say what was asked for: a request for each group, or one where there
+are no groups. A table of words is of the nodes that take part, in ascending order::
+
+    "requests": [{"collective": "gather", "words": [4, 4, 0, 4], "root": 0}]
+    "requests": [{"collective": "multicast", "words": 16, "root": 0, "targets": [2, 3]}]
+    "requests": [{"collective": "reduce", "words": 16, "root": 0, "operator": "add"}]
+    "requests": [{"collective": "broadcast", "words": 16, "root": 0, "partial": true}]
+
+A file is read only if it says all of this and nothing else. "steps" and "tcd", which are always
+written, may be left out: they are counted, and must be right where they are given. "requests" may
+be left out: then :meth:`.Schedule.check` compares the blocks with none.
 Whether the sends carry out the collective, and whether its blocks are what its name promises
 (:func:`.check_promise`), is another question, which :meth:`.Schedule.check` answers.
 """
@@ -42,6 +51,7 @@ from ..base.json_file import decode_versioned, read_json
 from ..base.pieces import offsets_of
 from ..network.port_model import PortModel
 from ..network.topology_file import topology_from_json, topology_to_json
+from .requested import Requested
 from .rules import LARGEST_STEP, LARGEST_VC
 from .schedule import Schedule
 from .table import NO_OWNER, Blocks
@@ -80,6 +90,16 @@ class _Send(msgspec.Struct, forbid_unknown_fields=True, gc=False, omit_defaults=
     stream: bool = False
 
 
+class _Request(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    collective: str
+    words: _Number | list[_Number | list[_Number]]
+    root: _Number | None = None
+    targets: list[_Number] | None = None
+    operator: _Operator | None = None
+    partial: bool = False
+    copies: bool = False
+
+
 class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     format: str
     version: int
@@ -93,6 +113,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     blocks: Annotated[list[_Block], msgspec.Meta(min_length=1)]
     groups: _Groups | msgspec.UnsetType = msgspec.UNSET
     timed: bool = False
+    requests: list[_Request] = []
     sends: list[_Send]
 
 
@@ -131,6 +152,7 @@ def schedule_json(schedule: Schedule) -> str:
         "blocks": [_block(schedule.blocks, block) for block in range(len(schedule.blocks))],
         **({"groups": schedule.groups} if schedule.groups else {}),
         **({"timed": True} if schedule.timed else {}),
+        **({"requests": [*map(_request, schedule.requests)]} if schedule.requests else {}),
         # A newline in a string is escaped in JSON: these all lie between sends.
         "sends": msgspec.Raw(b"[\n" + lines.replace(b"\n", b",\n") + b"\n]"),
     }
@@ -153,6 +175,16 @@ def _block(blocks: Blocks, block: int) -> _Block:
         return _Block(int(blocks.owner[block]), to, words)
     nodes = None if contributors is None else list(contributors)
     return _Block(None, to, words, nodes, operator)
+
+
+def _request(requested: Requested) -> _Request:
+    """The request as files have it."""
+    return msgspec.convert(requested, _Request, from_attributes=True)
+
+
+def _requested(request: _Request) -> Requested:
+    """The request of a file."""
+    return msgspec.convert(request, Requested, from_attributes=True)
 
 
 def read_schedule(path: str | Path | InputFile) -> Schedule:
@@ -199,6 +231,7 @@ def _schedule(file: _File) -> Schedule:
         blocks=_blocks(file.blocks),
         groups=() if file.groups is msgspec.UNSET else tuple(map(tuple, file.groups)),
         timed=file.timed,
+        requests=tuple(map(_requested, file.requests)),
         **_columns(file.sends, topology.nodes, len(file.blocks)),
     )
     for name, given, counted in (

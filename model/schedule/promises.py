@@ -50,9 +50,19 @@ def require_promise(schedule: SendTable) -> None:
     if name not in ROOTLESS and schedule.root is None:
         raise InvalidInput.of(f"root of {name}", "a node", "none")
     working = frozenset(schedule.topology.working_nodes.tolist())
-    owed = [working if nodes is None else frozenset(nodes) for nodes in schedule.blocks.owed]
-    root = NO_ROOT if schedule.root is None else schedule.root
-    blocks, reduces = schedule.blocks, Collective(name).reduces
+    broken = broken_promise(name, schedule.root, working, schedule.blocks)
+    if broken is not None:
+        raise InvalidInput(f"collective must be {CUSTOM}, not {name}: {broken}")
+
+
+def broken_promise(name: str, root: int | None, working: Nodes, blocks: Blocks) -> str | None:
+    """Say what of ``blocks`` is not as a collective promises ``working`` nodes; None if all is.
+
+    ``root`` is None in a collective in which every node is one.
+    """
+    owed = [working if nodes is None else frozenset(nodes) for nodes in blocks.owed]
+    reduces = Collective(name).reduces
+    place = NO_ROOT if root is None else root
     wrong_kind = (
         f"block {block} is {'one of an owner' if reduces else 'reduced'}"
         for block in np.flatnonzero(blocks.reduced != reduces)
@@ -61,11 +71,10 @@ def require_promise(schedule: SendTable) -> None:
     if broken is None and reduces:
         lists = blocks.contributors
         contributors = [working if nodes is None else frozenset(nodes) for nodes in lists]
-        broken = _of_all(working, contributors) or _REDUCED[name](root, working, owed)
+        broken = _of_all(working, contributors) or _REDUCED[name](place, working, owed)
     elif broken is None:
-        broken = _RULES[name](root, working, blocks.owner.tolist(), owed)
-    if broken is not None:
-        raise InvalidInput(f"collective must be {CUSTOM}, not {name}: {broken}")
+        broken = _RULES[name](place, working, blocks.owner.tolist(), owed)
+    return broken
 
 
 def broadcast_name(topology: Topology, blocks: Blocks) -> str:

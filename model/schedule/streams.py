@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.pieces import offsets_of
-from .rules import IntArray, ScheduleError, broken, first_broken, first_clash, send_name
+from .rules import IntArray, ScheduleError, broken, first_broken, send_name
 
 if TYPE_CHECKING:
     from .table import SendTable
@@ -122,7 +122,6 @@ def _coming(schedule: SendTable) -> _Coming:
     offset = before - before[schedule.block_offsets[:-1]][send]
     in_step = schedule.step[send].astype(np.int64) * schedule.topology.nodes
     streamed = schedule.stream[send]
-    _require_once(schedule, send[streamed], send[streamed] * count + block[streamed])
     # Only steps in which something streams matter.
     steps = np.unique(schedule.step[schedule.stream])
     arriving = np.flatnonzero(np.isin(schedule.step[send], steps))
@@ -151,14 +150,6 @@ def _of_its_kind(
     same = schedule.combine[leaving] == schedule.combine[coming]
     some = np.bincount(row, same, minlength=1) > 0
     return np.asarray(same | ~some[row])
-
-
-def _require_once(schedule: SendTable, sends: IntArray, keys: IntArray) -> None:
-    """Require that a send that streams has each block once."""
-    clash = first_clash(schedule, keys, sends)
-    if clash is not None:
-        block = int(keys[clash[1]] % len(schedule.blocks))
-        raise broken(schedule, int(sends[clash[1]]), f"it streams block {block} twice")
 
 
 def _there_before(schedule: SendTable, send: IntArray, block: IntArray) -> np.ndarray:

@@ -23,6 +23,7 @@ from ..base.errors import InvalidInput, require_range
 from ..base.pieces import offsets_of, ranges
 from ..network.port_model import PortModel
 from ..network.topology import Topology
+from .requested import Requested
 
 CUSTOM = "custom"
 
@@ -150,7 +151,8 @@ class SendTable:
     its source. Either may be left out where no send does. ``groups`` are the nodes of each
     collective where there is not one of all nodes, none where there is. A schedule that is
     ``timed`` does not wait for the end of steps: every send begins in a cycle of its own, of a
-    timetable that is made for a network (:mod:`.timetable`).
+    timetable that is made for a network (:mod:`.timetable`). ``requests`` are what was asked for,
+    one of all nodes or one of each group; none where that is not known.
 
     Raises :class:`.InvalidInput` if the shapes do not fit together. Whether the sends carry out the
     collective is what ``check()`` of a :class:`~.schedule.Schedule` proves; the measures of links
@@ -175,6 +177,7 @@ class SendTable:
     stream: npt.NDArray[np.bool_] = field(default_factory=_no_flags)
     groups: tuple[tuple[int, ...], ...] = ()
     timed: bool = False
+    requests: tuple[Requested, ...] = ()
 
     def __post_init__(self) -> None:
         columns = ("step", "source", "target", "path_nodes", "vcs", "block_ids")

@@ -59,7 +59,7 @@ def test_links_that_are_shared_are_said(eyecast: Command) -> None:
 
 
 def test_a_broadcast_owed_to_nobody_is_refused(eyecast: Command, here: Path) -> None:
-    """And so is a mistyped name; called custom, both are carried out as what they are."""
+    """And so is a mistyped name; called custom and without a request, it is carried out."""
     eyecast("schedule", "--mesh", "2x2", "--source", "0,0", "-o", "s.json")
     whole = json.loads((here / "s.json").read_text())
     nobody = whole | {"blocks": [{"owner": 0, "owed": [], "words": 16}]}
@@ -70,9 +70,14 @@ def test_a_broadcast_owed_to_nobody_is_refused(eyecast: Command, here: Path) -> 
             "collective must be broadcast, multicast, scatter, gather, all-gather, "
             "all-to-all, reduce, reduce-scatter, all-reduce, barrier or custom, not 'Broadcast'",
         ),
+        (
+            nobody | {"collective": "custom"},
+            "collective must be broadcast, as requested, not custom",
+        ),
     ):
         (here / "s.json").write_text(json.dumps(changed))
         assert eyecast("predict", "--schedule", "s.json") == refusal(f"s.json: {line}")
+    del nobody["requests"]
     (here / "s.json").write_text(json.dumps(nobody | {"collective": "custom"}))
     answer = eyecast("predict", "--schedule", "s.json")
     assert "custom collective" in answer.output

@@ -9,6 +9,8 @@ sends make up a tree from the host.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -17,6 +19,8 @@ from ...network.attached_host import with_host
 from ...network.port_model import PortModel
 from ...network.topology import NO_LINK
 from ...schedule.builder import one_block_schedule
+from ...schedule.collective import Collective
+from ...schedule.requested import Requested
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
 from .plan import NOT_REACHED, Plan
@@ -40,7 +44,7 @@ def transmit_schedule(plan: Plan, words: int) -> Schedule:
     reached = np.flatnonzero(arrival != NOT_REACHED).astype(np.int32)
     order = reached[np.argsort(arrival[reached], kind="stable")]
     owed = None if order.size == plan.topology.nodes else (*reached.tolist(), hosted.host)
-    return one_block_schedule(
+    made = one_block_schedule(
         ALGORITHM,
         hosted,
         Blocks(np.array([hosted.host]), (owed,), np.array([words])),
@@ -49,6 +53,8 @@ def transmit_schedule(plan: Plan, words: int) -> Schedule:
         np.stack((senders[order], order), axis=1).ravel(),
         port_model=PortModel.ALL_PORT,
     )
+    asked = Requested(collective=Collective.BROADCAST, words=words, root=hosted.host)
+    return replace(made, requests=(asked,))
 
 
 def _senders(plan: Plan, host: int) -> npt.NDArray[np.int32]:

@@ -182,7 +182,8 @@ def test_a_block_with_words_must_be_brought(collective: str, complaint: str) -> 
         Request(topology=mesh((2, 2)), words=1, block_words=(3, 0, 2, 1))
     )
     made.check()
-    one = replace(made, blocks=replace(made.blocks, words=np.array([3, 1, 2, 1])))
+    blocks = replace(made.blocks, words=np.array([3, 1, 2, 1]))
+    one = replace(made, blocks=blocks, requests=())
     with pytest.raises(ScheduleError, match=complaint):
         one.check()
     assert problems(one) == {"left out"}

@@ -118,6 +118,10 @@ SABOTAGE = {
         changed(7, blocks=[1]),
         "send 7 (step 4, 5 -> 8): block must be 0 to 0, not 1",
     ),
+    "block twice": (
+        changed(3, blocks=[0, 0]),
+        "send 3 (step 3, 0 -> 3): it carries block 0 twice",
+    ),
     "owner": (
         replace(build((3, 3), GOOD, Blocks.of_broadcast(9, 1)), root=0),
         "owner must be 0 to 8, not 9",

@@ -96,7 +96,7 @@ def test_a_ring_without_a_lead_waits_for_itself() -> None:
             [Send(1, [0, 1], [0, 1]), Send(1, [1, 2], [0, 0])],
             [False, True],
             owned(0, 0),
-            "send 1 (step 1, 1 -> 2): it streams block 0 twice",
+            "send 1 (step 1, 1 -> 2): it carries block 0 twice",
         ),
         (
             [Send(1, [0, 1]), Send(1, [1, 2])],

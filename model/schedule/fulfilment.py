@@ -1,0 +1,193 @@
+"""The rule on requests: a schedule does what was asked for, and no less.
+
+Words are summed over the blocks of a message, however an algorithm cuts it:
+
+================================================= ================================================
+collective                                        words that are compared with the request
+================================================= ================================================
+broadcast, multicast, reduce, all-reduce, barrier of all blocks together
+scatter, reduce-scatter                           of the blocks for each node
+gather, all-gather                                of the blocks of each node
+all-to-all                                        of the blocks of each node for each other node
+================================================= ================================================
+
+A block that a node has for itself may be left out: the root's in a scatter or a gather, each node's
+own in an all-to-all. If there is one, it has the words of the request. Where each block is a copy
+of the message, each has its words, and the nodes that some copy is for are all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput, one_of
+from .collective import OF_OWNERS, OF_TARGETS, ROOTLESS, Collective
+from .promises import broken_promise
+from .rules import ScheduleError
+from .table import CUSTOM
+
+if TYPE_CHECKING:
+    from .requested import Requested
+    from .table import Blocks, SendTable
+
+Nodes = npt.NDArray[np.int64]
+
+_TABLES = (
+    "a number",
+    "a number, or one for each node that takes part",
+    "a number, or a row for each node that takes part, with one for each",
+)
+"""Words of a request that are allowed, by the number of nodes that a message is of and for."""
+
+
+def check_requests(schedule: SendTable) -> None:
+    """Require blocks of the collective, words, root, targets and operator that were asked for.
+
+    A schedule that says nothing of requests is not compared with any.
+    """
+    requests, groups = schedule.requests, schedule.groups
+    if not requests:
+        return
+    count = max(1, len(groups))
+    if len(requests) != count:
+        raise ScheduleError(f"number of requests must be {count}, not {len(requests)}")
+    everyone = schedule.topology.working_nodes
+    group = _group_of_blocks(schedule)
+    if (group < 0).any():
+        raise ScheduleError(f"block {np.argmin(group)} must be of a group, as requested")
+    for number, request in enumerate(requests):
+        nodes = np.array(sorted(groups[number]), np.int64) if groups else everyone
+        complaint = _complaint(schedule, request, nodes, schedule.blocks.some(group == number))
+        if complaint is not None:
+            raise ScheduleError(f"group {number}: {complaint}" if groups else complaint)
+
+
+def _group_of_blocks(schedule: SendTable) -> Nodes:
+    """The group of the nodes that have each block before step 1, -1 where there is none."""
+    blocks = schedule.blocks
+    if not schedule.groups:
+        return np.zeros(len(blocks), np.int64)
+    group = np.full(schedule.topology.nodes, -1)
+    for number, nodes in enumerate(schedule.groups):
+        group[list(nodes)] = number
+    holders = [blocks.holders(block, schedule.topology)[:1] for block in range(len(blocks))]
+    return np.array([group[nodes[0]] if nodes else -1 for nodes in holders], np.int64)
+
+
+def _complaint(schedule: SendTable, request: Requested, nodes: Nodes, blocks: Blocks) -> str | None:
+    """Say what of ``blocks`` is not as one of ``nodes`` requested; None if all is."""
+    name = request.collective
+    if name not in tuple(Collective):
+        return _must_be("collective of the request", one_of(Collective), name)
+    if (request.root is None) != (name in ROOTLESS):
+        allowed = "none" if name in ROOTLESS else "a node"
+        return _must_be(f"root of the requested {name}", allowed, request.root)
+    if not schedule.groups:
+        names = (name, CUSTOM) if request.partial or request.copies else (name,)
+        if schedule.collective not in names:
+            return _must_be("collective", f"{name}, as requested", schedule.collective)
+        if schedule.collective == name and schedule.root != request.root:
+            return _must_be("root", f"{request.root}, as requested", schedule.root)
+    if schedule.collective != name:
+        # No promise of the schedule's own name has been checked for these nodes.
+        concerned = _concerned(schedule, blocks)
+        served = concerned if request.partial else frozenset(nodes.tolist())
+        if request.copies:
+            # Every copy may go to some of the nodes only.
+            blocks = replace(blocks, owed=(tuple(sorted(concerned)),) * len(blocks))
+        broken = broken_promise(name, request.root, served, blocks)
+        if broken is not None:
+            return f"blocks must be those of the requested {name}: {broken}"
+        nodes = np.array(sorted(served), np.int64)
+    return (
+        _wrong_operator(request, blocks)
+        or _wrong_target(request, nodes, blocks)
+        or _wrong_words(request, nodes, blocks)
+    )
+
+
+def _must_be(parameter: str, allowed: str, value: object) -> str:
+    return str(InvalidInput.of(parameter, allowed, value))
+
+
+def _concerned(schedule: SendTable, blocks: Blocks) -> frozenset[int]:
+    """List the nodes that have or get some of ``blocks``."""
+    holders = (blocks.holders(block, schedule.topology) for block in range(len(blocks)))
+    return frozenset(blocks.served(schedule.topology).union(*holders))
+
+
+def _wrong_operator(request: Requested, blocks: Blocks) -> str | None:
+    """Say which other operator combines one of ``blocks``; None if none does."""
+    others = sorted({*blocks.operator} - {request.operator}, key=str)
+    for other in others[:1]:
+        return _must_be("operator", f"{request.operator}, as requested", other)
+    return None
+
+
+def _wrong_target(request: Requested, nodes: Nodes, blocks: Blocks) -> str | None:
+    """Say which of ``nodes`` gets a multicast and should not, or should and does not."""
+    if request.collective != Collective.MULTICAST:
+        return None
+    # All blocks are for the same nodes: that is what the collective promises.
+    asked, owed = (
+        frozenset(nodes.tolist() if targets is None else targets) - {request.root}
+        for targets in (request.targets, blocks.owed[0] if len(blocks) else ())
+    )
+    for node in sorted(asked ^ owed)[:1]:
+        verb = "get" if node in asked else "not get"
+        return f"node {node} must {verb} the multicast, as requested"
+    return None
+
+
+def _wrong_words(request: Requested, nodes: Nodes, blocks: Blocks) -> str | None:
+    """Say which message has other words than requested; None if none has."""
+    name, size = request.collective, len(nodes)
+    if request.copies:
+        for words in sorted({*blocks.words.tolist()} - {request.words})[:1]:
+            return _must_be(f"words of each {name}", f"{request.words}, as requested", words)
+        return None
+    ends = _ends(name, nodes, blocks)
+    message = np.zeros(len(blocks), np.int64)
+    for preposition, end in ends.items():
+        for node in end[~np.isin(end, nodes)][:1]:
+            return f"no block must be {preposition} node {node}, as requested"
+        message = message * size + np.searchsorted(nodes, end)
+    found = np.zeros((size,) * len(ends), np.int64)
+    np.add.at(found.reshape(-1), message, blocks.words.astype(np.int64))
+    try:
+        asked = np.array(request.words, np.int64)
+        asked = asked if asked.ndim else np.full_like(found, asked)
+    except ValueError:
+        # Rows that are not equally long.
+        asked = np.zeros(0, np.int64)
+    if asked.shape != found.shape:
+        return f"words of the requested {name} must be {_TABLES[len(ends)]}"
+    for place in np.argwhere((found != asked) & ~(_own(request, nodes, ends) & (found == 0)))[:1]:
+        names = zip(ends, nodes[place].tolist(), strict=True)
+        whose = "".join(f" {preposition} node {node}" for preposition, node in names)
+        allowed = f"{asked[tuple(place)]}, as requested"
+        return _must_be(f"words of the {name}{whose}", allowed, found[tuple(place)])
+    return None
+
+
+def _ends(name: str, nodes: Nodes, blocks: Blocks) -> dict[str, Nodes]:
+    """List the nodes that each block is of, for or both, if the request has words for each."""
+    ends = {}
+    if name in (*OF_OWNERS, Collective.ALL_TO_ALL):
+        ends["of"] = blocks.owner.astype(np.int64)
+    if name in (*OF_TARGETS, Collective.ALL_TO_ALL):
+        ends["for"] = np.array([nodes[0] if owed is None else owed[0] for owed in blocks.owed])
+    return ends
+
+
+def _own(request: Requested, nodes: Nodes, ends: dict[str, Nodes]) -> npt.NDArray[np.bool_]:
+    """Tell of each message whether it need not be sent: a node has it for itself."""
+    if len(ends) == 2:
+        return np.eye(len(nodes), dtype=np.bool_)
+    if len(ends) == 1 and request.root is not None:
+        return np.asarray(nodes == request.root)
+    return np.zeros((), np.bool_)

@@ -1,0 +1,35 @@
+"""Requests as a schedule carries them, so that what it does can be compared with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requested:
+    """A collective of all nodes, or of one group, as a user asks for it.
+
+    collective
+        Name of the collective.
+    words
+        Words of the message, or of each block. For unequal blocks, a table: of all nodes, or of the
+        nodes of the group in ascending order.
+    root
+        The root; None for the collectives that are :data:`~.collective.ROOTLESS`.
+    targets
+        The nodes that get a multicast, None for all; None for any other collective.
+    operator
+        The name of the operator of a reduction; None for any other collective.
+    partial
+        Whether the algorithm may leave working nodes out; the schedule names those that it serves.
+    copies
+        Whether each block is a whole copy of the message; every node gets at least one.
+    """
+
+    collective: str
+    words: int | tuple[int | tuple[int, ...], ...]
+    root: int | None = None
+    targets: tuple[int, ...] | None = None
+    operator: str | None = None
+    partial: bool = False
+    copies: bool = False
