@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.request import Request
 from eyecast.model.collectives.streaming.rings import stream_ring, stream_ring_reduce_scatter
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh, ring
@@ -19,6 +21,12 @@ def test_every_node_has_the_run_of_its_place_on_the_ring() -> None:
 
 def test_rings_of_two_axes_have_none() -> None:
     assert stream_runs(stream_ring(mesh((4, 4)), 4)) is None
+
+
+def test_rings_in_windows_that_turn_both_ways_have_none() -> None:
+    """Node 0 sends 1 2 .. 7 before its own block, and its own before 1 2 .. 6."""
+    request = Request(topology=ring(8), words=32)
+    assert stream_runs(find_algorithm("all-reduce", "stream-ring").generate(request)) is None
 
 
 def test_runs_are_kept_in_memories_of_any_size() -> None:

@@ -41,6 +41,12 @@ def test_near_the_bound(topology: Topology) -> None:
         assert made.blocks.words.tolist() == [64] * len(topology.working_nodes)
 
 
+def test_long_ways_are_hidden_behind_short_ones() -> None:
+    """Eight messages of 64 words and a header; rows of the root take two cycles, and two more."""
+    assert cycles(direct_scatter(line(9), 0, 64)) == 8 * (64 + 1 + 2) + 2
+    assert cycles(direct_gather(line(9), 0, 64)) == 8 * (64 + 1) + 4
+
+
 def test_what_is_refused() -> None:
     apart = with_faults(line(3), [1])
     assert refusal(direct_scatter, apart, 1, 4) == "source must be a node that is not faulty, not 1"

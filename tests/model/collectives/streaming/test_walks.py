@@ -19,6 +19,8 @@ NETWORKS = [
     fat_tree(4),
     switch_star(5),
     line(9),
+    with_faults(mesh((4, 4)), [], [(1, 5), (5, 1)]),
+    with_faults(mesh((3, 3)), [], [(0, 1), (4, 3)]),
     graph_of(7, [(0, 1), (1, 2), (1, 3), (3, 4), (3, 5), (3, 6)]),
 ]
 
@@ -67,5 +69,6 @@ def test_nodes_without_a_walk() -> None:
     apart = with_faults(line(3), [1])
     assert chain_through(apart, 0, [2]) is None
     assert ring_through(apart) is None
+    assert ring_through(with_faults(line(3), [], [(1, 0)])) is None
     assert chain_through(apart, 0, []) == []
     assert ring_through(with_faults(line(3), [1, 2])) == []
