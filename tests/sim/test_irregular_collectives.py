@@ -58,7 +58,7 @@ def cases(topology: Topology, all_port: bool) -> list[Case]:
 
 @pytest.mark.parametrize(
     ("topology", "all_port", "number"),
-    [(FAULTY, True, 11), (SWITCHES, True, 11), (FAULTY, False, 1), (fat_tree(4), False, 1)],
+    [(FAULTY, True, 11), (SWITCHES, True, 11), (FAULTY, False, 3), (fat_tree(4), False, 3)],
     ids=["faults", "switches", "faults, one port", "fat tree, one port"],
 )
 def test_nothing_differs(topology: Topology, all_port: bool, number: int) -> None:
