@@ -48,18 +48,20 @@ def spread_routes(
     Shapes and refusals are those of :func:`.safe_routes`. Packets on the routes never wait for each
     other in a circle. The same arguments give the same routes.
 
-    The routes are those of :func:`.safe_routes` on a whole grid, in a network with too many routes,
-    where those put at most ``enough`` on a link, and where this search finds none that are better
-    on the VCs that a network can have.
+    The routes are those of :func:`.safe_routes` on a whole mesh, in a network with too many routes,
+    where those put at most ``enough`` on a link or share all links evenly, and where this search
+    finds none that are better on the VCs that a network can have.
     """
     given = safe_routes(topology, sources, targets)
     offsets, nodes, _ = given
     width = 2 * int(np.diff(offsets).max(initial=1))
-    if in_dimension_order(topology) or len(sources) * width > MOST_PATH_NODES:
+    mesh = in_dimension_order(topology) and not topology.wrapped
+    if mesh or len(sources) * width > MOST_PATH_NODES:
         return given
     links = _Links(topology)
     most = links.busiest(offsets, nodes)
-    if most <= enough:
+    evenly = -(-(len(nodes) - len(sources)) // max(len(links.ends), 1))
+    if most <= max(enough, evenly):
         return given
     found = links.laid(offsets, nodes, width)
     if links.busiest(*found) >= most:

@@ -39,7 +39,7 @@ from ..reductions.backwards import against
 from .sends import SendList
 
 MOST_NODES = 512
-MOST_ROUTES = 1024
+MOST_ROUTES = 128
 """Pieces of all blocks together, where blocks are cut."""
 MOST_PIECES = 4
 LEAST_PIECE = 16

@@ -39,12 +39,12 @@ def test_two_routes_of_a_ring_part() -> None:
     assert nodes.tolist() == [0, 3, 2, 1, 2]
 
 
-# What a cut or a port asks for: 90 blocks leave 6 nodes of the faulty mesh by one link, and 15
-# leave each node of the fat tree.
+# What a cut, a port or all links ask for: 90 blocks leave 6 nodes of the faulty mesh by one link,
+# 15 leave each node of the fat tree, and 3,888 hops share 144 links of the torus, 27 each.
 @pytest.mark.parametrize(
     ("topology", "before", "least"),
-    [(FAULTY, 147, 90), (fat_tree(4), 48, 15)],
-    ids=["mesh", "tree"],
+    [(FAULTY, 147, 90), (fat_tree(4), 48, 15), (torus((6, 6)), 30, 28)],
+    ids=["mesh", "tree", "torus"],
 )
 def test_the_busiest_link(topology: Topology, before: int, least: int) -> None:
     source, target = pairs(topology)
@@ -60,7 +60,9 @@ def test_the_busiest_link(topology: Topology, before: int, least: int) -> None:
     assert vcs.max() < 8
 
 
-@pytest.mark.parametrize(("topology", "enough"), [(torus((6, 6)), 0), (FAULTY, 147)])
+@pytest.mark.parametrize(
+    ("topology", "enough"), [(torus((4, 4)), 0), (mesh((5, 5)), 0), (FAULTY, 147)]
+)
 def test_routes_that_are_good_stay(topology: Topology, enough: int) -> None:
     ends = pairs(topology)
     for made, given in zip(
