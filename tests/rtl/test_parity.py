@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from amaranth.hdl import ClockDomain
+from helpers.combiner_bench import Bench, run_damaged
 from helpers.engine_host import (
     ACKNOWLEDGE,
     CONTROLLER,
@@ -139,6 +140,19 @@ def test_a_host_and_a_tile_are_told_of_a_damaged_word(
     engine.simulate(bench)
 
 
+@pytest.mark.parametrize("limits", [{"all_port": True}, {"vcs": 2}], ids=["all-port", "2 VCs"])
+def test_a_damaged_word_that_is_combined_is_told(
+    memories: Memories, limits: dict[str, Any]
+) -> None:
+    """Not so one that is written while it is read: then what is combined is what is written."""
+    bench = Bench("add", programs=1, parity=True, **limits)
+
+    def flip(ctx: Any, address: int) -> None:
+        memories.flip(ctx, memories.messages[0], address, WIDTH - 1)
+
+    assert run_damaged(bench, flip) > 10
+
+
 async def read_by_tile(host: Host, address: int) -> bool:
     """Let the tile of node 1 read a word. Return whether it is shown as damaged."""
     ctx, tile = host.ctx, host.network.tile_1
@@ -172,7 +186,9 @@ def test_a_damaged_word_that_no_run_reads_is_told_until_it_is_acknowledged(
     async def bench(host: Host) -> None:
         for address in range(4):
             await host.write(MESSAGE, 1, address, 0xA5 + address)
-        memories.flip(host.ctx, memories.messages[1], 2, 32)
+        # The first of them is what the sender's port shows all the time, and nobody reads.
+        for address in (0, 2):
+            memories.flip(host.ctx, memories.messages[1], address, 32)
         await host.write(CONTROLLER, 0, ENABLE, TOLD)
         # In the state idle, where the core is in reset, and then in the state done.
         for state in (IDLE, DONE):
