@@ -107,6 +107,7 @@ def reader_signature(config: NetworkConfig) -> Signature:
             "address": Out(config.address_bits),
             "ready": In(1),
             "data": In(config.flit_width),
+            **({"damaged": In(1)} if config.parity else {}),
         }
     )
 
@@ -124,6 +125,8 @@ class StreamReader(Component):
         To the tile port, its ``read_`` signals.
     ready, data : In
         The same; ``data`` is looked at in the cycle after a request was taken.
+    damaged : In(1)
+        Only with parity: the same, with ``data``.
 
     """
 
@@ -159,11 +162,13 @@ class StreamReader(Component):
     def _elaborate_answer(self, m: Module, asked: Signal, last: Value, beyond: Value) -> None:
         """The word that was asked for in the last cycle, or the one that is kept."""
         stream, fresh, kept = self.stream, Signal(), Signal(self._config.flit_width)
-        waits = Signal()
+        waits, is_beyond = Signal(), stream.tuser
+        if self._config.parity:
+            is_beyond = self._elaborate_damaged(m, waits)
         word = Mux(waits, kept, self.data)
         m.d.comb += [
             stream.tvalid.eq(fresh | waits),
-            stream.tdata.eq(Mux(stream.tuser, 0, word)),
+            stream.tdata.eq(Mux(is_beyond, 0, word)),
         ]
         m.d.sync += [
             fresh.eq(asked),
@@ -171,4 +176,12 @@ class StreamReader(Component):
             kept.eq(word),
         ]
         with m.If(asked):
-            m.d.sync += [stream.tlast.eq(last), stream.tuser.eq(beyond)]
+            m.d.sync += [stream.tlast.eq(last), is_beyond.eq(beyond)]
+
+    def _elaborate_damaged(self, m: Module, waits: Signal) -> Signal:
+        """Mark damaged words too. Return the register of the mark of a word beyond the memory."""
+        is_beyond, kept = Signal(name="is_beyond"), Signal(name="kept_damaged")
+        damaged = Mux(waits, kept, self.damaged)
+        m.d.sync += kept.eq(damaged)
+        m.d.comb += self.stream.tuser.eq(is_beyond | damaged)
+        return is_beyond

@@ -81,11 +81,16 @@ class Controller(Component):
         connect(m, flipped(self).host, under_way.host)
         connect(m, under_way.tiles, flipped(self).tiles)
         image, enable = Signal(IDENTITY_BITS, name="image"), Signal(name="enable")
+        interrupts: Value = control.ended
+        enable_word: Value = enable
+        if config.parity:
+            damaged = self._damaged(m, control)
+            interrupts, enable_word = interrupts | damaged, Cat(enable, damaged)
         self._elaborate_state(m, control)
         self._elaborate_check(m, check, under_way.request, control, directory, image)
         carried_out, kept = Signal(), {ControllerWord.IMAGE: image, ControllerWord.ENABLE: enable}
         m.d.comb += [
-            self.interrupt.eq(control.ended & enable),
+            self.interrupt.eq(interrupts & enable),
             under_way.local.eq(under_way.request.space == CONTROLLER_SPACE),
             under_way.refusal.eq(check.refusal),
             carried_out.eq(under_way.accepts & under_way.local),
@@ -99,9 +104,19 @@ class Controller(Component):
             ControllerWord.CYCLE: control.cycle,
             ControllerWord.QUEUED: Mux(control.queued, control.next_run.program + 1, 0),
             **kept,
+            ControllerWord.ENABLE: enable_word,
         }
         self._elaborate_reads(m, under_way, directory, words)
         return m
+
+    def _damaged(self, m: Module, control: RunControl) -> Signal:
+        """Keep until the next acknowledge that a tile or the host has been shown a damaged word."""
+        damaged = Signal(name="damaged")
+        with m.If(control.acknowledge):
+            m.d.sync += damaged.eq(0)
+        with m.If(self.nodes.damaged):
+            m.d.sync += damaged.eq(1)
+        return damaged
 
     def _elaborate_state(self, m: Module, control: RunControl) -> None:
         """The state, as the core and the outside are told."""

@@ -180,6 +180,8 @@ class Engine(Component):
             reader.ready.eq(port.read_ready),
             reader.data.eq(port.read_data),
         ]
+        if self._config.parity:
+            m.d.comb += reader.damaged.eq(port.read_damaged)
         signals = getattr(self, tile_name(node))
         for name, member in signals.signature.members.items():
             if name == "write_refused":

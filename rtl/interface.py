@@ -84,6 +84,8 @@ class NetworkInterface(Component):
         The node's part of the step of this cycle is done; of the program. 0 while ``flagged``.
     flagged : Out(1)
         A flag is set: from the cycle after its cause until reset.
+    damaged : Out(1)
+        Only with parity: a damaged word is shown to the tile or the host in this cycle.
 
     """
 
@@ -91,7 +93,7 @@ class NetworkInterface(Component):
         self, config: NetworkConfig, *, trace: bool = False, technology: Technology = PLAIN
     ) -> None:
         self._config = config
-        # A damaged word is shown to the tile or the host in this cycle.
+        # A damaged word is shown to the tile or the host, or combined, in this cycle.
         self._shows_damaged = Signal()
         self._trace = trace
         self._technology = technology
@@ -113,6 +115,7 @@ class NetworkInterface(Component):
                 "over": Out(1),
                 "finished": Out(1),
                 "flagged": Out(1),
+                **({"damaged": Out(1)} if config.parity else {}),
             }
         )
 
@@ -317,17 +320,20 @@ class NetworkInterface(Component):
     def _elaborate_damage(
         self, m: Module, message: SharedMemory, combiner: Combiner | None
     ) -> None:
-        """A damaged word is told to the host that reads it, and sets a flag."""
+        """A damaged word is told to the host or the tile that reads it, and sets a flag."""
         shown = Signal(reset_less=True)
         m.d.sync += shown.eq(message.host_reads)
         m.d.comb += self.host.damaged.eq(shown & message.reads[0].damaged)
-        to_tile = C(0)
+        to_tile, combined = C(0), C(0)
         if self._config.tile_ports:
-            to_tile = message.tile_answered & message.tile_read.damaged
-        shows_damaged = self.host.damaged | to_tile
+            to_tile = self.tile.read_damaged
+            m.d.comb += to_tile.eq(message.tile_answered & message.tile_read.damaged)
         if combiner is not None:
-            shows_damaged |= combiner.damaged.any()
-        m.d.comb += self._shows_damaged.eq(shows_damaged)
+            combined = combiner.damaged.any()
+        m.d.comb += [
+            self.damaged.eq(self.host.damaged | to_tile),
+            self._shows_damaged.eq(self.damaged | combined),
+        ]
 
     def _connect_tile(self, m: Module, message: SharedMemory) -> None:
         """The tile's way to the memory."""

@@ -310,6 +310,9 @@ class Network(Component):
             nodes.flagged.eq(flagged & heard),
             nodes.heard.eq(heard),
         ]
+        if self._config.parity:
+            shown = [tile.damaged for node, tile in enumerate(tiles) if not self._is_switch(node)]
+            m.d.comb += nodes.damaged.eq(tree.from_all(m, "shows_damaged", shown, _any))
         self._tell_steps(m, tree, tiles, advance, run.barrier, run.half_duplex)
         for name in ("base", "end", *(["program"] if self._config.tile_ports else [])):
             for node, here in enumerate(tree.to_all(m, name, run[name])):

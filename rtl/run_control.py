@@ -61,6 +61,8 @@ class AllNodes(Signature):
     first_flagged, first_unfinished : Out(node_bits)
         The lowest number of a node that has a flag set, or is not finished. Valid where there is
         one, and ``heard`` is 1.
+    damaged : Out(1)
+        Only with parity: some node shows a damaged word to its tile or the host. In core reset too.
 
     """
 
@@ -73,6 +75,7 @@ class AllNodes(Signature):
                 "heard": Out(1),
                 "first_flagged": Out(bits),
                 "first_unfinished": Out(bits),
+                **({"damaged": Out(1)} if config.parity else {}),
             }
         )
 

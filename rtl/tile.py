@@ -53,6 +53,7 @@ def tile_signature(config: NetworkConfig, *, trace: bool, switch: bool = False) 
         "over": Out(1),
         "finished": Out(1),
         "flagged": Out(1),
+        **({"damaged": Out(1)} if config.parity and not switch else {}),
     }
     if trace or config.signature:
         members["cycle"] = In(CYCLE_BITS)
@@ -85,8 +86,8 @@ class Tile(Component):
     inputs, outputs : array of Link
         Port 1 at index 0, and so on: port 0 is inside. What arrives by a link is seen by the router
         as many cycles later as a link has registers, and so are credits.
-    barrier, half_duplex, advance, program, tile, host, over, finished, flagged
-        As for :class:`.NetworkInterface`; a switch has none of the first five.
+    barrier, half_duplex, advance, program, tile, host, over, finished, flagged, damaged
+        As for :class:`.NetworkInterface`; a switch has none of the first five, nor the last.
     cycle : In(32)
         Only with ``trace`` or signatures: the number of this cycle.
 
@@ -183,6 +184,8 @@ class Tile(Component):
             connect(m, flipped(self).program, interface.program)
             if self._config.tile_ports:
                 connect(m, flipped(self).tile, interface.tile)
+            if self._config.parity:
+                m.d.comb += self.damaged.eq(interface.damaged)
         for name in () if self._switch else STEP_INPUTS:
             m.d.comb += getattr(interface, name).eq(getattr(self, name))
         m.d.comb += [

@@ -24,6 +24,8 @@ class TilePort(Signature):
         The request is taken in this cycle, if there is one.
     read_answered, read_data : In
         The request taken in the last cycle is answered; the word, valid then.
+    read_damaged : In(1)
+        Only with parity: a word is shown in this cycle that is not the one that was written.
     hold : Out(1)
         In the next cycle the node begins no row, and its step is not over.
     arrived, arrived_step : In
@@ -51,6 +53,7 @@ class TilePort(Signature):
                 "read_address": Out(config.address_bits),
                 "read_answered": In(1),
                 "read_data": In(config.flit_width),
+                **({"read_damaged": In(1)} if config.parity else {}),
                 "hold": Out(1),
                 "arrived": In(1),
                 "arrived_step": In(config.step_bits),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
+from amaranth.hdl import ClockDomain, Module, ResetSignal, Shape, Signal
 from helpers.amaranth_simulation import simulate
 from helpers.router_page import cells, section
 
@@ -300,14 +300,143 @@ def test_a_bus_in_front_of_nothing_is_refused(
     assert str(refused.value) == said
 
 
-def test_ports_have_the_names_of_the_page() -> None:
-    said = [
-        name for row in cells(section("### AXI4-Lite")) for name in row if name.startswith("s_axi_")
-    ]
-    engine = engine_signature(CONFIG, HostBus.AXI4_LITE, TileBus.AXI_STREAM)
-    assert {name for name in engine.members if name.startswith("s_axi_")} == set(said)
-    said = [
-        name for row in cells(section("### Wishbone")) for name in row if name.startswith("wb_")
-    ]
-    engine = engine_signature(CONFIG, HostBus.WISHBONE, None)
-    assert {name for name in engine.members if name.startswith("wb_")} == set(said)
+WIDE = replace(CONFIG, flit_width=40, message_words=300, parity=True)
+
+
+def widths_of_the_page(config: NetworkConfig, rows: list[list[str]]) -> dict[str, tuple[str, int]]:
+    """Direction and width of the ports in the rows of a table: name, direction, width."""
+    data = 32 if config.flit_width == 32 else 64
+    host = {CONFIG: 5, WIDE: 9}[config]  # Their most words are those of the message memory.
+    numbers = {
+        **{"D": data, "D/8": data // 8, "A": 2 + 1 + host + (data // 8).bit_length() - 1},
+        **{"W": config.flit_width, "address_bits": config.address_bits},
+        "step_bits": config.step_bits,
+    }
+
+    def number(said: str) -> int:
+        first = said.split(",", maxsplit=1)[0]
+        return numbers[first] if first in numbers else int(first)
+
+    return {name: (way, number(width)) for name, way, width in rows if name}
+
+
+def ports(signature: Any, prefix: str) -> dict[str, tuple[str, int]]:
+    """Direction and width of a signature's ports, by name."""
+    return {
+        name: (member.flow.name.lower(), Shape.cast(member.shape).width)
+        for name, member in signature.members.items()
+        if name.startswith(prefix)
+    }
+
+
+@pytest.mark.parametrize("config", [CONFIG, WIDE], ids=["32 bits", "40 bits, parity"])
+@pytest.mark.parametrize(
+    ("heading", "bus", "prefix"),
+    [("### AXI4-Lite", HostBus.AXI4_LITE, "s_axi_"), ("### Wishbone", HostBus.WISHBONE, "wb_")],
+)
+def test_ports_of_a_bus_are_those_of_the_page(
+    config: NetworkConfig, heading: str, bus: HostBus, prefix: str
+) -> None:
+    rows = [part for row in cells(section(heading)) for part in (row[:3], row[4:7])]
+    said = [row for row in rows if row and row[0].startswith(prefix)]
+    assert len(said) > 9
+    assert ports(engine_signature(config, bus, None), prefix) == widths_of_the_page(config, said)
+
+
+@pytest.mark.parametrize("config", [CONFIG, WIDE], ids=["32 bits", "40 bits, parity"])
+def test_ports_of_a_tile_are_those_of_the_page(config: NetworkConfig) -> None:
+    headings = ["## 17. Variant: tile ports"] + ["## 18. Variant: parity"] * config.parity
+    said = [row[:3] for heading in headings for row in cells(section(heading))[1:]]
+    tile = engine_signature(config, None, None).members["tile_0"].signature
+    assert ports(tile, "") == widths_of_the_page(config, said)
+
+
+def often(draw: random.Random) -> bool:
+    return draw.random() < 0.6
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_stream_of_messages_becomes_writes(seed: int) -> None:
+    """Every word is written once and in its order; those beyond the memory are told."""
+    writer, draw, words = StreamWriter(CONFIG), random.Random(seed), CONFIG.message_words
+    beats: list[tuple[int, bool]] = []
+    expected, refused = [], 0
+    for _ in range(30):
+        address, length = draw.choice([0, 7, words - 2, words, 40, 2**15]), draw.randrange(5)
+        data = [draw.getrandbits(32) for _ in range(length)]
+        beats += [(address | draw.getrandbits(16) << 16, not length)]
+        beats += [(word, place == length - 1) for place, word in enumerate(data)]
+        places = [*enumerate(data, address)]
+        expected += [pair for pair in places if pair[0] < words]
+        refused += sum(place >= words for place, _ in places)
+    seen, told = [], 0
+
+    async def bench(ctx: Any) -> None:
+        nonlocal told
+        offered = False
+        while beats:
+            offered = offered or often(draw)
+            ready = often(draw)
+            ctx.set(writer.stream.tvalid, offered)
+            ctx.set(writer.stream.tdata, beats[0][0] if offered else draw.getrandbits(32))
+            ctx.set(writer.stream.tlast, beats[0][1] if offered else 1)
+            ctx.set(writer.ready, ready)
+            if ready and ctx.get(writer.valid):
+                seen.append((ctx.get(writer.address), ctx.get(writer.data)))
+            if offered and ctx.get(writer.stream.tready):
+                beats.pop(0)
+                offered = False
+            await ctx.tick()
+            told += ctx.get(writer.refused)
+
+    simulate(writer, bench)
+    assert seen == expected
+    assert told == refused > 5
+
+
+@pytest.mark.parametrize("config", [CONFIG, replace(CONFIG, parity=True)], ids=["", "parity"])
+def test_commands_of_a_stream_become_words(config: NetworkConfig) -> None:
+    """Words come in their order, each once; what is not to be used is marked."""
+    reader, draw, words = StreamReader(config), random.Random(3), config.message_words
+    memory = [draw.getrandbits(32) for _ in range(words)]
+    damaged = set(range(0, words, 2)) if config.parity else set()
+    commands, expected = [], []
+    for _ in range(25):
+        address, length = draw.choice([0, 7, words - 2, words, 40]), draw.randrange(1, 6)
+        commands.append(address | length - 1 << 16)
+        for place in range(address, address + length):
+            word = memory[place] if place < words else 0
+            mark = place >= words or place in damaged
+            expected.append((word, mark, place == address + length - 1))
+    seen: list[tuple[int, bool, bool]] = []
+
+    async def bench(ctx: Any) -> None:
+        stream = reader.stream
+        asked, offered, kept = None, False, None
+        while len(seen) < len(expected):
+            offered = bool(commands) and (offered or often(draw))
+            ready, taken = often(draw), often(draw)
+            ctx.set(reader.commands.tvalid, offered)
+            ctx.set(reader.commands.tdata, commands[0] if offered else draw.getrandbits(32))
+            ctx.set(reader.ready, ready)
+            ctx.set(stream.tready, taken)
+            # Only in the cycle after it was asked for is a word shown.
+            ctx.set(reader.data, draw.getrandbits(32) if asked is None else memory[asked])
+            if config.parity:
+                ctx.set(reader.damaged, asked in damaged)
+            if ctx.get(stream.tvalid):
+                beat = tuple(ctx.get(getattr(stream, name)) for name in ("tdata", "tuser", "tlast"))
+                assert kept in (None, beat)
+                kept = None if taken else beat
+                if taken:
+                    seen.append(beat)
+            else:
+                assert kept is None
+            asked = ctx.get(reader.address) if ready and ctx.get(reader.valid) else None
+            if offered and ctx.get(reader.commands.tready):
+                commands.pop(0)
+                offered = False
+            await ctx.tick()
+
+    simulate(reader, bench)
+    assert seen == expected

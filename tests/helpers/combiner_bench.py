@@ -188,6 +188,39 @@ def run(bench: Bench) -> None:
     simulate(bench.module, testbench)
 
 
+def run_damaged(bench: Bench, flip: Callable[[Any, int], None]) -> int:
+    """Require that the damaged words that are combined are told, and none that is not read.
+
+    ``flip`` makes a word damaged, or whole again, and changes no bit of it that is combined. Gives
+    the number of words that are told.
+    """
+    told = 0
+
+    async def testbench(ctx: Any) -> None:
+        nonlocal told
+        damaged: set[int] = set()
+        for words in draw_words(bench):
+            for lane, word in enumerate(words):
+                bench.offer(ctx, lane, word)
+            bench.take(words)
+            written = bench.must_write()
+            must_tell = 0
+            for lane, word in enumerate(words):
+                lower = {each.address for each in words[:lane] if each}
+                if word and word.operator and word.source in damaged - written.keys() - lower:
+                    must_tell |= 1 << lane
+            await ctx.tick()
+            assert ctx.get(bench.combiner.damaged) == must_tell
+            told += must_tell.bit_count()
+            damaged -= written.keys()
+            place = bench.draw.randrange(WORDS)
+            flip(ctx, place)
+            damaged ^= {place}
+
+    simulate(bench.module, testbench)
+    return told
+
+
 def run_slow(bench: Bench) -> int:
     """Of two packets that have begun one goes on in every cycle, if the network is let.
 

@@ -49,11 +49,13 @@ class Result(NamedTuple):
 
 
 class Engine:
-    """A network with programs, and requests to it."""
+    """A network with programs, or its controller alone, and requests to it."""
 
-    def __init__(self, clock: ClockDomain, config: NetworkConfig) -> None:
+    def __init__(
+        self, clock: ClockDomain, config: NetworkConfig, *, network: Any | None = None
+    ) -> None:
         self.config = config
-        self.network = Network(config, trace=True)
+        self.network = Network(config, trace=True) if network is None else network
         self.reset, self.module = Signal(init=1), Module()
         self.module.domains += clock
         self.module.d.comb += ResetSignal().eq(self.reset)

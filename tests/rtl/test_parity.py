@@ -12,10 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 from amaranth.hdl import ClockDomain
+from helpers.combiner_bench import Bench, run_damaged
 from helpers.engine_host import (
+    ACKNOWLEDGE,
+    CONTROLLER,
     DAMAGED,
     DONE,
+    ENABLE,
     FAILED,
+    IDLE,
+    LONGEST_ANSWER,
     MESSAGE,
     STATUS,
     Engine,
@@ -34,9 +40,12 @@ from eyecast.model.network.topology import hypercube, mesh
 from eyecast.model.program.compiler import fit
 from eyecast.model.program.program import Program
 
-LINE = mesh((3,))
+LINE, PAIR = mesh((3,)), mesh((2,))
 LIMITS = {"message_words": 8, "table_words": 16}
 PARITY_FLAG = 1 << 1
+TOLD, SEEN_DAMAGED = 1, 2
+"""Bits of ``enable``."""
+
 WIDTH = 33
 """Bits of a word in a memory."""
 
@@ -119,6 +128,7 @@ def test_a_host_and_a_tile_are_told_of_a_damaged_word(
         await ctx.tick()
         ctx.set(tile.read_valid, 0)
         assert ctx.get(tile.read_answered)
+        assert ctx.get(tile.read_damaged)
         assert ctx.get(tile.finished)
         await ctx.tick()
         assert not ctx.get(tile.finished)
@@ -126,6 +136,92 @@ def test_a_host_and_a_tile_are_told_of_a_damaged_word(
         # What is written anew is whole.
         await host.fill(words(made))
         np.testing.assert_array_equal(await host.memory(), words(made))
+
+    engine.simulate(bench)
+
+
+@pytest.mark.parametrize("limits", [{"all_port": True}, {"vcs": 2}], ids=["all-port", "2 VCs"])
+def test_a_damaged_word_that_is_combined_is_told(
+    memories: Memories, limits: dict[str, Any]
+) -> None:
+    """Not so one that is written while it is read: then what is combined is what is written."""
+    bench = Bench("add", programs=1, parity=True, **limits)
+
+    def flip(ctx: Any, address: int) -> None:
+        memories.flip(ctx, memories.messages[0], address, WIDTH - 1)
+
+    assert run_damaged(bench, flip) > 10
+
+
+async def read_by_tile(host: Host, address: int) -> bool:
+    """Let the tile of node 1 read a word. Return whether it is shown as damaged."""
+    ctx, tile = host.ctx, host.network.tile_1
+    ctx.set(tile.read_valid, 1)
+    ctx.set(tile.read_address, address)
+    await ctx.tick()
+    ctx.set(tile.read_valid, 0)
+    assert ctx.get(tile.read_answered)
+    return bool(ctx.get(tile.read_damaged))
+
+
+@pytest.mark.parametrize("registers", [0, pytest.param(3, marks=pytest.mark.slow)])
+def test_a_damaged_word_that_no_run_reads_is_told_until_it_is_acknowledged(
+    clock: ClockDomain, memories: Memories, registers: int
+) -> None:
+    made = program({}, {}, PAIR, message_words=4, table_words=8, barrier_registers=registers)
+    engine = engine_of(clock, made)
+
+    async def require_told(host: Host, cycles: int) -> None:
+        for _ in range(cycles):
+            assert not host.ctx.get(host.network.interrupt)
+            await host.ctx.tick()
+        for _ in range(3):
+            assert host.ctx.get(host.network.interrupt)
+            await host.ctx.tick()
+        assert await host.read(CONTROLLER, 0, ENABLE) == TOLD | SEEN_DAMAGED
+        assert await host.command(ACKNOWLEDGE) == 0
+        assert not host.ctx.get(host.network.interrupt)
+        assert await host.read(CONTROLLER, 0, ENABLE) == TOLD
+
+    async def bench(host: Host) -> None:
+        for address in range(4):
+            await host.write(MESSAGE, 1, address, 0xA5 + address)
+        # The first of them is what the sender's port shows all the time, and nobody reads.
+        for address in (0, 2):
+            memories.flip(host.ctx, memories.messages[1], address, 32)
+        await host.write(CONTROLLER, 0, ENABLE, TOLD)
+        # In the state idle, where the core is in reset, and then in the state done.
+        for state in (IDLE, DONE):
+            if state == DONE:
+                await host.load(0, made, 2)
+                await host.run(0)
+                assert await host.command(ACKNOWLEDGE) == 0
+            assert (await host.result()).state == state
+            assert not await read_by_tile(host, 1)
+            for _ in range(registers + 2):
+                await host.ctx.tick()
+                assert not host.ctx.get(host.network.tile_1.read_damaged)
+            assert await read_by_tile(host, 2)
+            await require_told(host, 1 + -(-registers // 2))
+            assert await host.request(MESSAGE, 1, 2) == (0, DAMAGED)
+            await require_told(host, 0)
+            assert (await host.result()).state == state
+
+    engine.simulate(bench)
+
+
+def test_a_flipped_bit_of_a_table_ends_the_run(clock: ClockDomain, memories: Memories) -> None:
+    made = program({1: [put(1, (UP + 1, 1), length=1)]}, {0: [1]}, PAIR, **LIMITS)
+    engine = engine_of(clock, made)
+
+    async def bench(host: Host) -> None:
+        await host.load(0, made, 2, limit=100)
+        await host.write(MESSAGE, 1, 0, 5)
+        # The header flit, behind a word of expected and a control word.
+        memories.flip(host.ctx, memories.tables[1], 4, WIDTH - 1)
+        await host.run(0)
+        await host.ctx.tick().repeat(LONGEST_ANSWER)
+        assert await host.result() == (PARITY_FLAG, FAILED, 1, 0, 1)
 
     engine.simulate(bench)
 

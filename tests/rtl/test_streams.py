@@ -6,18 +6,24 @@ one, with operators h + 4 + D.
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from amaranth.hdl import ClockDomain
+from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
+from amaranth.lib.wiring import connect
 from helpers.amaranth_simulation import simulate
 from helpers.network_in_python import NetworkBench, cycle_of_error, run_by_hand
 from helpers.programs import DOWN, UP, program, put
 
+from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh, ring
 from eyecast.model.program.row import Row
 from eyecast.rtl.host_port import HostSpace, StatusWord
+from eyecast.rtl.sender import Sender, SenderState
+from eyecast.rtl.table import Table
+from eyecast.rtl.word_count import WordCount
 from eyecast.sim.loading import prepare
 
 PAIR, THREE = mesh((2,)), mesh((3,))
@@ -28,6 +34,84 @@ SLOW = pytest.mark.slow
 def streams(row: Row, lead: int = 0, **fields: int) -> Row:
     """The row, which sends on what comes."""
     return replace(row, stream=1, lead=lead, **fields)
+
+
+def test_rows_that_leave_their_window_or_the_memory_are_bad() -> None:
+    """A row of 2^w words fits its window, and one word more does not (section 20, "Windows")."""
+    config = NetworkConfig(
+        topology=PAIR, message_words=23, table_words=8, flit_width=40, streams=True
+    )
+    fields = dict(config.table.fields)
+    assert config.table.control_words == 1
+    m, reset = Module(), Signal()
+    m.domains.sync = ClockDomain()
+    m.submodules.table = table = Table(config)
+    m.submodules.sender = sender = Sender(config, ports=range(1, 3))
+    m.d.comb += ResetSignal().eq(reset)
+    connect(m, table.read, sender.table)
+    cases = [
+        (window, source, length)
+        for window in range(8)
+        for source in (0, 3, 8, 15, 16, 19, 22)
+        for length in {0, 2**window - 1, 2**window, 2**window + 1, 23 - source, 24 - source}
+        if length < 2 ** fields["length"]
+    ]
+
+    def is_bad(window: int, source: int, length: int) -> bool:
+        """The page's rule; an address has 5 bits."""
+        if not window:
+            return source + length > 23
+        return window > 4 or length > 2**window or source | 2**window - 1 >= 23
+
+    async def bench(ctx: Any) -> None:
+        ctx.set(sender.clock.step, 1)
+        ctx.set(table.write.enable, 1)
+        for window, source, length in cases:
+            row = {"step": 1, "header_flits": 1, "source_address": source, "length": length}
+            row["window"] = window
+            places = zip(config.table.fields, config.table.positions, strict=True)
+            control = sum(row.get(name, 0) << low for (name, _), (_, low) in places)
+            ctx.set(reset, 1)
+            # A header flit by port 1.
+            for address, each in enumerate((control, 1)):
+                ctx.set(table.write.address, address)
+                ctx.set(table.write.word, each)
+                await ctx.tick()
+            ctx.set(reset, 0)
+            await ctx.tick()
+            assert ctx.get(sender.state) == SenderState.READY.value
+            assert ctx.get(sender.causes.bad_row) == is_bad(window, source, length)
+
+    simulate(m, bench)
+    assert {is_bad(*case) for case in cases} == {False, True}
+
+
+def test_words_that_come_in_a_step_are_counted() -> None:
+    """As the page says of ``come``: words of the node's step alone, from 0 on in each step."""
+    config = NetworkConfig(topology=PAIR, message_words=200, steps=15, streams=True)
+    count, draw = WordCount(config), random.Random(1)
+
+    async def bench(ctx: Any) -> None:
+        come = count.come
+        step, written, before = 0, False, 0
+        for cycle in range(500):
+            assert ctx.get(come.last) == written
+            assert ctx.get(come.some) == bool(before)
+            if cycle > 1:
+                assert ctx.get(come.before) == before - 2
+            now, of_step = draw.random() < 0.8, draw.choice([step, step, draw.randrange(16)])
+            rises = draw.random() < 0.02
+            ctx.set(count.written, now)
+            ctx.set(count.step, of_step)
+            ctx.set(count.clock.step, step)
+            ctx.set(count.clock.rises, rises)
+            await ctx.tick()
+            before += written
+            written = now and of_step == step
+            if rises:
+                step, written, before = (step + 1) % 16, False, 0
+
+    simulate(count, bench)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 from amaranth.hdl import ClockDomain
+from amaranth.lib.memory import Memory
+from helpers.amaranth_simulation import simulate
 from helpers.engine_host import START, Engine, Host, expected_rows, rows_before
 from helpers.programs import UP, program, put, words
 
@@ -23,6 +25,9 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube, mesh
 from eyecast.model.program.compiler import fit
 from eyecast.model.program.program import Program
+from eyecast.rtl import shared_memory
+from eyecast.rtl.shared_memory import SharedMemory
+from eyecast.rtl.tile_port import Doorbell
 
 LINE = mesh((3,))
 LIMITS = {"message_words": 64, "table_words": 32}
@@ -178,6 +183,75 @@ def test_a_tile_holds_its_node_back(clock: ClockDomain, timing: str) -> None:
         assert rows_before(rows, cycles) == expected_rows(predicted, 1 + later)
 
     engine.simulate(bench)
+
+
+def test_bells_that_wait_ring_by_lane_and_step() -> None:
+    """One in a cycle: that of the lowest lane, and there of the lowest step."""
+    config = NetworkConfig(
+        topology=mesh((2, 2)), all_port=True, programs=1, tile_ports=True, steps=3
+    )
+    doorbell, draw = Doorbell(config), random.Random(1)
+    waiting: set[tuple[int, int]] = set()
+    rung = []
+
+    async def bench(ctx: Any) -> None:
+        for often in (0.1, 0.9, 0.0):
+            for _ in range(60):
+                for lane, arrival in enumerate(doorbell.arrivals):
+                    comes, step = draw.random() < often, draw.randrange(4)
+                    ctx.set(arrival.valid, comes)
+                    ctx.set(arrival.step, step)
+                    if comes and step:
+                        waiting.add((lane, step))
+                await ctx.tick()
+                assert ctx.get(doorbell.arrived) == bool(waiting)
+                if waiting:
+                    rung.append(min(waiting))
+                    waiting.remove(rung[-1])
+                    assert ctx.get(doorbell.step) == rung[-1][1]
+
+    simulate(doorbell, bench)
+    assert {lane for lane, _ in rung} == {0, 1, 2, 3}
+    assert not waiting
+
+
+@pytest.mark.parametrize("parity", [False, True])
+def test_no_word_behind_the_last_one_is_shown_or_written(
+    monkeypatch: pytest.MonkeyPatch, parity: bool
+) -> None:
+    """Behind the last word a block RAM has others: here words that are not 0."""
+    held = [1 << place for place in range(8)]
+    memories: list[Memory] = []
+
+    def block_ram(**options: Any) -> Memory:
+        memories.append(Memory(**options | {"depth": len(held), "init": held}))
+        return memories[-1]
+
+    monkeypatch.setattr(shared_memory, "Memory", block_ram)
+    config = NetworkConfig(
+        topology=mesh((2,)), programs=1, tile_ports=True, message_words=5, parity=parity
+    )
+    memory = SharedMemory(config)
+
+    async def bench(ctx: Any) -> None:
+        write, read = memory.tile_write, memory.tile_read
+        ctx.set(memory.tile_reads, 1)
+        for address in range(8):
+            ctx.set(read.address, address)
+            await ctx.tick()
+            assert ctx.get(memory.tile_answered)
+            # A parity bit that is 0 is wrong beside a single 1.
+            assert ctx.get(read.word) == (held[address] if address < 5 else 0)
+            if parity:
+                assert ctx.get(read.damaged) == (address < 5)
+        ctx.set(write.enable, 1)
+        for address in range(8):
+            ctx.set(write.address, address)
+            await ctx.tick()
+            stored = ctx.get(memories[0].data[address])
+            assert stored == (0 if address < 5 else held[address])
+
+    simulate(memory, bench)
 
 
 @pytest.mark.slow
