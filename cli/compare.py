@@ -76,7 +76,7 @@ def compare_command(
 ) -> None:
     """Compare all algorithms for a collective: steps, TCD, cycles, the busiest link.
 
-    With --all-sources: from how many nodes the least TCD is below that of the paper's Algorithm 1,
+    With --all-sources: from how many nodes the least TCD is below that of the eye broadcast,
     and the picture is a map of both. With --rtl, exit status 0 only if model and hardware agree.
     """
     if output is not None:

@@ -19,7 +19,7 @@ Costs = npt.NDArray[np.int64]
 def compare_sources(
     topology: Topology, output: str | None, facts: Mapping[str, object] | None
 ) -> None:
-    """Print what the least TCD saves beside Algorithm 1, and draw both where ``output`` is given.
+    """Print what the least TCD saves beside the eye broadcast; draw both into ``output``, if given.
 
     As JSON where there are ``facts``, which are put first.
 
@@ -57,7 +57,7 @@ def _to_json(costs: dict[str, Costs], gain: Gain) -> dict[str, object]:
 def _print(topology: Topology, costs: dict[str, Costs], gain: Gain) -> None:
     eye, minimum = costs["eye"], costs["minimum"]
     print_table(
-        f"{topology.label}, TCD from every source, eye (Algorithm 1) and minimum",
+        f"{topology.label}, TCD from every source, eye ({_paper_name(topology)}) and minimum",
         ("", "eye", "minimum", "saved"),
         [
             ("TCD from the best source", eye.min(), minimum.min(), eye.min() - minimum.min()),
@@ -67,6 +67,12 @@ def _print(topology: Topology, costs: dict[str, Costs], gain: Gain) -> None:
             ("sources that save", None, None, f"{gain.better}/{gain.sources}"),
         ],
     )
+
+
+def _paper_name(topology: Topology) -> str:
+    """Return Cang & Wu's name of the eye broadcast on meshes with this many axes."""
+    names = {2: "Algorithm 1", 3: "Algorithm 2 of 3-D"}
+    return names.get(len(topology.dims), "Cang & Wu")
 
 
 def _draw(topology: Topology, costs: dict[str, Costs], gain: Gain, output: str) -> None:

@@ -35,7 +35,7 @@ _BELOW = (
 @float_option("--tau", 8e-3, "Time of a start-up; as it is, that of the iPSC in seconds.")
 @float_option("--tc", 0.8e-6, "Time of a word.")
 @click.option("--table", metavar="N", help="Table N of the paper, 1 to 19, for this dimension.")
-@output_option("pictures of Figs. 15 to 19, with these times,", metavar="FOLDER")
+@output_option("pictures of the collective's times (Figs. 15 to 19),", metavar="FOLDER")
 @json_option
 def costs_command(
     collective: str, output: str | None, as_json: bool, table: str | None, **chosen: Any
@@ -67,7 +67,8 @@ def costs_command(
         collective, ports = COST_TABLES[number]
         heading += f"Table {number} of Johnsson & Ho: "
     rows = _rows(collective, ports, n, words, packet, chosen["tau"], chosen["tc"])
-    paths = output_paths(output, "speed-up.svg", "times.svg")
+    pictures = ("times.svg", "speed-up.svg") if collective == "broadcast" else ("times.svg",)
+    paths = output_paths(output, *pictures)
     if as_json:
         print_json({**facts, "collective": collective, "rows": rows})
     else:
@@ -81,8 +82,9 @@ def costs_command(
         from ..picture.file import save_picture
 
         times = {"tau": chosen["tau"], "tc": chosen["tc"]}
-        save_picture(draw_speed_up(packet=packet, **times), paths[0])
-        save_picture(draw_times(**times), paths[1])
+        save_picture(draw_times(collective, **times), paths[0])
+        for path in paths[1:]:
+            save_picture(draw_speed_up(packet=packet, **times), path)
         say_written(*(() if as_json else paths))
 
 

@@ -35,6 +35,14 @@ MESSAGES = tuple(PACKET << shift for shift in (0, 2, 4, 6, 8))
 DIMENSIONS = tuple(range(2, 7))
 """The cubes of Fig. 16."""
 
+GRAPHS = {
+    "broadcast": ("Broadcast (Fig. 16)", ("sbt", "nesbt"), MESSAGE),
+    "scatter": ("Scatter (Fig. 18)", ("sbt", "sbnt"), EACH),
+    "all-gather": ("All-gather (Fig. 19)", ("brg", "sbt", "sbnt"), EACH),
+    "all-to-all": ("All-to-all", ("sbt", "sbnt"), EACH),
+}
+"""The title, graphs and bytes of a collective's times by n; of the last one the paper has none."""
+
 Lines = Mapping[str, Sequence[float]]
 
 
@@ -80,37 +88,43 @@ def draw_speed_up(
 
 
 def draw_times(
-    dimensions: Sequence[int] = DIMENSIONS, tau: float = START_UP, tc: float = BYTE
+    collective: str,
+    dimensions: Sequence[int] = DIMENSIONS,
+    tau: float = START_UP,
+    tc: float = BYTE,
 ) -> Figure:
-    """Draw the times of Figs. 15, 16, 18 and 19; ``tau`` and ``tc`` are in seconds.
+    """Draw the times of one of :data:`GRAPHS` by n, those of a broadcast by packet, too (Fig. 15).
 
-    In an SVG of the figure the line *i* of panel *p* has the id ``line-p-i``.
+    ``tau`` and ``tc`` are in seconds. In an SVG of the figure the line *i* of panel *p* has the id
+    ``line-p-i``; the panel by packet is the last one.
     """
-    figure = Figure(figsize=(9.6, 7.4), layout="constrained", facecolor="white")
+    panels = 2 if collective == "broadcast" else 1
+    figure = Figure(figsize=(4.8 * panels, 3.7), layout="constrained", facecolor="white")
+    title, graphs, words = GRAPHS[collective]
+    lines = {
+        graph: [one_port_time(collective, graph, n, words, PACKET, tau, tc) for n in dimensions]
+        for graph in graphs
+    }
+    axes = figure.add_subplot(1, panels, 1)
+    _draw_lines(axes, 0, f"{title}, M = {words}", dimensions, lines)
+    axes.set_xlabel("dimension n")
+    axes.set_ylabel("seconds")
+    if collective == "broadcast":
+        _draw_by_packet(figure.add_subplot(1, panels, 2), dimensions, tau, tc)
+    return figure
+
+
+def _draw_by_packet(axes: Axes, dimensions: Sequence[int], tau: float, tc: float) -> None:
+    """Draw the time of a broadcast by SBT against the packet, a line for each n (Fig. 15)."""
     packets = [1 << shift for shift in range(5, PACKET.bit_length())]
     by_packet = {
         f"n = {n}": [one_port_time("broadcast", "sbt", n, MESSAGE, b, tau, tc) for b in packets]
         for n in dimensions
     }
-    axes = figure.add_subplot(2, 2, 1)
-    _draw_lines(axes, 0, f"Broadcast, SBT (Fig. 15), M = {MESSAGE}", packets, by_packet)
+    _draw_lines(axes, 1, f"Broadcast, SBT (Fig. 15), M = {MESSAGE}", packets, by_packet)
     axes.set_xlabel("packet, bytes")
     axes.set_ylabel("seconds")
     axes.set_xscale("log", base=2)
-    for panel, title, collective, graphs, words in (
-        (1, "Broadcast (Fig. 16)", "broadcast", ("sbt", "nesbt"), MESSAGE),
-        (2, "Scatter (Fig. 18)", "scatter", ("sbt", "sbnt"), EACH),
-        (3, "All-gather (Fig. 19)", "all-gather", ("brg", "sbt", "sbnt"), EACH),
-    ):
-        lines = {
-            graph: [one_port_time(collective, graph, n, words, PACKET, tau, tc) for n in dimensions]
-            for graph in graphs
-        }
-        axes = figure.add_subplot(2, 2, panel + 1)
-        _draw_lines(axes, panel, f"{title}, M = {words}", dimensions, lines)
-        axes.set_xlabel("dimension n")
-        axes.set_ylabel("seconds")
-    return figure
 
 
 def _draw_lines(axes: Axes, panel: int, title: str, along: Sequence[int], lines: Lines) -> None:

@@ -7,7 +7,7 @@
     +---------+    +---------+    +---------+     its columns are the slices z = 0, 1, ...
     | x ->    |    |         |    |         |
     | y       |    |         |    |         |     The eye of a picture of a schedule is around
-    +---------+    +---------+    +---------+     the sources that an algorithm gives a name.
+    +---------+    +---------+    +---------+     the eyes, a circle around other best sources.
 """
 
 from __future__ import annotations
@@ -48,8 +48,9 @@ def draw_sources(
     """Draw ``costs`` by the name of their algorithm, all in the same colours, and ``saved``.
 
     Arrays have shape (nodes,); ``saved`` is what the last algorithm costs less. ``marked`` are the
-    nodes with an eye around them, by the same names; in an SVG of the figure those of an algorithm
-    in a slice have the id ``eyes-name-slice``. Raises :class:`InvalidInput` for more than three
+    best sources by the same names, with an eye around those of "eye" and a circle around the
+    others; in an SVG of the figure those of an algorithm in a slice have the id
+    ``best-name-slice``. Raises :class:`InvalidInput` for more than three
     dimensions, and for too many slices.
     """
     width, height, slices = _drawable_sides(topology)
@@ -71,12 +72,12 @@ def draw_sources(
         marks = np.zeros(topology.nodes, dtype=bool)
         marks[list(marked.get(name, ()))] = True
         for z, axes in enumerate(row):
-            panel, eyes = values.reshape(shape)[z], marks.reshape(shape)[z]
+            panel, best = values.reshape(shape)[z], marks.reshape(shape)[z]
             image = axes.imshow(panel, cmap=colors, norm=norm)
             _label(axes, name if slices == 1 else f"{name}, z = {z}", cell)
             if max(width, height) <= LARGEST_NUMBERED_SIDE:
                 _number(axes, panel, image, cell)
-            _draw_eyes(axes, eyes, cell, f"eyes-{name}-{z}")
+            _draw_best(axes, best, cell, EYE if name == "eye" else "o", f"best-{name}-{z}")
         bar = figure.colorbar(image, ax=list(row), shrink=0.8, ticks=MaxNLocator(integer=True))
         bar.ax.tick_params(labelsize="small")
     return figure
@@ -126,12 +127,14 @@ def _number(axes: Axes, values: Costs, image: Any, cell: float) -> None:
         axes.text(x, y, str(value), color=text_color(background), **style)
 
 
-def _draw_eyes(axes: Axes, eyes: npt.NDArray[np.bool_], cell: float, name: str) -> None:
-    """Draw an eye around the nodes in ``eyes``, large enough to be found on a large mesh."""
-    y, x = np.nonzero(eyes)
+def _draw_best(
+    axes: Axes, best: npt.NDArray[np.bool_], cell: float, marker: Any, name: str
+) -> None:
+    """Draw a marker around the nodes in ``best``, large enough to be found on a large mesh."""
+    y, x = np.nonzero(best)
     size = max(0.96 * cell, _SMALLEST_EYE)
     style: dict[str, Any] = {
-        "marker": EYE,
+        "marker": marker,
         "facecolor": "none",
         "edgecolor": EYE_WHITE,
         "gid": name,

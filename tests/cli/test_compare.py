@@ -294,6 +294,15 @@ def test_all_sources_against_the_schedules(eyecast: Command, k: int) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("sides", "name"),
+    [("4", "Cang & Wu"), ("4x4", "Algorithm 1"), ("2x2x2", "Algorithm 2 of 3-D")],
+)
+def test_the_eye_has_its_name_of_the_paper(eyecast: Command, sides: str, name: str) -> None:
+    output = eyecast("compare", "--mesh", sides, "--all-sources").output
+    assert f"{sides} mesh, TCD from every source, eye ({name}) and minimum" in output
+
+
 def test_all_sources_as_a_table(eyecast: Command) -> None:
     rows = lines_of(eyecast("compare", "--mesh", "8x8", "--all-sources"))
     assert ["TCD from all sources together", "4672", "4612", "60"] in rows
@@ -307,23 +316,26 @@ def test_the_map_of_all_sources(eyecast: Command, here: Path, sides: str) -> Non
     assert (answer.status, answer.errors) == (0, "")
     dims = tuple(map(int, sides.split("x")))
     slices = dims[2] if len(dims) == 3 else 1
-    names = [f"eyes-{name}-{z}" for name in ("eye", "minimum", "saved") for z in range(slices)]
-    assert svg_ids(here / "a.svg", r"eyes-\w+-\d") == names
+    names = [f"best-{name}-{z}" for name in ("eye", "minimum", "saved") for z in range(slices)]
+    assert svg_ids(here / "a.svg", r"best-\w+-\d") == names
 
 
 def test_the_map_has_what_each_source_costs() -> None:
     from eyecast.picture.sources import draw_sources
+    from eyecast.picture.style import EYE
 
     topology = mesh((4, 4))
-    costs = {"minimum": minimum_tcds(topology)}
-    marked = {"minimum": best_sources(topology)}
+    costs = {name: minimum_tcds(topology) for name in ("minimum", "eye")}
+    marked = {"minimum": best_sources(topology), "eye": best_sources(topology)}
     figure = draw_sources("title", topology, costs, costs["minimum"] - 15, marked)
-    minimum, saved = figure.axes[:2]
+    minimum, eye, saved = figure.axes[:3]
     assert minimum.images[0].get_array().ravel().tolist() == costs["minimum"].tolist()
     numbers = [int(text.get_text()) for text in saved.texts]
     assert numbers == (costs["minimum"] - 15).tolist()
     places = minimum.collections[0].get_offsets().tolist()
     assert [x + 4 * y for x, y in places] == list(marked["minimum"])
+    shapes = [panel.collections[0].get_paths()[0] for panel in (minimum, eye)]
+    assert [len(shape) == len(EYE) for shape in shapes] == [False, True]
 
 
 # ---- Bad input --------------------------------------------------------------------------------

@@ -91,7 +91,16 @@ def test_tables_of_numbers(eyecast: Command) -> None:
     least = dict(rows_of(eyecast, 10))
     assert least == {"brg": "7", "sbt": "3", "nesbt": "6", "nrsbt": "5", "sbnt": "5", "tcbt": "4"}
     best = rows_of(eyecast, 19, "--tau", "1", "--tc", "1", "--flits", "3")
-    assert ["scatter", "n-port", "sbnt", "3", "10", "10"] in best
+    assert ["scatter", "n-port", "any", "sbnt", "3", "10", "10", "nrsbt, sbnt", "10"] in best
+    assert best[:2] == [
+        ["broadcast", "one-port", "M > 1", "nesbt", "1", "12", "8", "sbt, nesbt", "12"],
+        ["broadcast", "n-port", "M <= n", "nrsbt", "1", "6", "6", "nrsbt", "6"],
+    ]
+    few = rows_of(eyecast, 19, "--flits", "1")
+    assert [row[:4] for row in few[:2]] == [
+        ["broadcast", "one-port", "M = 1", "sbt"],
+        ["broadcast", "n-port", "M <= n", "nrsbt"],
+    ]
 
 
 def test_tables_of_times(eyecast: Command) -> None:
@@ -105,10 +114,16 @@ def test_tables_of_times(eyecast: Command) -> None:
     assert "Table 6" in eyecast("costs", "--table", "6").output
 
 
-def test_the_pictures(eyecast: Command, here: Path) -> None:
-    answer = eyecast(*COSTS, "-o", "figures")
-    assert answer.output.endswith("wrote figures/speed-up.svg\nwrote figures/times.svg\n")
-    assert {path.name for path in (here / "figures").iterdir()} == {"speed-up.svg", "times.svg"}
+def test_the_pictures_are_of_the_collective(eyecast: Command, here: Path) -> None:
+    drawn = set()
+    for collective in ("broadcast", "all-to-all"):
+        answer = eyecast("costs", "--collective", collective, "-o", collective)
+        names = ["times.svg", *(["speed-up.svg"] if collective == "broadcast" else [])]
+        wrote = "".join(f"wrote {collective}/{name}\n" for name in names)
+        assert answer.output.endswith(wrote)
+        assert {path.name for path in (here / collective).iterdir()} == {*names}
+        drawn.add((here / collective / "times.svg").read_text())
+    assert len(drawn) == 2
 
 
 @pytest.mark.parametrize(

@@ -34,46 +34,45 @@ def broadcast(graph: str, n: int, words: int, packet: int) -> float:
     return start_ups * 0.008 + moved * 8 / 10e6
 
 
-@pytest.fixture(scope="module")
-def times() -> Figure:
-    return draw_times()
-
-
 def test_times_of_the_ipsc() -> None:
     assert pytest.approx((0.008, 8 / 10e6)) == (START_UP, BYTE)
 
 
-def test_figure_15_is_table_4(times: Figure) -> None:
+def test_figure_15_is_table_4() -> None:
+    times = draw_times("broadcast")
     for number, n in enumerate((2, 3, 4, 5, 6)):
-        found = points(times, f"line-0-{number}")
+        found = points(times, f"line-1-{number}")
         assert [x for x, _ in found] == [32, 64, 128, 256, 512, 1024]
         assert [y for _, y in found] == pytest.approx(
             [n * (MESSAGE // b * 0.008 + MESSAGE * 8 / 10e6) for b in (32, 64, 128, 256, 512, 1024)]
         )
 
 
-def test_figure_16_is_table_4(times: Figure) -> None:
+def test_figure_16_is_table_4() -> None:
+    times = draw_times("broadcast")
     for number, graph in enumerate(("sbt", "nesbt")):
-        for n, y in points(times, f"line-1-{number}")[1:]:
+        for n, y in points(times, f"line-0-{number}")[1:]:
             assert y == pytest.approx(broadcast(graph, int(n), MESSAGE, PACKET))
 
 
-def test_figure_18_is_table_7(times: Figure) -> None:
+def test_figure_18_is_table_7() -> None:
     """The SBT's N - 1 messages of one packet each; the SBnT takes longer, as section 5.2 has it."""
-    for n, y in points(times, "line-2-0"):
+    times = draw_times("scatter")
+    for n, y in points(times, "line-0-0"):
         assert y == pytest.approx((2**n - 1) * (0.008 + EACH * 8 / 10e6))
-    sbt, sbnt = (np.array(points(times, f"line-2-{number}"))[:, 1] for number in (0, 1))
+    sbt, sbnt = (np.array(points(times, f"line-0-{number}"))[:, 1] for number in (0, 1))
     assert (sbnt >= sbt).all()
     assert (sbnt[1:] > sbt[1:]).all()
 
 
-def test_figure_19_is_table_11(times: Figure) -> None:
+def test_figure_19_is_table_11() -> None:
     """To first order the same for all (section 8.4): SBnT has at most n start-ups more."""
+    times = draw_times("all-gather")
     for number, graph in enumerate(("brg", "sbt")):
-        for n, y in points(times, f"line-3-{number}")[1:]:
+        for n, y in points(times, f"line-0-{number}")[1:]:
             start_ups, words = table_11(int(n), EACH, PACKET, 0, 0)[graph]
             assert y == pytest.approx(start_ups * 0.008 + words * 8 / 10e6)
-    sbt, sbnt = (np.array(points(times, f"line-3-{number}")) for number in (1, 2))
+    sbt, sbnt = (np.array(points(times, f"line-0-{number}")) for number in (1, 2))
     more = (sbnt - sbt)[:, 1]
     assert (more >= 0).all()
     assert (more <= sbt[:, 0] * START_UP + 1e-12).all()
@@ -99,8 +98,10 @@ def test_a_short_message_is_one_short_packet() -> None:
 
 
 def test_other_cubes_and_times(tmp_path) -> None:
-    figure = draw_times((3, 7), tau=1, tc=0)
-    assert points(figure, "line-2-0") == [(3, 7), (7, 127)]
+    figure = draw_times("scatter", (3, 7), tau=1, tc=0)
+    assert points(figure, "line-0-0") == [(3, 7), (7, 127)]
+    figure = draw_times("all-to-all", (3, 7), tau=0, tc=2)
+    assert points(figure, "line-0-0") == [(3, 2 * 3 * 4 * EACH), (7, 2 * 7 * 64 * EACH)]
     figure = draw_speed_up((3, 7), (5, 6, 7), packet=1, tau=1, tc=0)
     assert points(figure, "line-0-2") == [(3, 21 / 10), (7, 49 / 14)]
     save_picture(figure, tmp_path / "a.svg")

@@ -47,7 +47,7 @@ What the papers leave open, and what holds here:
 Theorem 2 of 1998 says that no broadcast in 2k steps from the same source has a smaller TCD. This is
 wrong away from the eyes: mirroring the 4x4 mesh in its diagonal turns the broadcast from (0, 1),
 which costs 16, into one from (1, 0), for which Algorithm 1 takes 17. (The proof begins with 17 for
-both nodes; section 2 of the same paper has 16.) :mod:`.minimum` has what is least.
+both nodes; section 2 of the same paper has 16 for (0, 1).) :mod:`.minimum` has what is least.
 
 **d dimensions** (3-D, sections 3 and 4). A mesh with d axes of 2^k has 2^d eyes, at either
 coordinate of :func:`eye_line` on each axis. Each level takes d steps; in step *i* every node that

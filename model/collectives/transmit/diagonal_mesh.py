@@ -62,15 +62,14 @@ def table_1_row(side: int) -> Row:
     """The row of Table I for a mesh of ``side``, as the text of the paper has it.
 
     ``inner_time`` is without the steps added, as it is printed. No m where one square covers the
-    mesh (step (4) of Algorithm TA); nothing left where m squares along each side cover it all.
+    mesh (step (4) of Algorithm TA), with the steps added for sides 8 and 11; nothing left where m
+    squares along each side cover it all.
     """
     require_range("side of diagonal mesh", side, 1)
     time, more = _base_time(side), _more(side)
-    if 2 * time - 1 >= side:
+    if 2 * (time + more) - 1 >= side:
         return Row(side, time, more, None, None, None)
     m = squares_along(side, time)
-    if m is None:
-        m = squares_along(side, time + more)
     if m is None or _inner(side, time, m) <= 0:
         return Row(side, time, more, m, None, None)
     return Row(side, time, more, m, _inner(side, time, m), time - 4 * m + 4)

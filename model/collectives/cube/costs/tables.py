@@ -178,18 +178,74 @@ RATIOS = (
 """Table 6. For nRSBT, one-port, 1 is wrong: by Table 4 it has 2n - 1 start-ups, and the ratio is
 2 - 1/n. What it has in ``one_packet`` is for M = 1, where one of its trees has it all."""
 
-SUMMARY: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("broadcast", "one-port", ("nesbt",)),
-    ("broadcast", "n-port", ("nesbt",)),
-    ("scatter", "one-port", ("sbt",)),
-    ("scatter", "n-port", ("sbnt", "nrsbt")),
-    ("all-gather", "one-port", ("sbt",)),
-    ("all-gather", "n-port", ("sbnt", "nrsbt")),
-    ("all-to-all", "one-port", ("sbt",)),
-    ("all-to-all", "n-port", ("sbnt", "nrsbt")),
-)
-"""Table 19: the graphs whose T_min is lowest, for M > 1 (one-port) or M > n (n-port).
 
-For M = 1 a broadcast by SBT takes n (τ + t_c), for 1 < M <= n an n-port one by nRSBT. The table's
-last row names nESBT, which is not greedy and cannot reach the bound (Theorem 7.5): B_opt and T_min
-are those of nRSBT in Table 18."""
+@dataclass(frozen=True)
+class Summary:
+    """A row of Table 19: the ``graphs`` with the least T_min of a collective, by the paper.
+
+    ``few`` is None if the row is for all M. A row for few words is for M = 1 (one-port) or M <= n
+    (n-port), and one for many words for larger M.
+    """
+
+    collective: str
+    ports: str
+    graphs: tuple[str, ...]
+    few: bool | None = None
+
+    @property
+    def condition(self) -> str:
+        """For which M the row is, in the paper's words."""
+        if self.few is None:
+            return "any"
+        few, many = ("M <= n", "M > n") if self.ports == "n-port" else ("M = 1", "M > 1")
+        return few if self.few else many
+
+    def holds(self, n: int, words: int) -> bool:
+        """Tell whether the row is for this many words."""
+        return self.few is None or self.few == (words <= (n if self.ports == "n-port" else 1))
+
+    def best(
+        self, graph: str, n: int, words: int, tau: Number, tc: Number
+    ) -> tuple[Number, Number]:
+        """Return B_opt and T_min by one of the ``graphs``."""
+        if self.few:
+            # Each word goes down a tree of its own, one link in a step.
+            return 1, n * (tau + tc)
+        return find_cost(self.collective, graph, self.ports).best_possible(n, words, tau, tc)
+
+
+SUMMARY = (
+    Summary("broadcast", "one-port", ("sbt",), few=True),
+    Summary("broadcast", "one-port", ("nesbt",), few=False),
+    Summary("broadcast", "n-port", ("nrsbt",), few=True),
+    Summary("broadcast", "n-port", ("nesbt",), few=False),
+    Summary("scatter", "one-port", ("sbt",)),
+    Summary("scatter", "n-port", ("sbnt", "nrsbt")),
+    Summary("all-gather", "one-port", ("sbt",)),
+    Summary("all-gather", "n-port", ("sbnt", "nrsbt")),
+    Summary("all-to-all", "one-port", ("sbt",)),
+    Summary("all-to-all", "n-port", ("sbnt", "nrsbt")),
+)
+"""Table 19. Its last row names nESBT, which is not greedy and cannot reach the bound (Theorem 7.5):
+B_opt and T_min are those of nRSBT in Table 18."""
+
+_ROUNDING = 1e-9
+
+
+def fastest(
+    row: Summary, n: int, words: int, tau: Number, tc: Number
+) -> tuple[tuple[str, ...], Number]:
+    """Return the graphs with the least T_min by Tables 4 to 18 and ``row``, and that time.
+
+    What is below the lower bound is left out: there n trees share fewer words than trees.
+    """
+    least = lower_bound(row.collective, row.ports, n, words).time(tau, tc) * (1 - _ROUNDING)
+    times = {
+        cost.graph: cost.best_possible(n, words, tau, tc)[1]
+        for cost in find_costs(row.collective, row.ports)
+        if n >= cost.least_dimension
+    }
+    times |= {graph: row.best(graph, n, words, tau, tc)[1] for graph in row.graphs}
+    best = min(time for time in times.values() if time >= least)
+    near = best * (1 + _ROUNDING)
+    return tuple(graph for graph, time in times.items() if least <= time <= near), best
