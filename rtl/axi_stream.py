@@ -162,7 +162,8 @@ class StreamReader(Component):
     def _elaborate_answer(self, m: Module, asked: Signal, last: Value, beyond: Value) -> None:
         """The word that was asked for in the last cycle, or the one that is kept."""
         stream, fresh, kept = self.stream, Signal(), Signal(self._config.flit_width)
-        waits, is_beyond = Signal(), stream.tuser
+        waits = Signal()
+        is_beyond = stream.tuser
         if self._config.parity:
             is_beyond = self._elaborate_damaged(m, waits)
         word = Mux(waits, kept, self.data)

@@ -76,6 +76,9 @@ def listed_words(config: NetworkConfig, folder: Path) -> Iterator[dict[str, Any]
                 "address": node.absolute_address,
                 "sw": fields[0].get_property("sw").name,
                 "mask": sum(mask_of(each) for each in fields),
+                "kept": sum(
+                    mask_of(each) for each in fields if each.get_property("sw").name == "rw"
+                ),
                 "reset": sum(reset << each.low for each, reset in resets if reset is not None),
                 "reset_mask": sum(mask_of(each) for each, reset in resets if reset is not None),
             }
@@ -92,6 +95,7 @@ def listed_words(config: NetworkConfig, folder: Path) -> Iterator[dict[str, Any]
                     "address": node.absolute_address + entry * word,
                     "sw": node.get_property("sw").name,
                     "mask": (1 << width) - 1,
+                    "kept": (1 << width) - 1,
                     "reset": 0,
                     "reset_mask": 0,
                 }

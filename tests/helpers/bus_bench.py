@@ -239,4 +239,4 @@ class Bench:
             assert answer == self.bus.answer(DONE if "w" in register["sw"] else NO_SUCH_WORD)
             if register["sw"] == "rw":
                 word, _ = await self.bus.carry_out(NOTHING, address)
-                assert word == register["mask"], (register, word)
+                assert word == register["kept"], (register, word)

@@ -188,6 +188,50 @@ def run(bench: Bench) -> None:
     simulate(bench.module, testbench)
 
 
+def run_beside_host(bench: Bench) -> int:
+    """Require that a host's write is in all words that come then or later, but where it is lost.
+
+    It is lost where a word that came in one of the D cycles before has the same address. Gives the
+    number of writes that are lost.
+    """
+    latency, draw, shared = bench.config.operator_latency, bench.draw, bench.shared
+    held, lost = [0] * WORDS, 0
+
+    async def hold(ctx: Any) -> None:
+        (stored,) = shared.stored
+        if ctx.get(stored.enable):
+            held[ctx.get(stored.address)] = ctx.get(stored.word)
+        await ctx.tick()
+
+    async def testbench(ctx: Any) -> None:
+        nonlocal lost
+        left: list[int | None] = []
+        for drawn, *_ in draw_words(bench):
+            under_way = left[len(left) - latency :]
+            waits = drawn is not None and drawn.operator and drawn.source in under_way
+            word = None if waits else drawn
+            bench.offer(ctx, 0, word)
+            address, data = draw.randrange(WORDS), draw.getrandbits(WIDTH)
+            writes = ctx.get(shared.write_free) and draw.random() < 0.8
+            ctx.set(shared.host_writes, writes)
+            ctx.set(shared.host_address, address)
+            ctx.set(shared.host_word, data)
+            lost += writes and address in under_way
+            if writes and address not in under_way:
+                bench.memory[address] = data
+            bench.take([word])
+            left.append(None if word is None else word.address)
+            await hold(ctx)
+        bench.offer(ctx, 0, None)
+        ctx.set(shared.host_writes, 0)
+        for _ in range(bench.late):
+            await hold(ctx)
+
+    simulate(bench.module, testbench)
+    assert held == bench.memory
+    return lost
+
+
 def run_damaged(bench: Bench, flip: Callable[[Any, int], None]) -> int:
     """Require that the damaged words that are combined are told, and none that is not read.
 

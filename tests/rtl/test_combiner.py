@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from amaranth.hdl import Cat, Signal
-from helpers.combiner_bench import CYCLES, MEANINGS, Bench, run, run_slow
+from helpers.combiner_bench import CYCLES, MEANINGS, Bench, run, run_beside_host, run_slow
 from helpers.own_operator import TWICE, Twice
 from helpers.prover import first_violation
 
@@ -34,6 +34,14 @@ def test_words_of_several_lanes_for_one_place_are_all_in_it(seed: int) -> None:
 def test_no_two_ports_of_a_shared_memory_write_one_word(tile_ports: bool) -> None:
     """A simulated memory keeps the last of two words; block RAM may keep a mix of both."""
     run(Bench("add", all_port=True, programs=1, tile_ports=tile_ports))
+
+
+def test_a_write_of_a_host_is_in_what_comes_then_or_later() -> None:
+    assert run_beside_host(Bench("add", vcs=2, programs=1)) == 0
+
+
+def test_a_write_of_a_host_is_lost_behind_a_word_of_a_slow_operator() -> None:
+    assert run_beside_host(Bench(TWICE, "add", vcs=2, programs=1)) > 5
 
 
 @pytest.mark.slow
