@@ -43,8 +43,8 @@ class Demand:
                 single += [(owner, node, words) for node in owed if node != owner]
             elif owed is None or np.isin(working, (*owed, owner)).all():
                 to_all[owner] += words
-            else:
-                several.append((owner, tuple(sorted({*owed} - {owner})), words))
+            elif targets := tuple(sorted({*owed} - {owner})):
+                several.append((owner, targets, words))
         source, target, count = np.array(single, np.int64).reshape(-1, 3).T
         return cls(topology.nodes, working, to_all, source, target, count, tuple(several))
 

@@ -24,6 +24,7 @@ KINDS = {
     "twice": "is reached twice",
     "ports": "forbids",
     "link": "shares link|crosses link",
+    "carried": "carries block",
 }
 """Kinds of rules, but for that of switches, and the words in which check() names them."""
 
@@ -50,6 +51,8 @@ def problems(schedule: Schedule) -> set[str]:
 
     ways = None if dims else schedule.topology.neighbor.tolist()
     found = {"path"} if any(not connected(send, dims, ways) for send in sends) else set()
+    if any(sorted(send.blocks) != sorted({*send.blocks}) for send in sends):
+        found.add("carried")
     owed_some = {node for owed in schedule.blocks.owed for node in owed or ()}
     owned = [block for block, owner in enumerate(schedule.blocks.owner.tolist()) if owner >= 0]
     reduced = [block for block in range(len(schedule.blocks)) if block not in owned]

@@ -53,7 +53,8 @@ def _packed_trees(topology: Topology, root: int, targets: list[int] | None, word
     require_range("flits", words, 1)
     for node in targets or ():
         topology.require_working("target", node)
-    goals = np.setdiff1d(topology.working_nodes if targets is None else targets, [root])
+    everyone = topology.working_nodes if targets is None else np.array(targets, np.int64)
+    goals = np.setdiff1d(everyone, [root])
     (hops,) = hops_from(topology, np.array([root]))
     if (hops[goals] == UNREACHED).any():
         whom = "all nodes" if targets is None else "all targets"

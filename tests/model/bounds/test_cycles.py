@@ -45,6 +45,8 @@ def scatter(nodes: int, words: int) -> Blocks:
         (line(4), scatter(4, 2), ONE, 6 + 1),
         (line(4), scatter(4, 1), ONE, 3 + 1),
         (line(3), Blocks(np.array([0]), ((0,),), np.array([5])), ONE, 0),
+        (line(3), Blocks(np.array([0]), ((),), np.array([5])), ONE, 0),
+        (line(3), Blocks(np.array([0]), ((),), np.array([5])), ALL, 0),
     ],
 )
 def test_known_bounds(topology: Topology, blocks: Blocks, ports: PortModel, cycles: int) -> None:

@@ -53,7 +53,8 @@ def sabotaged(schedule: Schedule, random: Random) -> Schedule:
             case 4:
                 send.vcs = [random.choice([0, 0, 1, 1, -1, 256]) for _ in send.vcs]
             case 5:
-                send.blocks = [random.randint(-1, len(schedule.blocks))]
+                some = range(-1, len(schedule.blocks) + 1)
+                send.blocks = random.choices(some, k=random.randint(1, 2))
             case 6:
                 other = random.choice(sends)
                 send.step, other.step = other.step, send.step

@@ -192,6 +192,16 @@ def test_what_is_not_as_requested(
     assert str(caught.value).startswith(line)
 
 
+def test_who_takes_no_part_gets_nothing() -> None:
+    fewer = with_faults(mesh((3, 1)), [2])
+    request = Request(topology=fewer, words=2, source=0)
+    schedule = find_algorithm("scatter", "direct").generate(request)
+    schedule.check()
+    blocks = Blocks(np.array([0, 0]), ((1,), (2,)), np.array([2, 2]))
+    with pytest.raises(ScheduleError, match=r"^no block must be for node 2, as requested$"):
+        replace(schedule, blocks=blocks).check()
+
+
 def in_groups() -> Schedule:
     """Two groups: a broadcast of 3 words, and an all-gather of a table."""
     groups = [

@@ -86,6 +86,12 @@ def test_a_link_that_leads_one_way_costs_at_most_its_way_back() -> None:
     made.check()
 
 
+def test_a_multicast_to_its_source_alone_has_no_sends() -> None:
+    made = packed_trees_multicast(mesh((3, 3)), 4, [4], 16)
+    made.check()
+    assert (made.sends, made.blocks.words.tolist()) == (0, [16])
+
+
 @pytest.mark.parametrize(
     ("collective", "algorithm"),
     [
