@@ -17,12 +17,12 @@ from eyecast.model.program.certified import compile_certified
 
 LIMITS = (
     ("all-gather", "ring", 64, 1.20),
-    ("all-gather", "stream-ring", 64, 1.05),
-    ("reduce-scatter", "stream-ring", 64, 1.05),
+    ("all-gather", "stream-ring", 64, 1.10),
+    ("reduce-scatter", "stream-ring", 64, 1.10),
     ("broadcast", "chain", 1024, 1.20),
     ("multicast", "chain", 1024, 1.20),
     ("reduce", "chain", 1024, 1.20),
-    ("all-reduce", "stream-ring", 1024, 1.05),
+    ("all-reduce", "stream-ring", 1024, 1.10),
     ("scatter", "direct", 64, 1.10),
     ("gather", "direct", 64, 1.10),
 )
