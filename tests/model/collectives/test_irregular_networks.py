@@ -53,7 +53,7 @@ def require_near(topology: Topology, draw: np.random.Generator) -> None:
 @pytest.mark.parametrize(
     "topology",
     [
-        with_faults(mesh((5, 5)), [7, 16], [(0, 1), (1, 0)]),
+        with_faults(mesh((4, 4)), [5, 11], [(0, 1), (1, 0)]),
         fat_tree(4),
     ],
     ids=lambda topology: topology.label,
