@@ -140,7 +140,7 @@ def with_block_words(schedule: Schedule, words: BlockWords) -> Schedule:
     and for a block without words that streams.
     """
     name = f"{schedule.algorithm} {schedule.collective}"
-    if schedule.stream.any() and stream_runs(schedule) is None:
+    if schedule.stream.any() and stream_runs(schedule)[1]:
         raise InvalidInput(
             f"block words must be left out with {name}, whose streams take equal blocks"
         )

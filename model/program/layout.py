@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +30,7 @@ import numpy.typing as npt
 from ..base.pieces import offsets_of
 from ..network.config import NetworkConfig
 from ..schedule.schedule import Schedule
-from ..schedule.stream_runs import Runs, stream_runs, streamed_pairs
+from ..schedule.stream_runs import stream_runs, streamed_pairs
 from ..schedule.table import Blocks
 from .halves import Halves
 
@@ -55,22 +56,22 @@ class Layout:
     def of(cls, schedule: Schedule, message_words: int) -> Layout:
         """The layout for ``schedule`` in memories of ``message_words``, which may be too few.
 
-        What streams lies at the same place in all nodes if it can, or in runs, or nothing helps.
+        What streams lies at the same place in all nodes if it can, otherwise side by side in each.
         """
         starts, halves = block_starts(schedule.blocks), Halves.of(schedule)
         if schedule.stream.any():
-            windows = _windows(schedule, starts)
-            runs = stream_runs(schedule) if windows is None else None
-            if runs is not None:
-                packed, size = _pack(schedule, runs)
-                return cls(starts, packed, size, halves, in_runs=True)
+            every = np.zeros(schedule.topology.nodes, np.int64)
+            streamed = _Streamed.of(schedule, starts, every)
+            packed, size = None, int(starts[-1])
+            if streamed.elsewhere.any() and (found := _pack_streams(schedule, starts)):
+                packed, size = found
             # A window is at most half of what addresses can tell apart.
-            size = max(int(starts[-1]), (windows or 0) + 1)
-            return cls(starts, None, size, halves)
+            size = max(size, streamed.window + 1)
+            return cls(starts, packed, size, halves, in_runs=packed is not None)
         aligned = cls(starts, None, int(starts[-1]), halves)
         if aligned.room <= message_words or halves.copied:
             return aligned
-        packed, size = _pack(schedule, {})
+        packed, size = _pack(schedule)
         return cls(starts, packed, size, halves)
 
     @property
@@ -173,24 +174,68 @@ def sent_blocks(schedule: Schedule, send: int) -> list[int]:
     return carried
 
 
-def _windows(schedule: Schedule, starts: npt.NDArray[np.int64]) -> int | None:
-    """Words of the largest window that leads from a block of a packet back to the next one.
+class _Streamed(NamedTuple):
+    """How packets that stream lie, where blocks lie one after the other in every node.
 
-    0 where none is needed; None where a packet goes on at an address to which no window leads.
+    ``elsewhere`` tells which nodes send or get one that goes on at an address to which no window
+    leads, or one of such a node; shape (nodes,). ``window`` is the words of the largest window.
     """
-    _, before, after = streamed_pairs(schedule)
-    back = starts[before + 1] - starts[after]
-    jumps = back != 0
-    back, base = back[jumps], starts[after][jumps]
-    if (back < 2).any() or (back & (back - 1)).any() or (base % np.maximum(back, 1)).any():
+
+    elsewhere: npt.NDArray[np.bool_]
+    window: int
+
+    @classmethod
+    def of(
+        cls, schedule: Schedule, starts: npt.NDArray[np.int64], base: npt.NDArray[np.int64]
+    ) -> _Streamed:
+        """Look at all packets, where address 0 of a node is ``base`` words behind ``starts``."""
+        send, before, after = streamed_pairs(schedule)
+        ends = np.stack((schedule.source, schedule.target))[:, send]
+        back = np.broadcast_to(starts[before + 1] - starts[after], ends.shape)
+        begin = starts[after] - base[ends]
+        window = (back > 1) & (back & (back - 1) == 0) & (begin % np.maximum(back, 1) == 0)
+        elsewhere = np.zeros(schedule.topology.nodes, np.bool_)
+        wrong = ((back != 0) & ~window).any(axis=0)
+        while wrong.any():
+            elsewhere[ends[:, wrong]] = True
+            wrong = elsewhere[ends].any(axis=0) & ~elsewhere[ends].all(axis=0)
+        return cls(elsewhere, int(back[window].max(initial=0)))
+
+
+def _pack_streams(
+    schedule: Schedule, starts: npt.NDArray[np.int64]
+) -> tuple[dict[int, int], int] | None:
+    """The addresses of blocks that cannot all lie at the same ones, and the most words used.
+
+    Every node has its blocks one after the other, in runs if it must; None where that does not do.
+    """
+    count, words = len(schedule.blocks), schedule.blocks.words.tolist()
+    held = {node * count + block: None for block, node in _at_start(schedule)}
+    targets = schedule.target[schedule.block_sends].astype(np.int64)
+    held |= dict.fromkeys((targets * count + schedule.block_ids).tolist())
+    base = np.full(schedule.topology.nodes, starts[-1])
+    keys = np.fromiter(held, np.int64, len(held))
+    np.minimum.at(base, keys // count, starts[keys % count])
+    streamed = _Streamed.of(schedule, starts, base)
+    runs, disordered = stream_runs(schedule)
+    if streamed.elsewhere[sorted(disordered)].any():
         return None
-    return int(back.max(initial=0))
+    packed: dict[int, int] = {}
+    used = [0] * schedule.topology.nodes
+    for key in held:
+        node, block = divmod(key, count)
+        if not streamed.elsewhere[node]:
+            packed[key] = int(starts[block] - base[node])
+            used[node] = max(used[node], packed[key] + words[block])
+            continue
+        for each in () if key in packed else runs.get(key, (key,)):
+            packed[each] = used[node]
+            used[node] += words[each % count]
+    return packed, max(used)
 
 
-def _pack(schedule: Schedule, runs: Runs) -> tuple[dict[int, int], int]:
+def _pack(schedule: Schedule) -> tuple[dict[int, int], int]:
     """The address of each ``node * blocks + block``, and the most words used by a node.
-
-    Blocks of one of ``runs`` lie side by side.
 
     Nothing is ever put where something else has been, so that no timing can make a node overwrite
     what it has still to send.
@@ -201,9 +246,9 @@ def _pack(schedule: Schedule, runs: Runs) -> tuple[dict[int, int], int]:
 
     def append(node: int, block: int) -> None:
         key = node * count + block
-        for each in () if key in packed else runs.get(key, (key,)):
-            packed[each] = used[node]
-            used[node] += words[each % count]
+        if key not in packed:
+            packed[key] = used[node]
+            used[node] += words[block]
 
     for block, holder in _at_start(schedule):
         append(holder, block)

@@ -32,22 +32,32 @@ def streamed_pairs(schedule: SendTable) -> tuple[IntArray, IntArray, IntArray]:
     return send[1:][kept], block[:-1][kept], block[1:][kept]
 
 
-def stream_runs(schedule: SendTable) -> Runs | None:
-    """The runs of all nodes; None where no order of some node's blocks has all of its packets."""
+def stream_runs(schedule: SendTable) -> tuple[Runs, set[int]]:
+    """The runs of all nodes, and the nodes whose blocks no order puts in runs."""
     send, before, after = streamed_pairs(schedule)
-    count = np.int64(len(schedule.blocks))
-    first = np.concatenate([node[send] * count for node in (schedule.source, schedule.target)])
+    count = len(schedule.blocks)
+    first = np.concatenate([node[send] * np.int64(count) for node in _ends(schedule)])
     pairs = np.stack((first + np.tile(before, 2), first + np.tile(after, 2)), axis=1)
     pairs = np.unique(pairs, axis=0)
-    following = dict(pairs.tolist())
-    behind = {*following.values()}
-    if not len(following) == len(behind) == len(pairs):
-        return None
+    crossed = {number // count for column in pairs.T for number in _repeated(column)}
+    following = {one: next_ for one, next_ in pairs.tolist() if one // count not in crossed}
     runs: Runs = {}
-    for head in following.keys() - behind:
+    for head in following.keys() - following.values():
         run = [head]
         while run[-1] in following:
             run.append(following[run[-1]])
         runs.update(dict.fromkeys(run, run))
     # What follows itself, round a circle, has no head.
-    return runs if following.keys() <= runs.keys() else None
+    circling = {number // count for number in following.keys() - runs.keys()}
+    return runs, crossed | circling
+
+
+def _ends(schedule: SendTable) -> tuple[IntArray, IntArray]:
+    return schedule.source.astype(np.int64), schedule.target.astype(np.int64)
+
+
+def _repeated(numbers: IntArray) -> list[int]:
+    """The numbers that are there more than once."""
+    known, times = np.unique(numbers, return_counts=True)
+    repeated: list[int] = known[times > 1].tolist()
+    return repeated

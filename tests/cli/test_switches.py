@@ -110,7 +110,8 @@ REFUSED = {
         "not a graph of 7 with 3 switches (--algorithm tree serves any network)"
     ),
     "schedule --graph tree.json --collective scatter --source 3 --algorithm ring": (
-        "network for ring must be a mesh or torus without faults, not a graph of 7 with 3 switches"
+        "network for ring must be a mesh, torus or hypercube without faults, "
+        "not a graph of 7 with 3 switches"
     ),
     "transmit --graph tree.json": (
         "network to transmit on must be one without switches, as every node passes the message on, "

@@ -58,7 +58,8 @@ class GridCollective:
         if self.name not in MOST_NODES:
             raise InvalidInput.of("collective", one_of(MOST_NODES), self.name)
         if not is_whole_grid(self.topology):
-            allowed, given = "a mesh or torus without faults", with_article(self.topology.label)
+            allowed = "a mesh, torus or hypercube without faults"
+            given = with_article(self.topology.label)
             raise InvalidInput.of(f"network for {self.algorithm}", allowed, given)
         most = MOST_NODES[self.name]
         require_range(f"nodes for {self.name}", self.topology.nodes, 1, most)

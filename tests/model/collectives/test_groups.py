@@ -47,6 +47,23 @@ def test_rows_do_what_one_row_does() -> None:
     assert schedule_bound(made).value == schedule_bound(alone).value
 
 
+@pytest.mark.parametrize("collective", ["all-gather", "all-reduce"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_streams_in_windows_beside_a_ring_of_any_nodes(collective: str, first: int) -> None:
+    """A box whose rings run round in windows, and seven nodes in the order of their ring."""
+    network, groups = mesh((4, 6)), [tuple(range(16)), tuple(range(16, 23))]
+    parts = [part_of(network, nodes) for nodes in (groups[first], groups[1 - first])]
+    ring_of = find_algorithm(collective, "stream-ring").generate
+    words = 16 if collective == "all-reduce" else 4
+    made = side_by_side(
+        network,
+        [(part, ring_of(Request(topology=part.topology, words=words))) for part in parts],
+    )
+    made.check()
+    case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=1)
+    assert case.payload.delivered(case.predicted.memory, network).sum() == 23
+
+
 def test_parts_are_networks_of_their_own() -> None:
     assert part_of(torus((4, 4)), (4, 5, 6, 7)).topology.wrapped == (0,)
     assert part_of(torus((4, 4)), (4, 5)).topology.wrapped == ()

@@ -329,10 +329,10 @@ def test_exchanges_refuse_other_sides(sides: tuple[int, ...], collective: str) -
     [
         ("reduce", mesh((2, 2)), 0, 1, "collective must be broadcast, scatter, gather, "
          "all-gather or all-to-all, not reduce"),
-        ("scatter", graph([[-1, 1], [-1, 0]]), 0, 1, "network for {} must be a mesh "
-         "or torus without faults, not a graph of 2"),
+        ("scatter", graph([[-1, 1], [-1, 0]]), 0, 1, "network for {} must be a mesh, "
+         "torus or hypercube without faults, not a graph of 2"),
         ("scatter", with_faults(mesh((4, 4)), faulty_nodes=[5]), 0, 1, "network for {} must be a "
-         "mesh or torus without faults, not a 4x4 mesh with 1 faulty node"),
+         "mesh, torus or hypercube without faults, not a 4x4 mesh with 1 faulty node"),
         ("scatter", mesh((64, 64)), 0, 1, "nodes for scatter must be 1 to 2048, not 4096"),
         ("all-gather", mesh((2, 2)), 1, 1, "source must be left out with all-gather, not 1"),
         ("gather", mesh((2, 2)), None, 1, "source must be given with gather, not None"),
