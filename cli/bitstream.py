@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..boards.registry import BOARDS, Board, find_board
+from ..model.base.errors import InvalidInput
 from ..model.base.files import write_bytes_atomically
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.words import SizeLimit
@@ -139,25 +140,30 @@ def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, V
 
 
 def _proof_case(config: NetworkConfig) -> Case:
-    """A broadcast from the first node, or with operators an all-reduce by the first of them.
+    """Return a broadcast from the first node, or with operators an all-reduce by the first of them.
 
-    It has a few flits, and is one that any connected network can carry out.
+    It has a few flits. The broadcast is by the eye, or by a tree where the eye does not serve the
+    network or its tables have no room for it.
     """
     from ..model.collectives.registry import find_algorithm
     from ..model.collectives.request import Request
     from ..model.compare.case import Case
 
     topology = config.topology
-    source = min(topology.working_nodes.tolist(), default=0)
     words = min(PROOF_FLITS, config.message_words)
+
+    def case(collective: Collective, name: str, **asked: Any) -> Case:
+        request = Request(topology=topology, words=words, **asked)
+        schedule = find_algorithm(collective, name).generate(request)
+        return Case.of(Compiled.of(schedule, config), timing=Timing.BARRIER, seed=0)
+
     if config.operators:
-        operator = config.operators[0].name
-        request = Request(topology=topology, words=words, source=None, operator=operator)
-        schedule = find_algorithm(Collective.ALL_REDUCE, "tree").generate(request)
-    else:
-        request = Request(topology=topology, words=words, source=source)
-        schedule = find_algorithm(Collective.BROADCAST, "tree").generate(request)
-    return Case.of(Compiled.of(schedule, config), timing=Timing.BARRIER, seed=0)
+        return case(Collective.ALL_REDUCE, "tree", operator=config.operators[0].name)
+    source = min(topology.working_nodes.tolist(), default=0)
+    try:
+        return case(Collective.BROADCAST, "eye", source=source)
+    except InvalidInput:
+        return case(Collective.BROADCAST, "tree", source=source)
 
 
 def _bitstream_json(

@@ -20,12 +20,14 @@ from eyecast.boards.proof.proof import (
 from eyecast.boards.registry import find_board
 from eyecast.boards.synthesis.bitstream import build_bitstream, synthesize
 from eyecast.boards.tools import run_tool
+from eyecast.cli.bitstream import _proof_case
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.collectives.request import Request
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.compiler import Compiled
@@ -173,6 +175,23 @@ def test_a_bit_flipped_at_the_serial_line_is_a_failure_and_no_hang(tmp_path):
     spoilt = with_a_bit_flipped("uart_0__tx__io", tmp_path)
     with pytest.raises(RuntimeError, match=r"bitstream: serial port .* silent|not done its part"):
         prove(spoilt, broadcast_of(SMALL))
+
+
+@pytest.mark.parametrize(
+    ("config", "name"),
+    [
+        (SQUARE, "eye"),
+        (replace(SQUARE, contention_free=True), "eye"),
+        (SMALL, "tree"),
+        (replace(SQUARE, topology=with_faults(SQUARE.topology, [3])), "tree"),
+        (SWITCHED, "tree"),
+    ],
+    ids=["square", "contention-free", "pair", "fault", "switch"],
+)
+def test_the_proof_is_of_the_eye_where_it_serves(config: NetworkConfig, name: str) -> None:
+    case = _proof_case(config)
+    assert (case.schedule.collective, case.schedule.algorithm) == ("broadcast", name)
+    assert case.program.config == config
 
 
 @pytest.mark.slow

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from helpers.programs import LINE, UP, program, put, simulated
 
+from eyecast.model.run.hops import expected_hops
 from eyecast.model.run.trace import Trace
-from eyecast.report.following import NEVER, expected_hops, follow
+from eyecast.report.following import NEVER, follow
 
 MADE = program({0: [put(1, (UP, 3), length=2)]}, {3: [1]})
 """Three flits from node 0 to node 3, past nodes 1 and 2."""
