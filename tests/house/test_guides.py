@@ -58,7 +58,7 @@ def commands(text: str) -> list[tuple[str, str]]:
 
 
 def run_command(line: str, eyecast: Command) -> str:
-    """What a command prints, which must succeed."""
+    """What a command prints, which must succeed; before it what it says of the best algorithm."""
     program, *arguments = shlex.split(line)
     if program != "eyecast":
         assert program in ("head", "tail")
@@ -66,7 +66,8 @@ def run_command(line: str, eyecast: Command) -> str:
         return done.stdout
     answer = eyecast(*arguments)
     assert answer.status == 0, answer.errors
-    return answer.output
+    best = re.findall(r"^(?:group \d+: )?best is .*\n", answer.errors, re.MULTILINE)
+    return "".join(best) + answer.output
 
 
 def is_run(line: str) -> bool:
