@@ -126,11 +126,15 @@ PARTS: tuple[Part, ...] = (
     _wheel(
         "protobuf", "files of other tools", "no Chakra traces are read or written", extra="chakra"
     ),
+    _wheel("systemrdl-compiler", "packages for chips", "ip makes no packages", extra="ip"),
     _wheel("pyarrow", "sweeps", "tables of sweeps are CSV, not Parquet", extra="sweep"),
     _wheel("distributed", "sweeps", "no sweep runs on a Dask cluster", extra="sweep"),
     _wheel("scipy", "sweeps", "no sweep finds saturation", extra="sweep"),
     _wheel("ipykernel", "notebooks", "no notebook can be run", extra="notebooks"),
     _wheel("pytest-xdist", "tests", "the tests cannot be run", extra="dev"),
+    _wheel("fusesoc", "tests", "slow tests do not read files as others do", extra="checks"),
+    _wheel("playwright", "tests", "the page is not tried in a browser", extra="browser"),
+    _wheel("pyosys", "tests", "nothing is proved of components", extra="prove"),
     _wheel("sphinx", "documentation", "no pages can be made of docs/", extra="docs"),
     _wheel("ortools", "bench/certify.py", "no cheaper broadcasts are looked for", extra="certify"),
 )

@@ -31,7 +31,7 @@ from .graphs import network_of
 from .lines import numbered_lines, quoted, wrong_line
 from .notes import say
 
-_HEAD = re.compile(rb"\s*(?:router|node) +\d+ +(?:router|node) +\d")
+_HEAD = re.compile(rb"\s*(?:router|node) +\d+\s+(?:router|node) +\d")
 _NUMBER = re.compile(r"\d{1,9}")
 
 
@@ -135,15 +135,17 @@ def _places(found: _Found) -> dict[int, int]:
 
 
 def write_anynet(topology: Topology, path: Path) -> None:
-    """Write a network for BookSim2: router r has node r, unless it is a switch.
+    """Write a network for BookSim2: router r is our node r.
 
-    Raises :class:`InvalidInput` for what anynet cannot say: faults, of which it has none, two links
-    between two routers, and switches that do not come after all nodes, as BookSim numbers these.
+    BookSim's nodes have no gaps: the n-th of our nodes that is no switch is its node n.
+    Raises :class:`InvalidInput` for what anynet cannot say: faults, of which it has none, and two
+    links between two routers.
     """
     _require_sayable(topology)
-    switches, lines = {*topology.switches}, []
+    attached = (node for node in range(topology.nodes) if node not in topology.switches)
+    number, lines = {router: node for node, router in enumerate(attached)}, []
     for router, ports in enumerate(topology.neighbor.tolist()):
-        node = [] if router in switches else [f"node {router}"]
+        node = [f"node {number[router]}"] if router in number else []
         links = [f"router {other}" for other in ports if other != NO_LINK]
         lines.append(" ".join((f"router {router}", *node, *links)) + "\n")
     write_atomically(path, "".join(lines))
@@ -157,10 +159,6 @@ def _require_sayable(topology: Topology) -> None:
     ):
         if things:
             raise InvalidInput.of(f"{name} of a network for BookSim2", "none", len(things))
-    nodes = topology.nodes - len(topology.switches)
-    for switch in topology.switches:
-        if switch < nodes:
-            raise InvalidInput.of("switch of a network for BookSim2", f"{nodes} or more", switch)
     for router, ports in enumerate(topology.neighbor.tolist()):
         others = [other for other in ports if other != NO_LINK]
         for other in others if len({*others}) < len(others) else ():
@@ -176,6 +174,6 @@ BOOKSIM = Format(
     suffixes=(".anynet",),
     looks=lambda head: _HEAD.match(head) is not None,
     read_network=read_anynet,
-    omits="coordinates and numbers of ports",
+    omits="coordinates, numbers of ports, and numbers that switches take between nodes",
     write_network=write_anynet,
 )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from helpers.command import INSTALLED, Command, refusal, result
 from eyecast import __version__
 from eyecast.cli import installed
 from eyecast.cli.installed import PARTS, Part
+from eyecast.sim.cache import PACKAGE
 
 
 @pytest.mark.slow
@@ -52,6 +55,17 @@ def test_the_doctor_names_what_is_there(eyecast: Command) -> None:
     assert list(versions) == [part.name for part in PARTS]
     assert all(versions[name] for name in ("g++", "make", "perl", "verilator", "cocotb", "numba"))
     assert found["cache"].keys() == {"folder", "entries", "bytes", "free_bytes"}
+
+
+def test_the_doctor_knows_every_extra() -> None:
+    settings = tomllib.loads((PACKAGE / "pyproject.toml").read_text())
+    extras = settings["project"]["optional-dependencies"]
+    packages = {extra: " ".join(extras[extra]) for extra in extras}
+    found = {extra for part in PARTS for extra in re.findall(r"eyecast\[(\w+)\]", part.install)}
+    assert found == extras.keys()
+    for part in PARTS:
+        for extra in re.findall(r"eyecast\[(\w+)\]", part.install):
+            assert part.package in packages[extra]
 
 
 def test_the_doctor_says_what_a_missing_part_costs(

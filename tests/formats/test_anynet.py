@@ -84,10 +84,20 @@ def test_what_anynet_cannot_say_is_refused(tmp_path: Path) -> None:
     assert refusal(write_anynet, torus((2, 3)), path) == (
         "links between nodes 0 and 1 for BookSim2 must be one, not 2"
     )
-    assert refusal(write_anynet, graph([[-1, 1], [-1, 0]], switches=[0]), path) == (
-        "switch of a network for BookSim2 must be 1 or more, not 0"
-    )
     assert not path.exists()
+
+
+def test_nodes_behind_a_switch_are_numbered_without_it(here: Path) -> None:
+    """The switch, node 0 here, comes after all nodes when the file is read."""
+    path = here / "star.anynet"
+    star = graph([[-1, 1, 2], [-1, 0, -1], [-1, 0, -1]], switches=[0])
+    write_anynet(star, path)
+    assert path.read_text() == (
+        "router 0 router 1 router 2\nrouter 1 node 0 router 0\nrouter 2 node 1 router 0\n"
+    )
+    back = read_anynet(InputFile.read(str(path)))
+    assert back.switches == (2,)
+    assert back.neighbor.tolist() == [[-1, 2, -1], [-1, 2, -1], [-1, 0, 1]]
 
 
 def test_commands_take_it(eyecast: Command, here: Path) -> None:

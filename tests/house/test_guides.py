@@ -14,11 +14,14 @@ import shlex
 import subprocess
 import textwrap
 from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from helpers.command import Command
+from helpers.readme import typed_lines
 from helpers.waves import read_waves
 
 from eyecast import api
@@ -27,6 +30,8 @@ ROOT = Path(api.__file__).parents[1]
 FIRST_HOUR = ROOT / "docs" / "guides" / "first-hour.md"
 PAGES = [ROOT / "docs" / "index.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+READS = ("--graph", "--schedule", "--program", "--traffic-file", "--block-words")
+"""Options that name a file that is read."""
 ELSEWHERE = ("make", "source", "gtkwave", "surfer")
 """Commands that set the project up or show a file, for which a test needs no guide."""
 
@@ -53,7 +58,7 @@ def commands(text: str) -> list[tuple[str, str]]:
 
 
 def run_command(line: str, eyecast: Command) -> str:
-    """What a command prints, which must succeed."""
+    """What a command prints, which must succeed; before it what it says of the best algorithm."""
     program, *arguments = shlex.split(line)
     if program != "eyecast":
         assert program in ("head", "tail")
@@ -61,7 +66,8 @@ def run_command(line: str, eyecast: Command) -> str:
         return done.stdout
     answer = eyecast(*arguments)
     assert answer.status == 0, answer.errors
-    return answer.output
+    best = re.findall(r"^(?:group \d+: )?best is .*\n", answer.errors, re.MULTILINE)
+    return "".join(best) + answer.output
 
 
 def is_run(line: str) -> bool:
@@ -107,6 +113,19 @@ def test_the_example_of_the_readme_runs(here: Path, capsys: pytest.CaptureFixtur
     exec(compile(textwrap.dedent(example), "README.md", "exec"), {})
     assert capsys.readouterr().out.splitlines()[-1] == "True"
     assert [path.name for path in here.iterdir()] == ["eye.svg"]
+
+
+def test_the_readme_reads_no_file_that_it_does_not_make() -> None:
+    """A slow test runs its lines."""
+    made = {"-", "/dev/stdout"}
+    for line, files in typed_lines((ROOT / "README.md").read_text()):
+        made |= files.keys()
+        for words in map(partial(shlex.split, comments=True), re.split(r"&&|\|", line)):
+            read = [after for word, after in pairwise(words) if word in READS]
+            read += words[2:3] if words[1] in ("convert", "sweep") else []
+            assert [name for name in read if name not in made] == [], line
+            made |= {after for word, after in pairwise(words) if word == "-o"}
+            made |= {*words[3:4]} if words[1] == "convert" else set()
 
 
 def test_links_of_the_readme_lead_to_files() -> None:

@@ -14,8 +14,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from helpers.readme import ELSEWHERE, typed_lines
 
-from eyecast.sim.cache import PACKAGE
+from eyecast.sim.cache import PACKAGE, cache_folder
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("build", reason="build is not installed: pip install '.[checks]'")
@@ -93,17 +94,43 @@ def test_an_archive_has_what_a_wheel_is_made_of(archive: Path) -> None:
     assert {"pyproject.toml", "README.md", "LICENSE"} <= names
 
 
-def test_an_installed_wheel_does_the_demo(wheel: Path, tmp_path: Path) -> None:
-    venv.create(tmp_path / "environment", with_pip=True)
-    programs = tmp_path / "environment" / "bin"
-    run(programs / "python", "-m", "pip", "install", "--quiet", wheel)
+@pytest.fixture(scope="module")
+def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment that has the wheel, and what it asks for."""
+    environment = tmp_path_factory.mktemp("environment")
+    venv.create(environment, with_pip=True)
+    run(environment / "bin" / "python", "-m", "pip", "install", "--quiet", wheel)
+    return environment / "bin"
+
+
+def test_an_installed_wheel_does_what_the_readme_says(programs: Path, here: Path) -> None:
+    """In an empty folder; what the simulators of a checkout are kept for is not built anew."""
+    variables = {
+        **os.environ,
+        "EYECAST_CACHE": str(cache_folder()),
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+    }
+    variables.pop("PYTHONPATH", None)
+    for line, files in typed_lines((PACKAGE / "README.md").read_text()):
+        for name, text in files.items():
+            (here / name).write_text(text)
+        if not any(word in line for word in ELSEWHERE):
+            done = subprocess.run(
+                ["bash", "-c", line], env=variables, capture_output=True, check=False
+            )
+            # The page says that this one is refused.
+            refused = "--torus 5x5 --vcs 1" in line
+            assert done.returncode == (2 if refused else 0), f"{line}\n{done.stderr.decode()}"
+
+
+def test_an_installed_wheel_does_the_demo(programs: Path, tmp_path: Path) -> None:
     here, cache = tmp_path / "here", tmp_path / "cache"
     here.mkdir()
     variables = {**os.environ, "EYECAST_CACHE": str(cache)}
     variables.pop("PYTHONPATH", None)
     alone = {"cwd": here, "env": variables}
     where = "import eyecast; print(eyecast.__file__)"
-    assert str(tmp_path) in run(programs / "python", "-c", where, **alone)
+    assert str(programs.parent) in run(programs / "python", "-c", where, **alone)
     told = run(programs / "eyecast", "demo", "--mesh", "2x2", **alone)
     assert told.count("DIFFERS") == 0
     assert told.count("trace rows") == 2

@@ -18,10 +18,11 @@ to carry; of some tries, by other lots, the one with the fewest steps is kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
+from ...base.pieces import offsets_of
 from .messages import Message, Passage, Place
 
 WALKS = 12
@@ -109,20 +110,34 @@ def _packed(
         keys: list[object] = [("out", way[0]), ("in", way[-1]), *pairwise(way)]
         used.append(np.array([numbers.setdefault(key, len(numbers)) for key in keys]))
     load = np.bincount(np.concatenate(used), minlength=len(numbers)).astype(float)
+    taken = [frozenset(each.tolist()) for each in used]
+    followers: list[list[int]] = [[] for _ in messages]
+    for number, message in enumerate(messages):
+        for before in message.after:
+            followers[before].append(number)
+    missing = [len(message.after) for message in messages]
     steps = [0] * len(messages)
-    left = list(range(len(messages)))
+    ready = [number for number, count in enumerate(missing) if not count]
     step = 0
-    while left:
+    while ready:
         step += 1
         weight = load**LOAD_POWER
-        ready = [each for each in left if all(0 < steps[a] < step for a in messages[each].after)]
-        scores = [weight[used[each]].sum() * draw.uniform(0.5, 1) for each in ready]
-        busy = np.zeros(len(numbers), np.bool_)
+        flat = np.concatenate([used[each] for each in ready])
+        starts = offsets_of([len(used[each]) for each in ready])[:-1]
+        scores = np.add.reduceat(weight[flat], starts) * draw.uniform(0.5, 1, len(ready))
+        busy: set[int] = set()
+        sent = []
         for place in np.argsort(scores)[::-1].tolist():
             each = ready[place]
-            if not busy[used[each]].any():
-                busy[used[each]] = True
-                load[used[each]] -= 1
+            if busy.isdisjoint(taken[each]):
+                busy |= taken[each]
+                sent.append(each)
                 steps[each] = step
-        left = [each for each in left if not steps[each]]
+        load[list(busy)] -= 1
+        ready = [each for each in ready if not steps[each]]
+        for following in chain.from_iterable(followers[each] for each in sent):
+            missing[following] -= 1
+            if not missing[following]:
+                ready.append(following)
+        ready.sort()
     return steps

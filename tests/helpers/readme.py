@@ -1,0 +1,31 @@
+"""Lines that the README gives to be typed, and the files that it shows."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from typing import NamedTuple
+
+ELSEWHERE = ("make", "bitstream", "board-run", "extra")
+"""Words of lines that need a checkout, a board or an extra."""
+
+
+class Typed(NamedTuple):
+    """A line to be typed and, before it, the files that the page shows: texts by name."""
+
+    line: str
+    files: dict[str, str]
+
+
+def typed_lines(page: str) -> Iterator[Typed]:
+    """Every line behind a ``$``, one that goes on in the next line as one."""
+    for block in re.finditer(r"(?:^    .*\n|^\n(?=    ))+", page, re.MULTILINE):
+        shown, *lines = re.split(r"^\$ ", textwrap.dedent(block[0]), flags=re.MULTILINE)
+        names = re.findall(r"`([\w-]+\.(?:json|toml))`", page[: block.start()])
+        files = {names[-1]: shown} if lines and shown.strip() else {}
+        for line in lines:
+            first = re.match(r"(?:.*\\\n)*.*", line)
+            assert first is not None
+            yield Typed(first[0].replace("\\\n", " "), files)
+            files = {}
