@@ -48,6 +48,14 @@ from .options.values import complete_files, was_typed
     help="A bus in front of every tile port; needs --tile-ports.",
 )
 @click.option(
+    "--prefix",
+    default="eyecast",
+    show_default=True,
+    metavar="NAME",
+    help="Names of modules, files, functions and macros begin with it: another one for each engine "
+    "of a chip.",
+)
+@click.option(
     *("-o", "--output"),
     metavar="DIR",
     required=True,
@@ -55,7 +63,9 @@ from .options.values import complete_files, was_typed
     help="Write the package into this folder, which is empty or made.",
 )
 @timing_option
-def ip_command(output: str, bus: str, tile: str | None, timing: Timing, **chosen: Any) -> None:
+def ip_command(
+    output: str, bus: str, tile: str | None, prefix: str, timing: Timing, **chosen: Any
+) -> None:
     """Write a network and a program of it as a package for a chip.
 
     It has Verilog, a module a file; a core for FuseSoC; the registers as SystemRDL, C header and
@@ -63,9 +73,10 @@ def ip_command(output: str, bus: str, tile: str | None, timing: Timing, **chosen
     in Verilog that checks itself, with its vectors. The network has a controller: 1 program, if
     --programs says nothing else.
     """
-    from ..ip.package import write_package
+    from ..ip.package import require_prefix, write_package
 
     folder = Path(output)
+    require_prefix(prefix)
     require_new_folder(folder)
     if not was_typed("programs"):
         chosen["programs"] = 1
@@ -80,7 +91,7 @@ def ip_command(output: str, bus: str, tile: str | None, timing: Timing, **chosen
         require_no_deadlock(chosen, compiled.program)
         image = image_of(compiled, timing)
     with busy("writing the package"):
-        write_package(folder, image, schedule_title(schedule), host, streams)
+        write_package(folder, image, schedule_title(schedule), host, streams, prefix=prefix)
     if room := made_room(chosen, config):
         say(f"for a network with {room}")
     say(f"wrote {folder}")

@@ -3,76 +3,172 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from ..model.image.host_port import latencies, widths
-from ..model.image.image import Image
+from ..model.cycle.model import run as predict
+from ..model.image.host_port import Space, latencies, widths
+from ..model.image.image import Image, Words
+from ..model.network.buses import REVISION, HostBus, TileBus, bus_data_bits
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
+from ..model.run.run import EndState, Prediction
 from ..model.run.trace import Trace
+from ..registers.register_map import bus_address_bits
 from ..sim.verilog import describe_ports
+from .scenarios import Scenario, endless, reloaded, scenarios
 from .template import filled
 
-CYCLES_OF_A_REQUEST = 80
-"""More than any request takes."""
+CYCLES_OF_AN_ACCESS = 120
+"""More than any access takes, with what is checked around it."""
+
+CYCLES_BESIDE = 20_000
+"""More than all else takes: what is refused, what is stopped."""
+
+CYCLES_TO_QUEUE = 60
+"""Cycles in which a start has come by the bus for certain."""
+
+WORD_DAMAGED = "engine.network.tile_{node}.network_interface.{memory}.words[address]"
+MEMORIES = {2: "message.message_memory", 3: "lane_0.sender_table.table_memory"}
+"""Paths to the memories of a node, by their regions on the bus."""
 
 
-def bench_files(image: Image) -> dict[str, str]:
+def bench_files(image: Image, host: HostBus, tile: TileBus | None) -> dict[str, str]:
     """Texts of the bench and of its vectors, by file name."""
-    config, run = image.program.config, image.predicted
-    flits = list(_flits(config, run.trace))
-    words = [
-        f"{node:08x}{address:08x}{int(run.memory[node, address]):016x}"
-        for node, address in np.argwhere(image.known).tolist()
-    ]
-    writes = [
-        f"{node:08x}{space:02x}{address:08x}{word:016x}"
-        for node, space, address, word in image.writes.tolist()
-    ]
+    config = image.program.config
+    vectors = _Vectors()
+    runs = [*_Runs(image, vectors).lines()]
+    ports = describe_ports(config, host, tile)
     outputs = list(_outputs(config))
-    late = latencies(config)
-    requests = len(writes) + len(words) + config.topology.nodes + 10
-    parameters = {
-        "WIDTH": config.flit_width,
-        "VCS": config.vcs,
-        "NODES": config.topology.nodes,
-        "NODE_BITS": widths(config)["node_bits"],
-        "ADDRESS_BITS": widths(config)["host_address_bits"],
-        "OUTPUTS": len(outputs),
-        "WRITES": len(writes),
-        "FLITS": len(flits),
-        "WORDS": len(words),
-        "PROGRAM": image.number,
-        "CYCLES": run.cycles,
-        "ANSWER_TO_CYCLE_0": late["answer_to_cycle_0"],
-        "DONE_AFTER": late["finished_to_done"],
-        "MOST_CYCLES": run.cycles + CYCLES_OF_A_REQUEST * requests,
-    }
-    lines = {
+    parameters = _parameters(image, vectors, ports) | {"OUTPUTS": len(outputs)}
+    parts = {
         "PARAMETERS": [
             *(f"  localparam integer {name} = {value};" for name, value in parameters.items()),
             f"  localparam [63:0] IDENTITY = {identity(config)};",
+            f"  localparam [NODES-1:0] TILES = {_tiles(config)};",
         ],
-        "PORTS": [",\n".join(f"      .{name}({value})" for name, value in _ports(config))],
+        "BUS": [filled(f"bench_{host}.v", {})],
+        "TILES": [_tile_text(config, tile)],
+        "PORTS": [",\n".join(f"      .{port['name']}({_at(port)})" for port in ports)],
         "PROBES": [line for number, each in enumerate(outputs) for line in _probe(number, *each)],
+        "PARITY": [_parity_text(config)],
+        "RUNS": [f"    {line}" for line in runs],
     }
-    text = filled("bench.v", {name: "\n".join(each) for name, each in lines.items()})
-    vectors = {"writes.hex": writes, "flits.hex": flits, "words.hex": words}
-    # One line more than there are, so that none of the memories is empty.
-    ends = {"writes.hex": [], "flits.hex": ["0" * 38], "words.hex": ["0" * 32]}
-    texts = {name: "\n".join([*each, *ends[name], ""]) for name, each in vectors.items()}
-    return {"bench.v": text, **texts}
+    values = {name: "\n".join(lines).rstrip("\n") for name, lines in parts.items()}
+    return {"bench.v": filled("bench.v", values), **vectors.files()}
 
 
-def _ports(config: NetworkConfig) -> Iterator[tuple[str, str]]:
-    """Every port of the network, and what the bench has at it; no tile asks for anything."""
-    for port in describe_ports(config):
-        name = port["name"]
-        if not name.startswith("tile_"):
-            yield name, name
-        else:
-            yield name, f"{port['width']}'b0" if port["direction"] == "input" else ""
+def _parameters(image: Image, vectors: _Vectors, ports: list[dict[str, Any]]) -> dict[str, int]:
+    """The numbers that the bench is told."""
+    config, run = image.program.config, image.predicted
+    late, width = latencies(config), widths(config)
+    user: list[int] = [port["width"] for port in ports if port["name"].endswith("_tuser")]
+    exact_bells = config.lanes == 1 and not image.program.continued.any()
+    return {
+        "REVISION": REVISION,
+        "WIDTH": config.flit_width,
+        "BITS": bus_data_bits(config),
+        "PLACE_BITS": (bus_data_bits(config) // 8 - 1).bit_length(),
+        "BUS_ADDRESS_BITS": bus_address_bits(config),
+        "VCS": config.vcs,
+        "NODES": config.topology.nodes,
+        "NODE_BITS": width["node_bits"],
+        "ADDRESS_BITS": width["host_address_bits"],
+        "MESSAGE_BITS": config.address_bits,
+        "MESSAGE_WORDS": config.message_words,
+        "TABLE_WORDS": config.table_words,
+        "STEP_BITS": config.step_bits,
+        "USER_BITS": user[0] if user else 1,
+        "FIRST_NODE": _first_node(config),
+        "PROGRAMS": config.programs,
+        "PROGRAM": image.number,
+        "BASE": image.base,
+        "CYCLES": run.cycles,
+        "ANSWER_TO_CYCLE_0": late["answer_to_cycle_0"],
+        "DONE_AFTER": late["finished_to_done"],
+        "AFTERWARDS": late["answer_at_most"],
+        "BELL_AFTER": 1 + config.operator_latency if config.operators else 0,
+        "BELLS_WATCHED": int(exact_bells),
+        **vectors.counts(),
+    }
+
+
+def _first_node(config: NetworkConfig) -> int:
+    """The lowest number of a node with memories."""
+    first: int = min({*range(config.topology.nodes)} - {*config.topology.switches})
+    return first
+
+
+def _tiles(config: NetworkConfig) -> str:
+    """A bit for each node that has a tile port."""
+    nodes = config.topology.nodes
+    bits = "".join("01"[node not in config.topology.switches] for node in reversed(range(nodes)))
+    return f"{nodes}'b{bits}"
+
+
+def _tile_text(config: NetworkConfig, tile: TileBus | None) -> str:
+    """The part of the bench that plays the tiles."""
+    if not config.tile_ports:
+        return filled("bench_no_tiles.v", {})
+    streams = filled(f"bench_{tile}.v" if tile else "bench_ports.v", {})
+    return filled("bench_tiles.v", {"STREAMS": streams.rstrip("\n")})
+
+
+def _parity_text(config: NetworkConfig) -> str:
+    """The part of the bench that damages words."""
+    if not config.parity:
+        return ""
+    lines = []
+    for node in range(config.topology.nodes):
+        for region, memory in MEMORIES.items() if node not in config.topology.switches else ():
+            word = WORD_DAMAGED.format(node=node, memory=memory)
+            lines += [f"      {{2'd{region}, 32'd{node}}}:", f"        {word} ="]
+            lines += [f"            {word} ^ {{1'b1, {{WIDTH{{1'b0}}}}}};"]
+    return filled("bench_parity.v", {"DAMAGES": "\n".join(lines)})
+
+
+_OF_TILE = {"running": "core_runs", "step": "node_step", "program": "program_number"}
+_VECTORS_OF_TILES = {
+    "arrived_step": "STEP_BITS",
+    "step": "STEP_BITS",
+    "program": "4",
+    "read_data": "WIDTH",
+}
+_OF_ALL_TILES = ("write_address", "write_data", "read_address")
+
+
+def _at(port: dict[str, Any]) -> str:
+    """What the bench has at a port of the engine."""
+    name: str = port["name"]
+    if name.startswith("tile_"):
+        node, signal = name.removeprefix("tile_").split("__")
+        known = signal in _KNOWN_OF_TILE
+        if not known:
+            return f"{port['width']}'b0" if port["direction"] == "input" else ""
+        if signal in _OF_ALL_TILES:
+            return signal
+        return _slice(_OF_TILE.get(signal, signal), node, _VECTORS_OF_TILES.get(signal))
+    if "_axis_" in name:
+        _, _, kind, node, signal = name.split("_")
+        kind = "words" if name.startswith("m_") else kind
+        if signal in ("tdata", "tlast") and kind != "words":
+            return f"{kind}_{signal}"
+        width = {"tdata": "BITS", "tuser": "USER_BITS"}.get(signal)
+        return _slice(f"{kind}_{signal}", node, width)
+    return name
+
+
+_KNOWN_OF_TILE = (
+    *("write_valid", "write_ready", "write_address", "write_data", "write_refused"),
+    *("read_valid", "read_ready", "read_address", "read_answered", "read_data"),
+    *("hold", "arrived", "arrived_step", "step", "finished", "running", "program"),
+)
+
+
+def _slice(vector: str, node: str, width: str | None) -> str:
+    """The bits of a node in a vector of all nodes."""
+    return f"{vector}[{node}*{width}+:{width}]" if width else f"{vector}[{node}]"
 
 
 def _outputs(config: NetworkConfig) -> Iterator[tuple[int, int, int]]:
@@ -85,13 +181,264 @@ def _outputs(config: NetworkConfig) -> Iterator[tuple[int, int, int]]:
 
 def _probe(number: int, node: int, port: int, at_router: int) -> Iterator[str]:
     """Wires to what an output of a router sends."""
-    router = f"network.tile_{node}.router.outputs__{at_router}"
+    router = f"engine.network.tile_{node}.router.outputs__{at_router}"
     yield f"  assign valid[{number}*VCS+:VCS] = {router}__valid;"
     yield f"  assign flit[{number}*(WIDTH+2)+:WIDTH+2] = {router}__flit;"
     yield f"  assign place[{number}*32+:32] = {{16'd{node}, 16'd{port}}};"
 
 
-def _flits(config: NetworkConfig, trace: Trace) -> Iterator[str]:
+class _Vectors:
+    """Lines of the vector files. The bench is told of a stretch by its first and last number."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, list[str]] = {"writes": [], "flits": [], "words": [], "nodes": []}
+        self._flits: dict[tuple[int, int], str] = {}
+        self.most_cycles = CYCLES_BESIDE
+        self.most_run = 0
+        self.runs = 0
+
+    def add(self, name: str, lines: list[str]) -> str:
+        """Add lines to a file; their numbers, as arguments of a task."""
+        known = self._lines[name]
+        known += lines
+        self.most_cycles += CYCLES_OF_AN_ACCESS * len(lines)
+        return f"{len(known) - len(lines)}, {len(known)}"
+
+    def add_flits(self, trace: Trace, before: int) -> str:
+        """The flits of a run that leave before a cycle, of a trace that may be known already."""
+        if (id(trace), before) not in self._flits:
+            lines = [line for line in _flits(trace) if int(line[:8], 16) < before]
+            self._flits[id(trace), before] = self.add("flits", lines)
+        return self._flits[id(trace), before]
+
+    def add_run(self, cycles: int) -> None:
+        """Count a run and its cycles."""
+        self.runs += 1
+        self.most_run = max(self.most_run, cycles)
+        self.most_cycles += 2 * cycles + 100 * CYCLES_OF_AN_ACCESS
+
+    def counts(self) -> dict[str, int]:
+        """Count what the files have."""
+        names = {"WRITES": "writes", "FLITS": "flits", "WORDS": "words", "TILE_LINES": "nodes"}
+        return {
+            **{name: len(self._lines[file]) for name, file in names.items()},
+            "NUMBER_OF_RUNS": self.runs,
+            "MOST_RUN": self.most_run,
+            "MOST_CYCLES": self.most_cycles,
+        }
+
+    def files(self) -> dict[str, str]:
+        """The files by name; each has a line more than is used, so that none is empty."""
+        digits = {"writes": 34, "flits": 38, "words": 34, "nodes": 32}
+        return {
+            f"{name}.hex": "\n".join([*lines, "0" * digits[name], ""])
+            for name, lines in self._lines.items()
+        }
+
+
+def _flits(trace: Trace) -> Iterator[str]:
     """A line for each flit: cycle, node, port, VC, marks (tail, head) and data."""
     for cycle, node, port, vc, kind, data in trace:
         yield f"{cycle:08x}{node:04x}{port:04x}{vc:02x}{kind:02x}{data:018x}"
+
+
+def _word_lines(words: Words) -> list[str]:
+    """A line for each row (node, space, address, word)."""
+    return [f"{n:08x}{s:02x}{a:08x}{w:016x}" for n, s, a, w in words.tolist()]
+
+
+class _Runs:
+    """The runs of the bench, as calls of its tasks."""
+
+    def __init__(self, image: Image, vectors: _Vectors) -> None:
+        self._image, self._vectors = image, vectors
+        self._config = image.program.config
+
+    def lines(self) -> Iterator[str]:
+        """Yield the calls."""
+        first, *others = scenarios(self._image)
+        yield from self._alone(first)
+        yield from self._beside_others(first)
+        if self._is_the_same_again():
+            yield from self._queued(first)
+        for each in others:
+            yield from self._run(each)
+        yield from self._stopped()
+        if self._config.parity:
+            yield from self._damaged(first)
+
+    def _load(self, words: Words) -> str:
+        return f"load({self._vectors.add('writes', _word_lines(words))});"
+
+    def _inverted(self, words: Words) -> Words:
+        """The same writes with each bit of their words inverted: memories are not right by luck."""
+        inverted = words.copy()
+        inverted[:, 3] ^= np.uint64((1 << self._config.flit_width) - 1)
+        return inverted
+
+    def _start(self, image: Image) -> str:
+        run = image.predicted
+        state, cycle, culprit = run.ending
+        self._vectors.add_run(cycle)
+        # What is under way when a run fails goes on, and is not looked at.
+        last = int(run.trace.cycle.max(initial=0))
+        before = last + 1 if state is EndState.DONE else cycle
+        flits = self._vectors.add_flits(run.trace, before)
+        name = str(state).upper().replace(" ", "_")
+        flags = int(run.flags[culprit]) if culprit is not None else 0
+        return f"start({flits}, {cycle}, {name}, {culprit or 0}, {flags});"
+
+    def _compared(self, image: Image, *, by_tiles: bool = False) -> Iterator[str]:
+        """Words of memories and of status, and what the tiles were told."""
+        run, state = image.predicted, image.predicted.ending.state
+        if state is EndState.DONE:
+            where = np.argwhere(image.known)
+            words = [
+                f"{node:08x}00{address:08x}{int(run.memory[node, address]):016x}"
+                for node, address in where.tolist()
+            ]
+            by = "_by_tiles" if by_tiles else ""
+            yield f"compare{by}({self._vectors.add('words', words)});"
+        if state is not EndState.TIMED_OUT:
+            yield f"compare({self._vectors.add('words', [*self._status(run)])});"
+        if state is EndState.DONE and self._config.tile_ports:
+            yield f"compare_tiles({self._vectors.add('nodes', [*self._tiles(run)])});"
+
+    def _status(self, run: Prediction) -> Iterator[str]:
+        """Words of status after a run: flags, and of one that is done step and arrivals."""
+        config = self._config
+        for node, flags in enumerate(run.flags.tolist()):
+            words = {0: flags}
+            if run.ending.state is EndState.DONE and node not in config.topology.switches:
+                words[1] = int(run.step[node])
+                number = 4
+                for steps in run.arrived[node]:
+                    mask = sum(1 << step for step in np.flatnonzero(steps).tolist())
+                    for _ in range(config.mask_words):
+                        words[number] = mask & ((1 << config.flit_width) - 1)
+                        mask >>= config.flit_width
+                        number += 1
+            for address, word in words.items():
+                yield f"{node:08x}03{address:08x}{word:016x}"
+
+    def _tiles(self, run: Prediction) -> Iterator[str]:
+        """A line for each tile: node, step, doorbells, and the sum of their steps."""
+        for node, arrived in enumerate(run.arrived):
+            if node not in self._config.topology.switches:
+                steps = np.nonzero(arrived)[1]
+                yield f"{node:08x}{int(run.step[node]):08x}{len(steps):08x}{int(steps.sum()):08x}"
+
+    def _alone(self, first: Scenario) -> Iterator[str]:
+        yield f"// {first.name}, after accesses and starts that are refused."
+        yield self._load(first.writes)
+        yield "refusals;"
+        yield "refused_starts;"
+        yield self._load(reloaded(first.image))
+        yield self._start(first.image)
+        yield "finish;"
+        yield from self._compared(first.image)
+
+    def _beside_others(self, first: Scenario) -> Iterator[str]:
+        """The same while the host and the tiles read memories, with the interrupt enabled."""
+        tiles = self._config.tile_ports
+        yield "// The same, while others read the memories."
+        yield "enable_interrupt(1);"
+        if tiles:
+            yield f"beyond_by_tile({_first_node(self._config)});"
+        words = reloaded(first.image)
+        is_message = words[:, 1] == Space.MESSAGE
+        yield self._load(words[~is_message])
+        if tiles:
+            yield self._load(self._inverted(words[is_message]))
+            message = self._vectors.add("writes", _word_lines(words[is_message]))
+            yield f"load_by_tiles({message});"
+        else:
+            yield self._load(words[is_message])
+        yield self._start(first.image)
+        yield "read_during_the_run;"
+        yield "finish;"
+        yield from self._compared(first.image, by_tiles=tiles)
+
+    def _is_the_same_again(self) -> bool:
+        """True if a second run behind the first one sends the same flits in the same cycles."""
+        image = self._image
+        before = image.predicted
+        if before.cycles < CYCLES_TO_QUEUE or before.ending.state is not EndState.DONE:
+            return False
+        again = predict(image.program, before.memory, timing=image.timing)
+        return [*again.trace] == [*before.trace]
+
+    def _queued(self, first: Scenario) -> Iterator[str]:
+        yield "// The same twice: the second run is queued behind the first."
+        yield self._load(reloaded(first.image))
+        yield self._start(first.image)
+        yield "queue_again;"
+        yield "finish;"
+        yield from self._compared(first.image)
+
+    def _run(self, scenario: Scenario) -> Iterator[str]:
+        """One of the other runs."""
+        yield f"// {scenario.name}."
+        words = scenario.writes
+        if scenario.held is None:
+            yield self._load(words)
+            yield self._start(scenario.image)
+        else:
+            node, cycle = scenario.held
+            own = (words[:, 1] == Space.MESSAGE) & (words[:, 0] == node)
+            # Words that others are combined with must be there before these come.
+            own &= not scenario.image.program.operator.any()
+            yield self._load(words[~own])
+            yield self._load(self._inverted(words[own]))
+            yield f"hold[{node}] = 1;"
+            yield self._start(scenario.image)
+            message = self._vectors.add("writes", _word_lines(words[own]))
+            yield f"let_go({node}, {message}, {cycle});"
+        if scenario.beside is not None:
+            lines = _word_lines(scenario.beside)
+            yield f"load_by_tiles({self._vectors.add('writes', lines)});"
+            yield "finish;"
+            yield f"compare_by_tiles({self._vectors.add('words', lines)});"
+        else:
+            yield "finish;"
+        yield from self._compared(scenario.image, by_tiles=scenario.held is not None)
+
+    def _stopped(self) -> Iterator[str]:
+        made = endless(self._image)
+        yield "// A run that would never end, and is stopped."
+        yield self._load(made.writes)
+        self._vectors.add_run(0)
+        yield "start(0, 0, 2147480000, DONE, 0, 0);"
+        yield "stop;"
+
+    def _damaged(self, first: Scenario) -> Iterator[str]:
+        """Words with a wrong parity bit: of a message, of a table; and a run without."""
+        node, address = sent_word(self._image)
+        yield "// Words that are damaged, read by the bus and by the network."
+        yield self._load(first.writes)
+        yield f"damage(MESSAGE, {node}, {address});"
+        yield f"refuse(0, byte_address(MESSAGE, {node}, {address}), 0, ALL_BYTES, DAMAGED);"
+        yield f"run_damaged({node});"
+        yield self._load(first.writes)
+        yield f"damage(TABLE, {node}, BASE);"
+        yield f"run_damaged({node});"
+        yield self._load(first.writes)
+        self._vectors.add_run(self._image.predicted.cycles)
+        yield self._start(first.image)
+        yield "finish;"
+        yield from self._compared(first.image)
+
+
+def sent_word(image: Image) -> tuple[int, int]:
+    """Node and address of a loaded word that its node sends."""
+    loaded = {
+        (node, address + place)
+        for node, address, words in image.loads
+        for place in range(len(words))
+    }
+    return next(
+        (node, row.source_address)
+        for node, rows in enumerate(image.program.rows)
+        for row in rows
+        if row.length and not row.stream and (node, row.source_address) in loaded
+    )

@@ -32,7 +32,7 @@ def driver_files(image: Image) -> dict[str, str]:
     """Texts of the driver, and of the image as an array of writes, by file name."""
     config = image.program.config
     bits = bus_data_bits(config)
-    word = {"WORD": f"uint{bits}_t"}
+    word = {"WORD": f"uint{bits}_t", "MOST_WORD": f"UINT{bits}_MAX"}
     texts = {name: filled(name, word) for name in ("eyecast.h", "eyecast.c")}
     end = "u" if bits == 32 else "ull"
     writes = [

@@ -2,60 +2,107 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+from ..model.base.errors import InvalidInput
 from ..model.base.folders import new_folder
 from ..model.image.image import Image
 from ..model.network.buses import HostBus, TileBus
+from ..model.network.config import NetworkConfig
 from ..registers.register_map import register_map_files
-from ..sim.verilog import ENGINE_MODULE, network_modules
+from ..sim.verilog import ENGINE_MODULE, describe_ports, network_modules
 from .bench import bench_files
 from .contract import contract_page
 from .driver import driver_files
 from .template import filled
 
 CONSTRAINTS = ("eyecast.sdc", "eyecast.lpf", "eyecast.pcf")
-CORE_NAME = "eyecast:ip:engine:1.0"
+NAME = "eyecast"
+"""What the names of modules, files, functions and macros begin with; ``--prefix`` replaces it."""
+
+CORE_NAME = "eyecast:ip:{}engine:1.0"
+"""The name of a package for FuseSoC (VLNV), with a prefix of its own before ``engine``."""
+
+_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
+_LOWER = re.compile(r"\beyecast(?=_|\.(?:h|c|core|sdc|lpf|pcf)\b)")
+_UPPER = re.compile(r"\bEYECAST(?=_)")
+
+
+def require_prefix(prefix: str) -> None:
+    """Raise :class:`.InvalidInput` for a prefix with which names are none in Verilog or in C."""
+    if not _PREFIX.fullmatch(prefix):
+        allowed = "letters, digits and single _ between them, with a letter first"
+        raise InvalidInput.of("prefix", allowed, prefix)
 
 
 def write_package(
-    folder: Path, image: Image, collective: str, host: HostBus, tile: TileBus | None
+    folder: Path,
+    image: Image,
+    collective: str,
+    host: HostBus,
+    tile: TileBus | None,
+    *,
+    prefix: str = NAME,
 ) -> None:
     """Write the package of a network and a program into ``folder``, whole or not at all.
 
-    ``collective`` says in words what the program does. Raises :class:`.InvalidInput` as
+    ``collective`` says in words what the program does. All names begin with ``prefix``, so that
+    two packages can be in one chip. Raises :class:`.InvalidInput` as :func:`require_prefix`,
     :func:`.new_folder`, :func:`.network_modules` and :func:`.register_map_files` do.
     """
+    require_prefix(prefix)
     with new_folder(folder) as work:
-        _fill(work, image, collective, host, tile)
+        _fill(work, image, collective, host, tile, prefix)
 
 
-def _fill(work: Path, image: Image, collective: str, host: HostBus, tile: TileBus | None) -> None:
+def _renamed(text: str, prefix: str) -> str:
+    """A text, or the path of a file, in which all names begin with ``prefix``."""
+    return _UPPER.sub(prefix.upper(), _LOWER.sub(prefix, text))
+
+
+def _fill(
+    work: Path,
+    image: Image,
+    collective: str,
+    host: HostBus,
+    tile: TileBus | None,
+    prefix: str,
+) -> None:
     """Write all files of a package."""
     config = image.program.config
+    core = CORE_NAME.format("" if prefix == NAME else f"{prefix}_")
     modules = network_modules(config, host=host, tile=tile)
     title = f"Eyecast engine: {config.topology.label}"
     texts = {f"rtl/{name}.v": text for name, text in modules.items()}
-    texts |= {f"sim/{name}": text for name, text in bench_files(image).items()}
+    texts |= {f"sim/{name}": text for name, text in bench_files(image, host, tile).items()}
     texts["sim/Makefile"] = filled("Makefile", {})
     texts |= {f"driver/{name}": text for name, text in driver_files(image).items()}
-    texts |= {f"constraints/{name}": filled(name, {}) for name in CONSTRAINTS}
+    inputs = {"INPUTS": "\n".join(_inputs(config, host, tile))}
+    texts |= {f"constraints/{name}": filled(name, inputs) for name in CONSTRAINTS}
     texts["contract.html"] = contract_page(config, title)
-    texts["eyecast.core"] = _core(title, list(modules))
-    texts["README.md"] = _read_me(title, image, collective)
+    texts["eyecast.core"] = _core(title, core, list(modules))
+    texts["README.md"] = _read_me(title, image, collective, core)
     for path, text in texts.items():
-        file = work / path
+        file = work / _renamed(path, prefix)
         file.parent.mkdir(exist_ok=True)
-        file.write_text(text)
+        file.write_text(_renamed(text, prefix))
     image.write(work / "image.csv", work / "image.json")
-    register_map_files(config, work / "driver")
+    register_map_files(config, work / "driver", prefix=prefix)
 
 
-def _core(title: str, modules: list[str]) -> str:
+def _inputs(config: NetworkConfig, host: HostBus, tile: TileBus | None) -> list[str]:
+    """Name the inputs of the engine except the clock, a line each."""
+    ports = describe_ports(config, host, tile)
+    names = [port["name"] for port in ports if port["direction"] == "input"]
+    return [f"  {name}" for name in names if name != "clk"]
+
+
+def _core(title: str, core: str, modules: list[str]) -> str:
     """The package for FuseSoC, in CAPI2."""
     sources = "".join(f"      - rtl/{name}.v\n" for name in modules)
     values = {
-        "NAME": CORE_NAME,
+        "NAME": core,
         "TITLE": title,
         "SOURCES": sources.rstrip("\n"),
         "TOP": ENGINE_MODULE,
@@ -63,13 +110,13 @@ def _core(title: str, modules: list[str]) -> str:
     return filled("eyecast.core", values)
 
 
-def _read_me(title: str, image: Image, collective: str) -> str:
+def _read_me(title: str, image: Image, collective: str, core: str) -> str:
     values = {
         "TITLE": title,
         "LABEL": image.program.config.topology.label,
         "COLLECTIVE": collective,
         "TOP": ENGINE_MODULE,
-        "CORE": CORE_NAME,
+        "CORE": core,
         "CYCLES": image.predicted.cycles,
         "FLITS": len(image.predicted.trace),
     }

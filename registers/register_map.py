@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..model.base.errors import InvalidInput
 from ..model.image.host_port import table_stride, widths
-from ..model.network.buses import bus_data_bits, require_address_bits
+from ..model.network.buses import REVISION, bus_data_bits, require_address_bits
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 REGIONS = ("controller", "status", "message", "table")
 """What a byte address means by its two highest bits."""
 
-RDL_FILE, HEADER_FILE, PAGES_FOLDER = "eyecast_engine.rdl", "eyecast_engine.h", "registers"
-"""The names of what :func:`register_map_files` writes."""
+PAGES_FOLDER = "registers"
+"""The folder that :func:`register_map_files` makes for the page."""
 
 LARGE_FONTS = ("Lato", "RobotoSlab")
 """Fonts of the page, 7 of its 8 MB: without them a browser takes one of its own."""
@@ -54,21 +54,28 @@ def node_bytes(config: NetworkConfig) -> int:
     return bus_data_bits(config) // 8 << widths(config)["host_address_bits"]
 
 
-def register_map(config: NetworkConfig) -> str:
-    """SystemRDL of all that a bus reaches. Raises :class:`InvalidInput` as :func:`require_bus`."""
+def register_map(config: NetworkConfig, *, prefix: str = "eyecast") -> str:
+    """SystemRDL of all that a bus reaches. Raises :class:`InvalidInput` as :func:`require_bus`.
+
+    Names that leave the map begin with ``prefix``.
+    """
     require_bus(config)
     template = Path(__file__).with_name("engine.rdl").read_text()
-    return Template(template).substitute(_numbers(config))
+    return Template(template).substitute(_numbers(config), prefix=prefix)
 
 
-def register_map_files(config: NetworkConfig, folder: Path) -> list[Path]:
+def register_map_files(
+    config: NetworkConfig, folder: Path, *, prefix: str = "eyecast"
+) -> list[Path]:
     """Write the register map into ``folder``, which is there. Gives the files' paths.
 
     ``eyecast_engine.rdl`` is SystemRDL, ``eyecast_engine.h`` a header for C, and
-    ``registers/index.html`` a page; header and page are made by PeakRDL. Raises
-    :class:`InvalidInput` as :func:`require_bus`, and where PeakRDL is not installed.
+    ``registers/index.html`` a page; header and page are made by PeakRDL. Names begin with
+    ``prefix``. Raises :class:`InvalidInput` as :func:`require_bus`, and where PeakRDL is not
+    installed.
     """
-    text = register_map(config)
+    text = register_map(config, prefix=prefix)
+    rdl, header = f"{prefix}_engine.rdl", f"{prefix}_engine.h"
     try:
         from peakrdl_cheader.c_standards import CStandard  # noqa: PLC0415 - optional
         from peakrdl_cheader.exporter import CHeaderExporter  # noqa: PLC0415 - optional
@@ -79,17 +86,24 @@ def register_map_files(config: NetworkConfig, folder: Path) -> list[Path]:
     # Beside its place, so that it comes there whole.
     with tempfile.TemporaryDirectory(dir=folder, prefix=".registers-") as name:
         work = Path(name)
-        source = work / RDL_FILE
+        source = work / rdl
         source.write_text(text)
         top = compiled(source)
-        CHeaderExporter().export(top, str(work / HEADER_FILE), std=CStandard.gnu99)
+        CHeaderExporter().export(top, str(work / header), std=CStandard.gnu99)
         HTMLExporter().export(top, str(work / PAGES_FOLDER))
-        for fonts in LARGE_FONTS:
-            shutil.rmtree(work / PAGES_FOLDER / "fonts" / fonts)
+        _leave_out(work / PAGES_FOLDER)
         shutil.rmtree(folder / PAGES_FOLDER, ignore_errors=True)
-        for part in (RDL_FILE, HEADER_FILE, PAGES_FOLDER):
+        for part in (rdl, header, PAGES_FOLDER):
             (work / part).replace(folder / part)
-    return [folder / RDL_FILE, folder / HEADER_FILE, folder / PAGES_FOLDER / "index.html"]
+    return [folder / rdl, folder / header, folder / PAGES_FOLDER / "index.html"]
+
+
+def _leave_out(pages: Path) -> None:
+    """Remove what the page does not need: large fonts, and what starts browsers on Windows."""
+    for folder in (*(pages / "fonts" / fonts for fonts in LARGE_FONTS), pages / ".launcher_data"):
+        shutil.rmtree(folder)
+    for launcher in pages.glob("launcher-*"):
+        launcher.unlink()
 
 
 def compiled(source: Path) -> AddrmapNode:
@@ -109,6 +123,7 @@ def _numbers(config: NetworkConfig) -> dict[str, object]:
         **bases,
         "network": _described(config),
         "identity": f"{identity(config):#010x}",
+        "revision": REVISION,
         "data_bits": bus_data_bits(config),
         "bytes": size,
         "width": config.flit_width,

@@ -4,12 +4,15 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out, Signature
 
-from ..model.network.buses import bus_data_bits, require_address_bits
+from ..model.network.buses import REVISION, bus_data_bits, require_address_bits
 from ..model.network.config import NetworkConfig, bits_for
 from .host_port import Refusal, RequestPort, host_address_bits, node_bits
 
 REFUSED_WORD = 7
 """The word of the controller that the bridge keeps: the last access that was refused."""
+
+REVISION_NODE = 1
+"""The node of the controller's region at whose word 0 the bridge has its revision."""
 
 REFUSAL_BITS = 2
 
@@ -86,6 +89,7 @@ class BusAccess(Component):
         m = Module()
         access, host = self.access, self.host
         refused, here = Signal.like(access.read_data), Signal()
+        of_bridge = Mux(access.address.node == REVISION_NODE, REVISION, refused)
         # The controller leaves its reset a cycle late, and takes nothing before.
         awake = Signal()
         m.d.sync += awake.eq(1)
@@ -99,7 +103,7 @@ class BusAccess(Component):
             with m.State("HERE"):
                 m.d.comb += [
                     access.answered.eq(access.valid),
-                    access.read_data.eq(Mux(access.write, 0, refused)),
+                    access.read_data.eq(Mux(access.write, 0, of_bridge)),
                     access.refusal.eq(
                         Mux(access.write & access.bytes.any(), Refusal.NO_SUCH_WORD, Refusal.NONE)
                     ),
@@ -125,9 +129,11 @@ class BusAccess(Component):
             m.next = "ASK"
 
     def _elaborate_request(self, m: Module, here: Signal) -> None:
-        """Read the request, and answer what needs no network: parts of words, and ``refused``."""
+        """Read the request, and answer what needs no network: parts of words, the bridge's own."""
         access, host, place = self.access, self.host, self.access.address
-        of_bridge = (place.region == 0) & (place.node == 0) & (place.word == REFUSED_WORD)
+        is_refused = (place.node == 0) & (place.word == REFUSED_WORD)
+        is_revision = (place.node == REVISION_NODE) & (place.word == 0)
+        of_bridge = (place.region == 0) & (is_refused | is_revision)
         m.d.comb += [
             here.eq(Mux(access.write, ~access.bytes.all(), of_bridge)),
             # The controller comes first on the bus; spaces 0 and 1 and the others change places.

@@ -1,6 +1,6 @@
 """Wishbone B4 in front of the host port (docs/router.md, section 21)."""
 
-from amaranth.hdl import Module
+from amaranth.hdl import Module, Signal
 from amaranth.lib.wiring import Component, In, Out, Signature, connect, flipped
 
 from ..model.network.buses import bus_data_bits
@@ -52,19 +52,23 @@ class Wishbone(Component):
         m.submodules.access = bridge = BusAccess(self._config)
         connect(m, bridge.host, flipped(self.host))
         bus, access = self.bus, bridge.access
-        over = bus.ack_o | bus.err_o
+        done, refused = Signal(), Signal()
+        over, asks = done | refused, bus.cyc_i & bus.stb_i
         m.d.comb += [
-            access.valid.eq(bus.cyc_i & bus.stb_i & ~over),
+            access.valid.eq(asks & ~over),
             access.write.eq(bus.we_i),
             access.address.eq(bus.adr_i),
             access.data.eq(bus.dat_i),
             access.bytes.eq(bus.sel_i),
             bus.stall_o.eq(~over),
+            # An access that is given up in the cycle of its answer gets none.
+            bus.ack_o.eq(done & asks),
+            bus.err_o.eq(refused & asks),
         ]
         is_refused = access.refusal != Refusal.NONE
         m.d.sync += [
-            bus.ack_o.eq(access.answered & ~is_refused),
-            bus.err_o.eq(access.answered & is_refused),
+            done.eq(access.answered & ~is_refused),
+            refused.eq(access.answered & is_refused),
         ]
         with m.If(access.answered):
             m.d.sync += bus.dat_o.eq(access.read_data)

@@ -12,7 +12,7 @@
   ((unsigned)(((value)&EYECAST_ENGINE__CONTROLLER_F__RESULT__##field##_bm) >>    \
               EYECAST_ENGINE__CONTROLLER_F__RESULT__##field##_bp))
 
-enum { COMMAND_START = 1, COMMAND_STOP = 2 };
+enum { COMMAND_START = 1, COMMAND_STOP = 2, COMMAND_ACKNOWLEDGE = 3 };
 enum { STATE_IDLE = 0, STATE_DONE = 3, STATE_FAILED = 4, STATE_TIMED_OUT = 5 };
 
 static unsigned state_of(eyecast_t engine) {
@@ -24,17 +24,29 @@ static int is_running(eyecast_t engine) {
   return state != STATE_IDLE && state < STATE_DONE;
 }
 
+/* An image says which network it is for; the engine knows which one it is. */
+static int is_for_another_network(eyecast_t engine) {
+  return EYECAST_READ(engine, CONTROLLER(image)) != EYECAST_READ(engine, CONTROLLER(identity));
+}
+
 eyecast_status_t eyecast_load(eyecast_t engine, const eyecast_write_t *image, size_t writes) {
   size_t number;
+  eyecast_word_t refused;
 
+  if (is_running(engine)) {
+    return EYECAST_BUSY;
+  }
+  refused = EYECAST_READ(engine, CONTROLLER(refused));
   for (number = 0; number < writes; number++) {
     EYECAST_WRITE(engine, image[number].address, image[number].word);
+    if (image[number].address == CONTROLLER(image) && is_for_another_network(engine)) {
+      return EYECAST_OTHER_NETWORK;
+    }
   }
-  /* An image says which network it is for; the engine knows which one it is. */
-  if (EYECAST_READ(engine, CONTROLLER(image)) != EYECAST_READ(engine, CONTROLLER(identity))) {
-    return EYECAST_OTHER_NETWORK;
+  if (EYECAST_READ(engine, CONTROLLER(refused)) != refused) {
+    return EYECAST_REFUSED;
   }
-  return EYECAST_OK;
+  return is_for_another_network(engine) ? EYECAST_OTHER_NETWORK : EYECAST_OK;
 }
 
 eyecast_status_t eyecast_start(eyecast_t engine, unsigned program) {
@@ -65,6 +77,14 @@ eyecast_status_t eyecast_wait(eyecast_t engine, uint32_t polls) {
     default:
       return EYECAST_WAITING;
   }
+}
+
+void eyecast_enable_interrupt(eyecast_t engine, int enabled) {
+  EYECAST_WRITE(engine, CONTROLLER(enable), enabled ? 1 : 0);
+}
+
+void eyecast_acknowledge(eyecast_t engine) {
+  EYECAST_WRITE(engine, CONTROLLER(command), COMMAND_ACKNOWLEDGE);
 }
 
 uint32_t eyecast_cycles(eyecast_t engine) {

@@ -17,8 +17,12 @@ typedef @WORD@ eyecast_word_t;
 /* Where the engine lies on the bus. */
 typedef volatile eyecast_word_t *eyecast_t;
 
-/* An engine that is not in the memory's addresses is reached by other functions: define both. */
+/* An engine that is not in the memory's addresses is reached by other functions: define both. The
+ * engine takes whole words alone, so each must be one access of the bus. */
 #ifndef EYECAST_READ
+#if UINTPTR_MAX < @MOST_WORD@
+#error "a word of this engine is wider than a register here: define EYECAST_READ and EYECAST_WRITE"
+#endif
 #define EYECAST_READ(engine, address) ((engine)[(address) / sizeof(eyecast_word_t)])
 #define EYECAST_WRITE(engine, address, word) \
   ((void)((engine)[(address) / sizeof(eyecast_word_t)] = (word)))
@@ -34,13 +38,14 @@ typedef enum {
   EYECAST_OK = 0,
   EYECAST_OTHER_NETWORK, /* the image was made for another network */
   EYECAST_BUSY,          /* a program runs */
-  EYECAST_REFUSED,       /* there is no such program, or the image was made for another network */
+  EYECAST_REFUSED,       /* a write or a start was refused: the register `refused` says which */
   EYECAST_WAITING,       /* the run has not ended yet */
   EYECAST_FAILED,        /* some node has a flag set: eyecast_culprit */
   EYECAST_TIMED_OUT      /* the run was as long as its limit */
 } eyecast_status_t;
 
-/* Write an image: all its words, in their order. */
+/* Write an image: all its words, in their order. Nothing is written while a program runs, and
+ * nothing more than its first word where the image is for another network. */
 eyecast_status_t eyecast_load(eyecast_t engine, const eyecast_write_t *image, size_t writes);
 
 /* Start a program that is loaded. */
@@ -48,6 +53,12 @@ eyecast_status_t eyecast_start(eyecast_t engine, unsigned program);
 
 /* Look whether the run has ended, at most `polls` times. */
 eyecast_status_t eyecast_wait(eyecast_t engine, uint32_t polls);
+
+/* Let the end of a run interrupt, or not. */
+void eyecast_enable_interrupt(eyecast_t engine, int enabled);
+
+/* End the interrupt: the end of the last run has been seen. */
+void eyecast_acknowledge(eyecast_t engine);
 
 /* Cycles of the last run. */
 uint32_t eyecast_cycles(eyecast_t engine);

@@ -3,7 +3,9 @@
 create_clock -name clk -period 10.0 [get_ports clk]
 
 # "rst" is sampled by a register like any other input, so it comes with the clock, too.
-set_input_delay 2.0 -clock clk [remove_from_collection [all_inputs] [get_ports clk]]
+set_input_delay 2.0 -clock clk [get_ports {
+@INPUTS@
+}]
 set_output_delay 2.0 -clock clk [all_outputs]
 
 # Which ports of a tile lead somewhere is a constant, which each tile keeps in a register: that

@@ -11,6 +11,10 @@ MOST_ADDRESS_BITS = 32
 """Width of a byte address at most."""
 
 
+REVISION = 1
+"""Number that rises when registers or hardware change so that software must know."""
+
+
 class HostBus(StrEnum):
     """A bus in front of the host port."""
 

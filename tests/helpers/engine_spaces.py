@@ -16,6 +16,7 @@ IDENTITY, IMAGE, COMMAND, RESULT, CYCLE, QUEUED, ENABLE, REFUSED = range(8)
 START, STOP, ACKNOWLEDGE = 1, 2, 3
 DONE, NO_SUCH_WORD, NOT_NOW = 0, 1, 2
 IDLE_STATE, DONE_STATE = 0, 3
+REVISION = 1
 ENTRY_WORDS = 4
 
 
@@ -75,6 +76,8 @@ class Spaces:
 
     def _whole(self, access: Access) -> tuple[int | None, int]:
         data = None if access.data is None else access.data % 2**self.word_bits
+        if access[:4] == (CONTROLLER, 1, 0, None):
+            return REVISION, DONE
         if not self._is_there(access):
             return 0, NO_SUCH_WORD
         node, word = access.node, access.word

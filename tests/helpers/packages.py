@@ -41,16 +41,23 @@ def write_crossing(path: Path, kind: str, vcs: int) -> None:
     path.write_text(json.dumps(schedule))
 
 
-def run_icarus(package: Path, folder: Path) -> tuple[int, str]:
-    """Run the bench of a package in ``folder``; the exit status and what it says."""
+def run_icarus(
+    package: Path, folder: Path, *others: str, warnings: bool = False
+) -> tuple[int, str]:
+    """Run the bench of a package in ``folder``; the exit status and what it says.
+
+    The Verilog of ``others`` is compiled with it. Without ``warnings`` the compiler has none.
+    """
     folder.mkdir(exist_ok=True)
     for vectors in (package / "sim").glob("*.hex"):
         if not (folder / vectors.name).exists():
             shutil.copy(vectors, folder)
-    sources = [package / "sim" / "bench.v", *sorted((package / "rtl").glob("*.v"))]
+    packages = (package, *map(Path, others))
+    modules = [path for each in packages for path in sorted((each / "rtl").glob("*.v"))]
+    sources = [package / "sim" / "bench.v", *modules]
     compiler = ["iverilog", "-g2012", "-Wall", "-s", "bench", "-o", folder / "bench", *sources]
     compiled = subprocess.run(compiler, check=True, capture_output=True, text=True)
-    assert not compiled.stderr, compiled.stderr
+    assert warnings or not compiled.stderr, compiled.stderr
     ran = subprocess.run(
         ["vvp", "-n", "bench"], cwd=folder, capture_output=True, text=True, check=False
     )

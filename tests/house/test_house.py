@@ -70,7 +70,7 @@ FLOORS: dict[str, set[str]] = {
     },
     "ip": {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
-        *("model/image", "registers", "sim"),
+        *("model/cycle", "model/image", "registers", "sim"),
     },
     "api": {
         "model/bounds",

@@ -14,6 +14,7 @@ import pytest
 from helpers.command import Command
 from helpers.command import refusal as refuse
 from helpers.packages import patched, run_icarus, write_crossing
+from helpers.planted_faults import IN_BOTH, OF_AXI, OF_WISHBONE
 
 from eyecast.sim.toolchain import environment
 
@@ -182,9 +183,8 @@ def test_the_bench_of_a_package_passes(eyecast: Command) -> None:
     status, said = run_icarus(Path("package"), Path("run"))
     assert status == 0
     assert said.startswith("PASS: ")
-    driver = Path("package") / "driver"
-    compiler = ["gcc", "-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic", "-c"]
-    subprocess.run([*compiler, driver / "eyecast.c", "-o", "driver.o"], check=True)
+    play_registers(Path("package"))
+    constrain_all_inputs(Path("package"))
     # A flit that leaves a cycle later than the vectors say is seen.
     flits = Path("run") / "flits.hex"
     first, *others = flits.read_text().splitlines()
@@ -192,6 +192,128 @@ def test_the_bench_of_a_package_passes(eyecast: Command) -> None:
     status, said = run_icarus(Path("package"), Path("run"))
     assert status != 0
     assert "FAIL" in said
+    # So is a bus without a response to writes.
+    OF_AXI["no response to a write"].plant(Path("package"))
+    status, said = run_icarus(Path("package"), Path("broken"))
+    assert status != 0
+    assert "FAIL: an access is not answered" in said
+
+
+def play_registers(package: Path) -> None:
+    """Compile the driver as strictly as can be, and run it on registers that a program plays."""
+    strict = ["-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic"]
+    driver = package / "driver"
+    subprocess.run(["gcc", *strict, "-c", driver / "eyecast.c", "-o", "driver.o"], check=True)
+    places = [f"-I{driver}", f"-I{HERE}", "-include", HERE / "registers.h"]
+    sources = [driver / "eyecast.c", HERE / "driver_on_registers.c"]
+    subprocess.run(["gcc", *strict, *places, *sources, "-o", "driven"], check=True)
+    ran = subprocess.run(["./driven"], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "PASS\n")
+
+
+def constrain_all_inputs(package: Path) -> None:
+    """Each input of the engine except the clock has its delay, in commands of plain SDC."""
+    sdc = (package / "constraints" / "eyecast.sdc").read_text()
+    commands = {"create_clock", "get_ports", "get_cells", "set_false_path"}
+    commands |= {"set_input_delay", "set_output_delay", "all_outputs"}
+    plain = "".join(line for line in sdc.splitlines(keepends=True) if line[:1] != "#")
+    assert {*re.findall(r"(?:^|\[)([a-z_]+)", plain, re.MULTILINE)} == commands
+    inputs = re.search(r"set_input_delay 2.0 -clock clk \[get_ports \{([^}]*)\}", plain)
+    engine = (package / "rtl" / "eyecast_engine.v").read_text()
+    ports = re.findall(r"^    input wire (?:\[\d+:0\] )?(\w+)", engine, re.MULTILINE)
+    assert inputs
+    assert sorted([*inputs[1].split(), "clk"]) == sorted(ports)
+
+
+BUSES = {
+    "axi4-lite": (("--tile", "axi-stream", "--parity"), IN_BOTH | OF_AXI),
+    "wishbone": ((), OF_WISHBONE),
+}
+"""Further options of a package, and the faults that its bench must see."""
+
+
+@pytest.mark.slow
+@needs_icarus
+@pytest.mark.parametrize("bus", BUSES)
+def test_each_fault_of_an_engine_is_seen(eyecast: Command, bus: str) -> None:
+    """Buffers are small and packets wait for each other, so that credits and turns count."""
+    more, faults = BUSES[bus]
+    network = ("--mesh", "3x2", "--depth", "2", "--tile-ports", "--bus", bus, *more)
+    options = (*network, "--source", "0,0", "--algorithm", "tree", "--flits", "6")
+    done = eyecast("ip", *options, "-o", "package")
+    assert done.status == 0, done.errors
+    status, said = run_icarus(Path("package"), Path("sound"))
+    assert status == 0, said
+    for number, (name, fault) in enumerate(faults.items()):
+        broken = Path(shutil.copytree("package", f"broken_{number}"))
+        fault.plant(broken)
+        status, said = run_icarus(broken, Path(f"run_{number}"), warnings=True)
+        assert status != 0, name
+        assert "FAIL" in said, name
+        shutil.rmtree(broken)
+
+
+@pytest.mark.slow
+@needs_icarus
+@pytest.mark.parametrize(
+    "network",
+    [
+        ("--line", "3", "--algorithm", "tree", "--source", "0", "--flit-width", "40"),
+        ("--hypercube", "2", "--collective", "all-gather", "--ports", "all", "--flits", "4"),
+        ("--mesh", "2x2", "--collective", "all-reduce", "--flits", "8", "--parity"),
+        (
+            *("--ring", "4", "--vcs", "2", "--collective", "all-gather", "--algorithm", "ring"),
+            *("--link-registers", "1", "--barrier-registers", "3", "--programs", "3"),
+        ),
+    ],
+    ids=["40 bits", "all-port", "operators", "registers"],
+)
+@pytest.mark.parametrize(
+    "ports",
+    [("--bus", "wishbone"), ("--tile-ports",), ("--tile-ports", "--tile", "axi-stream")],
+    ids=["wishbone", "ports", "streams"],
+)
+def test_benches_of_other_networks_pass(
+    eyecast: Command, network: tuple[str, ...], ports: tuple[str, ...]
+) -> None:
+    """Also in four states, where each register is unknown before the one cycle of reset."""
+    done = eyecast("ip", *network, *ports, "-o", "package")
+    assert done.status == 0, done.errors
+    status, said = run_icarus(Path("package"), Path("run"))
+    assert status == 0, said
+    assert said.startswith("PASS: ")
+    for module in Path("package", "rtl").glob("*.v"):
+        text = module.read_text()
+        if "words [" not in text:
+            module.write_text(re.sub(r"^  initial \w+ = [^;]*;\n", "", text, flags=re.MULTILINE))
+    assert run_icarus(Path("package"), Path("unknown")) == (status, said)
+
+
+@pytest.mark.slow
+@needs_icarus
+def test_two_engines_are_compiled_together(eyecast: Command) -> None:
+    """They differ in every name of a module; each bench finds its own."""
+    for prefix, length in (("left", "2"), ("right_2", "3")):
+        options = ("--line", length, "--source", "0", "--algorithm", "tree", "--prefix", prefix)
+        assert eyecast("ip", *options, "-o", prefix).status == 0
+    sources = [*Path("left", "rtl").glob("*.v"), *Path("right_2", "rtl").glob("*.v")]
+    assert len({path.name for path in sources}) == len(sources)
+    tops = ["-s", "left_engine", "-s", "right_2_engine"]
+    compiler = ["iverilog", "-g2012", "-Wall", *tops, "-o", "both", *sources]
+    compiled = subprocess.run(compiler, check=True, capture_output=True, text=True)
+    assert not compiled.stderr
+    status, said = run_icarus(Path("left"), Path("run"), "right_2")
+    assert status == 0, said
+    cores = [next(Path(each).glob("*.core")).read_text() for each in ("left", "right_2")]
+    names = [re.search(r"^name: (.*)$", core, re.MULTILINE) for core in cores]
+    assert [name and name[1] for name in names] == [
+        "eyecast:ip:left_engine:1.0",
+        "eyecast:ip:right_2_engine:1.0",
+    ]
+    # Functions and macros, too, so that one program drives both.
+    includes = [f"-I{each}/driver" for each in ("left", "right_2")]
+    Path("both.c").write_text('#include "left.h"\n#include "right_2.h"\n')
+    subprocess.run(["gcc", "-Wall", "-Werror", *includes, "-c", "both.c"], check=True)
 
 
 @pytest.mark.slow
@@ -283,6 +405,11 @@ def test_fusesoc_runs_the_bench(eyecast: Command) -> None:
             "output folder none/here must be in a folder that is there, not none",
         ),
         (("-o", "out", "--programs", "0"), "programs must be 1 to 15 in a package, not 0"),
+        (
+            ("-o", "out", "--prefix", "2nd"),
+            "prefix must be letters, digits and single _ between them, with a letter first, "
+            "not 2nd",
+        ),
         (
             ("-o", "out", "--tile", "axi-stream"),
             "tile ports must be given for axi-stream, not left out",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.router_page import blocks, cells, section
+from helpers.router_page import cells, section
 from helpers.switch_networks import switch_star
 
 from eyecast.model.base.errors import InvalidInput
@@ -100,6 +101,16 @@ def test_registers_of_the_controller_are_those_of_the_page(
     }
     assert found == listed
     assert identity(config) == controller.find_by_path("identity.identity").get_property("reset")
+    (said,) = re.findall(
+        r"word 0 of region 0, node 1 is `revision`.*?hardware, (\d+)\.",
+        section("### Byte addresses"),
+        re.DOTALL,
+    )
+    revision = top.find_by_path("bridge.revision")
+    assert revision.absolute_address == place(config, 0, 1, 0)
+    assert access(revision) == "r"
+    assert fields_of(revision) == {"revision": (0, 31)}
+    assert revision.find_by_path("revision").get_property("reset") == int(said)
     entries = controller.find_by_path(f"entry[{config.programs - 1}]")
     assert entries.address_offset == size * (8 + 4 * (config.programs - 1))
     order = ["base", "words", "mode", "limit"]
@@ -216,6 +227,15 @@ def test_the_header_compiles_and_has_the_same_addresses(
     subprocess.run(["gcc", "-std=c11", "-Werror", "-fsyntax-only", bench], check=True)
 
 
+def test_a_map_has_names_of_its_own_and_nothing_for_browsers(tmp_path: Path) -> None:
+    source, header, page = register_map_files(SMALL, tmp_path, prefix="left")
+    assert (source.name, header.name) == ("left_engine.rdl", "left_engine.h")
+    assert "eyecast" not in header.read_text()
+    names = [path.name for path in page.parent.rglob("*")]
+    assert "user.js" not in names
+    assert not [name for name in names if "launcher" in name]
+
+
 def test_networks_that_cannot_stand_behind_a_bus() -> None:
     with pytest.raises(InvalidInput) as refused:
         register_map(replace(SMALL, programs=0))
@@ -229,9 +249,26 @@ def test_networks_that_cannot_stand_behind_a_bus() -> None:
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc must be on PATH: install gcc")
-def test_the_guide_s_c_compiles(tmp_path: Path) -> None:
+def test_the_guide_s_c_runs_a_program(tmp_path: Path) -> None:
+    """On registers that are an array of words, of which it writes the command alone."""
     _, _, page = (ROOT / "docs" / "guides" / "buses.md").read_text().partition("is started so:\n\n")
+    code, _, _ = page.partition("\n\nThe header's types")
+    # A field of a packed type may be written byte by byte.
+    assert "->" not in code
+    main = """
+    int main(void)
+    {
+        uint32_t engine[8] = {EYECAST_ENGINE__CONTROLLER_F__IDENTITY__IDENTITY_reset, 0, 0, 3 << 8};
+        const int done = run(engine, 1);
+        engine[3] = 4 << 8;
+        const int failed = run(engine, 1);
+        engine[0] ^= 1;
+        return done || engine[2] != 0x101 || failed != -1 || run(engine, 0) != -1;
+    }
+    """
     bench = tmp_path / "run.c"
-    bench.write_text(blocks(page.replace("\n\n    int", "\n    int"))[0])
+    bench.write_text(textwrap.dedent(code) + textwrap.dedent(main))
     register_map_files(SMALL, tmp_path)
-    subprocess.run(["gcc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", bench], check=True)
+    ran = tmp_path / "run"
+    subprocess.run(["gcc", "-std=c11", "-Wall", "-Werror", bench, "-o", ran], check=True)
+    assert subprocess.run([ran], check=False).returncode == 0

@@ -1,0 +1,258 @@
+"""Runs that the bench of a package carries out, each predicted by the cycle model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.base.errors import InvalidInput
+from ..model.cycle.control import Control
+from ..model.cycle.model import run
+from ..model.image.host_port import Space
+from ..model.image.image import Image, Words
+from ..model.network.config import NetworkConfig, Timing
+from ..model.network.port_model import PortModel
+from ..model.network.segment import Segment
+from ..model.network.topology import NO_LINK
+from ..model.program.payload import empty_memory, random_words
+from ..model.program.program import Program
+from ..model.program.row import Row
+
+Load = tuple[int, int, Words]
+
+PACKETS = 12
+"""Packets that cross one link in the run with contention."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scenario:
+    """A run of the bench.
+
+    name
+        A comment for the bench, one line.
+    image
+        The program, what is loaded and the prediction.
+    writes
+        What the bench writes before the run: rows (node, space, address, word).
+    held
+        The node that its tile holds back, and the first cycle in which it no longer does; None
+        where no tile does. Its own message is loaded by the tile meanwhile.
+    beside
+        What a tile writes during the run where no row reads or writes, as ``writes``.
+    """
+
+    name: str
+    image: Image
+    writes: Words
+    held: tuple[int, int] | None = None
+    beside: Words | None = None
+
+
+def scenarios(image: Image) -> Iterator[Scenario]:
+    """Yield the runs in which the bench tries the network: first the image as it is."""
+    config = image.program.config
+    yield Scenario(name="The program", image=image, writes=image.writes)
+    yield _limited(image)
+    if config.tile_ports and image.loads:
+        yield _held(image)
+    for name, made in _trials(image).items():
+        beside = _beside(made) if config.tile_ports else None
+        yield Scenario(name=name, image=made, writes=made.writes, beside=beside)
+
+
+def reloaded(image: Image) -> Words:
+    """Give the writes of ``image`` except for those to tables, which are there already."""
+    writes = image.writes
+    kept: Words = writes[writes[:, 1] != Space.TABLE]
+    return kept
+
+
+def endless(image: Image) -> Image:
+    """Make a program without end: a packet is expected that nobody sends."""
+    config, nodes = image.program.config, range(image.program.nodes)
+    last = max({*nodes} - {*config.topology.switches})
+    receives = [[1] if node == last else [] for node in nodes]
+    ports = [[1] if node == last else [] for node in nodes]
+    program = Program.from_rows(
+        config, image.program.port_model, [[] for _ in nodes], receives, receive_ports=ports
+    )
+    return replace(image, program=program, loads=[], limit=0)
+
+
+def messages_of(image: Image) -> npt.NDArray[np.uint64]:
+    """Give the message memories before the run, (nodes, message words): 0 except for the loads."""
+    memory = empty_memory(image.program.config)
+    for node, address, words in image.loads:
+        memory[node, address : address + len(words)] = words
+    return memory
+
+
+def _again(image: Image, control: Control) -> Image:
+    """Predict the run of ``image`` under another control."""
+    predicted = run(image.program, messages_of(image), timing=image.timing, control=control)
+    return replace(image, predicted=predicted, limit=control.limit)
+
+
+def _limited(image: Image) -> Scenario:
+    """The same program, timed out when half of its cycles have passed."""
+    limit = max(1, image.predicted.cycles // 2)
+    made = _again(image, Control(limit=limit))
+    return Scenario(name=f"Timed out after {limit} cycles", image=made, writes=reloaded(made))
+
+
+def _held(image: Image) -> Scenario:
+    """The same program, held back by a tile that loads its message during the run."""
+    config = image.program.config
+    node = image.loads[0][0]
+    words = sum(len(each) for at, _, each in image.loads if at == node)
+    hold = np.zeros(config.topology.nodes, dtype=np.int64)
+    hold[node] = 4 * words + image.predicted.cycles + 40
+    made = _again(image, Control(hold=hold))
+    name = f"Held back by the tile of node {node}"
+    return Scenario(name=name, image=made, writes=reloaded(made), held=(node, int(hold[node])))
+
+
+def _beside(image: Image) -> Words | None:
+    """Words for the memory of the node that receives, behind all that it receives."""
+    config = image.program.config
+    received = np.argwhere(image.known)
+    if not len(received):
+        return None
+    node, last = received[-1].tolist()
+    addresses = range(last + 1, min(last + 1 + PACKETS, config.message_words))
+    words = random_words(config, (len(addresses),), seed=1).tolist()
+    rows = [(node, Space.MESSAGE, *each) for each in zip(addresses, words, strict=True)]
+    return np.array(rows, dtype=np.uint64) if rows else None
+
+
+# Programs of the bench's own
+
+
+class _Trial(NamedTuple):
+    """The rows of a program, by node; what nodes receive, and by which ports; what is compared."""
+
+    rows: dict[int, list[Row]]
+    receives: dict[int, list[int]]
+    ports: dict[int, list[int]]
+    known: dict[int, range]
+    port_model: PortModel = PortModel.FULL_DUPLEX
+
+
+def _trials(image: Image) -> dict[str, Image]:
+    """Make the programs in which packets wait for each other, and those that must fail."""
+    config = image.program.config
+    found = {}
+    if crossing := _crossing(config):
+        found["Packets that wait for each other"] = _image_of(image, crossing)
+    for name, trial in (
+        ("A word beyond the message memory", _beyond(config)),
+        ("A send and a receive in one step, half-duplex", _both_ways(config)),
+    ):
+        made = trial and _image_of(image, trial)
+        if made and made.predicted.flags.any():
+            found[name] = made
+    return {name: made for name, made in found.items() if made is not None}
+
+
+def _image_of(image: Image, trial: _Trial) -> Image | None:
+    """The image of a trial, in the slot of ``image``; None where the network has no room for it."""
+    config, nodes = image.program.config, range(image.program.nodes)
+    program = Program.from_rows(
+        config,
+        PortModel.ALL_PORT if config.all_port else trial.port_model,
+        [trial.rows.get(node, []) for node in nodes],
+        [trial.receives.get(node, []) for node in nodes],
+        receive_ports=[trial.ports.get(node, []) for node in nodes],
+    )
+    if int(program.table_sizes.max()) > config.table_words:
+        return None
+    loads = [
+        (node, 0, random_words(config, (max(row.length for row in rows),), seed=2 + node))
+        for node, rows in trial.rows.items()
+    ]
+    known = np.zeros((len(nodes), config.message_words), dtype=np.bool_)
+    for node, words in trial.known.items():
+        known[node, words.start : words.stop] = True
+    made = replace(
+        image, program=program, timing=Timing.SELF_TIMED, loads=loads, known=known, base=0
+    )
+    try:
+        return _again(made, Control())
+    except InvalidInput:
+        return None
+
+
+def _links(config: NetworkConfig) -> Iterator[tuple[int, int, int]]:
+    """Yield (node, port, neighbor) of every link between nodes that are no switches."""
+    topology = config.topology
+    for node, neighbors in enumerate(topology.neighbor.tolist()):
+        for port, neighbor in enumerate(neighbors):
+            if port and neighbor != NO_LINK and not {node, neighbor} & {*topology.switches}:
+                yield node, port, neighbor
+
+
+def _crossing(config: NetworkConfig) -> _Trial | None:
+    """Packets of several nodes through one link, each in a step of its own, self-timed."""
+    if config.contention_free:
+        return None
+    links = [*_links(config)]
+    best: list[tuple[int, tuple[Segment, ...]]] = []
+    target = entry = 0
+    for middle, port, end in links:
+        out = Segment(port, 1, 0)
+        routes: list[tuple[int, tuple[Segment, ...]]] = [(middle, (out,))]
+        routes += [
+            (node, (Segment(leaves, 1, 0), out))
+            for node, leaves, there in links
+            if there == middle and node != end
+        ]
+        if len(routes) > max(1, len(best)):
+            best, target = routes, end
+            entry = int(config.topology.peer[middle, port])
+    length = min(2 * config.depth + 4, config.message_words)
+    packets = min(PACKETS, config.steps, config.table_words // (config.table.control_words + 4))
+    if not best or packets < len(best):
+        return None
+    rows: dict[int, list[Row]] = {}
+    for step in range(1, packets + 1):
+        node, route = best[step % len(best)]
+        vc = (config.vcs - 1) * (step % 5 == 0)
+        route = tuple(segment._replace(vc=vc) for segment in route)
+        place = (step * length) % (config.message_words // length * length)
+        rows.setdefault(node, []).append(Row(step, route, 0, place, length))
+    places = [row.target_address for each in rows.values() for row in each]
+    return _Trial(
+        rows,
+        {target: [*range(1, packets + 1)]},
+        {target: [entry] * packets},
+        {target: range(min(places), max(places) + length)},
+    )
+
+
+def _beyond(config: NetworkConfig) -> _Trial | None:
+    """A packet whose last word has no place at its target."""
+    for node, port, neighbor in _links(config):
+        row = Row(1, (Segment(port, 1, 0),), 0, config.message_words - 1, 2)
+        entry = int(config.topology.peer[node, port])
+        return _Trial({node: [row]}, {neighbor: [1]}, {neighbor: [entry]}, {})
+    return None
+
+
+def _both_ways(config: NetworkConfig) -> _Trial | None:
+    """Two neighbors that send to each other in a step, which half-duplex nodes must not."""
+    links = [*_links(config)]
+    for node, port, neighbor in links:
+        back = int(config.topology.peer[node, port])
+        if (neighbor, back, node) in links:
+            rows = {
+                node: [Row(1, (Segment(port, 1, 0),), 0, 0, 1)],
+                neighbor: [Row(1, (Segment(back, 1, 0),), 0, 0, 1)],
+            }
+            receives = {node: [1], neighbor: [1]}
+            ports = {node: [port], neighbor: [back]}
+            return _Trial(rows, receives, ports, {}, PortModel.HALF_DUPLEX)
+    return None

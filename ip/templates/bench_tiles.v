@@ -1,0 +1,115 @@
+  // All tiles: a bit, or a slice, of each signal is of one node. Switches have none.
+  reg disturbed = 0;
+  reg [NODES-1:0] hold = 0;
+  wire [NODES-1:0] arrived, finished, core_runs;
+  wire [NODES*STEP_BITS-1:0] arrived_step, node_step;
+  wire [NODES*4-1:0] program_number;
+  integer tile;
+
+  // Doorbells of the run: how many, and the sum of their steps, at each node.
+  integer bells[0:NODES-1];
+  integer bell_steps[0:NODES-1];
+  // Nodes at which a packet has ended, the last cycle first.
+  reg [NODES-1:0] ended_packets[0:BELL_AFTER];
+
+@STREAMS@
+
+  task watch_tiles;
+    begin
+      for (tile = 0; tile < NODES; tile = tile + 1)
+        if (TILES[tile]) begin
+          if (arrived[tile] !== 0) begin
+            bells[tile] = bells[tile] + 1;
+            bell_steps[tile] = bell_steps[tile] + arrived_step[tile*STEP_BITS+:STEP_BITS];
+          end
+          if (BELLS_WATCHED)
+            check(arrived[tile] === ended_packets[BELL_AFTER][tile], "a doorbell is wrong");
+          check(core_runs[tile] === (now >= 0), "running is wrong");
+          check(now < 0 || program_number[tile*4+:4] === PROGRAM, "program is wrong");
+        end
+      for (tile = BELL_AFTER; tile > 0; tile = tile - 1)
+        ended_packets[tile] = ended_packets[tile-1];
+      ended_packets[0] = 0;
+      for (output_number = 0; output_number < OUTPUTS; output_number = output_number + 1)
+        // A tail at port 0 of its router.
+        if (|valid[output_number*VCS+:VCS] && flit[output_number*(WIDTH+2)+WIDTH+1] &&
+            place[output_number*32+:16] == 0)
+          ended_packets[0][place[output_number*32+16+:16]] = 1;
+    end
+  endtask
+
+  task begin_tiles;
+    for (tile = 0; tile < NODES; tile = tile + 1) begin
+      bells[tile] = 0;
+      bell_steps[tile] = 0;
+      for (flipped = 0; flipped <= BELL_AFTER; flipped = flipped + 1) ended_packets[flipped] = 0;
+    end
+  endtask
+
+  task tiles_at_end;
+    if (end_state == DONE) check((finished & TILES) === TILES, "finished is wrong");
+  endtask
+
+  task tiles_at_stop;
+    begin
+      check((core_runs & TILES) === 0, "running is wrong after a stop");
+      check((finished & TILES) === 0 && (arrived & TILES) === 0, "a stopped tile has finished");
+    end
+  endtask
+
+  // What nodes.hex says of the tiles after a run: node, step, doorbells and the sum of their steps.
+  reg [127:0] nodes[0:TILE_LINES];
+  initial $readmemh("nodes.hex", nodes);
+  task compare_tiles(input integer first, input integer last);
+    for (line = first; line < last; line = line + 1) begin
+      {line_node, line_address, line_word} = nodes[line];
+      check(node_step[line_node*STEP_BITS+:STEP_BITS] === line_address[STEP_BITS-1:0],
+            "step is wrong at a tile");
+      check(bells[line_node] === line_word[63:32], "too many or too few doorbells");
+      check(bell_steps[line_node] === line_word[31:0], "doorbells of other steps");
+    end
+  endtask
+
+  // The same as `load` and `compare`, by the tiles. Lines whose addresses follow are one message.
+  reg [31:0] next_node, next_address;
+  integer message_words;
+  task load_by_tiles(input integer first, input integer last);
+    for (line = first; line < last; line = line + 1) begin
+      {line_node, line_space, line_address, line_word} = writes[line];
+      if (line == first || line_node != next_node || line_address != next_address)
+        begin_message(line_node, line_address);
+      next_node = line_node;
+      next_address = line_address + 1;
+      {line_node, line_space, line_address} = writes[line+1][135:64];
+      write_message(next_node, line_word,
+                    line + 1 == last || line_node != next_node || line_address != next_address);
+    end
+  endtask
+
+  task compare_by_tiles(input integer first, input integer last);
+    for (line = first; line < last; line = line + 1) begin
+      {line_node, line_space, line_address, line_word} = words[line];
+      if (line == first || line_node != next_node || line_address != next_address) begin
+        message_words = 1;
+        while (line + message_words < last &&
+               words[line+message_words][135:104] == line_node &&
+               words[line+message_words][95:64] == line_address + message_words)
+          message_words = message_words + 1;
+        ask_for(line_node, line_address, message_words);
+      end
+      next_node = line_node;
+      next_address = line_address + 1;
+      message_words = message_words - 1;
+      take(line_node, line_word, message_words == 0, 0);
+    end
+  endtask
+
+  // Hold a node back, load its message by its tile meanwhile, and let it go in a cycle.
+  task let_go(input integer node, input integer first, input integer last, input integer when);
+    begin
+      load_by_tiles(first, last);
+      check(now < when, "the tile is slower than it should be");
+      while (now < when) @(negedge clk);
+      hold[node] = 0;
+    end
+  endtask

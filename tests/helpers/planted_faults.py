@@ -1,0 +1,251 @@
+"""Faults to plant in the Verilog of a package, each of which its bench must see."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+NEW_REGISTERS = {"late": "reg late", "last": "reg [31:0] last"}
+
+
+class Fault(NamedTuple):
+    """A place in the Verilog, and what stands there instead.
+
+    ``module`` is a pattern of file names without their prefix and suffix; the first ``count``
+    places of each such file that ``pattern`` fits are replaced. Registers that a replacement needs,
+    ``late`` of one bit and ``last`` of 32, are declared.
+    """
+
+    module: str
+    pattern: str
+    replacement: str
+    count: int = 1
+
+    def plant(self, package: Path) -> None:
+        """Put the fault into a package; there must be a place for it."""
+        planted = 0
+        for path in (package / "rtl").glob(f"eyecast_{self.module}.v"):
+            text, found = re.subn(
+                self.pattern, self.replacement, path.read_text(), count=self.count, flags=re.DOTALL
+            )
+            planted += found
+            for name, declared in NEW_REGISTERS.items():
+                if found and re.search(rf"\b{name} <=", self.replacement):
+                    text = text.replace(");\n", f");\n  {declared};\n", 1)
+            path.write_text(text)
+        assert planted, f"{self.pattern} is not in {self.module}"
+
+
+IN_BOTH = {
+    "credits are not counted": Fault(
+        "credit_counter", r"assign available = [^;]*;", "assign available = 1'b1;"
+    ),
+    "a credit is lost": Fault("credit_counter", r"if \(spend \^ earn\)", "if (spend)"),
+    "no turn moves on": Fault(
+        "arbiter*", r"from_turn_(\d+) <= ", r"from_turn_\1 <= 1'b1 ? from_turn_\1 : ", 9
+    ),
+    "a stop does nothing": Fault(
+        "run_control",
+        r"if \(stop\) begin\n      state <= 3'h0;",
+        "if (1'b0) begin\n      state <= 3'h0;",
+    ),
+    "a stop leaves the queue": Fault(
+        "run_control",
+        r"if \(stop\) begin\n      queued <= 1'h0;",
+        "if (1'b0) begin\n      queued <= 1'h0;",
+    ),
+    "there is no limit": Fault(
+        "run_control", r"nodes__heard & \(next_cycle == (\{1'h0, run\[\d+:\d+\]\})\)", r"1'b0 & \1"
+    ),
+    "the limit is a cycle later": Fault(
+        "run_control", r"next_cycle == (\{1'h0, run\[\d+:\d+\]\})", r"next_cycle == \1 + 1"
+    ),
+    "the culprit is another": Fault(
+        "run_control", r"culprit <= nodes__first_unfinished", "culprit <= nodes__first_flagged"
+    ),
+    "a failed run is done": Fault("run_control", r"state <= 3'h4", "state <= 3'h3"),
+    "nothing is queued": Fault("run_control", r"queued <= 1'h1", "queued <= 1'h0", 2),
+    "the interrupt is never": Fault(
+        "controller", r"assign interrupt = [^;]*", "assign interrupt = 0"
+    ),
+    "the interrupt is always enabled": Fault(
+        "controller", r"assign interrupt = (\w+) & enable", r"assign interrupt = \1"
+    ),
+    "nothing is acknowledged": Fault("run_control", r"if \(acknowledge\)", "if (1'b0)"),
+    "the culprit's flags are not read": Fault(
+        "controller", r"flags <= tiles__read_data\[7:0\]", "flags <= 8'h0"
+    ),
+    "the image is not looked at": Fault("request_check", r"\(image != 32'h\w+\) \|", ""),
+    "a program beyond its table is started": Fault(
+        "request_check", r"> 33'h\w+", "> 33'h1ffffffff"
+    ),
+    "a program of no words is started": Fault("request_check", r"\(words == 32'h0\)", "1'b0"),
+    "a table in use is written": Fault("request_check", r"busy & \(request", "1'b0 & (request"),
+    "an entry in use is written": Fault("request_check", r"\(busy & \(chosen", "(1'b0 & (chosen"),
+    "a second program is queued": Fault("request_check", r"\|\s+queued\)\)", "| 1'b0))"),
+    "half-duplex is not looked at": Fault(
+        "step_keeper", r"causes__send_and_receive = half_duplex", "causes__send_and_receive = 1'b0"
+    ),
+    "a word beyond the memory sets no flag": Fault(
+        "receiver", r"assign causes__bad_write = [^;]*", "assign causes__bad_write = 1'b0"
+    ),
+    "a doorbell does not ring": Fault("doorbell", r"arrived_2 <= ", "arrived_2 <= 1'b0 & "),
+    "a doorbell rings late": Fault(
+        "doorbell",
+        r"assign arrived = arrived_2",
+        "always @(posedge clk) late <= arrived_2;\n  assign arrived = late",
+    ),
+    "a doorbell tells another step": Fault("doorbell", r"step <= (\w+);", r"step <= \1 ^ 1;"),
+    "no tile holds its node": Fault(
+        "network_interface", r"steps__held <= tile__hold", "steps__held <= 1'b0"
+    ),
+    "a tile's hold is a cycle late": Fault(
+        "network_interface",
+        r"steps__held <= tile__hold;",
+        "late <= tile__hold;\n    steps__held <= late;",
+    ),
+    "done and error are exchanged": Fault(
+        "engine", r"\.done\(done\),(\s+)\.error\(error\)", r".done(error),\1.error(done)"
+    ),
+    "the cycle leads nowhere": Fault("engine", r"\.cycle\(cycle\)", ".cycle()"),
+    "busy is inverted": Fault("controller", r"assign busy = ([^;]*);", r"assign busy = !(\1);"),
+    "two nodes' holds are exchanged": Fault(
+        "engine", r"\.tile_0__hold\(tile_0__hold\)", ".tile_0__hold(tile_1__hold)"
+    ),
+    "two nodes' doorbells are exchanged": Fault(
+        "engine", r"\.tile_1__arrived\(tile_1__arrived\)", ".tile_1__arrived(tile_0__arrived)"
+    ),
+    "a node is always finished": Fault(
+        "engine", r"\.tile_1__finished\(tile_1__finished\)", ".tile_1__finished()"
+    ),
+    "a node's step leads nowhere": Fault(
+        "engine", r"\.tile_1__step\(tile_1__step\)", ".tile_1__step()"
+    ),
+    "a node does not run": Fault(
+        "engine", r"\.tile_1__running\(tile_1__running\)", ".tile_1__running()"
+    ),
+    "the tile comes before the network": Fault(
+        "shared_memory", r"assign write_free = [^;]*", "assign write_free = 1'b1"
+    ),
+    "a tile's read takes the network's": Fault(
+        "shared_memory", r"assign tile_read_ready = [^;]*", "assign tile_read_ready = 1'b1"
+    ),
+    "the host's read takes the network's": Fault(
+        "shared_memory", r"assign read_free = [^;]*", "assign read_free = 1'b1"
+    ),
+    "parts of a word are written": Fault(
+        "bus_access", r"\(!\(\(&access__bytes\)\)\)", "(access__bytes == 0)"
+    ),
+    "what is refused is not kept": Fault(
+        "bus_access", r"if \(access__answered & \(access__refusal != 2'h0\)\)", "if (1'b0)"
+    ),
+    "a refusal keeps another address": Fault(
+        "bus_access",
+        r"access__address\[(\d+):2\], access__refusal",
+        r"access__address[\1:2] ^ 1'b1, access__refusal",
+    ),
+    "node and word are exchanged": Fault(
+        "bus_access",
+        r"assign host__node = (\w+)\[(\d+):(\d+)\]",
+        r"assign host__node = \1[\2:\3] ^ 1",
+    ),
+}
+
+OF_AXI = {
+    "no response to a write": Fault("axi4_lite", r"bus__bvalid <= 1'h1", "bus__bvalid <= 1'h0"),
+    "a response that does not wait": Fault("axi4_lite", r"if \(bus__bready\)", "if (1'b1)"),
+    "every write is OKAY": Fault("axi4_lite", r"bus__bresp <= chosen", "bus__bresp <= 2'h0"),
+    "every read is OKAY": Fault("axi4_lite", r"bus__rresp <= chosen", "bus__rresp <= 2'h0"),
+    "an answer that does not wait": Fault("axi4_lite", r"if \(bus__rready\)", "if (1'b1)"),
+    "no such word is not now": Fault("axi4_lite", r"\? 2'h3 :", "? 2'h2 :"),
+    "a write without its data": Fault(
+        "axi4_lite", r"bus__awvalid & bus__wvalid & ", "bus__awvalid & "
+    ),
+    "a second write before the response": Fault(
+        "axi4_lite", r"bus__wvalid & !bus__bvalid", "bus__wvalid"
+    ),
+    "reads before writes": Fault(
+        "axi4_lite",
+        r"access__access__write <= (\w+);\n    end\n    if \(bus",
+        r"access__access__write <= \1 & !may_read;\n    end\n    if (bus",
+    ),
+    "the last answer is read": Fault(
+        "axi4_lite",
+        r"bus__rdata <= access__access__read_data",
+        "last <= access__access__read_data;\n      bus__rdata <= last",
+    ),
+    "the engine's responses lead nowhere": Fault("engine", r"s_axi_bresp\)", ")"),
+    "a parity bit is not looked at by the bus": Fault(
+        "controller", r"\.tiles__damaged\(tiles__damaged\)", ".tiles__damaged(1'b0)"
+    ),
+    "a parity bit is not looked at by the sender": Fault(
+        "shared_memory", r"assign reads__0__damaged = [^;]*", "assign reads__0__damaged = 1'b0"
+    ),
+    "no tlast": Fault("stream_reader", r"stream__tlast <= left", "stream__tlast <= 1'b0 & left"),
+    "no tuser": Fault("stream_reader", r"stream__tuser <= now\[\d+\]", "stream__tuser <= 1'b0"),
+    "a word of a stream is not kept": Fault(
+        "stream_reader", r"kept <= waits \? kept : data", "kept <= data"
+    ),
+    "a word of a stream does not wait": Fault(
+        "stream_reader", r"waits <= stream__tvalid & !stream__tready", "waits <= 1'b0"
+    ),
+    "a command is one word short": Fault(
+        "stream_reader",
+        r"left <= commands__tdata\[31:16\]",
+        "left <= |commands__tdata[31:16] ? commands__tdata[31:16] - 1 : 0",
+    ),
+    "words of a message go to one address": Fault(
+        "stream_writer", r"now\[(\d+):0\] \+ \d+'h1", r"now[\1:0]"
+    ),
+    "a message never ends": Fault("stream_writer", r"!stream__tlast", "1'b1"),
+    "a word beyond the memory is not told": Fault(
+        "stream_writer", r"refused <= stream", "refused <= 1'b0 & stream"
+    ),
+    "a word is taken before it is written": Fault("stream_writer", r" \| ready;", " | 1'b1;"),
+    "a command without its stream": Fault(
+        "stream_reader", r"assign both_2 = (\w+) & (\w+)", r"assign both_2 = \1"
+    ),
+    "two tiles' streams are exchanged": Fault(
+        "engine",
+        r"stream__tvalid\(s_axis_write_0_tvalid\)",
+        "stream__tvalid(s_axis_write_1_tvalid)",
+    ),
+    "two tiles' words are exchanged": Fault("engine", r"reader_0__data\)", "reader_1__data)"),
+}
+
+OF_WISHBONE = {
+    "no answer": Fault("wishbone", r"assign bus__ack_o = ", "assign bus__ack_o = 1'b0 & "),
+    "every access is acknowledged": Fault(
+        "wishbone", r"(\w+) <= access__access__answered & !\w+;", r"\1 <= access__access__answered;"
+    ),
+    "no error": Fault("wishbone", r"assign bus__err_o = ", "assign bus__err_o = 1'b0 & "),
+    "an answer outside of a cycle": Fault("wishbone", r" & bus__cyc_i & bus__stb_i;", ";", 1),
+    "stall is stuck": Fault(
+        "wishbone", r"assign bus__stall_o = [^;]*", "assign bus__stall_o = 1'b1"
+    ),
+    "an access begins in its answer": Fault(
+        "wishbone", r"bus__stb_i & \(!\(\((\w+) \| refused\)\)\)", "bus__stb_i"
+    ),
+    "the last answer is read": Fault(
+        "wishbone",
+        r"bus__dat_o <= access__access__read_data",
+        "last <= access__access__read_data;\n      bus__dat_o <= last",
+    ),
+    "a cycle without a strobe": Fault(
+        "wishbone",
+        r"assign access__access__valid = bus__cyc_i & bus__stb_i",
+        "assign access__access__valid = bus__cyc_i",
+    ),
+    "a tile's word is not there": Fault(
+        "engine", r"\.tile_1__read_data\(tile_1__read_data\)", ".tile_1__read_data()"
+    ),
+    "a tile's answer leads nowhere": Fault(
+        "engine", r"\.tile_1__read_answered\(tile_1__read_answered\)", ".tile_1__read_answered()"
+    ),
+    "two tiles' writes are exchanged": Fault(
+        "engine",
+        r"\.tile_0__write_valid\(tile_0__write_valid\)",
+        ".tile_0__write_valid(tile_1__write_valid)",
+    ),
+}

@@ -1,0 +1,61 @@
+/* A register file in an engine's place, for a package's driver. The registers and what is refused
+ * are written from docs/router.md, section 16: word n of the controller is at byte address 4 * n. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "eyecast.h"
+#include "eyecast_image.h"
+
+enum { IDENTITY, IMAGE, COMMAND, RESULT, CYCLE, QUEUED, ENABLE, REFUSED };
+enum { NO_SUCH_WORD = 1, NOT_NOW = 2 };
+
+static uint32_t registers[8];
+static unsigned writes, refuse_write;
+
+uint32_t read_register(uint32_t address) { return address < 32 ? registers[address / 4] : 0; }
+
+void write_register(uint32_t address, uint32_t word) {
+  const uint32_t state = registers[RESULT] >> 8 & 7;
+  writes++;
+  if (writes == refuse_write || (address >= 32 && (state == 1 || state == 2))) {
+    registers[REFUSED] = address | NOT_NOW;
+  } else if (address < 32) {
+    registers[address / 4] = word;
+  }
+}
+
+static void require(int holds, const char *what) {
+  if (!holds) {
+    printf("FAIL: %s\n", what);
+    exit(1);
+  }
+}
+
+static eyecast_status_t load(void) {
+  writes = 0;
+  return eyecast_load(NULL, eyecast_image, EYECAST_IMAGE_WRITES);
+}
+
+int main(void) {
+  registers[IDENTITY] = eyecast_image[0].word;
+  require(load() == EYECAST_OK && writes == EYECAST_IMAGE_WRITES, "an image is loaded");
+  for (uint32_t state = 1; state < 3; state++) {
+    registers[RESULT] = state << 8;
+    require(load() == EYECAST_BUSY && writes == 0, "nothing is loaded in a run");
+  }
+  registers[RESULT] = 3 << 8;
+  refuse_write = 2;
+  require(load() == EYECAST_REFUSED, "a write that is refused is told");
+  refuse_write = 0;
+  require(load() == EYECAST_OK, "an old refusal is not told again");
+  registers[IDENTITY] ^= 1;
+  require(load() == EYECAST_OTHER_NETWORK && writes == 1, "another network's memories are kept");
+  eyecast_enable_interrupt(NULL, 5);
+  require(registers[ENABLE] == 1, "the interrupt is enabled");
+  eyecast_enable_interrupt(NULL, 0);
+  require(registers[ENABLE] == 0, "the interrupt is disabled");
+  eyecast_acknowledge(NULL);
+  require(registers[COMMAND] == 3, "the end is acknowledged");
+  printf("PASS\n");
+  return 0;
+}
