@@ -35,7 +35,8 @@ def __getattr__(name: str) -> Any:
     """Load a name of the Python face, so that the command's help need not wait for it."""
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    face = import_module(".api", __name__)
+    # By its full name: pytest imports this file under another one in a folder such as eyecast-main.
+    face = import_module("eyecast.api")
     if name not in face.__all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(face, name)
