@@ -13,6 +13,7 @@ The repository root is this package. A folder imports only those above it in thi
     waves      waveforms of runs, and views of them
     picture    pictures of schedules, links, places and costs
     report     the page of a run
+    testbench  drivers, monitors and a scoreboard for testbenches in cocotb
     sim        Verilog, Verilator builds, cocotb benches
     ip         packages for chips
     boards     FPGA tops, bitstreams, proofs of them, and the serial line to a board

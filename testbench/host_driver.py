@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cocotb.triggers import FallingEdge, First, RisingEdge, Timer
@@ -39,7 +39,7 @@ class HostDriver:
     ) -> None:
         self._network = network
         self._falling_edge = FallingEdge(network.clk if clock is None else clock)
-        self._answer_cycles = answer_cycles
+        self.answer_cycles = answer_cycles
         self._idles = idles
         names = ("node", "space", "address", "write", "write_data", "read_data")
         self._port = {name: getattr(network, f"host__{name}") for name in names}
@@ -47,6 +47,10 @@ class HostDriver:
     async def reset(self) -> None:
         """Hold the network in reset from the next falling edge on, with nothing written."""
         await self._falling_edge
+        self.hold_reset()
+
+    def hold_reset(self) -> None:
+        """Hold the network in reset from now on, with nothing written."""
         self._network.rst.value = 1
         self._port["write"].value = 0
 
@@ -93,21 +97,21 @@ class HostDriver:
         return word
 
     async def read_nodes(
-        self, nodes: Iterable[int], space: int, addresses: Iterable[int]
+        self, nodes: Sequence[int], space: int, addresses: Sequence[int]
     ) -> list[list[int]]:
         """Read the words at ``addresses`` of a space of each node: shape (nodes, addresses).
 
         A word is asked for in each cycle, while the answers of earlier cycles are under way.
         """
-        port, addresses = self._port, list(addresses)
+        port = self._port
         places = [(node, address) for node in nodes for address in addresses]
         port["space"].value = space
         words = []
-        for number in range(len(places) + self._answer_cycles - 1):
+        for number in range(len(places) + self.answer_cycles - 1):
             if number < len(places):
                 port["node"].value, port["address"].value = places[number]
             await self._falling_edge
-            if number >= self._answer_cycles - 1:
+            if number >= self.answer_cycles - 1:
                 words.append(port["read_data"].value.to_unsigned())
-        width = len(addresses) or 1
-        return [words[begin : begin + width] for begin in range(0, len(words), width)]
+        answers = iter(words)
+        return [[next(answers) for _ in addresses] for _ in nodes]

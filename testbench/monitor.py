@@ -163,7 +163,8 @@ class LinkMonitor:
         if self._received is None:
             self._received = Queue()
             self.on_packet(self._received.put_nowait)
-        return await self._received.get()
+        packet: Packet = await self._received.get()
+        return packet
 
     def sample(self, cycle: int) -> bool:
         """Take the flit of this cycle; tell whether there was one."""

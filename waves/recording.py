@@ -53,7 +53,7 @@ def vcd_samples(
     declared = _declared(file)
     names = names or {}
     if scope is None:
-        scope = _scope_with(declared, next((each for each in wanted if each not in names), ""))
+        scope = next((_scope_with(declared, each) for each in wanted if each not in names), "")
     places: dict[bytes, list[int]] = {}
     for place, name in enumerate((*wanted, clock)):
         path = names.get(name, f"{scope}.{name}" if scope else name)
@@ -69,8 +69,8 @@ def vcd_samples(
                 yield values
             was_high = values[-1] == 1
             continue
-        word, code = line[1:].split() if first in b"bB" else (first, line[1:].strip())
-        for place in places.get(code, ()):
+        word, _, code = line[1:].partition(b" ") if first in b"bB" else (first, b"", line[1:])
+        for place in places.get(code.strip(), ()):
             values[place] = _number(word)
 
 
@@ -83,7 +83,7 @@ def _declared(file: IO[bytes]) -> dict[str, bytes]:
             case [b"$scope", _, name, b"$end"]:
                 scopes.append(name.decode(errors="replace"))
             case [b"$upscope", b"$end"]:
-                scopes.pop()
+                del scopes[-1:]
             case [b"$var", _, _, code, name, *_]:
                 declared[".".join((*scopes, name.decode(errors="replace")))] = code
             case [b"$enddefinitions", b"$end"]:
