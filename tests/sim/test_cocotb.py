@@ -5,7 +5,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +197,30 @@ def test_a_fault_in_the_exported_verilog_breaks_the_right_sentences(
         text = text.replace(old, new, 1)
     said = failures(tmp_path, "icarus", verilog=text)
     assert {name for name, failure in said.items() if failure} == broken, said
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "testbench"
+GUIDE = EXAMPLE.parents[1] / "docs" / "guides" / "own-testbench.md"
+
+
+def test_the_guide_shows_the_example() -> None:
+    code = (EXAMPLE / "bench.py").read_text().partition('"""\n')[2].strip("\n")
+    assert textwrap.indent(code, "    ", lambda line: line != "\n") in GUIDE.read_text()
+
+
+@needs_icarus
+@pytest.mark.slow
+def test_the_example_passes_and_finds_the_fault_of_the_guide(tmp_path: Path) -> None:
+    write_run(tmp_path, schedule(mesh((2, 2)), "eye", source=(0, 0), flits=4))
+    for file in EXAMPLE.iterdir():
+        shutil.copy(file, tmp_path)
+    places = str(Path(sys.executable).parent), os.environ["PATH"]
+    make = {"args": ["make"], "cwd": tmp_path, "env": {**os.environ, "PATH": ":".join(places)}}
+    done = subprocess.run(**make, capture_output=True, text=True, check=True)
+    assert "FAIL=0" in done.stdout
+    text = verilog_of(tmp_path)
+    right, wrong = next(iter(FAULTS["a wrong word"][0].items()))
+    (tmp_path / "network.v").write_text(text.replace(right, wrong, 1))
+    done = subprocess.run(**make, capture_output=True, text=True, check=False)
+    said = "flit: cycle 3, node 0, port 1, VC 0: the hardware sends 3,0,1,0,body,d9c2825e"
+    assert said in done.stdout
