@@ -13,6 +13,7 @@ The repository root is this package. A folder imports only those above it in thi
     waves      waveforms of runs, and views of them
     picture    pictures of schedules, links, places and costs
     report     the page of a run
+    testbench  drivers, monitors and a scoreboard for testbenches in cocotb
     sim        Verilog, Verilator builds, cocotb benches
     ip         packages for chips
     boards     FPGA tops, bitstreams, proofs of them, and the serial line to a board
@@ -35,7 +36,8 @@ def __getattr__(name: str) -> Any:
     """Load a name of the Python face, so that the command's help need not wait for it."""
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    face = import_module(".api", __name__)
+    # By its full name: pytest imports this file under another one in a folder such as eyecast-main.
+    face = import_module("eyecast.api")
     if name not in face.__all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(face, name)

@@ -29,6 +29,7 @@ COMMANDS = {
     "board-run": "Run a schedule on a board, compared with the model.",
     "boards": "List the boards, and what was built for them.",
     "cache": "List what was built and is kept, or remove it.",
+    "check": "Check a trace from anywhere against the model.",
     "compare": "Compare all algorithms for a collective.",
     "completion": "Print what makes a shell complete commands.",
     "convert": "Convert a file from or to a foreign format.",
@@ -175,6 +176,7 @@ def cli(context: click.Context) -> None:
     eyecast predict  --mesh 8x8 --source 0,0            cycles, from the cycle model
     eyecast verify   --mesh 8x8 --source 0,0            the same on the hardware, compared
     eyecast compare  --mesh 8x8 --source 0,0            all algorithms side by side
+    eyecast check    trace.vcd --mesh 8x8 --source 0,0  a trace of your own simulator, compared
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
     eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput
     eyecast sweep grid.toml -o table.parquet            a grid of parameters, on all cores

@@ -66,17 +66,20 @@ if TYPE_CHECKING:
     from ..model.schedule.schedule import Schedule
 
 
-@click.command("predict")
-@network_options
-@collective_options
-@schedule_file_option
-@click.option(
+program_file_option = click.option(
     "--program",
     "program_file",
     metavar="FILE",
     shell_complete=complete_files,
     help="A program file, instead of all that makes one.",
 )
+
+
+@click.command("predict")
+@network_options
+@collective_options
+@schedule_file_option
+@program_file_option
 @hardware_options
 @timing_option
 @hold_option
@@ -99,7 +102,7 @@ def predict_command(
     from ..model.run.measures import troubles
 
     require_waves_place(chosen, output, "-o FILE")
-    subject = (_program_of_file if chosen["program_file"] else _program_of_schedule)(chosen, report)
+    subject = chosen_subject(chosen, report)
     program = subject.program
     root = None if subject.schedule is None else subject.schedule.root
     node = waves_node(chosen, program.config.topology, root)
@@ -129,7 +132,7 @@ def predict_command(
         raise RuntimeError(f"the program does not finish: {why}")
 
 
-class _Subject(NamedTuple):
+class Subject(NamedTuple):
     """A program, the message memories that it begins with, and what is said of it.
 
     ``schedule`` and ``layout`` are None where the program is that of a file; ``known`` is its run,
@@ -152,7 +155,7 @@ class _Subject(NamedTuple):
         return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)
 
 
-def _write_report(subject: _Subject, predicted: Prediction, timing: Timing, report: str) -> None:
+def _write_report(subject: Subject, predicted: Prediction, timing: Timing, report: str) -> None:
     from ..report.reports import report_prediction
 
     with busy("writing the page"):
@@ -161,7 +164,12 @@ def _write_report(subject: _Subject, predicted: Prediction, timing: Timing, repo
         page.write(report)
 
 
-def _program_of_file(chosen: OptionValues, report: str | None) -> _Subject:
+def chosen_subject(chosen: OptionValues, report: str | None = None) -> Subject:
+    """Read the program of ``--program``, or make the one of the other options."""
+    return (_program_of_file if chosen["program_file"] else _program_of_schedule)(chosen, report)
+
+
+def _program_of_file(chosen: OptionValues, report: str | None) -> Subject:
     """Read the program of ``--program``; its message memories are empty."""
     from ..model.program.payload import empty_memory
 
@@ -170,14 +178,14 @@ def _program_of_file(chosen: OptionValues, report: str | None) -> _Subject:
     program = read_program(path)
     require_seen(report, program.config.topology)
     title = f"{program.config.topology.label}, {input_name(path)}"
-    return _Subject(program, empty_memory(program.config), title, _program_facts(program))
+    return Subject(program, empty_memory(program.config), title, _program_facts(program))
 
 
-def _program_of_schedule(chosen: OptionValues, report: str | None) -> _Subject:
+def _program_of_schedule(chosen: OptionValues, report: str | None) -> Subject:
     """Make the schedule that the options name, and compile it."""
     from ..model.program.payload import Payload
 
-    limit = SizeLimit.WAVES if chosen["waves"] else SizeLimit.PROGRAM
+    limit = SizeLimit.WAVES if chosen.get("waves") else SizeLimit.PROGRAM
     with busy("generating, checking, compiling"):
         schedule = chosen_schedule(chosen, limit, partial(require_seen, report))
         (compiled,) = fitted(chosen, [schedule])
@@ -185,7 +193,7 @@ def _program_of_schedule(chosen: OptionValues, report: str | None) -> _Subject:
     title, facts = schedule_title(schedule), schedule_facts(chosen, schedule)
     found = kept(schedule)
     known = None if found is None else found.prediction
-    return _Subject(compiled.program, memory, title, facts, schedule, compiled.layout, known)
+    return Subject(compiled.program, memory, title, facts, schedule, compiled.layout, known)
 
 
 def _outputs(output: str | None, *, waves: bool) -> list[Path]:
@@ -230,7 +238,7 @@ def _prediction_json(program: Program, predicted: Prediction, timing: Timing) ->
     }
 
 
-def _print_prediction(subject: _Subject, predicted: Prediction, timing: Timing) -> None:
+def _print_prediction(subject: Subject, predicted: Prediction, timing: Timing) -> None:
     """The result of ``predict`` as two tables."""
     from ..model.run.measures import measure_steps, troubles
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,8 +11,10 @@ import numpy as np
 from ..model.base.errors import InvalidInput
 from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
-from ..model.network.words import SizeLimit
+from ..model.network.place import place_name
+from ..model.network.words import SizeLimit, node_in_words
 from ..model.program.file import write_program
+from ..model.program.node_table import node_table
 from ..model.program.program import Program
 from .console import busy, print_json, print_table, say, say_written
 from .image import image_files, image_of
@@ -54,10 +57,23 @@ image_options = option_group(
 @force_option
 @output_option("the program (JSON)")
 @image_options
+@click.option(
+    "--node",
+    "node_text",
+    metavar="X,Y",
+    help="Print the injection table of this node, beside the words that hold it.",
+)
+@click.option("--all", "all_nodes", is_flag=True, help="Print the injection table of every node.")
 @timing_option
 @json_option
 def program_command(
-    output: str | None, as_json: bool, image: str | None, timing: Timing, **chosen: Any
+    output: str | None,
+    as_json: bool,
+    image: str | None,
+    node_text: str | None,
+    all_nodes: bool,
+    timing: Timing,
+    **chosen: Any,
 ) -> None:
     """Compile a schedule to the injection tables of a network.
 
@@ -71,6 +87,7 @@ def program_command(
         (compiled,) = fitted(chosen, [schedule])
         program, config = compiled.program, compiled.program.config
         require_no_deadlock(chosen, program)
+        shown = _shown_nodes(program, node_text, all_nodes)
         made = _image(compiled, timing, chosen) if image_files else None
     measures = _program_measures(program)
     if output is not None:
@@ -78,8 +95,11 @@ def program_command(
     if made is not None:
         made.write(*image_files)
     if as_json:
-        print_json({**schedule_facts(chosen, schedule), **measures})
+        tables = {"tables": _tables_json(program, shown)} if shown else {}
+        print_json({**schedule_facts(chosen, schedule), **measures, **tables})
         return
+    for node in shown:
+        _print_node(program, node)
     limits = {"rows": None, "table_words": config.table_words, "steps": config.steps}
     print_table(
         schedule_title(schedule),
@@ -107,6 +127,42 @@ def _image(compiled: Compiled, timing: Timing, chosen: OptionValues) -> Image:
         if was_typed(name) and not compiled.program.config.programs:
             raise InvalidInput(f"--{name} needs --programs")
     return image_of(compiled, timing, number=chosen["number"], base=chosen["base"])
+
+
+def _shown_nodes(program: Program, text: str | None, every: bool) -> list[int]:
+    """The nodes whose tables are to be printed."""
+    topology = program.config.topology
+    if text is not None and every:
+        raise InvalidInput("--node must be left out with --all")
+    if every:
+        return [node for node in range(topology.nodes) if node not in topology.switches]
+    if text is None:
+        return []
+    node = node_in_words(topology, text, "--node")
+    topology.require_interface("--node", node)
+    return [node]
+
+
+def _print_node(program: Program, node: int) -> None:
+    """Print the injection table of a node."""
+    received = ", ".join(map(str, program.receives[node])) or "none"
+    print_table(
+        f"node {place_name(program.config.topology, node)}, receives in steps: {received}",
+        ("step", "words", "to", "words there", "route", "VC", "notes", "table words"),
+        [tuple(asdict(line).values()) for line in node_table(program, node)],
+    )
+
+
+def _tables_json(program: Program, nodes: list[int]) -> list[dict[str, object]]:
+    """The tables of some nodes as JSON values."""
+    return [
+        {
+            "node": node,
+            "receives": list(program.receives[node]),
+            "rows": [asdict(line) for line in node_table(program, node)],
+        }
+        for node in nodes
+    ]
 
 
 def _program_measures(program: Program) -> dict[str, int]:

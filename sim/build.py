@@ -82,6 +82,7 @@ def build_simulator(
     *,
     trace: bool = True,
     waves: bool = False,
+    monitored: bool = False,
     verilog: Callable[[NetworkConfig], str] | None = None,
     on_build: Callable[[], None] = lambda: None,
 ) -> Path:
@@ -90,20 +91,22 @@ def build_simulator(
     It is built if it is not in the cache; ``on_build`` is called before. Without ``trace`` it
     prints nothing, counts no stalls, and is built for speed, its tiles together in one module
     (:mod:`.together.network`); with it, to be ready soon, as the runs that are compared are short.
-    ``waves`` builds one that can record a VCD file. ``verilog`` makes the text to build from
-    instead of the network's own, which is how tests put a fault into the hardware.
+    ``waves`` builds one that can record a VCD file. ``monitored`` builds one without a trace whose
+    probes a bench can read (:mod:`..model.network.probes`). ``verilog`` makes the text to build
+    from instead of the network's own, which is how tests put a fault into the hardware.
 
     Raises :class:`BuildError` if the tools fail, :class:`.InvalidInput` if one is missing or the
     network is too large for them.
     """
     require_convertible(config)
     variables = environment()
-    tiles = _way(config, trace=trace, waves=waves, given=verilog is not None)
+    trace = trace and not monitored
+    tiles = _way(config, trace=trace, inside=waves or monitored, given=verilog is not None)
     more, level = WAYS[tiles]
     # No --public-flat-rw: only some ports need to be public (the control file says which), and to
     # make the rest public costs minutes of compilation and most of the speed.
     options = [*VERILATOR_OPTIONS, *more]
-    tools = [*tool_versions(), json.dumps([*options, waves])]
+    tools = [*tool_versions(), json.dumps([*options, waves, monitored])]
     description = json.dumps(network_to_json(config), sort_keys=True)
     sources = source_digest(*BUILT_FROM), own_operators_text(config)
     parts = [description, f"trace {trace}", *sources, version("amaranth"), *tools]
@@ -117,22 +120,30 @@ def build_simulator(
         on_build()
         source, control = folder / VERILOG_FILE, folder / CONTROL_FILE
         source.write_text(text or made(config))
-        control.write_text(verilator_control(config, tiles, trace=trace))
+        control.write_text(verilator_control(config, tiles, trace=trace, monitored=monitored))
         build_folder = folder / BUILD_FOLDER
         build_folder.mkdir()
         with runtime_objects(build_folder, waves=waves):
             _verilate([control, source], build_folder, variables, options, level, waves=waves)
         _keep_only(build_folder, TOP_MODULE)
 
-    kinds = {"trace": trace, "waveforms": waves, "other Verilog": verilog is not None}
+    kinds = {
+        "trace": trace,
+        "waveforms": waves,
+        "monitors": monitored,
+        "other Verilog": verilog is not None,
+    }
     described = ", ".join((network_words(config), *(kind for kind, has in kinds.items() if has)))
     return cached_folder(digest(*parts), f"simulator of {described}", make)
 
 
-def _way(config: NetworkConfig, *, trace: bool, waves: bool, given: bool) -> Tiles:
-    """Choose how to compile the tiles; ``given`` is Verilog that somebody else has written."""
-    if waves or ((given or config.programs) and not trace):
-        # Waves show the inside of the tiles, which lies hidden in the other ways. And tiles with
+def _way(config: NetworkConfig, *, trace: bool, inside: bool, given: bool) -> Tiles:
+    """Choose how to compile the tiles.
+
+    ``inside``: somebody reads signals inside of them. ``given``: somebody else wrote the Verilog.
+    """
+    if inside or ((given or config.programs) and not trace):
+        # The inside of the tiles lies hidden in the other ways. And tiles with
         # memories that others use while they run have not been put together.
         return Tiles.WHOLE
     return Tiles.APART if trace else Tiles.TOGETHER

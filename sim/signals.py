@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from ..model.network.config import NetworkConfig
 from ..model.network.place import port_name
 from ..model.run.run import SENDER_STATES
 from ..waves.names import has_interface
+from ..waves.recording import vcd_samples
 from ..waves.registers import Change, Register, Registers
 from .verilog import TOP_MODULE
 
@@ -37,10 +37,9 @@ def read_registers(recording: Path, config: NetworkConfig, cycles: int) -> Regis
     signals = dict(_signals(config))
     registers, changes = list(signals.values()), list[Change]()
     counted = [number for number, name in enumerate(signals) if name.endswith(_BEGINS)]
-    wanted = [*signals, _CLOCK, _RESET, _CYCLE]
+    wanted = [*signals, _RESET, _CYCLE]
     shown: list[int] = []
-    for now in _falling_edges(recording, wanted):
-        *values, _, in_reset, cycle = now
+    for *values, in_reset, cycle, _ in _samples(recording, wanted):
         if in_reset:
             # What was before is not the run, but loading it, or what a simulator makes up first.
             shown, rows = [_NOT_YET] * len(registers), dict.fromkeys(counted, 0)
@@ -57,6 +56,12 @@ def read_registers(recording: Path, config: NetworkConfig, cycles: int) -> Regis
     return Registers(registers, changes)
 
 
+def _samples(recording: Path, wanted: list[str]) -> Iterator[list[int]]:
+    """Yield the values of the ``wanted`` signals, and the clock's, at each of its falling edges."""
+    with recording.open("rb") as file:
+        yield from vcd_samples(file, wanted, _CLOCK, scope=TOP_MODULE)
+
+
 def _signals(config: NetworkConfig) -> Iterator[tuple[str, Register]]:
     """Name the signals in the recording, and the registers that they are."""
     for node in range(config.topology.nodes):
@@ -71,43 +76,3 @@ def _signals(config: NetworkConfig) -> Iterator[tuple[str, Register]]:
             path = f"{tile}.network_interface.lane_{lane}"
             yield f"{path}.sender_state", Register(node, f"sender{end}", words=SENDER_STATES)
             yield f"{path}.{_BEGINS}", Register(node, f"row{end}")
-
-
-def _falling_edges(recording: Path, wanted: list[str]) -> Iterator[list[int]]:
-    """The values of the ``wanted`` signals of the network at every falling edge of the clock."""
-    clock = wanted.index(_CLOCK)
-    with recording.open() as file:
-        places = _places(file, wanted)
-        values = [0] * len(wanted)
-        was_high = False
-        for line in file:
-            if line[0] == "#":
-                if was_high and not values[clock]:
-                    yield values.copy()
-                was_high = bool(values[clock])
-                continue
-            word, code = line[1:].split() if line[0] == "b" else (line[0], line[1:].strip())
-            for place in places.get(code, ()):
-                values[place] = int(word, 2)
-
-
-def _places(file: IO[str], wanted: list[str]) -> dict[str, list[int]]:
-    """Read the names in a recording: for each short name the places in ``wanted`` of its signal."""
-    numbers = {f"{TOP_MODULE}.{name}": number for number, name in enumerate(wanted)}
-    places: dict[str, list[int]] = {}
-    scope: list[str] = []
-    for line in file:
-        match line.split():
-            case ["$scope", _, name, "$end"]:
-                scope.append(name)
-            case ["$upscope", "$end"]:
-                scope.pop()
-            case ["$var", _, _, code, name, *_]:
-                number = numbers.pop(".".join((*scope, name)), None)
-                if number is not None:
-                    places.setdefault(code, []).append(number)
-            case ["$enddefinitions", "$end"]:
-                break
-    if numbers:
-        raise ValueError(f"the recording has no {min(numbers)}")
-    return places

@@ -8,6 +8,7 @@ from amaranth.lib.wiring import Out
 from ..model.base.errors import InvalidInput
 from ..model.network.buses import HostBus, TileBus
 from ..model.network.config import NetworkConfig
+from ..model.network.probes import interface_probes
 from ..rtl.engine import STREAM_MODULES, Engine, engine_signature
 from ..rtl.network import Network, tile_modules
 from ..rtl.tile import Tile, tile_signature
@@ -110,7 +111,9 @@ class Tiles(enum.Enum):
     TOGETHER = "the tiles are one module, in which a word has a bit of each: fast_verilog"
 
 
-def verilator_control(config: NetworkConfig, tiles: Tiles, *, trace: bool) -> str:
+def verilator_control(
+    config: NetworkConfig, tiles: Tiles, *, trace: bool, monitored: bool = False
+) -> str:
     """A control file that tells Verilator how to compile a network's Verilog.
 
     Of the network itself cocotb must reach the ports. Where it is compiled as a whole a tile stays
@@ -134,8 +137,23 @@ def verilator_control(config: NetworkConfig, tiles: Tiles, *, trace: bool) -> st
         # Only to be read: what might be written from outside is evaluated at every edge.
         paths = [path for path, _, _ in tile.flatten(tile.create())]
         ports += [(name, _verilog_name(path), "rd") for path in paths]
+    if monitored:
+        ports += [(name, "rst", "rd") for name in kinds]
+        ports += [(module, name, "rd") for module, name in interface_signals(config)]
     lines = [f'public_flat_{use} -module "{module}" -var "{name}"' for module, name, use in ports]
     return "\n".join(["`verilator_config", *modules[tiles], *lines, ""])
+
+
+def interface_signals(config: NetworkConfig) -> list[tuple[str, str]]:
+    """List module and name of the signals of a network interface that monitors read."""
+    probes = [
+        probe
+        for direction in ("ejections", "injections")
+        for probe in interface_probes(config, 0, direction)
+    ]
+    names = [path.rpartition(".")[2] for each in probes for path in (each.valid, each.flit)]
+    of_interface = [("eyecast_network_interface", name) for name in names]
+    return [*of_interface, ("eyecast_step_keeper", "clock__step")]
 
 
 def describe_ports(

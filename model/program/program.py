@@ -20,6 +20,7 @@ from ..network.config import NetworkConfig
 from ..network.port_model import PortModel
 from ..network.segment import Routes, Segment
 from .checks import check_program
+from .node_table import TableLine, node_table
 from .row import Row
 from .table import ADDITIONS, NO_START, ProgramTable
 
@@ -51,6 +52,14 @@ class Program(ProgramTable):
         )
         rows = [Row(*values) for values in fields]
         return tuple(tuple(rows[begin:end]) for begin, end in pairwise(self.first_row.tolist()))
+
+    def table(self, node: int) -> list[TableLine]:
+        """Return the injection table of ``node`` as text: a line for each of its rows.
+
+        Raises :class:`.InvalidInput` for a node that is not in the network.
+        """
+        require_range("node", node, 0, self.nodes - 1)
+        return node_table(self, node)
 
     @property
     def receives(self) -> tuple[tuple[int, ...], ...]:

@@ -21,9 +21,7 @@ def table_words(program: ProgramTable) -> tuple[Numbers, Words]:
     leading = config.leading_words
     control = config.table.control_words
     header_flits = program.header_flits[order]
-    # Behind each sender's rows stands its end mark, which is 0 as all words are at first.
-    before = offsets_of(control + header_flits)[:-1] + program.sender[order]
-    before += leading * (program.sender[order] + 1)
+    before = row_begins(program)[order]
     first = offsets_of(program.table_sizes)
     words = np.zeros(int(first[-1]), dtype=np.uint64)
     if leading:
@@ -39,6 +37,16 @@ def table_words(program: ProgramTable) -> tuple[Numbers, Words]:
     words[before[:, None] + np.arange(control)] = config.table.pack(fields)
     words[ranges(before + control, header_flits)] = program.header_of(order)
     return first, words
+
+
+def row_begins(program: ProgramTable) -> Numbers:
+    """Return for each row the index of its first word in the words of :func:`table_words`."""
+    config, order = program.config, program.sender_order
+    sizes = config.table.control_words + program.header_flits[order]
+    begins = np.empty_like(order)
+    # Behind each sender's rows stands its end mark, which is 0 as all words are at first.
+    begins[order] = offsets_of(sizes)[:-1] + program.sender[order]
+    return begins + config.leading_words * (program.sender + 1)
 
 
 def expected_words(program: ProgramTable) -> Words:

@@ -53,10 +53,14 @@ FLOORS: dict[str, set[str]] = {
     },
     "verilog": set(),
     "registers": {"model/base", "model/network", "model/image"},
+    "testbench": {
+        *("model/base", "model/network", "model/program", "model/run", "model/cycle"),
+    },
     "sim": {
         "model/bounds",
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
-        *("model/traffic", "model/compare", "rtl", "verilog", "waves"),
+        *("model/traffic", "model/compare", "model/cycle", "model/image", "rtl", "verilog"),
+        *("testbench", "waves"),
     },
     "boards": {
         "model/bounds",

@@ -68,5 +68,5 @@ def test_what_was_before_and_after_the_run_is_left_out(tmp_path):
 
 def test_a_recording_of_another_network_is_an_error(tmp_path):
     path = recording(tmp_path, [])
-    with pytest.raises(ValueError, match=r"the recording has no eyecast_network\.tile_1"):
+    with pytest.raises(ValueError, match=r"must have a signal eyecast_network\.tile_1"):
         read_registers(path, NetworkConfig(topology=line(2)), 5)

@@ -1,0 +1,198 @@
+"""``eyecast check``: a trace from anywhere, checked against the golden model."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from ..model.base.errors import InvalidInput
+from ..model.network.config import NetworkConfig, Timing
+from ..model.network.config_file import identity
+from ..model.network.words import SizeLimit
+from ..model.run.trace import Trace
+from .console import busy, print_checks, print_json, say, say_written
+from .options.collective import collective_options
+from .options.hardware import chosen_config, hardware_options, timing_option
+from .options.network import chosen_topology, network_options
+from .options.output import json_option, output_option, require_output_files
+from .options.schedule_file import schedule_file_option
+from .options.values import OptionValues, complete_files
+from .predict import Subject, chosen_subject, program_file_option
+
+if TYPE_CHECKING:
+    from ..model.compare.recorded import RecordedCheck
+
+_CSV_HEADER = "cycle,node,port,vc,kind,data"
+
+
+@click.command("check")
+@click.argument("trace_file", metavar="TRACE", shell_complete=complete_files)
+@network_options
+@collective_options
+@schedule_file_option
+@program_file_option
+@click.option(
+    "--image",
+    "image_file",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="The image (CSV) that was loaded, for the words of messages; needs --program.",
+)
+@click.option(
+    "--no-program", is_flag=True, help="Check only what every run of the network must do."
+)
+@click.option("--any-words", is_flag=True, help="Do not compare the words of messages.")
+@hardware_options
+@timing_option
+@click.option("--scope", metavar="PATH", help="Path of eyecast_network in a waveform.")
+@click.option("--clock", default="clk", show_default=True, help="Its clock in a waveform.")
+@click.option(
+    "--names",
+    "names_file",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Paths of signals that have other names in a waveform (JSON: ours to yours).",
+)
+@output_option("the trace that was read (CSV)")
+@json_option
+def check_command(
+    trace_file: str, output: str | None, as_json: bool, timing: Timing, **chosen: Any
+) -> None:
+    """Check a trace from anywhere against the golden model.
+
+    TRACE is a trace of ours (CSV), a waveform of any simulator (VCD, or FST with fst2vcd on PATH),
+    or a logic analyser's table (CSV with a column for each signal and a row for each cycle). The
+    signals are the network's own, by their names in the exported Verilog.
+
+    Exit status 0 only if the trace is as predicted and keeps all rules.
+    """
+    from ..model.compare.recorded import check_recorded, check_without_program
+    from ..model.cycle.model import run
+
+    require_output_files(output)
+    if chosen["no_program"]:
+        config = chosen_config(chosen, chosen_topology(chosen, SizeLimit.PROGRAM))
+        trace = _read(trace_file, config, chosen)
+        found = check_without_program(config, trace)
+        title = config.topology.label
+    else:
+        subject, any_words = _subject(chosen)
+        title = f"{subject.title}, {timing} timing"
+        trace = _read(trace_file, subject.program.config, chosen)
+        with busy("predicting"):
+            predicted = run(subject.program, subject.memory, timing=timing)
+        found = check_recorded(subject.program, predicted, trace, any_words=any_words)
+    if output is not None:
+        trace.write_csv(output)
+    if as_json:
+        print_json(_json(found, trace))
+    else:
+        _print(title, found, trace)
+        say_written(output)
+    if not found.agrees:
+        raise RuntimeError("the trace is not as predicted" if found.checks else "a rule is broken")
+
+
+def _subject(chosen: OptionValues) -> tuple[Subject, bool]:
+    """The program, its message memories, and whether the words of messages are not compared."""
+    from ..model.image.image_file import read_image
+
+    subject = chosen_subject(chosen)
+    image = chosen["image_file"]
+    if image is None:
+        unknown = chosen["program_file"] is not None
+        return subject, unknown or chosen["any_words"]
+    if chosen["program_file"] is None:
+        raise InvalidInput("--image needs --program FILE")
+    read = read_image(image)
+    if identity(read.config) != identity(subject.program.config):
+        raise InvalidInput(f"{image} must be for the network of {chosen['program_file']}")
+    return subject._replace(memory=read.memory), chosen["any_words"]
+
+
+def _read(path: str, config: NetworkConfig, chosen: OptionValues) -> Trace:
+    """The trace of a file."""
+    from ..waves.recorded_trace import recorded_signals, recorded_trace
+    from ..waves.recording import table_samples, vcd_samples
+
+    names, wanted = _names(chosen["names_file"]), recorded_signals(config)
+    with busy(f"reading {path}"):
+        if path.endswith((".vcd", ".fst")):
+            with _waveform(path) as file:
+                options = {"scope": chosen["scope"], "names": names}
+                return recorded_trace(config, vcd_samples(file, wanted, chosen["clock"], **options))
+        if _first_line(path) == _CSV_HEADER:
+            return Trace.read_csv(path)
+        with Path(path).open(newline="") as lines:
+            return recorded_trace(config, table_samples(lines, wanted, names=names))
+
+
+def _first_line(path: str) -> str:
+    try:
+        with Path(path).open(errors="replace") as file:
+            return file.readline(200).strip()
+    except OSError as error:
+        raise InvalidInput.of(f"trace {path}", "readable", error.strerror) from error
+
+
+@contextmanager
+def _waveform(path: str) -> Iterator[IO[bytes]]:
+    """Open a VCD file, or an FST file as the VCD that fst2vcd makes of it."""
+    _first_line(path)
+    if path.endswith(".vcd"):
+        with Path(path).open("rb") as file:
+            yield file
+        return
+    if shutil.which("fst2vcd") is None:
+        raise InvalidInput("fst2vcd must be on PATH to read FST files, found none: install gtkwave")
+    with subprocess.Popen(["fst2vcd", path], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout
+        finally:
+            # The rest is not read where the run ends before the recording.
+            process.stdout.close()
+            process.terminate()
+
+
+def _names(path: str | None) -> Mapping[str, str]:
+    """Paths of signals by the names that they have here."""
+    if path is None:
+        return {}
+    try:
+        names = json.loads(Path(path).read_text())
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{path} must be a JSON file: {error}") from error
+    if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
+        raise InvalidInput(f"{path} must be a JSON object of names and paths")
+    return names
+
+
+def _json(found: RecordedCheck, trace: Trace) -> dict[str, object]:
+    """The judgement as JSON values."""
+    difference = found.difference
+    return {
+        "agrees": found.agrees,
+        "rows": len(trace),
+        "checks": [check.to_json() for check in found.checks],
+        "first_difference": None if difference is None else difference.describe(),
+        "broken_rule": found.broken,
+    }
+
+
+def _print(title: str, found: RecordedCheck, trace: Trace) -> None:
+    """Print the judgement."""
+    if found.checks:
+        print_checks(title, found.checks, measured="trace")
+    else:
+        say(f"{title}: {len(trace)} rows, checked without a program")
+    say("all rules hold" if found.broken is None else f"broken rule: {found.broken}")
+    if found.difference is not None:
+        say("first difference:", *found.difference.describe(("model", "trace")).splitlines())

@@ -1,0 +1,112 @@
+"""A node's injection table for people: what it sends in each step, where to, and what it gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..network.place import place_name, port_name
+from .ends import ends_of
+from .table import Numbers
+from .words import row_begins, table_words
+
+if TYPE_CHECKING:
+    from .program import Program
+
+
+@dataclass(frozen=True)
+class TableLine:
+    """One row of a node's table.
+
+    step
+        Step of the row.
+    words
+        Addresses of the words here: "0-15", or "none" of a packet without payload.
+    target, target_words
+        Name of the node that gets them, and their addresses there.
+    route
+        Hops by direction: "3 east, 1 south".
+    vcs
+        VCs of the route's segments: "0", or "0, 1".
+
+    Notes
+    -----
+        Everything else that the row says: "continued", "from cycle 20", "add", "streams", ...
+    table
+        The words of the row in the table memory, in hexadecimal.
+
+    """
+
+    step: int
+    words: str
+    target: str
+    target_words: str
+    route: str
+    vcs: str
+    notes: str
+    table: str
+
+
+def node_table(program: Program, node: int) -> list[TableLine]:
+    """Return a line for each row of ``node``, in the order of its table."""
+    first, last = program.first_row[node : node + 2].tolist()
+    rows = np.arange(first, last)
+    ends = ends_of(program, rows).node.tolist()
+    words = _table_words(program, rows)
+    return [
+        _line(program, node, row, end, table)
+        for row, end, table in zip(rows.tolist(), ends, words, strict=True)
+    ]
+
+
+def _line(program: Program, node: int, row: int, end: int, table: str) -> TableLine:
+    topology = program.config.topology
+    place = row - int(program.first_row[node])
+    found = program.rows[node][place]
+    return TableLine(
+        step=found.step,
+        words=_addresses(found.source_address, found.length),
+        target=place_name(topology, end),
+        target_words=_addresses(found.target_address, found.length),
+        route=", ".join(f"{hops} {port_name(topology, port)}" for port, hops, _ in found.route),
+        vcs=", ".join(dict.fromkeys(str(segment.vc) for segment in found.route)),
+        notes=_notes(program, row),
+        table=table,
+    )
+
+
+def _addresses(first: int, length: int) -> str:
+    if not length:
+        return "none"
+    return str(first) if length == 1 else f"{first}-{first + length - 1}"
+
+
+def _notes(program: Program, row: int) -> str:
+    """What a row says besides its step, route, addresses and length."""
+    notes = []
+    if program.start[row] >= 0:
+        notes.append(f"from cycle {program.start[row]}")
+    if program.continued[row]:
+        notes.append("continued")
+    if operator := int(program.operator[row]):
+        name = program.config.operators[(operator - 1) // 2].name
+        notes.append(name if operator % 2 else f"{name} across")
+    if program.stream[row]:
+        notes.append(f"streams {program.lead[row]} words behind")
+    if program.window[row]:
+        notes.append(f"window of {1 << int(program.window[row])} words")
+    return ", ".join(notes)
+
+
+def _table_words(program: Program, rows: Numbers) -> list[str]:
+    """The words of each of ``rows`` in its table memory, in hexadecimal."""
+    _, words = table_words(program)
+    sizes = program.header_flits + program.config.table.control_words
+    return [
+        " ".join(f"{word:x}" for word in words[begin : begin + size].tolist())
+        for begin, size in zip(
+            row_begins(program)[rows].tolist(), sizes[rows].tolist(), strict=True
+        )
+    ]

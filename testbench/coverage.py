@@ -1,0 +1,109 @@
+"""Coverage of the contract: which of its sentences have happened in runs, by name.
+
+A *point* is a sentence of docs/router.md that a monitor can see happen at a network's outputs. A
+bench watches a monitor and merges its counts into a file; the file adds up any number of runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from ..model.network.config import NetworkConfig
+from ..model.run.trace import HEAD_MARK, TAIL_MARK, Flit
+from .monitor import NetworkMonitor, Packet
+from .packet_headers import delivery_of
+
+POINTS = {
+    "packet of one flit": "1",
+    "packet of several flits": "1",
+    "packet with several header flits": "1",
+    "packet without payload": "1",
+    "header flit used up": "3",
+    "gap in a packet": "3",
+    "VCs of an output take turns": "3",
+    "packet behind another without a gap": "3",
+    "delivery that a step waits for": "4",
+    "delivery that no step waits for": "4",
+    "deliveries of two steps in one cycle": "4",
+    "two deliveries to a node in one cycle": "14",
+    "delivery that is combined": "19",
+    "delivery into a window": "20",
+}
+"""Each point with the section of docs/router.md that says it."""
+
+
+class Coverage:
+    """Counts of the points that have happened in the runs of one network.
+
+    Parameters
+    ----------
+    config
+        Configuration of the network.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        self.counts: Counter[str] = Counter()
+        self._header = config.header
+        self._last: dict[tuple[int, int], Flit] = {}
+        self._delivered: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+
+    def watch(self, monitor: NetworkMonitor) -> None:
+        """Count what ``monitor`` sees from now on."""
+        monitor.on_flit(self.flit)
+        monitor.on_packet(self.packet)
+
+    def flit(self, flit: Flit) -> None:
+        """Count the points of a flit and the one that left its output in the cycle before."""
+        output = flit.node, flit.port
+        last, self._last[output] = self._last.get(output), flit
+        if last is None or last.cycle != flit.cycle - 1:
+            return
+        self._count("VCs of an output take turns", last.vc != flit.vc)
+        ended = bool(last.kind & TAIL_MARK and flit.kind & HEAD_MARK)
+        self._count("packet behind another without a gap", ended and last.vc == flit.vc)
+
+    def packet(self, packet: Packet) -> None:
+        """Count the points of a packet that has left an output whole."""
+        flits = len(packet.header) + len(packet.words)
+        used_up = len(packet.header) > 1 and self._header.port(packet.header[0]) == 0
+        self._count("packet of one flit", flits == 1)
+        self._count("packet of several flits", flits > 1)
+        self._count("packet with several header flits", len(packet.header) > 1)
+        self._count("header flit used up", bool(used_up))
+        self._count("gap in a packet", packet.end - packet.begin >= flits)
+        if packet.port == 0:
+            self._deliver(packet)
+
+    def _deliver(self, packet: Packet) -> None:
+        """Count the points of a delivery."""
+        step, _ = delivery_of(self._header, packet.header)
+        delivery, now = packet.header[-1], self._delivered[packet.end]
+        self._count("packet without payload", not packet.words)
+        self._count("delivery that a step waits for", step != 0)
+        self._count("delivery that no step waits for", step == 0)
+        self._count("delivery that is combined", bool(self._header.operator(delivery)))
+        self._count("delivery into a window", bool(self._header.window(delivery)))
+        other_step = any(other not in (0, step) for _, other in now) and step != 0
+        self._count("deliveries of two steps in one cycle", other_step)
+        same_node = any(node == packet.node for node, _ in now)
+        self._count("two deliveries to a node in one cycle", same_node)
+        now.append((packet.node, step))
+
+    def _count(self, point: str, happened: bool) -> None:
+        self.counts[point] += happened
+
+    def merge_into(self, path: str | Path) -> None:
+        """Add the counts to those of a file (JSON), which is made if it is not there."""
+        path = Path(path)
+        total = Counter(json.loads(path.read_text())) if path.exists() else Counter[str]()
+        total.update(self.counts)
+        path.write_text(json.dumps({point: total[point] for point in POINTS}, indent=1) + "\n")
+
+
+def coverage_table(path: str | Path) -> list[tuple[str, str, int]]:
+    """Return the rows of a merged file: point, section of docs/router.md, count."""
+    counts = json.loads(Path(path).read_text())
+    return [(point, section, counts.get(point, 0)) for point, section in POINTS.items()]

@@ -1,0 +1,341 @@
+"""Monitors: what leaves each output of a network, flit by flit and packet by packet.
+
+::
+
+    clk ──► Sampler ──► LinkMonitor (one for each output) ──► flits, packets ──► callbacks
+                                                                    │
+                                                                    └──► recv()
+
+Monitors only read. They sample at the falling edge of the clock, when nothing else moves, and need
+a handle of ``eyecast_network`` and its configuration, wherever that network stands in a design.
+Cycle 0 is the first cycle in which the tiles are not in reset, as in docs/router.md, section 0.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import cocotb
+from cocotb.queue import Queue
+from cocotb.triggers import FallingEdge, ValueChange
+
+from ..model.network.config import NetworkConfig
+from ..model.network.probes import (
+    Probe,
+    interface_probes,
+    kind_and_data,
+    output_probes,
+    vc_of,
+)
+from ..model.run.trace import HEAD_MARK, TAIL_MARK, Flit, Trace
+
+FlitCallback = Callable[[Flit], None]
+
+
+@dataclass(frozen=True)
+class Packet:
+    """A packet that has left an output port whole.
+
+    node, port, vc
+        The output and its VC; port 0 is delivery to the node.
+    begin, end
+        Cycles in which its first and its last flit left.
+    header
+        Data of its header flits as they left: at port 0 the last one has the delivery at bit 0.
+    words
+        Data of its payload flits.
+    """
+
+    node: int
+    port: int
+    vc: int
+    begin: int
+    end: int
+    header: tuple[int, ...]
+    words: tuple[int, ...]
+
+
+PacketCallback = Callable[[Packet], None]
+
+
+class Sampler:
+    """Cycle counter that has every busy output sampled once in each cycle.
+
+    An output costs nothing while nothing leaves by it: a change of its ``valid`` puts it on the
+    list of busy outputs, and a cycle without ``valid`` takes it off.
+
+    Parameters
+    ----------
+    network
+        Handle of ``eyecast_network``.
+    clock
+        Handle of its clock; ``network.clk`` by default.
+
+    Attributes
+    ----------
+    cycle
+        The number of this cycle; -1 in reset.
+
+    """
+
+    def __init__(self, network: Any, clock: Any = None) -> None:
+        self.cycle = -1
+        self._reset = handle_at(network, "tile_0.rst")
+        self._clock = network.clk if clock is None else clock
+        self._busy: dict[LinkMonitor, None] = {}
+        self._cycle_ends: list[Callable[[int], None]] = []
+        cocotb.start_soon(self._run())
+
+    def add(self, monitor: LinkMonitor) -> None:
+        """Sample ``monitor`` from now on."""
+        self._busy[monitor] = None
+        cocotb.start_soon(self._wake(monitor))
+
+    def at_end_of_cycle(self, callback: Callable[[int], None]) -> None:
+        """Call ``callback`` with the cycle's number when all flits of a cycle have been seen."""
+        self._cycle_ends.append(callback)
+
+    async def _wake(self, monitor: LinkMonitor) -> None:
+        changed = ValueChange(monitor.valid)
+        while True:
+            await changed
+            self._busy[monitor] = None
+
+    async def _run(self) -> None:
+        edge = FallingEdge(self._clock)
+        while True:
+            await edge
+            if number_of(self._reset) != 0:
+                self.cycle = -1
+                continue
+            self.cycle += 1
+            for monitor in list(self._busy):
+                if not monitor.sample(self.cycle):
+                    del self._busy[monitor]
+            for callback in self._cycle_ends:
+                callback(self.cycle)
+
+
+class LinkMonitor:
+    """Flits that leave one output port of a router, and the packets that they make.
+
+    Parameters
+    ----------
+    network
+        Handle of ``eyecast_network``.
+    config
+        Configuration of the network.
+    probe
+        The output: one of :func:`.output_probes`.
+    sampler
+        The sampler to share with other monitors; one of its own by default.
+
+    """
+
+    def __init__(
+        self, network: Any, config: NetworkConfig, probe: Probe, sampler: Sampler | None = None
+    ) -> None:
+        self.probe = probe
+        self.log = logging.getLogger(f"cocotb.eyecast.node_{probe.node}.port_{probe.port}")
+        self.valid = handle_at(network, probe.valid)
+        self._flit = handle_at(network, probe.flit)
+        self._width = config.flit_width
+        self._flits: list[FlitCallback] = []
+        self._packets: list[PacketCallback] = []
+        self._received: Queue[Packet] | None = None
+        self._under_way: dict[int, list[Flit]] = {}
+        (sampler or Sampler(network)).add(self)
+
+    def on_flit(self, callback: FlitCallback) -> None:
+        """Call ``callback`` with each flit, in the cycle in which it leaves."""
+        self._flits.append(callback)
+
+    def on_packet(self, callback: PacketCallback) -> None:
+        """Call ``callback`` with each packet, in the cycle in which its tail leaves."""
+        self._packets.append(callback)
+
+    async def recv(self) -> Packet:
+        """Wait for the next packet that has left since this method was first called."""
+        if self._received is None:
+            self._received = Queue()
+            self.on_packet(self._received.put_nowait)
+        packet: Packet = await self._received.get()
+        return packet
+
+    def sample(self, cycle: int) -> bool:
+        """Take the flit of this cycle; tell whether there was one."""
+        valid = number_of(self.valid)
+        if valid == 0:
+            return False
+        if valid is None:
+            raise ValueError(f"{self.probe.valid} is undefined in cycle {cycle}")
+        bits = number_of(self._flit)
+        if bits is None:
+            raise ValueError(f"{self.probe.flit} is undefined in cycle {cycle}")
+        flit = Flit(
+            cycle, self.probe.node, self.probe.port, vc_of(valid), *kind_and_data(bits, self._width)
+        )
+        self.log.debug("%s", flit)
+        for callback in self._flits:
+            callback(flit)
+        self._collect(flit)
+        return True
+
+    def _collect(self, flit: Flit) -> None:
+        """Put packets together; hand on the one that ends with ``flit``."""
+        flits = self._under_way.setdefault(flit.vc, [])
+        flits.append(flit)
+        if not flit.kind & TAIL_MARK:
+            return
+        del self._under_way[flit.vc]
+        packet = Packet(
+            node=flit.node,
+            port=flit.port,
+            vc=flit.vc,
+            begin=flits[0].cycle,
+            end=flit.cycle,
+            header=tuple(each.data for each in flits if each.kind & HEAD_MARK),
+            words=tuple(each.data for each in flits if not each.kind & HEAD_MARK),
+        )
+        for callback in self._packets:
+            callback(packet)
+
+
+class InterfaceMonitor:
+    """One network interface: what it injects and gets, its step, and its flags.
+
+    Parameters
+    ----------
+    network, config, sampler
+        As for :class:`LinkMonitor`.
+    node
+        The node; it must not be a switch.
+
+    Attributes
+    ----------
+    injections, ejections
+        A :class:`LinkMonitor` for each lane.
+
+    """
+
+    def __init__(
+        self, network: Any, config: NetworkConfig, node: int, sampler: Sampler | None = None
+    ) -> None:
+        sampler = sampler or Sampler(network)
+        self.node = node
+        self.injections, self.ejections = (
+            [
+                LinkMonitor(network, config, probe, sampler)
+                for probe in interface_probes(config, node, direction)
+            ]
+            for direction in ("injections", "ejections")
+        )
+        tile = f"tile_{node}"
+        self._step = handle_at(network, f"{tile}.network_interface.steps.clock__step")
+        self._finished = handle_at(network, f"{tile}.finished")
+        self._flagged = handle_at(network, f"{tile}.flagged")
+
+    @property
+    def step(self) -> int | None:
+        """The node's step in this cycle; None while it is undefined."""
+        return number_of(self._step)
+
+    @property
+    def finished(self) -> bool:
+        """True while the node's part of the program is done."""
+        return number_of(self._finished) == 1
+
+    @property
+    def flagged(self) -> bool:
+        """True from the cycle after the node has set an error flag."""
+        return number_of(self._flagged) == 1
+
+
+class NetworkMonitor:
+    """Every output of a network: all flits that a trace has, and the packets that they make.
+
+    Parameters
+    ----------
+    network
+        Handle of ``eyecast_network``: the design under test, or an instance deep in a chip.
+    config
+        Configuration of the network.
+    clock
+        Handle of the clock; ``network.clk`` by default.
+
+    Attributes
+    ----------
+    links
+        The monitors, one for each of :func:`.output_probes`.
+
+    """
+
+    def __init__(self, network: Any, config: NetworkConfig, clock: Any = None) -> None:
+        self.config = config
+        self.sampler = Sampler(network, clock)
+        self.links = [
+            LinkMonitor(network, config, probe, self.sampler) for probe in output_probes(config)
+        ]
+
+    @property
+    def cycle(self) -> int:
+        """The number of this cycle; -1 in reset."""
+        return self.sampler.cycle
+
+    def on_flit(self, callback: FlitCallback) -> None:
+        """Call ``callback`` with each flit that leaves any output."""
+        for link in self.links:
+            link.on_flit(callback)
+
+    def on_packet(self, callback: PacketCallback) -> None:
+        """Call ``callback`` with each packet that has left any output."""
+        for link in self.links:
+            link.on_packet(callback)
+
+    def on_cycle(self, callback: Callable[[int], None]) -> None:
+        """Call ``callback`` with each cycle's number when all flits of that cycle are told."""
+        self.sampler.at_end_of_cycle(callback)
+
+    def record(self) -> Recording:
+        """Record every flit from now on."""
+        recording = Recording()
+        self.on_flit(recording.flits.append)
+        return recording
+
+
+class Recording:
+    """Flits that a monitor has seen."""
+
+    def __init__(self) -> None:
+        self.flits: list[Flit] = []
+
+    def trace(self) -> Trace:
+        """Return the flits as a trace, in the order of a trace's rows."""
+        return Trace.from_flits(self.flits)
+
+
+def handle_at(network: Any, path: str) -> Any:
+    """Return the handle of the signal at ``path`` below ``network``.
+
+    Raises ``AttributeError`` that names the path where the simulator shows no such signal.
+    """
+    names: Iterable[str] = path.split(".")
+    try:
+        return reduce(getattr, names, network)
+    except AttributeError as error:
+        raise AttributeError(
+            f"{network._path} has no signal {path}: the simulator must show the signals of "
+            "eyecast_tile (with Verilator: --public-flat-rw, or a control file)"
+        ) from error
+
+
+def number_of(handle: Any) -> int | None:
+    """Return the value of a signal as a number; None where a bit of it is undefined."""
+    try:
+        return int(handle.value)
+    except ValueError:
+        return None

@@ -1,0 +1,188 @@
+"""``eyecast check``: traces of ours, of simulators and of logic analysers, right and wrong."""
+
+from __future__ import annotations
+
+import json
+import random
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from helpers.command import Command, refusal
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.probes import output_probes
+from eyecast.model.network.topology import mesh
+from eyecast.model.run.trace import Trace
+from eyecast.waves.recorded_trace import DONE, RESET, recorded_signals, recorded_trace
+from eyecast.waves.recording import vcd_samples
+
+NETWORK = ("--mesh", "2x2", "--source", "0,0", "--flits", "4")
+CONFIG = NetworkConfig(topology=mesh((2, 2)))
+CYCLES = 17
+
+
+@pytest.fixture
+def trace(eyecast: Command) -> Trace:
+    """The predicted trace, also in the file trace.csv."""
+    assert eyecast("predict", *NETWORK, "-o", "trace.csv").status == 0
+    return Trace.read_csv("trace.csv")
+
+
+def samples(trace: Trace) -> list[dict[str, int]]:
+    """The values of the recorded signals in each cycle: two of reset, the run, two when done."""
+    probes = {(probe.node, probe.port): probe for probe in output_probes(CONFIG)}
+    idle = dict.fromkeys(recorded_signals(CONFIG), 0)
+    rows = [{**idle, RESET: 1}, {**idle, RESET: 1}, *({**idle} for _ in range(CYCLES + 2))]
+    for flit in trace:
+        probe, row = probes[flit.node, flit.port], rows[2 + flit.cycle]
+        row[probe.valid] = 1 << flit.vc
+        row[probe.flit] = flit.kind << CONFIG.flit_width | flit.data
+    for row in rows[2 + CYCLES :]:
+        row[DONE] = 1
+    return rows
+
+
+def waveform(rows: list[dict[str, int]], scope: str = "bench.chip.noc") -> str:
+    """A VCD file with a clock, in which the network lies deep in a chip."""
+    names = [*rows[0], "clk"]
+    scopes = scope.split(".")
+    lines = [f"$scope module {each} $end" for each in scopes]
+    for number, name in enumerate(names):
+        *inner, last = name.split(".")
+        lines += [f"$scope module {each} $end" for each in inner]
+        lines += [f"$var wire 34 s{number} {last} [33:0] $end", *["$upscope $end"] * len(inner)]
+    lines += [*["$upscope $end"] * len(scopes), "$enddefinitions $end"]
+    clock = f"s{len(names) - 1}"
+    for time, row in enumerate(rows):
+        changes = [f"b{value:b} s{number}" for number, value in enumerate(row.values())]
+        lines += [f"#{2 * time}", f"1{clock}", *changes, f"#{2 * time + 1}", f"0{clock}"]
+    return "\n".join([*lines, f"#{2 * len(rows)}", ""])
+
+
+def table(rows: list[dict[str, int]], *, radix: bool) -> str:
+    """A logic analyser's table: hexadecimal, or with a row of radixes."""
+    lines = [",".join(f"chip.noc.{name}" for name in rows[0])]
+    if radix:
+        lines.append(",".join(["Radix - UNSIGNED", *["BINARY"] * (len(rows[0]) - 1)]))
+    for row in rows:
+        first, *others = row.values()
+        form = "b" if radix else "x"
+        lines.append(",".join([str(first), *(f"{value:{form}}" for value in others)]))
+    return "\n".join([*lines, ""])
+
+
+def write_all(trace: Trace) -> list[str]:
+    """The trace as a file of each kind."""
+    trace.write_csv("seen.csv")
+    Path("seen.vcd").write_text(waveform(samples(trace)))
+    Path("analyser.csv").write_text(table(samples(trace), radix=False))
+    Path("radix.csv").write_text(table(samples(trace), radix=True))
+    return ["seen.csv", "seen.vcd", "analyser.csv", "radix.csv"]
+
+
+def test_a_trace_as_predicted(eyecast: Command, trace: Trace) -> None:
+    for file in write_all(trace):
+        answer = eyecast("check", file, *NETWORK, "-o", "read.csv")
+        assert answer.status == 0, answer
+        assert "all rules hold" in answer.output
+        assert Path("read.csv").read_bytes() == Path("trace.csv").read_bytes()
+
+
+def test_one_bit_changed(eyecast: Command, trace: Trace) -> None:
+    trace.data[3] ^= 1 << 5
+    row = trace[3]
+    for file in write_all(trace):
+        answer = eyecast("check", file, *NETWORK)
+        assert answer.status == 1
+        assert f">3  4,0,1,0,body,{row.data ^ 1 << 5:x}" in answer.output
+        assert str(row) in answer.output
+
+
+def test_a_trace_with_a_hole(eyecast: Command, trace: Trace) -> None:
+    holes = Trace.from_flits([flit for number, flit in enumerate(trace) if number != 4])
+    for file in write_all(holes):
+        found = json.loads(eyecast("check", file, *NETWORK, "--json").output)
+        assert not found["agrees"]
+        assert found["rows"] == len(trace) - 1
+        assert found["broken_rule"].startswith("routes: ")
+
+
+def test_a_program_and_its_image(eyecast: Command, trace: Trace) -> None:
+    made = eyecast("program", *NETWORK, "-o", "program.json", "--image", "image.csv")
+    assert made.status == 0
+    trace.write_csv("seen.csv")
+    program = ("check", "seen.csv", "--program", "program.json")
+    assert eyecast(*program, "--image", "image.csv").status == 0
+    # Without the image the words of messages are not known; that they arrive as sent is a rule.
+    assert eyecast(*program).status == 0
+    trace.data[3] ^= 1
+    trace.write_csv("seen.csv")
+    assert eyecast(*program, "--image", "image.csv").status == 1
+    assert "broken rule: routes" in eyecast(*program).output
+
+
+def test_without_a_program(eyecast: Command, trace: Trace) -> None:
+    trace.write_csv("seen.csv")
+    assert eyecast("check", "seen.csv", "--mesh", "2x2", "--no-program").status == 0
+    cut = trace.first_rows(len(trace) - 1)
+    cut.write_csv("seen.csv")
+    answer = eyecast("check", "seen.csv", "--mesh", "2x2", "--no-program")
+    assert answer.status == 1
+    assert "packets: " in answer.output
+    assert "the packet has no tail flit" in answer.output
+
+
+def test_what_is_refused(eyecast: Command, trace: Trace) -> None:
+    write_all(trace)
+    missing = "tile_2.network_interface.ejections__0__valid"
+    rows = [{name: row[name] for name in row if name != missing} for row in samples(trace)]
+    Path("missing.vcd").write_text(waveform(rows))
+    both = waveform(samples(trace)).replace("$enddefinitions", waveform(rows, "other"), 1)
+    Path("both.vcd").write_text(both)
+    Path("names.json").write_text("[]")
+    for arguments, line in (
+        (["nothing.csv"], "trace nothing.csv must be readable, not No such file or directory"),
+        (
+            ["missing.vcd"],
+            f"the recording must have a signal bench.chip.noc.{missing}, it has none",
+        ),
+        (
+            ["both.vcd"],
+            "--scope must say which network it is: one of bench.chip.noc, other",
+        ),
+        (["seen.vcd", "--clock", "clock"], "the recording must have a signal bench.chip.noc.clock"),
+        (["seen.vcd", "--names", "names.json"], "names.json must be a JSON object of names"),
+        (["seen.csv", "--image", "image.csv"], "--image needs --program FILE"),
+    ):
+        answer = eyecast("check", *arguments, *NETWORK)
+        assert answer.status == 2
+        assert answer.errors.startswith(refusal(line).errors[:-1])
+    named = eyecast("check", "both.vcd", *NETWORK, "--scope", "bench.chip.noc")
+    assert named.status == 0
+
+
+def test_signals_of_other_names(eyecast: Command, trace: Trace) -> None:
+    names = {name: f"wire_{number}" for number, name in enumerate(recorded_signals(CONFIG))}
+    rows = [{names[name]: value for name, value in row.items()} for row in samples(trace)]
+    Path("other.vcd").write_text(waveform(rows, "top"))
+    paths = {name: f"top.{wire}" for name, wire in names.items()}
+    Path("names.json").write_text(json.dumps({**paths, "clk": "top.clk"}))
+    assert eyecast("check", "other.vcd", *NETWORK, "--names", "names.json").status == 0
+
+
+def test_a_waveform_that_is_cut_or_damaged_is_read_or_refused(trace: Trace) -> None:
+    lines = waveform(samples(trace)).splitlines(keepends=True)
+    draw = random.Random(1)
+    for _ in range(100):
+        damaged = lines.copy()
+        for _ in range(3):
+            place = draw.randrange(len(damaged))
+            line = draw.choice(["$upscope $end\n", "b1\n", "#\n", "\n", "bxz s1\n"])
+            damaged[place : place + draw.randrange(3)] = [line]
+        text = "".join(damaged[: draw.randrange(len(damaged))])
+        with suppress(InvalidInput):
+            file = BytesIO(text.encode())
+            recorded_trace(CONFIG, vcd_samples(file, recorded_signals(CONFIG), "clk"))

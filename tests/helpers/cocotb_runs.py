@@ -1,0 +1,105 @@
+"""Runs of the cocotb tests in ``sim/collective_tests.py``, by cocotb's own runner."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from cocotb_tools.runner import get_runner
+
+from eyecast.cli.image import image_of
+from eyecast.model.network.config import Timing
+from eyecast.model.program.certified import compile_certified
+from eyecast.model.program.compiler import Compiled
+from eyecast.model.program.file import read_program, write_program
+from eyecast.model.program.payload import Payload
+from eyecast.model.schedule.schedule import Schedule
+from eyecast.sim.build import BUILD_FOLDER, build_simulator
+from eyecast.sim.verilog import TOP_MODULE, network_verilog
+
+TESTS = "eyecast.sim.collective_tests"
+
+
+def write_run(
+    folder: Path, schedule: Schedule, timing: Timing = Timing.BARRIER, **parameters: Any
+) -> Compiled:
+    """Write what the tests read into ``folder``, and the network's Verilog as ``network.v``."""
+    compiled = compile_certified(schedule, {"message_words": 32, **parameters})
+    folder.mkdir(parents=True, exist_ok=True)
+    write_program(compiled.program, folder / "program.json")
+    image_of(compiled, timing).write(folder / "image.csv", folder / "image.json")
+    (folder / "owed.json").write_text(json.dumps(owed_words(compiled)))
+    (folder / "network.v").write_text(network_verilog(compiled.program.config))
+    return compiled
+
+
+def owed_words(compiled: Compiled) -> list[dict[str, object]]:
+    """The words that each node is owed: what the schedule promises, not what a model says."""
+    payload, topology = Payload.random(compiled, 0), compiled.schedule.topology
+    everyone, starts = topology.working_nodes.tolist(), payload.layout.starts
+    return [
+        {
+            "node": node,
+            "address": int(payload.layout.address(node, block)),
+            "words": payload.words[starts[block] : starts[block + 1]].tolist(),
+        }
+        for block, owed in enumerate(payload.blocks.owed)
+        for node in (everyone if owed is None else owed)
+    ]
+
+
+def failures(
+    folder: Path, simulator: str = "verilator", *, verilog: str | None = None
+) -> dict[str, str | None]:
+    """Run the tests on ``network.v``, or on the text ``verilog``.
+
+    Return for each test's name what its failure says; None for a test that passes. Verilator's
+    build of a text is made once and kept.
+    """
+    if verilog is not None:
+        (folder / "network.v").write_text(verilog)
+    runner, results = get_runner(simulator), folder / "results.xml"
+    results.unlink(missing_ok=True)
+    if simulator == "verilator":
+        config = read_program(folder / "program.json").config
+        made = build_simulator(config, monitored=True, verilog=lambda _: verilog_of(folder))
+        build = made / BUILD_FOLDER
+    else:
+        build = folder / simulator
+        runner.build(
+            sources=[folder / "network.v"],
+            hdl_toplevel=TOP_MODULE,
+            build_dir=build,
+            timescale=("1ns", "1ns"),
+            log_file=folder / "build.log",
+        )
+    # Under pytest the runner exits where a test fails.
+    with suppress(SystemExit):
+        runner.test(
+            test_module=TESTS,
+            hdl_toplevel=TOP_MODULE,
+            hdl_toplevel_lang="verilog",
+            build_dir=build,
+            test_dir=folder,
+            results_xml=str(results),
+            extra_env={"EYECAST_RUN": str(folder), "COCOTB_LOG_LEVEL": "WARNING"},
+            log_file=folder / "test.log",
+        )
+    cases = ElementTree.parse(results).getroot().iter("testcase")
+    return {case.get("name", ""): _failure(case) for case in cases}
+
+
+def verilog_of(folder: Path) -> str:
+    """The Verilog that a run's folder has."""
+    return (folder / "network.v").read_text()
+
+
+def _failure(case: ElementTree.Element) -> str | None:
+    """The message of a test that has failed; None of one that has not."""
+    for kind in ("failure", "error"):
+        if (found := case.find(kind)) is not None:
+            return found.get("error_msg") or found.get("message") or found.text or kind
+    return None

@@ -1,0 +1,226 @@
+"""The sentences of ``sim/collective_tests.py`` hold on exported Verilog, and faults break them.
+
+``sim/collective_tests.py`` are cocotb tests; cocotb's runner runs them on Verilator and Icarus.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.cocotb_runs import failures, verilog_of, write_run
+
+from eyecast.api import mesh, schedule, torus, with_faults
+from eyecast.model.network.config import Timing
+from eyecast.model.network.topology import Topology
+
+SENTENCES = {
+    "test_every_node_is_delivered",
+    "test_every_packet_is_delivered_once",
+    "test_no_two_packets_share_a_link_in_a_step",
+    "test_steps_are_as_predicted",
+    "test_cycles_are_as_predicted",
+    "test_flits_are_as_predicted",
+    "test_no_node_sets_a_flag",
+    "test_a_host_that_pauses_changes_nothing",
+}
+
+needs_icarus = pytest.mark.skipif(
+    shutil.which("iverilog") is None, reason="iverilog must be on PATH: install iverilog"
+)
+
+
+def test_the_sentences_hold_on_the_smallest_mesh(tmp_path: Path) -> None:
+    write_run(tmp_path, schedule(mesh((2, 2)), "eye", source=(1, 0), flits=3))
+    assert failures(tmp_path) == dict.fromkeys(SENTENCES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("topology", "algorithm", "asked", "parameters"),
+    [
+        (mesh((4, 4)), "eye", {"source": (1, 2), "flits": 16}, {}),
+        (mesh((4, 4)), "eye", {"source": (0, 0)}, {"vcs": 2, "depth": 4, "link_registers": 1}),
+        (mesh((3, 3)), "minimum", {"source": (0, 2), "flits": 5}, {"flit_width": 16}),
+        (torus((4, 4)), "ring", {"collective": "all-gather", "flits": 2}, {"vcs": 2}),
+        (with_faults(mesh((4, 3)), faulty_nodes=[5]), "tree", {"source": 0}, {}),
+        (mesh((8, 8)), "eye", {"source": (2, 2)}, {}),
+    ],
+    ids=["4x4", "registers", "16 bits", "torus", "faulty", "8x8"],
+)
+@pytest.mark.parametrize("timing", list(Timing))
+def test_the_sentences_hold(
+    tmp_path: Path,
+    topology: Topology,
+    algorithm: str,
+    asked: dict[str, Any],
+    parameters: dict[str, Any],
+    timing: Timing,
+) -> None:
+    write_run(tmp_path, schedule(topology, algorithm, **asked), timing, **parameters)
+    assert failures(tmp_path) == dict.fromkeys(SENTENCES)
+
+
+@needs_icarus
+@pytest.mark.slow
+def test_the_sentences_hold_on_icarus(tmp_path: Path) -> None:
+    write_run(tmp_path, schedule(mesh((3, 2)), "eye", source=(0, 0), flits=4), vcs=2)
+    assert failures(tmp_path, "icarus") == dict.fromkeys(SENTENCES)
+
+
+FLAGGED = "test_no_node_sets_a_flag"
+SHARED = "test_no_two_packets_share_a_link_in_a_step"
+LATE = {
+    "test_cycles_are_as_predicted",
+    "test_flits_are_as_predicted",
+    "test_a_host_that_pauses_changes_nothing",
+}
+WRONG = {"test_every_node_is_delivered", *LATE}
+NEVER_DONE = {"test_every_packet_is_delivered_once", "test_steps_are_as_predicted", *WRONG}
+
+FAULTS: dict[str, tuple[dict[str, str], set[str]]] = {
+    "a lost flit": (
+        {
+            "inputs__1__valid(tile_1__inputs__1__valid)": (
+                "inputs__1__valid(tile_1__inputs__1__valid & {2{|tile_1__inputs__1__flit[33:32]}})"
+            ),
+        },
+        NEVER_DONE,
+    ),
+    "a flit a cycle late": (
+        {
+            "assign due = (fsm_state == 3'h2) ? in_step : 1'h0;": """reg late = 1'h0;
+  always @(posedge clk) late <= in_step & (fsm_state == 3'h2) & !injected;
+  assign due = late & in_step & (fsm_state == 3'h2);""",
+        },
+        LATE,
+    ),
+    "two packets of a step on a link": (
+        {
+            """assign read_port__addr = rst ? 6'h0 : place;
+  always @(posedge clk) begin
+    if (read__advance) begin
+      place <= place + 6'h1;""": """reg again = 1'h0;
+  wire back = (place == 6'h2) & !again;
+  assign read_port__addr = (rst | back) ? 6'h0 : place;
+  always @(posedge clk) begin
+    again <= !rst & (again | (back & read__advance));
+    if (read__advance) begin
+      place <= back ? 6'h1 : place + 6'h1;""",
+        },
+        {SHARED, FLAGGED, *NEVER_DONE} - {"test_steps_are_as_predicted"},
+    ),
+    "a wrong VC": (
+        {
+            "outputs__0__valid(tile_1__inputs__1__valid)": (
+                "outputs__0__valid({tile_1__inputs__1__valid[0], tile_1__inputs__1__valid[1]})"
+            ),
+        },
+        {FLAGGED, *NEVER_DONE},
+    ),
+    "a wrong word": (
+        {
+            "payload ? message__word :": "payload ? message__word ^ 32'h1 :",
+        },
+        WRONG - {"test_cycles_are_as_predicted"},
+    ),
+    "a missing credit": (
+        {
+            ".outputs__0__credit(tile_0__outputs__0__credit)": ".outputs__0__credit(2'h0)",
+        },
+        NEVER_DONE,
+    ),
+    "a step too many": (
+        {
+            """if (rst) begin
+      clock__step <= 4'h1;""": """if (rst) begin
+      clock__step <= 4'h0;""",
+        },
+        LATE,
+    ),
+    "a delivery twice": (
+        {
+            "  eyecast_network_interface network_interface (": """  reg [1:0] twice = 2'h0;
+  reg [31:0] kept;
+  always @(posedge clk) begin
+    if (|network_interface__ejections__0__valid & network_interface__ejections__0__flit[32])
+      kept <= network_interface__ejections__0__flit[31:0];
+    twice <= network_interface__ejections__0__valid &
+        {2{network_interface__ejections__0__flit[33]}};
+  end
+  eyecast_network_interface network_interface (""",
+            ".ejections__0__valid(network_interface__ejections__0__valid)": (
+                ".ejections__0__valid(network_interface__ejections__0__valid | twice)"
+            ),
+            ".ejections__0__flit(network_interface__ejections__0__flit)": (
+                ".ejections__0__flit(|twice ? {2'h3, kept} : network_interface__ejections__0__flit)"
+            ),
+        },
+        {FLAGGED, *NEVER_DONE} - {"test_steps_are_as_predicted"},
+    ),
+    "a flag that stays": (
+        {
+            "causes__bad_write = is_word & !fits;": (
+                "causes__bad_write = is_word & ejection__flit[33];"
+            ),
+        },
+        {FLAGGED, *NEVER_DONE},
+    ),
+    "a barrier too early": (
+        {
+            "advance <= (&{tile_3__over, tile_2__over, tile_1__over, tile_0__over})": (
+                "advance <= (&{tile_2__over, tile_0__over})"
+            ),
+        },
+        LATE,
+    ),
+}
+
+
+@needs_icarus
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_the_exported_verilog_breaks_the_right_sentences(
+    tmp_path: Path, fault: str
+) -> None:
+    write_run(tmp_path, schedule(mesh((2, 2)), "eye", source=(0, 0), flits=4), vcs=2)
+    replaced, broken = FAULTS[fault]
+    text = verilog_of(tmp_path)
+    for old, new in replaced.items():
+        assert old in text
+        text = text.replace(old, new, 1)
+    said = failures(tmp_path, "icarus", verilog=text)
+    assert {name for name, failure in said.items() if failure} == broken, said
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "testbench"
+GUIDE = EXAMPLE.parents[1] / "docs" / "guides" / "own-testbench.md"
+
+
+def test_the_guide_shows_the_example() -> None:
+    code = (EXAMPLE / "bench.py").read_text().partition('"""\n')[2].strip("\n")
+    assert textwrap.indent(code, "    ", lambda line: line != "\n") in GUIDE.read_text()
+
+
+@needs_icarus
+@pytest.mark.slow
+def test_the_example_passes_and_finds_the_fault_of_the_guide(tmp_path: Path) -> None:
+    write_run(tmp_path, schedule(mesh((2, 2)), "eye", source=(0, 0), flits=4))
+    for file in EXAMPLE.iterdir():
+        shutil.copy(file, tmp_path)
+    places = str(Path(sys.executable).parent), os.environ["PATH"]
+    make = {"args": ["make"], "cwd": tmp_path, "env": {**os.environ, "PATH": ":".join(places)}}
+    done = subprocess.run(**make, capture_output=True, text=True, check=True)
+    assert "FAIL=0" in done.stdout
+    text = verilog_of(tmp_path)
+    right, wrong = next(iter(FAULTS["a wrong word"][0].items()))
+    (tmp_path / "network.v").write_text(text.replace(right, wrong, 1))
+    done = subprocess.run(**make, capture_output=True, text=True, check=False)
+    said = "flit: cycle 3, node 0, port 1, VC 0: the hardware sends 3,0,1,0,body,d9c2825e"
+    assert said in done.stdout

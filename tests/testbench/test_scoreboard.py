@@ -1,0 +1,159 @@
+"""The scoreboard finds each thing that can be wrong, in the cycle in which a monitor sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from helpers.programs import program, put, words
+
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import Timing
+from eyecast.model.run.packets import packets_of
+from eyecast.model.run.run import Prediction
+from eyecast.model.run.trace import HEAD_MARK, Flit, Trace
+from eyecast.testbench.monitor import Packet
+from eyecast.testbench.packet_headers import delivery_of
+from eyecast.testbench.scoreboard import Scoreboard, ScoreboardError
+
+UP = 1
+PROGRAM = program(
+    {0: [put(1, (UP, 1), length=2, target=8)], 1: [put(2, (UP, 2), length=1, source=8)]},
+    {1: [1], 3: [2]},
+)
+"""Two words from node 0 to node 1 in step 1, and one of them on to node 3 in step 2."""
+
+PREDICTED = run(PROGRAM, words(PROGRAM), timing=Timing.BARRIER)
+
+
+def packets(trace: Trace) -> Iterator[Packet]:
+    """The packets of a trace, by their ends."""
+    found = packets_of(PROGRAM.config, trace)
+    for begin, header_end, end in sorted(
+        zip(found.begin, found.header_end, found.end, strict=True),
+        key=lambda place: found.flits.cycle[place[2] - 1],
+    ):
+        flits = [found.flits[place] for place in range(begin, end)]
+        first, last = flits[0], flits[-1]
+        yield Packet(
+            *(first.node, first.port, first.vc, first.cycle, last.cycle),
+            header=tuple(flit.data for flit in flits[: header_end - begin]),
+            words=tuple(flit.data for flit in flits[header_end - begin :]),
+        )
+
+
+def watched(trace: Trace, predicted: Prediction = PREDICTED) -> Scoreboard:
+    """A scoreboard that has seen all of ``trace``, cycle by cycle."""
+    scoreboard = Scoreboard(PROGRAM, words(PROGRAM), predicted=predicted)
+    flits, ended = list(trace), list(packets(trace))
+    for cycle in range(PREDICTED.cycles + 5):
+        for flit in flits:
+            if flit.cycle == cycle:
+                scoreboard.flit(flit)
+        for packet in ended:
+            if packet.end == cycle:
+                scoreboard.packet(packet)
+        scoreboard.end_of_cycle(cycle)
+    return scoreboard
+
+
+def changed(place: int, **columns: int) -> Trace:
+    """The predicted trace, with a flit changed."""
+    flits: list[Flit] = list(PREDICTED.trace)
+    flits[place] = flits[place]._replace(**columns)
+    return Trace.from_flits(flits)
+
+
+def test_a_run_as_predicted_passes() -> None:
+    scoreboard = watched(PREDICTED.trace)
+    scoreboard.check_done(PREDICTED.cycles)
+    scoreboard.check_memory(1, PREDICTED.memory[1].tolist())
+    assert (scoreboard.steps, scoreboard.most_on_a_link) == (2, 1)
+    assert scoreboard.delivered == {(1, 1, 8, 2): 1, (3, 2, 0, 1): 1}
+
+
+def test_a_wrong_word_is_found_in_its_cycle() -> None:
+    cycle = int(PREDICTED.trace.cycle[1])
+    line = rf"flit: cycle {cycle}, node 0, port 1, VC 0: the hardware sends .* the model sends .*"
+    with pytest.raises(ScoreboardError, match=line) as error:
+        watched(changed(1, data=7))
+    assert error.value.rule == "flit"
+
+
+def test_a_lost_flit_is_found_at_the_end_of_its_cycle() -> None:
+    lost = Trace.from_flits([flit for number, flit in enumerate(PREDICTED.trace) if number != 4])
+    flit = PREDICTED.trace[4]
+    with pytest.raises(ScoreboardError, match=rf"cycle {flit.cycle}, .* the hardware not"):
+        watched(lost)
+
+
+def without_flits() -> Prediction:
+    """A prediction that says nothing of flits, so that the rules of packets are seen."""
+    return replace(PREDICTED, trace=Trace.empty())
+
+
+def silent(trace: Trace) -> Scoreboard:
+    """A scoreboard that has seen the packets of ``trace``, and no flits."""
+    scoreboard = Scoreboard(PROGRAM, words(PROGRAM), predicted=without_flits())
+    for packet in packets(trace):
+        scoreboard.packet(packet)
+    return scoreboard
+
+
+def twice(packet: Packet) -> Scoreboard:
+    scoreboard = silent(PREDICTED.trace)
+    scoreboard.packet(packet)
+    return scoreboard
+
+
+def test_a_packet_that_is_delivered_twice() -> None:
+    (*_, last) = (packet for packet in packets(PREDICTED.trace) if packet.port == 0)
+    with pytest.raises(ScoreboardError, match=r"delivery: .*node 3.*step 2, 1 words.*, again"):
+        twice(last)
+
+
+def test_a_packet_that_no_row_sends() -> None:
+    (first, *_) = (packet for packet in packets(PREDICTED.trace) if packet.port == 0)
+    with pytest.raises(ScoreboardError, match=r"delivery: .*node 2.*which no row sends"):
+        twice(replace(first, node=2))
+
+
+def test_two_packets_of_a_step_on_a_link() -> None:
+    (first, *_) = (packet for packet in packets(PREDICTED.trace) if packet.port)
+    with pytest.raises(ScoreboardError, match=r"link: .*node 0, port 1.*packet 2 of step 1"):
+        twice(first)
+
+
+def test_a_step_that_the_program_has_not() -> None:
+    (first, *_) = (packet for packet in packets(PREDICTED.trace) if packet.port == 0)
+    config = PROGRAM.config
+    header = (int(config.header.delivery(5, 8)),)
+    with pytest.raises(ScoreboardError, match=r"step: .*step 5, but the program has 2"):
+        twice(replace(first, header=header))
+
+
+def test_a_packet_that_never_comes_and_a_cycle_too_many() -> None:
+    first = Trace.from_flits([flit for flit in PREDICTED.trace if flit.cycle < 6])
+    with pytest.raises(ScoreboardError, match=r"delivery: node 3 never got its packet \(step 2"):
+        silent(first).check_done()
+    with pytest.raises(ScoreboardError, match=rf"end: 99 cycles, not {PREDICTED.cycles}"):
+        silent(PREDICTED.trace).check_done(99)
+
+
+def test_a_wrong_word_in_a_memory() -> None:
+    memory = PREDICTED.memory[1].tolist()
+    memory[8] ^= 1
+    with pytest.raises(ScoreboardError, match=r"memory: node 1, address 8: "):
+        silent(PREDICTED.trace).check_memory(1, memory)
+
+
+def test_a_delivery_is_read_at_any_place_of_a_header() -> None:
+    header = PROGRAM.config.header
+    for flit in PREDICTED.trace:
+        if flit.kind & HEAD_MARK:
+            assert delivery_of(header, [flit.data]) in ((1, 8), (2, 0))
+    delivery = int(header.delivery(3, 4))
+    assert delivery_of(header, [0, delivery]) == (3, 4)
+    with pytest.raises(ValueError, match="a header must have a delivery, not 0 0"):
+        delivery_of(header, [0, 0])
