@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..network.place import place_name, port_name
 from .ends import ends_of
-from .table import Numbers
+from .table import Numbers, ProgramTable
 from .words import row_begins, table_words
-
-if TYPE_CHECKING:
-    from .program import Program
 
 
 @dataclass(frozen=True)
@@ -49,29 +45,28 @@ class TableLine:
     table: str
 
 
-def node_table(program: Program, node: int) -> list[TableLine]:
+def node_table(program: ProgramTable, node: int) -> list[TableLine]:
     """Return a line for each row of ``node``, in the order of its table."""
     first, last = program.first_row[node : node + 2].tolist()
     rows = np.arange(first, last)
     ends = ends_of(program, rows).node.tolist()
     words = _table_words(program, rows)
     return [
-        _line(program, node, row, end, table)
+        _line(program, row, end, table)
         for row, end, table in zip(rows.tolist(), ends, words, strict=True)
     ]
 
 
-def _line(program: Program, node: int, row: int, end: int, table: str) -> TableLine:
-    topology = program.config.topology
-    place = row - int(program.first_row[node])
-    found = program.rows[node][place]
+def _line(program: ProgramTable, row: int, end: int, table: str) -> TableLine:
+    topology, length = program.config.topology, int(program.length[row])
+    route = list(program.routes[int(program.route[row])])
     return TableLine(
-        step=found.step,
-        words=_addresses(found.source_address, found.length),
+        step=int(program.step[row]),
+        words=_addresses(int(program.source_address[row]), length),
         target=place_name(topology, end),
-        target_words=_addresses(found.target_address, found.length),
-        route=", ".join(f"{hops} {port_name(topology, port)}" for port, hops, _ in found.route),
-        vcs=", ".join(dict.fromkeys(str(segment.vc) for segment in found.route)),
+        target_words=_addresses(int(program.target_address[row]), length),
+        route=", ".join(f"{hops} {port_name(topology, port)}" for port, hops, _ in route),
+        vcs=", ".join(dict.fromkeys(str(segment.vc) for segment in route)),
         notes=_notes(program, row),
         table=table,
     )
@@ -83,7 +78,7 @@ def _addresses(first: int, length: int) -> str:
     return str(first) if length == 1 else f"{first}-{first + length - 1}"
 
 
-def _notes(program: Program, row: int) -> str:
+def _notes(program: ProgramTable, row: int) -> str:
     """What a row says besides its step, route, addresses and length."""
     notes = []
     if program.start[row] >= 0:
@@ -100,7 +95,7 @@ def _notes(program: Program, row: int) -> str:
     return ", ".join(notes)
 
 
-def _table_words(program: Program, rows: Numbers) -> list[str]:
+def _table_words(program: ProgramTable, rows: Numbers) -> list[str]:
     """The words of each of ``rows`` in its table memory, in hexadecimal."""
     _, words = table_words(program)
     sizes = program.header_flits + program.config.table.control_words
