@@ -42,7 +42,7 @@ class Aim(NamedTuple):
 
 
 def _best(collective: str, topology: Topology, words: int, *, all_port: bool) -> Schedule:
-    source = 0 if collective in ("broadcast", "reduce") else None
+    source = 0 if collective in ("broadcast", "reduce", "scatter", "gather") else None
     request = Request(topology=topology, words=words, source=source, all_port=all_port)
     return choose_best(collective, request, lambda made: compile_certified(made, {})).schedule
 
@@ -81,6 +81,9 @@ def _aims() -> Iterator[Aim]:
     yield aim("reduce-scatter", square, 256, True, None)
     for collective in ("broadcast", "all-gather"):
         yield aim(collective, faulty, 1024, True, 1.25)
+    for collective in ("scatter", "gather"):
+        yield aim(collective, square, 64, True, None)
+    yield aim("all-to-all", faulty, 64, False, 1.6)
 
 
 @click.command()

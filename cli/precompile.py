@@ -15,6 +15,7 @@ from multiprocessing import get_context
 from ..model.base.notices import LOG
 from ..model.bounds.cycles import least_cycles
 from ..model.collectives.direct.all_to_all import direct_all_to_all
+from ..model.collectives.streaming.trees import packed_trees_multicast
 from ..model.collectives.transmit.covering import cover_square
 from ..model.collectives.tree.broadcast import tree_broadcast
 from ..model.collectives.tree.graph import two_way_graph
@@ -72,6 +73,7 @@ def _use_searches() -> None:
     interval_sends(two_way_graph(grid), 0, steps=4, trials=1)
     cover_square(8, 5)
     expected_cycles(direct_all_to_all(with_faults(grid, [5], []), 1))
+    packed_trees_multicast(grid, 0, [5], 1)
 
 
 if __name__ == "__main__":

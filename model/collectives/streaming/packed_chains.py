@@ -10,13 +10,13 @@ The paths share the links evenly (:mod:`...network.spread_routes`), so that each
 root, or each link of a tight cut, carries as many words as the others. Packets of one step share no
 link. First comes the chain over the link with the most words left, and no other chain of its step
 carries more words. Short chains end alike, but there are more steps; long chains cost fewer steps.
-Several lengths are tried, and blocks whole and in pieces. A gather is a scatter backwards; there a
-node sends its own block first, and then those that come.
+Several lengths are tried, chains that lead on to another one, and blocks whole and in pieces. A
+gather is a scatter backwards; there a node sends its own block first, and then those that come.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -30,12 +30,13 @@ from ...bounds.hops import UNREACHED, hops_from
 from ...network.port_model import PortModel
 from ...network.route_layers import has_circle, layered_vcs
 from ...network.spread_routes import spread_paths
-from ...network.topology import Topology
+from ...network.topology import NO_LINK, Topology
 from ...schedule.collective import Collective
 from ...schedule.duration import expected_cycles
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
 from ..reductions.backwards import against
+from .passing import Path, without_circles
 from .sends import SendList
 
 MOST_NODES = 512
@@ -45,7 +46,6 @@ MOST_PIECES = 4
 LEAST_PIECE = 16
 """Words of a piece of a block: a shorter one is not worth its step."""
 
-Path = tuple[int, ...]
 Links = frozenset[tuple[int, int]]
 
 
@@ -120,9 +120,10 @@ def _tries(
     offsets, nodes = spread_paths(topology, np.full(len(targets), root), targets)
     paths = [tuple(nodes[begin:end].tolist()) for begin, end in pairwise(offsets.tolist())]
     chains = _chains(paths)
-    longest = max(len(chain.stops) for chain in chains) if streams else 1
-    for doublings in range((longest - 1).bit_length() + 1):
-        yield _steps(chains, 1 << doublings)
+    for tried in (chains, _joined(topology, chains)) if streams else (chains,):
+        longest = max(len(chain.stops) for chain in tried) if streams else 1
+        for doublings in range((longest - 1).bit_length() + 1):
+            yield _steps(tried, 1 << doublings)
 
 
 def _chains(paths: list[Path]) -> list[_Chain]:
@@ -145,6 +146,59 @@ def _chains(paths: list[Path]) -> list[_Chain]:
             stops = sorted(((path.index(paths[block][-1]), block) for block in met), reverse=True)
             chains.append(_Chain(path, tuple(stops)))
     return chains
+
+
+def _joined(topology: Topology, chains: list[_Chain]) -> list[_Chain]:
+    """Lead each chain on to the nearest one that begins with the same link, while there is one."""
+    groups: dict[Path, list[_Chain]] = {}
+    for chain in chains:
+        groups.setdefault(chain.path[:2], []).append(chain)
+    joined: list[_Chain] = []
+    for group in groups.values():
+        foreign = Links().union(
+            *(chain.links for chain in (*chains, *joined) if chain.path[:2] != group[0].path[:2])
+        )
+        left = sorted(group, key=lambda chain: len(chain.stops))
+        while left:
+            chain = left.pop()
+            while longer := _led_on(topology, chain, left, foreign):
+                chain, taken = longer
+                left.remove(taken)
+            joined.append(chain)
+    return joined
+
+
+def _led_on(
+    topology: Topology, chain: _Chain, others: list[_Chain], foreign: Links
+) -> tuple[_Chain, _Chain] | None:
+    """Join the chain with the nearest of ``others`` by links that neither has; None for no way.
+
+    Links that are ``foreign`` are left to chains that begin with other links.
+    """
+    ways = _ways(topology, chain.path[-1], chain.links | foreign)
+    reached = [other for other in others if other.path[other.stops[-1][0]] in ways]
+    for other in sorted(reached, key=lambda other: len(ways[other.path[other.stops[-1][0]]])):
+        begin = other.stops[-1][0]
+        way, ahead = ways[other.path[begin]], other.path[begin + 1 :]
+        path = (*chain.path, *way, *ahead)
+        if len({*pairwise(path)}) == len(path) - 1:
+            later = len(chain.path) + len(way) - 1 - begin
+            stops = tuple((index + later, block) for index, block in other.stops)
+            return _Chain(path, (*stops, *chain.stops)), other
+    return None
+
+
+def _ways(topology: Topology, start: int, taken: Links) -> dict[int, Path]:
+    """Shortest ways from ``start`` to nodes by links that are not ``taken``, without ``start``."""
+    ways: dict[int, Path] = {start: ()}
+    queue = deque(ways)
+    while queue:
+        node = queue.popleft()
+        for end in topology.neighbor[node, 1:].tolist():
+            if end != NO_LINK and end not in ways and (node, end) not in taken:
+                ways[end] = (*ways[node], end)
+                queue.append(end)
+    return ways
 
 
 def _steps(chains: list[_Chain], most: int) -> list[list[_Chain]]:
@@ -216,7 +270,8 @@ def _add(
     at = sorted({0, *(index for index, _ in stops)})
     for begin, end in pairwise(at):
         carried = [block for index, block in stops if index >= end]
-        way = path[begin : end + 1]
+        # Past a node that is no stop, a chain that leads on may turn back.
+        way = without_circles(path[begin : end + 1])
         if gather:
             sends.add(step, way[::-1], carried, stream=end != at[-1])
         else:

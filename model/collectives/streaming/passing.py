@@ -105,7 +105,7 @@ def _split_off(
             room[begin, end] += 1
             if _all_reached(room, root, goals, most):
                 ahead.remove(after)
-                kept.append(_without_circles((*before, *after[1:])))
+                kept.append(without_circles((*before, *after[1:])))
                 break
             room[[begin, node], [node, end]] += 1
             room[begin, end] -= 1
@@ -113,7 +113,7 @@ def _split_off(
     return kept
 
 
-def _without_circles(path: Path) -> Path:
+def without_circles(path: Path) -> Path:
     """The path without the way from a node back to it."""
     found: list[int] = []
     for node in path:

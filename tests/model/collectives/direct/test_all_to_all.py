@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.irregular_networks import drawn_network
+from helpers.irregular_networks import KINDS, drawn_network
 from helpers.switch_networks import fat_tree
 
 from eyecast.model.base.errors import InvalidInput
@@ -72,7 +72,7 @@ def test_irregular_networks_are_near_the_bound(topology: Topology, most: float) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("kind", ["mesh", "torus", "hypercube"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_drawn_networks_are_near_the_bound(kind: str, seed: int) -> None:
     topology = drawn_network(kind, seed)
     assert cycles(topology, 64) <= 1.6 * schedule_bound(direct_all_to_all(topology, 64)).value
