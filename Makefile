@@ -53,7 +53,7 @@ $(BOARDS_READY): $(READY)
 # a browser, which is the machine's own.
 $(CHECKS_READY): $(BOARDS_READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	  --editable '.[dev,checks,browser,notebooks,prove]'
+	  --editable '.[dev,checks,browser,notebooks,prove,sweep]'
 	@touch $@
 
 # What makes pages of docs/ and of docstrings.

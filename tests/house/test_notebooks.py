@@ -69,7 +69,7 @@ def test_they_print_what_their_texts_say(path: Path, tmp_path: Path) -> None:
     reason = "nbclient is not installed: pip install 'eyecast[notebooks]'"
     client = pytest.importorskip("nbclient", reason=reason)
     pytest.importorskip("ipykernel", reason=reason)
-    notebook = pytest.importorskip("nbformat").read(path, as_version=4)
+    notebook = pytest.importorskip("nbformat", reason=reason).read(path, as_version=4)
     resources = {"metadata": {"path": str(tmp_path)}}
     environment = {**os.environ, "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
     client.NotebookClient(notebook, timeout=1200, resources=resources).execute(env=environment)

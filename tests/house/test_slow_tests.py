@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,28 @@ def test_every_test_whose_seconds_are_known_is_there() -> None:
         file, _, function = name.partition("::")
         text = (here / file).read_text()
         assert not function or f"def {function}(" in text, name
+
+
+def packages(requirements: list[str]) -> set[str]:
+    return {re.split(r"[^\w-]", each)[0] for each in requirements}
+
+
+def test_what_tests_need_is_installed_for_the_slow_ones() -> None:
+    root = Path(__file__).parents[2]
+    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    rule = (root / "Makefile").read_text().partition("$(CHECKS_READY):")[2].partition("@touch")[0]
+    (installed,) = re.findall(r"\.\[([\w,]+)\]", rule)
+    there = set().union(*(packages(extras[name]) for name in ["boards", *installed.split(",")]))
+    for path in (root / "tests").rglob("*.py"):
+        text = path.read_text()
+        for name in re.findall(r"pip install '(?:\.|eyecast)\[(\w+)\]'", text):
+            assert packages(extras[name]) <= there, f"{path}: {name}"
+        if path != Path(__file__):
+            assert not re.findall(r"importorskip\([^,()]*\)", text), (
+                f"{path} skips without a reason"
+            )
 
 
 def test_a_test_that_takes_too_long_fails() -> None:

@@ -30,7 +30,7 @@ def test_a_cluster_does_what_this_process_does(here: Path) -> None:
 @pytest.mark.parametrize(("kills", "status"), [(1, "done"), (2, "failed")])
 def test_workers_that_are_killed(kills: int, status: str) -> None:
     distributed = pytest.importorskip("distributed", reason="pip install 'eyecast[sweep]'")
-    dask = pytest.importorskip("dask")
+    dask = pytest.importorskip("dask", reason="pip install 'eyecast[sweep]'")
     at_once = {"distributed.scheduler.allowed-failures": 0}
     options = {"threads_per_worker": 1, "dashboard_address": None}
     with dask.config.set(at_once), distributed.LocalCluster(n_workers=1, **options) as cluster:
