@@ -15,11 +15,16 @@ from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
-from eyecast.model.network.topology import mesh, torus
+from eyecast.model.network.topology import mesh, ring, torus
 from eyecast.model.program.compiler import fit
+from eyecast.model.program.payload import empty_memory
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.model.run.run import HardwareRun, Run
 from eyecast.model.traffic.program import traffic_program
 from eyecast.model.traffic.traffic import draw_traffic
+from eyecast.report.contents import Report
+from eyecast.report.reports import report_prediction
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028&lt;\x1b[31m{{data}}"
 """A name that is no harm as text."""
@@ -43,6 +48,16 @@ def crowd(seed: int = 3, **parameters: Any) -> TrafficCase:
     config = NetworkConfig(topology=torus((4, 4)), steps=1, timed_rows=True, **parameters)
     traffic = draw_traffic(config.topology, "uniform", rate=0.5, flits=4, cycles=150, seed=seed)
     return TrafficCase.of(traffic, traffic_program(traffic, config, seed), seed=seed)
+
+
+def stuck_ring() -> Report:
+    """The page of three packets round a ring: each holds what the next one wants."""
+    config = NetworkConfig(topology=ring(3), steps=1, timed_rows=True)
+    rows = [[Row(1, (Segment(1, 2, 0),), 0, 0, 9, start=0)] for _ in range(3)]
+    program = Program.from_rows(config, "full-duplex", rows, [()] * 3, awaited=[1] * 3)
+    stuck = run(program, empty_memory(config), timing="self-timed", cycle_limit=500)
+    assert not stuck.finished
+    return report_prediction("a ring", program, stuck, "self-timed")
 
 
 def wrong_verification() -> Verification:

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.browser import browser, missing
-from helpers.report_cases import HOSTILE, crowd, hostile_case, predicted, wrong_verification
+from helpers.report_cases import (
+    HOSTILE,
+    crowd,
+    hostile_case,
+    predicted,
+    stuck_ring,
+    wrong_verification,
+)
 from helpers.report_page import KINDS, flits, read_file
 
 import eyecast
@@ -86,6 +93,21 @@ def wait_until(page: Any, condition: str) -> None:
 
 def content(tmp_path: Path) -> dict[str, Any]:
     return read_file(tmp_path / "page.html")
+
+
+def test_flits_that_never_go_on_are_there_at_the_end(opened: Opened) -> None:
+    page = opened(stuck_ring())
+    go(page, 1000)
+    held = "0 of 3 nodes have all their data, 3 flits held up."
+    assert page.locator("#now").inner_text().endswith(held)
+    painted = """() => {
+      const canvas = document.getElementById('flits');
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
+      copy.drawImage(canvas, 0, 0);
+      return copy.getImageData(0, 0, canvas.width, canvas.height).data.some((value) => value);
+    }"""
+    assert page.evaluate(painted)
+    assert "waits for node 1 -> 2 VC 0" in page.locator("#trouble").inner_text()
 
 
 def table_rows(page: Any, caption: str) -> list[list[str]]:

@@ -16,7 +16,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.own_operator import TWICE
-from helpers.report_cases import HOSTILE, crowd, hostile_case, predicted, wrong_verification
+from helpers.report_cases import (
+    HOSTILE,
+    crowd,
+    hostile_case,
+    predicted,
+    stuck_ring,
+    wrong_verification,
+)
 from helpers.report_page import flits, read_page, trace_text, words
 
 import eyecast
@@ -26,13 +33,7 @@ from eyecast.model.collectives.registry import ALGORITHMS
 from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.traffic_case import TrafficCase
-from eyecast.model.cycle.model import run
-from eyecast.model.network.config import NetworkConfig
-from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import hypercube, mesh, torus
-from eyecast.model.program.payload import empty_memory
-from eyecast.model.program.program import Program
-from eyecast.model.program.row import Row
 from eyecast.model.run.rules import check_packets, check_routes
 from eyecast.model.run.trace import Trace
 from eyecast.model.schedule.collective import REDUCTIONS, Collective
@@ -41,7 +42,6 @@ from eyecast.report.packing import Pack
 from eyecast.report.page import page_text
 from eyecast.report.reports import (
     report_case,
-    report_prediction,
     report_traffic,
     report_verification,
 )
@@ -227,17 +227,10 @@ def test_flits_that_wait_are_those_of_the_rules(flit_width: int, tmp_path: Path)
 
 
 def test_a_packet_that_never_goes_on_waits_to_the_end() -> None:
-    """Three packets round a ring without dateline: each holds what the next one wants."""
-    topology = eyecast.ring(3)
-    config = NetworkConfig(topology=topology, steps=1, timed_rows=True)
-    rows = [[Row(1, (Segment(1, 2, 0),), 0, 0, 9, start=0)] for _ in range(3)]
-    program = Program.from_rows(config, "full-duplex", rows, [()] * 3, awaited=[1] * 3)
-    stuck = run(program, empty_memory(config), timing="self-timed", cycle_limit=500)
-    assert not stuck.finished
-    report = report_prediction("a ring", program, stuck, "self-timed")
+    report = stuck_ring()
     (shown,) = (page := read_page(page_text(report.title, report.data)))["runs"]
     assert page["verdict"]["good"] is False
-    assert shown["cycles"] == stuck.trace.cycle.max() + 1
+    assert shown["cycles"] == 1 + max(each["cycle"] for each in flits(page))
     waiting = [each for each in flits(page) if each["stalled"]]
     assert {(each["node"], each["port"]) for each in waiting} == {(0, 1), (1, 1), (2, 1)}
     # They are still there at the end.
