@@ -86,7 +86,7 @@ def test_no_bound_is_above_the_fewest_cycles_found() -> None:
 
 @pytest.mark.slow
 def test_no_bound_of_many_is_above_the_fewest_cycles_found() -> None:
-    assert equal_bounds(2, 1500) >= 1300
+    assert equal_bounds(2, 1500) >= 1200
 
 
 def test_words_for_near_nodes_go_no_farther() -> None:
