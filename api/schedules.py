@@ -238,7 +238,7 @@ def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
     "schedule": steps, TCD, directed links used, the most sends on a link in a step, for
     collectives of many blocks the words that cross links, the busiest node and the busiest link,
     and the cycles with barrier timing, those of :func:`.predict`. They are an estimate for
-    schedules that are too long to be simulated, and above 16,384 nodes.
+    schedules that are too long to be simulated, and above 65,536 nodes.
     "least": lower bounds of those for which one is known.
     """
     counted = {

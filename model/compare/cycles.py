@@ -21,7 +21,7 @@ from ..schedule.schedule import Schedule
 
 MOST_FLIT_HOPS = 50_000_000
 """Flits and links of a program that is simulated: a few seconds."""
-MOST_NODES = 1 << 14
+MOST_NODES = 1 << 16
 MOST_HOPS = 1 << 18
 """Links that all sends of a schedule cross, if it is compiled to count its cycles: a second."""
 MOST_WORDS = 1 << 24
