@@ -15,12 +15,12 @@ from ..model.collectives.least import least_measures, word_measures
 from ..model.collectives.notes import landmarks
 from ..model.collectives.registry import algorithms_for
 from ..model.collectives.request import Ports
+from ..model.compare.cycles import schedule_cycles
 from ..model.network import faults
 from ..model.network.operators import Operator
 from ..model.network.topology import Topology
 from ..model.schedule.builder import one_block_schedule
 from ..model.schedule.collective import Collective
-from ..model.schedule.duration import expected_cycles
 from ..model.schedule.requested import Requested
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.table import Blocks
@@ -237,7 +237,8 @@ def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
 
     "schedule": steps, TCD, directed links used, the most sends on a link in a step, for
     collectives of many blocks the words that cross links, the busiest node and the busiest link,
-    and about the cycles with barrier timing (:func:`.predict` knows them exactly).
+    and the cycles with barrier timing, those of :func:`.predict`. They are an estimate for
+    schedules that are too long to be simulated, and above 65,536 nodes.
     "least": lower bounds of those for which one is known.
     """
     counted = {
@@ -245,7 +246,7 @@ def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
         "tcd": made.tcd,
         "links_used": made.links_used,
         "largest_link_load": made.largest_link_load,
-        "cycles": expected_cycles(made),
+        "cycles": schedule_cycles(made).value,
     }
     return {"schedule": counted | word_measures(made), "least": least_measures(made)}
 

@@ -107,11 +107,12 @@ def print_checks(title: str, checks: Iterable[Check], *, measured: str = "hardwa
     print_table(title, ("", "predicted", measured, ""), rows)
 
 
-def bound_line(bound: CycleBound, cycles: int) -> str:
+def bound_line(bound: CycleBound, cycles: int, *, estimated: bool = False) -> str:
     """One line on cycles beside the least that any schedule could take, and why it could not."""
     if not bound.value:
         return bound.reason
-    return f"{times_least(bound, cycles)} times the lower bound: {bound.reason}"
+    about = "about " if estimated else ""
+    return f"{about}{times_least(bound, cycles)} times the lower bound: {bound.reason}"
 
 
 def times_least(bound: CycleBound, cycles: int) -> str:

@@ -9,8 +9,8 @@ import click
 from ..model.collectives.least import least_counts, schedule_bound, word_measures
 from ..model.collectives.notes import upper_bounds
 from ..model.collectives.title import schedule_title
+from ..model.compare.cycles import schedule_cycles
 from ..model.network.words import SizeLimit
-from ..model.schedule.duration import expected_cycles
 from ..model.schedule.file import write_schedule
 from .console import bound_line, busy, print_json, print_table, say, say_written, sharing
 from .options.collective import collective_options, schedule_facts
@@ -32,6 +32,7 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         schedule = chosen_schedule(chosen, SizeLimit.SCHEDULE)
     bound, most = schedule_bound(schedule), upper_bounds(schedule)
     least = {**least_counts(schedule), "cycles": bound.value}
+    cycles = schedule_cycles(schedule)
     measures = {
         "steps": schedule.steps,
         "tcd": schedule.tcd,
@@ -39,12 +40,15 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         "links_used": schedule.links_used,
         "largest_link_load": schedule.largest_link_load,
         **word_measures(schedule),
-        "cycles": expected_cycles(schedule),
+        "cycles": cycles.value,
     }
     if output is not None:
         write_schedule(schedule, output)
     if as_json:
-        shared = {"pairs_sharing_links": schedule.pairs_sharing_links}
+        shared = {
+            "cycles_estimated": cycles.estimated,
+            "pairs_sharing_links": schedule.pairs_sharing_links,
+        }
         bounds = {"least": least, **({"most": most} if most else {})}
         facts = schedule_facts(chosen, schedule)
         print_json({**facts, **measures, **shared, "unserved": schedule.unserved, **bounds})
@@ -55,7 +59,7 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         "word_hops": "words times links",
         "node_words": "words sent or received by a node",
         "link_words": "words on a link",
-        "cycles": "cycles, about",
+        "cycles": "cycles, estimated" if cycles.estimated else "cycles",
     }
     print_table(
         schedule_title(schedule),
@@ -71,5 +75,5 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         ],
     )
     say(sharing(schedule))
-    say(bound_line(bound, measures["cycles"]))
+    say(bound_line(bound, cycles.value, estimated=cycles.estimated))
     say_written(output)

@@ -37,7 +37,7 @@ class Demand:
         several = []
         rows = zip(blocks.owner.tolist(), blocks.owed, blocks.words.tolist(), strict=True)
         for owner, owed, words in rows:
-            if not words:
+            if not words or (owed is not None and not {*owed} - {owner}):
                 continue
             if owed is not None and len(owed) == 1:
                 single += [(owner, node, words) for node in owed if node != owner]

@@ -19,9 +19,7 @@ from ..collectives.algorithm import CHOICES
 from ..collectives.block_words import require_block_words
 from ..collectives.registry import algorithms_for
 from ..collectives.request import Request
-from ..cycle.model import run
-from ..exact.declined import Declined
-from ..exact.model import run as exact_run
+from ..exact.model import ExactPrediction
 from ..network.config import Timing
 from ..program.checks import require_timing
 from ..program.compiler import Compiled
@@ -29,11 +27,10 @@ from ..program.payload import Payload
 from ..run.run import Prediction
 from ..schedule.duration import expected_cycles
 from ..schedule.schedule import Schedule
+from .cycles import quick_run
 
 NEAR = 1.5
 """How many times as long as the fastest a schedule may be expected to take, to be predicted."""
-MOST_FLIT_HOPS = 50_000_000
-"""Flits and links of a program that is simulated: a few seconds."""
 
 
 @dataclass(frozen=True)
@@ -190,15 +187,11 @@ def _predicted(
     program = one.program
     require_timing(program, timing)
     memory = Payload.random(one, seed=0).memory(program.config)
-    predicted: Prediction
-    exact: Prediction | None = None
-    try:
-        predicted = exact = exact_run(program, memory, timing=timing)
-    except Declined:
-        if program.flit_hops > MOST_FLIT_HOPS:
-            return candidate, Kept(one, None)
-        # Without a trace it is no run that anybody else could use.
-        predicted = run(program, memory, timing=timing, record_trace=False)
+    predicted = quick_run(program, memory, timing)
+    if predicted is None:
+        return candidate, Kept(one, None)
+    # Without a trace it is no run that anybody else could use.
+    exact = predicted if isinstance(predicted, ExactPrediction) else None
     if not predicted.finished:
         raise InvalidInput(f"{candidate.schedule.algorithm} does not finish")
     found = Candidate(candidate.schedule, predicted.cycles, predicted=True)

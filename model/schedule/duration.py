@@ -1,15 +1,17 @@
-"""About how many cycles a schedule takes, by the rules of docs/router.md, sections 5, 11 and 20.
+"""An estimate of the cycles of a schedule, by the rules of docs/router.md, sections 5, 11 and 20.
 
 A step takes h + L + 4 cycles, for the h hops and the L words of its longest send; a send that
-streams ends at least h + 3 cycles after the last word that it sends on has come. That is exact
-where nothing waits and each packet has one header flit, but for the cycles in which the first row
-is read; the cycle model is what knows.
+streams ends at least h + 3 cycles after the last word that it sends on has come. After the last
+step no barrier follows, which saves a cycle. Blocks that do not lie side by side need rows of their
+own, each with a header flit. Where sends of a step share a link, all their flits cross it one after
+the other. The estimate is exact where nothing waits and each packet has one header flit.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ..base.pieces import offsets_of
 from .rules import IntArray
 from .schedule import Schedule
 from .streams import streams_of
@@ -20,19 +22,61 @@ COMBINED_CYCLES = 1
 """What a network with operators adds to that, and to STREAM_CYCLES: packets are written later."""
 STREAM_CYCLES = 3
 """What a node adds to the hops of a word that it sends on."""
+CONTINUED_ROW_CYCLES = 2
+"""What a further row of a send takes: its header flit, and the cycle in which it is read."""
 TIMED_ROW_CYCLES = 2
 """Cycles in which a timed row is read, in networks whose addresses are not the largest."""
 
 
 def expected_cycles(schedule: Schedule) -> int:
-    """About the cycles of ``schedule`` with barrier timing, those of all its steps; or timed."""
+    """Return about the cycles of ``schedule`` with barrier timing, or of a timed schedule."""
     if schedule.timed:
         return _timed_cycles(schedule)
     written = COMBINED_CYCLES if schedule.combine.any() else 0
     longest = np.zeros(schedule.steps + 1, np.int64)
-    np.maximum.at(longest, schedule.step, _arrivals(schedule, STREAM_CYCLES + written))
+    rows = _further_rows(schedule)
+    arrivals = _arrivals(schedule, STREAM_CYCLES + written) + rows * CONTINUED_ROW_CYCLES
+    np.maximum.at(longest, schedule.step, arrivals)
+    # Sends of one step that share a link have different VCs.
+    if schedule.vcs.any():
+        step, cycles = _shared_links(schedule, schedule.send_words + rows + 1)
+        np.maximum.at(longest, step, cycles)
     used = np.bincount(schedule.step, minlength=schedule.steps + 1) > 0
-    return int((longest[used] + STEP_CYCLES + written).sum())
+    # The rows of networks with streams have a word more, which the first ones wait for.
+    last = 0 if schedule.stream.any() else 1
+    return max(0, int((longest[used] + STEP_CYCLES + written).sum()) - last)
+
+
+def _further_rows(schedule: Schedule) -> IntArray:
+    """Rows that each send needs but for the first, if a block has one address in all nodes."""
+    further = np.zeros(schedule.sends, np.int64)
+    if len(schedule.block_ids) == schedule.sends:
+        return further
+    send, block = schedule.block_sends, schedule.block_ids.astype(np.int64)
+    order = np.lexsort((block, send))
+    send, block = send[order], block[order]
+    apart = (send[1:] == send[:-1]) & (block[1:] > block[:-1] + 1)
+    # A packet that streams, or is streamed on, is never cut.
+    apart &= ~np.isin(schedule.step[send[1:]], np.unique(schedule.step[schedule.stream]))
+    np.add.at(further, send[1:][apart], 1)
+    return further
+
+
+def _shared_links(schedule: Schedule, flits: IntArray) -> tuple[IntArray, IntArray]:
+    """Steps, and the cycles until all ``flits`` over one link of a step have come: columns.
+
+    The first of them has the fewest hops before the link, and the last the fewest behind it.
+    """
+    send = schedule.hop_sends
+    before = np.arange(len(send)) - offsets_of(schedule.distances)[send]
+    behind = schedule.distances[send] - 1 - before
+    links = np.int64(schedule.topology.nodes * schedule.topology.ports)
+    keys, number = np.unique(schedule.step[send] * links + schedule.links, return_inverse=True)
+    fewest = np.full((2, len(keys)), schedule.tcd)
+    for hops, way in zip(fewest, (before, behind), strict=True):
+        np.minimum.at(hops, number, way)
+    load = np.bincount(number, flits[send]).astype(np.int64)
+    return keys // links, load + fewest.sum(axis=0)
 
 
 def _timed_cycles(schedule: Schedule) -> int:

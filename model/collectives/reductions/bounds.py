@@ -47,9 +47,11 @@ def reduction_cycles(
     How the words are cut into blocks makes no difference.
     """
     # What is compiled takes long to import, and most commands refuse what they refuse before it.
-    from ...bounds.cycles import least_cycles  # noqa: PLC0415
+    from ...bounds.cycles import CycleBound, least_cycles  # noqa: PLC0415
 
     asked = _asked(topology, blocks)
+    if not asked:
+        return CycleBound(0, "nothing has to be sent")
     alone = {ends: words for ends, words in asked.items() if len(ends.owed) == 1}
     several = {ends: words for ends, words in asked.items() if len(ends.owed) > 1}
     found = [_shared(topology, several, port_model)]
@@ -89,7 +91,7 @@ def _asked(topology: Topology, blocks: Blocks) -> dict[_Ends, int]:
     ):
         nodes = (everyone if each is None else tuple(sorted(each)) for each in (contributors, owed))
         ends = _Ends(*nodes)
-        if words and ends.contributors and ends.owed:
+        if words and ends.contributors and ends.owed and len({*ends.contributors, *ends.owed}) > 1:
             asked[ends] += words
     return asked
 
@@ -106,8 +108,7 @@ def _shared(topology: Topology, asked: dict[_Ends, int], port_model: PortModel) 
     links = port_model == PortModel.ALL_PORT
     ports = int(leaving.sum() if links else np.count_nonzero(leaving))
     sharing = counted(ports, "link" if links else "port")
-    share = "shares" if ports == 1 else "share"
-    reason = f"{sharing} {share} {counted(sends, 'hop')} of words"
+    reason = f"{sharing} share {counted(sends, 'hop')} of words"
     return CycleBound(-(-sends // max(1, ports)), reason)
 
 

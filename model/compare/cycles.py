@@ -1,0 +1,73 @@
+"""The cycles of a schedule: by arithmetic or the cycle model, estimated where it is too long."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput
+from ..exact.declined import Declined
+from ..exact.model import run as exact_run
+from ..network.config import NetworkConfig, Timing
+from ..network.port_model import PortModel
+from ..program.compiler import fit
+from ..program.payload import empty_memory
+from ..program.table import ProgramTable
+from ..run.run import Prediction
+from ..schedule.duration import expected_cycles
+from ..schedule.schedule import Schedule
+
+MOST_FLIT_HOPS = 50_000_000
+"""Flits and links of a program that is simulated: a few seconds."""
+MOST_NODES = 1 << 16
+MOST_HOPS = 1 << 18
+"""Links that all sends of a schedule cross, if it is compiled to count its cycles: a second."""
+MOST_WORDS = 1 << 24
+"""Words of all message memories together."""
+
+
+class Cycles(NamedTuple):
+    """Cycles of a schedule with barrier timing, and whether they are an estimate."""
+
+    value: int
+    estimated: bool
+
+
+def schedule_cycles(schedule: Schedule) -> Cycles:
+    """Return the cycles of ``schedule`` on a network with the default parameters.
+
+    They are what :func:`~..exact.predict.predict` says. They are an estimate for a schedule that is
+    too large to be compiled or simulated at once, and for one that no such network carries out.
+    """
+    estimate = Cycles(expected_cycles(schedule), estimated=True)
+    if schedule.topology.nodes > MOST_NODES or schedule.tcd > MOST_HOPS:
+        return estimate
+    all_port = schedule.port_model == PortModel.ALL_PORT
+    try:
+        config = NetworkConfig(topology=schedule.topology, all_port=all_port)
+        config, (one,) = fit(config, [schedule])
+    except InvalidInput:
+        return estimate
+    if config.message_words * config.topology.nodes > MOST_WORDS:
+        return estimate
+    run = quick_run(one.program, empty_memory(config), Timing.BARRIER)
+    return estimate if run is None or not run.finished else Cycles(run.cycles, estimated=False)
+
+
+def quick_run(
+    program: ProgramTable, memory: npt.NDArray[np.uint64], timing: Timing
+) -> Prediction | None:
+    """Return the run of ``program``, without a trace if it is simulated; None if that takes long.
+
+    Arguments are those of :func:`~..cycle.model.run`.
+    """
+    try:
+        return exact_run(program, memory, timing=timing)
+    except Declined:
+        if program.flit_hops > MOST_FLIT_HOPS:
+            return None
+        from ..cycle.model import run  # noqa: PLC0415 - loads what is compiled
+
+        return run(program, memory, timing=timing, record_trace=False)
