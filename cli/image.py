@@ -112,6 +112,8 @@ def _results(compiled: Compiled) -> Iterator[Result]:
     schedule, layout, _ = compiled
     blocks, everyone = schedule.blocks, schedule.topology.working_nodes.tolist()
     for block, (operator, owed) in enumerate(zip(blocks.operator, blocks.owed, strict=True)):
-        for node in (everyone if owed is None else owed) if operator is not None else ():
+        if operator is None:
+            continue
+        for node in everyone if owed is None else owed:
             address, words = layout.address(node, block), int(blocks.words[block])
             yield Result(node, address, words, operator)
