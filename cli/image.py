@@ -19,7 +19,9 @@ from .options.output import json_option, require_output_files
 from .options.values import complete_files
 
 if TYPE_CHECKING:
-    from ..model.image.image import Image
+    from collections.abc import Iterator
+
+    from ..model.image.image import Image, Result
     from ..model.program.compiler import Compiled
 
 
@@ -96,7 +98,22 @@ def image_of(compiled: Compiled, timing: Timing, *, number: int = 0, base: int =
         loads=case.payload.loads(config),
         predicted=case.predicted,
         known=held_words(compiled.schedule, compiled.layout),
+        results=[*_results(compiled)],
         number=number,
         base=base,
         limit=watchdog(case.predicted) if config.programs else 0,
     )
+
+
+def _results(compiled: Compiled) -> Iterator[Result]:
+    """Yield where each node holds the results of a reduction that it is owed."""
+    from ..model.image.image import Result
+
+    schedule, layout, _ = compiled
+    blocks, everyone = schedule.blocks, schedule.topology.working_nodes.tolist()
+    for block, (operator, owed) in enumerate(zip(blocks.operator, blocks.owed, strict=True)):
+        if operator is None:
+            continue
+        for node in everyone if owed is None else owed:
+            address, words = layout.address(node, block), int(blocks.words[block])
+            yield Result(node, address, words, operator)

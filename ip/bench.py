@@ -80,6 +80,7 @@ def _parameters(image: Image, vectors: _Vectors, ports: list[dict[str, Any]]) ->
         "TABLE_WORDS": config.table_words,
         "STEP_BITS": config.step_bits,
         "USER_BITS": user[0] if user else 1,
+        "STREAMS": int(bool(user)),
         "FIRST_NODE": _first_node(config),
         "PROGRAMS": config.programs,
         "PROGRAM": image.number,
@@ -417,7 +418,12 @@ class _Runs:
         yield "// Words that are damaged, read by the bus and by the network."
         yield self._load(first.writes)
         yield f"damage(MESSAGE, {node}, {address});"
-        yield f"refuse(0, byte_address(MESSAGE, {node}, {address}), 0, ALL_BYTES, DAMAGED);"
+        word = next(
+            word
+            for at, space, place, word in first.writes.tolist()
+            if (at, space, place) == (node, Space.MESSAGE, address)
+        )
+        yield f"read_damaged({node}, {address}, 64'h{word:x});"
         yield f"run_damaged({node});"
         yield self._load(first.writes)
         yield f"damage(TABLE, {node}, BASE);"

@@ -174,6 +174,7 @@ module bench;
       if (ended && queued) begin
         check(seen === last_flit, "flits are missing at the end of the run");
         queued = 0;
+        begin_tiles;
         seen = first_flit;
         now = -ANSWER_TO_CYCLE_0;
       end else now = now + 1;

@@ -6,6 +6,32 @@
     endcase
   endtask
 
+  // A damaged word is refused, and interrupts until it is acknowledged. The tile is told, too.
+  task read_damaged(input integer node, input integer address, input [63:0] word);
+    begin
+      changing = 1;
+      refuse(0, byte_address(MESSAGE, node, address), 0, ALL_BYTES, DAMAGED);
+      damage_is_told;
+      if (STREAMS != 0) begin
+        ask_for(node, address, 1);
+        take(node, word, 1, 1);
+        damage_is_told;
+      end
+      changing = 0;
+    end
+  endtask
+
+  task damage_is_told;
+    begin
+      repeat (AFTERWARDS) @(negedge clk);
+      check(interrupt === interrupt_enabled, "a damaged word does not interrupt");
+      read_word(CONTROLLER, 0, ENABLE_AT, 2 + interrupt_enabled);
+      command(ACKNOWLEDGE);
+      read_word(CONTROLLER, 0, ENABLE_AT, interrupt_enabled);
+      check(interrupt === 0, "a damaged word is not acknowledged");
+    end
+  endtask
+
   // A run that reads a damaged word fails at its node.
   task run_damaged(input integer node);
     begin

@@ -17,6 +17,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +55,15 @@ BARRIER, HALF_DUPLEX = 1, 2
 _ROWS_PER_PIECE = 1 << 16
 
 
+class Result(NamedTuple):
+    """A result of a reduction: ``words`` from ``address`` on, in the message memory of ``node``."""
+
+    node: int
+    address: int
+    words: int
+    operator: str
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Image:
     """A program with what its network's memories hold before the run and what they hold after it.
@@ -64,6 +74,8 @@ class Image:
         The run.
     known
         True for the words of ``predicted.memory`` that are part of the run: shape (nodes, words).
+    results
+        Where the results of a reduction are: (node, address, words, operator) of each.
     number, base, limit
         The program's number, where it begins in the table memories, and the most cycles of its run;
         all 0 in a network without a controller.
@@ -74,6 +86,7 @@ class Image:
     loads: Sequence[tuple[int, int, Words]]
     predicted: Prediction
     known: npt.NDArray[np.bool_]
+    results: Sequence[Result] = ()
     number: int = 0
     base: int = 0
     limit: int = 0
@@ -121,6 +134,7 @@ class Image:
                 "state": self.predicted.ending.state,
                 "cycles": self.predicted.cycles,
                 "memory": [*self._memory()],
+                "results": [result._asdict() for result in self.results],
             },
         }
 

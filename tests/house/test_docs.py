@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from eyecast.model.program.file import _File, _Node, _Row
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LONGEST_LINE = 100
@@ -63,3 +65,11 @@ def test_sections_of_the_contract_that_are_cited() -> None:
     assert len(cited) > 30
     assert {each for each in cited if not set(re.findall(r"\d+", each[1])) <= there} == set()
     assert {each for each in cited if each[2] and each[2] not in names} == set()
+
+
+def test_the_guide_names_every_key_of_a_program_file() -> None:
+    text = (ROOT / "docs" / "guides" / "files.md").read_text()
+    _, _, here = text.partition("## Program files")
+    named = {*re.findall(r"`(\w+)`", here.partition("\n## ")[0])}
+    keys = {*_Row.__struct_fields__, *_Node.__struct_fields__, *_File.__struct_fields__}
+    assert keys <= named

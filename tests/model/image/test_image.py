@@ -210,3 +210,38 @@ def test_images_that_cannot_be(eyecast: Command) -> None:
         "the programs must be for one network, with the same parameters"
     )
     assert not Path("i.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("collective", "nodes"),
+    [("reduce --source 3", [3]), ("all-reduce", [0, 1, 2, 3]), ("broadcast --source 0", [])],
+)
+def test_an_image_says_where_the_results_of_a_reduction_are(
+    eyecast: Command, here: Path, collective: str, nodes: list[int]
+) -> None:
+    """They are the sums of what its writes put into the memories."""
+    network = "--line 4 --algorithm tree --flits 5 --programs 1"
+    options = f"{network} --collective {collective} --image image.csv".split()
+    assert eyecast("program", *options).status == 0
+    writes, described = read_image(here / "image.csv")
+    held = {(node, address): word for node, space, address, word in writes if space == 0}
+    memory = {
+        (part["node"], address): int(word, 16)
+        for part in described["run"]["memory"]
+        for address, word in enumerate(part["words"], part["address"])
+    }
+    sums = [0] * 5
+    for node in range(4) if nodes else ():
+        own = sorted(address for at, address in held if at == node)[:5]
+        sums = [sum + held[node, address] for sum, address in zip(sums, own, strict=True)]
+    found = described["run"]["results"]
+    assert sorted({each["node"] for each in found}) == nodes
+    for node in nodes:
+        parts = [each for each in found if each["node"] == node]
+        words = [
+            memory[node, address]
+            for each in parts
+            for address in range(each["address"], each["address"] + each["words"])
+        ]
+        assert words == [sum % 2**32 for sum in sums]
+        assert {each["operator"] for each in parts} == {"add"}
