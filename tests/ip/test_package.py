@@ -39,16 +39,19 @@ def in_line(text: str, place: int, bit: int) -> str:
     return f"{text[:digit]}{int(text[digit], 16) ^ 1 << bit % 4:x}{text[digit + 1 :]}"
 
 
+def first_load(package: Path) -> list[str]:
+    """The writes of the first run, which begin with the identity, as those of other runs do."""
+    lines = (package / "sim" / "writes.hex").read_text().splitlines()
+    return lines[: next(at for at, line in enumerate(lines[1:], 1) if line == lines[0])]
+
+
 def change_write(package: Path, space: int, number: int, change: Callable[[str], str]) -> None:
-    """Change one of the writes to a space (node, space, address, word) before they are loaded."""
+    """Change one of the first run's writes to a space, wherever it is written again."""
     path = package / "sim" / "writes.hex"
-    lines = path.read_text().splitlines()
-    of_space = [at for at, line in enumerate(lines) if int(line[8:10], 16) == space]
-    at = of_space[number]
-    changed = change(lines[at])
-    assert changed != lines[at]
-    lines[at] = changed
-    path.write_text("\n".join([*lines, ""]))
+    line = [each for each in first_load(package) if int(each[8:10], 16) == space][number]
+    changed = change(line)
+    assert changed != line
+    path.write_text(path.read_text().replace(line, changed))
 
 
 def with_word(word: int) -> Callable[[str], str]:
@@ -58,7 +61,7 @@ def with_word(word: int) -> Callable[[str], str]:
 
 def rows_of(package: Path, node: int) -> tuple[int, int]:
     """Among the writes to tables, the number of the first of a node, and how many it has."""
-    lines = (package / "sim" / "writes.hex").read_text().splitlines()
+    lines = first_load(package)
     tables = [int(line[:8], 16) for line in lines if int(line[8:10], 16) == 1]
     return tables.index(node), tables.count(node)
 
