@@ -64,7 +64,7 @@ def test_schedule(eyecast: Command, here: Path) -> None:
         **{"links_used": found["links_used"], "largest_link_load": 1},
         **{"pairs_sharing_links": 0, "unserved": []},
         "least": {"steps": 6, "tcd": 63, "cycles": 30},
-        "cycles": 140,
+        **{"cycles": 139, "cycles_estimated": False},
     }
     written = read_schedule(here / "s.json")
     written.check()

@@ -10,7 +10,7 @@ import pytest
 from amaranth.hdl import C, ClockDomain, Module, ResetSignal, Signal
 from amaranth.lib.wiring import connect, flipped
 from helpers.amaranth_simulation import simulate
-from helpers.combiner_bench import MEANINGS
+from helpers.combiner_bench import MEANINGS, WIDTH
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
@@ -19,7 +19,7 @@ from eyecast.rtl.host_port import ASKED, HostSpace
 from eyecast.rtl.interface import NetworkInterface
 from eyecast.rtl.technology import PLAIN, Technology
 
-WIDTH, WORDS, ROUNDS, PACKETS = 16, 8, 6, 15
+WORDS, ROUNDS, PACKETS = 8, 6, 15
 """Few words, so that a packet often begins where the one before it ends."""
 
 TECHNOLOGIES = (PLAIN, Technology(look_ahead=True))

@@ -16,6 +16,8 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.files import read_input, require_writable, write_atomically
 from eyecast.model.base.folders import new_folder
 from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import mesh
 from eyecast.model.network.topology_file import read_topology
 from eyecast.model.schedule.file import schedule_json, write_schedule
@@ -103,7 +105,8 @@ def test_a_file_that_nobody_may_write_is_refused(tmp_path: Path) -> None:
 def test_a_file_to_standard_output_is_alone_on_it(tmp_path: Path, name: str) -> None:
     arguments = (INSTALLED, "schedule", "--mesh", "4x4", "--source", "0,0", "-o", name)
     piped = subprocess.run(arguments, capture_output=True, check=True)
-    schedule = eye_broadcast(mesh((4, 4)), 0, 16)
+    request = Request(topology=mesh((4, 4)), words=16, source=0)
+    schedule = find_algorithm("broadcast", "eye").generate(request)
     assert piped.stdout.decode() == schedule_json(schedule)
     assert piped.stderr.decode().startswith("4x4 mesh, eye broadcast from (0,0)\n")
     path = tmp_path / "s.json"

@@ -333,7 +333,11 @@ def test_what_is_no_fault(nodes: list[int], pairs: list[tuple[int, int]], messag
     ("topology", "coordinates", "message"),
     [
         (torus((8, 4)), (8, 0), "source must be a node of the 8x4 torus, 0,0 to 7,3, not 8,0"),
-        (torus((8, 4)), (1,), "source must be a node of the 8x4 torus, 0,0 to 7,3, not 1"),
+        (
+            torus((8, 4)),
+            (32,),
+            "source must be a node of the 8x4 torus, 0,0 to 7,3, or 0 to 31, not 32",
+        ),
         (ring(4), (-1,), "source must be a node of the ring of 4, 0 to 3, not -1"),
         (hypercube(2), (0, 2), "source must be a node of the 2-cube, 0,0 to 1,1, not 0,2"),
         (graph(TRIANGLE_WITH_TAIL), (4,), "source must be a node of the graph of 4, 0 to 3, not 4"),
