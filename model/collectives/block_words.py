@@ -9,7 +9,7 @@ a part without words is left out of all sends, with the sends and steps that car
 
 What is proved of a schedule does not depend on the lengths of its blocks, except where it streams:
 there every block must have words, and lie behind the block that it follows
-(:mod:`..schedule.stream_runs`).
+(``model/schedule/stream_runs.py``).
 
 A file is JSON. The words are a number for each node, in an all-to-all a row for each source with a
 number for each target; nodes that take no part have 0::

@@ -15,7 +15,7 @@ class Requested:
         Words of the message, or of each block. For unequal blocks, a table: of all nodes, or of the
         nodes of the group in ascending order.
     root
-        The root; None for the collectives that are :data:`~.collective.ROOTLESS`.
+        The root; None for a collective in ``collective.ROOTLESS``.
     targets
         The nodes that get a multicast, None for all; None for any other collective.
     operator
