@@ -54,6 +54,9 @@ python_use_unqualified_type_names = True
 # The type of a node is an alias, which has no class to lead to.
 nitpick_ignore = [
     ("py:class", "Node"),
+    # Names of others that a signature has without their module.
+    ("py:class", "Path"),
+    ("py:class", "Figure"),
     # A file that a command has read: who calls the face has a path.
     ("py:class", "eyecast.model.base.files.InputFile"),
 ]
