@@ -148,7 +148,7 @@ def _print_node(program: Program, node: int) -> None:
     received = ", ".join(map(str, program.receives[node])) or "none"
     print_table(
         f"node {place_name(program.config.topology, node)}, receives in steps: {received}",
-        ("step", "words", "to", "words there", "route", "VC", "notes", "table words"),
+        ("step", "words", "to", "words there", "route", "VC", "remarks", "table words"),
         [tuple(asdict(line).values()) for line in node_table(program, node)],
     )
 

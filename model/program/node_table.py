@@ -26,10 +26,8 @@ class TableLine:
         Hops by direction: "3 east, 1 south".
     vcs
         VCs of the route's segments: "0", or "0, 1".
-
-    Notes
-    -----
-        Everything else that the row says: "continued", "from cycle 20", "add", "streams", ...
+    remarks
+        Everything else that the row says, such as "continued" or "from cycle 20".
     table
         The words of the row in the table memory, in hexadecimal.
 
@@ -41,7 +39,7 @@ class TableLine:
     target_words: str
     route: str
     vcs: str
-    notes: str
+    remarks: str
     table: str
 
 
@@ -67,7 +65,7 @@ def _line(program: ProgramTable, row: int, end: int, table: str) -> TableLine:
         target_words=_addresses(int(program.target_address[row]), length),
         route=", ".join(f"{hops} {port_name(topology, port)}" for port, hops, _ in route),
         vcs=", ".join(dict.fromkeys(str(segment.vc) for segment in route)),
-        notes=_notes(program, row),
+        remarks=_remarks(program, row),
         table=table,
     )
 
@@ -78,21 +76,21 @@ def _addresses(first: int, length: int) -> str:
     return str(first) if length == 1 else f"{first}-{first + length - 1}"
 
 
-def _notes(program: ProgramTable, row: int) -> str:
+def _remarks(program: ProgramTable, row: int) -> str:
     """What a row says besides its step, route, addresses and length."""
-    notes = []
+    remarks = []
     if program.start[row] >= 0:
-        notes.append(f"from cycle {program.start[row]}")
+        remarks.append(f"from cycle {program.start[row]}")
     if program.continued[row]:
-        notes.append("continued")
+        remarks.append("continued")
     if operator := int(program.operator[row]):
         name = program.config.operators[(operator - 1) // 2].name
-        notes.append(name if operator % 2 else f"{name} across")
+        remarks.append(name if operator % 2 else f"{name} across")
     if program.stream[row]:
-        notes.append(f"streams {program.lead[row]} words behind")
+        remarks.append(f"streams {program.lead[row]} words behind")
     if program.window[row]:
-        notes.append(f"window of {1 << int(program.window[row])} words")
-    return ", ".join(notes)
+        remarks.append(f"window of {1 << int(program.window[row])} words")
+    return ", ".join(remarks)
 
 
 def _table_words(program: ProgramTable, rows: Numbers) -> list[str]:

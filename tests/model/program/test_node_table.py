@@ -48,7 +48,7 @@ def test_everything_else_that_a_row_says() -> None:
         operators=("max",),
         streams=True,
     )
-    assert [(each.words, each.notes) for each in made.table(0)] == [
+    assert [(each.words, each.remarks) for each in made.table(0)] == [
         ("0", "continued"),
         ("none", ""),
         ("0-3", "max across, streams 2 words behind, window of 4 words"),
