@@ -408,8 +408,7 @@ module bench;
       $display("PASS: %0d runs, %0d cycles in the first, %0d flits", NUMBER_OF_RUNS, CYCLES,
                FLITS);
       $finish;
-    end
-    fail;
+    end else fail;
   end
 
   // Should an access never be answered.

@@ -70,7 +70,7 @@ IN_BOTH = {
         "controller", r"assign interrupt = [^;]*", "assign interrupt = 0"
     ),
     "the interrupt is always enabled": Fault(
-        "controller", r"assign interrupt = (\w+) & enable", r"assign interrupt = \1"
+        "controller", r"assign interrupt = ([^;]*) & enable", r"assign interrupt = \1"
     ),
     "nothing is acknowledged": Fault("run_control", r"if \(acknowledge\)", "if (1'b0)"),
     "the culprit's flags are not read": Fault(
@@ -183,12 +183,20 @@ OF_AXI = {
         "shared_memory", r"assign reads__0__damaged = [^;]*", "assign reads__0__damaged = 1'b0"
     ),
     "no tlast": Fault("stream_reader", r"stream__tlast <= left", "stream__tlast <= 1'b0 & left"),
-    "no tuser": Fault("stream_reader", r"stream__tuser <= now\[\d+\]", "stream__tuser <= 1'b0"),
+    "no tuser": Fault("stream_reader", r"is_beyond <= now\[\d+\]", "is_beyond <= 1'b0"),
     "a word of a stream is not kept": Fault(
-        "stream_reader", r"kept <= waits \? kept : data", "kept <= data"
+        "stream_reader", r"kept <= \w+ \? kept : data", "kept <= data"
     ),
     "a word of a stream does not wait": Fault(
-        "stream_reader", r"waits <= stream__tvalid & !stream__tready", "waits <= 1'b0"
+        "stream_reader", r"(\w+) <= stream__tvalid & !stream__tready", r"\1 <= 1'b0"
+    ),
+    "a damaged word is not told to a tile": Fault(
+        "stream_reader",
+        r"assign stream__tuser = is_beyond \|",
+        "assign stream__tuser = is_beyond; //",
+    ),
+    "a damaged word does not interrupt": Fault(
+        "controller", r"assign interrupt = \((\w+) \| damaged\)", r"assign interrupt = \1"
     ),
     "a command is one word short": Fault(
         "stream_reader",

@@ -350,6 +350,7 @@ def test_verilator_passes_alone(eyecast: Command, kind: str, tmp_path: Path) -> 
         check=False,
     )
     assert "PASS: " in made.stdout, made.stdout[-2000:] + made.stderr[-2000:]
+    assert "FAIL" not in made.stdout
     assert made.returncode == 0
 
 
