@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from ..model.image.host_port import Space
+from ..model.image.host_port import Space, table_stride
 from ..model.image.image import Image
 from ..model.network.buses import bus_data_bits
 from ..model.network.config import NetworkConfig
@@ -28,12 +28,26 @@ def byte_address(config: NetworkConfig, node: int, space: Space, address: int) -
     return region_base(config, region) + node * node_bytes(config) + word
 
 
+def _memories(config: NetworkConfig) -> dict[str, object]:
+    """The memories that the driver clears."""
+    switches = config.topology.switches
+    nodes = range(config.topology.nodes)
+    return {
+        "NODES": len(nodes),
+        "MESSAGE_WORDS": config.message_words,
+        "TABLES": config.lanes,
+        "TABLE_WORDS": config.table_words,
+        "TABLE_STRIDE": table_stride(config),
+        "HAS_MEMORIES": ", ".join(str(int(node not in switches)) for node in nodes),
+    }
+
+
 def driver_files(image: Image) -> dict[str, str]:
     """Texts of the driver, and of the image as an array of writes, by file name."""
     config = image.program.config
     bits = bus_data_bits(config)
-    word = {"WORD": f"uint{bits}_t", "MOST_WORD": f"UINT{bits}_MAX"}
-    texts = {name: filled(name, word) for name in ("eyecast.h", "eyecast.c")}
+    values = {"WORD": f"uint{bits}_t", "MOST_WORD": f"UINT{bits}_MAX", **_memories(config)}
+    texts = {name: filled(name, values) for name in ("eyecast.h", "eyecast.c")}
     end = "u" if bits == 32 else "ull"
     writes = [
         f"  {{{byte_address(config, node, Space(space), address):#x}u, {word:#x}{end}}}"

@@ -6,6 +6,10 @@
   ((uint32_t)(offsetof(eyecast_engine_t, message) +                                   \
               (node) * sizeof(((eyecast_engine_t *)0)->message[0]) +                  \
               (word) * sizeof(eyecast_word_t)))
+#define TABLE(node, word)                                                             \
+  ((uint32_t)(offsetof(eyecast_engine_t, table) +                                     \
+              (node) * sizeof(((eyecast_engine_t *)0)->table[0]) +                    \
+              (word) * sizeof(eyecast_word_t)))
 
 /* Names of the bits of eyecast_engine.h, which are long. */
 #define RESULT(field, value)                                                     \
@@ -27,6 +31,32 @@ static int is_running(eyecast_t engine) {
 /* An image says which network it is for; the engine knows which one it is. */
 static int is_for_another_network(eyecast_t engine) {
   return EYECAST_READ(engine, CONTROLLER(image)) != EYECAST_READ(engine, CONTROLLER(identity));
+}
+
+/* Switches have no memories. */
+static const unsigned char has_memories[EYECAST_NODES] = {@HAS_MEMORIES@};
+
+eyecast_status_t eyecast_clear(eyecast_t engine) {
+  const eyecast_word_t refused = EYECAST_READ(engine, CONTROLLER(refused));
+  unsigned node, table, word;
+
+  if (is_running(engine)) {
+    return EYECAST_BUSY;
+  }
+  for (node = 0; node < EYECAST_NODES; node++) {
+    if (!has_memories[node]) {
+      continue;
+    }
+    for (word = 0; word < EYECAST_MESSAGE_WORDS; word++) {
+      EYECAST_WRITE(engine, MESSAGE(node, word), 0);
+    }
+    for (table = 0; table < EYECAST_TABLES; table++) {
+      for (word = 0; word < EYECAST_TABLE_WORDS; word++) {
+        EYECAST_WRITE(engine, TABLE(node, table * EYECAST_TABLE_STRIDE + word), 0);
+      }
+    }
+  }
+  return EYECAST_READ(engine, CONTROLLER(refused)) == refused ? EYECAST_OK : EYECAST_REFUSED;
 }
 
 eyecast_status_t eyecast_load(eyecast_t engine, const eyecast_write_t *image, size_t writes) {

@@ -28,6 +28,15 @@ typedef volatile eyecast_word_t *eyecast_t;
   ((void)((engine)[(address) / sizeof(eyecast_word_t)] = (word)))
 #endif
 
+/* Nodes, words of a node's message memory and of each of its table memories. */
+enum {
+  EYECAST_NODES = @NODES@,
+  EYECAST_MESSAGE_WORDS = @MESSAGE_WORDS@,
+  EYECAST_TABLES = @TABLES@,
+  EYECAST_TABLE_WORDS = @TABLE_WORDS@,
+  EYECAST_TABLE_STRIDE = @TABLE_STRIDE@
+};
+
 /* A write of an image: the byte address within the engine, and the word. */
 typedef struct {
   uint32_t address;
@@ -43,6 +52,10 @@ typedef enum {
   EYECAST_FAILED,        /* some node has a flag set: eyecast_culprit */
   EYECAST_TIMED_OUT      /* the run was as long as its limit */
 } eyecast_status_t;
+
+/* Write 0 to every word of every memory. With parity, do this once after power comes on: half of the
+ * words that nobody has written look damaged. Nothing is written while a program runs. */
+eyecast_status_t eyecast_clear(eyecast_t engine);
 
 /* Write an image: all its words, in their order. Nothing is written while a program runs, and
  * nothing more than its first word where the image is for another network. */

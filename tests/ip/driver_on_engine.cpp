@@ -93,6 +93,7 @@ int main(int, char **arguments) {
   eyecast_write_t other = eyecast_image[0];
   other.word ^= 1;
   require(eyecast_load(nullptr, &other, 1) == EYECAST_OTHER_NETWORK, "it is for another network");
+  require(eyecast_clear(nullptr) == EYECAST_OK, "every word of every memory is there");
   require(eyecast_load(nullptr, eyecast_image, EYECAST_IMAGE_WRITES) == EYECAST_OK, "it loads");
   for (int run = 0; run < 2; run++) {
     run_program();

@@ -36,8 +36,23 @@ static eyecast_status_t load(void) {
   return eyecast_load(NULL, eyecast_image, EYECAST_IMAGE_WRITES);
 }
 
+/* Every word of every memory is written once, and nothing else is. */
+static void clear_all(void) {
+  const unsigned words = EYECAST_MESSAGE_WORDS + EYECAST_TABLES * EYECAST_TABLE_WORDS;
+  const uint32_t before = registers[IDENTITY];
+  writes = 0;
+  require(eyecast_clear(NULL) == EYECAST_OK, "memories are cleared");
+  require(writes == EYECAST_NODES * words, "every word is cleared");
+  require(registers[IDENTITY] == before, "no register is cleared");
+  registers[RESULT] = 2 << 8;
+  writes = 0;
+  require(eyecast_clear(NULL) == EYECAST_BUSY && writes == 0, "nothing is cleared in a run");
+  registers[RESULT] = 0;
+}
+
 int main(void) {
   registers[IDENTITY] = eyecast_image[0].word;
+  clear_all();
   require(load() == EYECAST_OK && writes == EYECAST_IMAGE_WRITES, "an image is loaded");
   for (uint32_t state = 1; state < 3; state++) {
     registers[RESULT] = state << 8;
