@@ -144,7 +144,7 @@ def _first_line(path: str) -> str:
 
 @contextmanager
 def _waveform(path: str) -> Iterator[IO[bytes]]:
-    """Open a VCD file, or an FST file as the VCD that fst2vcd makes of it."""
+    """Open a VCD file, or an FST file that fst2vcd turns into VCD."""
     _first_line(path)
     if path.endswith(".vcd"):
         with Path(path).open("rb") as file:

@@ -12,19 +12,20 @@ A bench of one test::
     import cocotb
     from cocotb.clock import Clock
     from eyecast import read_program
+    from eyecast.model.image.image_file import read_image
     from eyecast.testbench import HostDriver, NetworkMonitor, Scoreboard
 
     @cocotb.test()
     async def test_every_node_is_delivered(dut):
         Clock(dut.clk, 2, unit="ns").start()
-        program = read_program("program.json")
+        program, image = read_program("program.json"), read_image("image.csv")
         host = HostDriver(dut)
-        await host.load(read_writes("image.csv"))
-        scoreboard = Scoreboard(program, host.messages(program))
+        await host.load(image.writes)
+        scoreboard = Scoreboard(program, image.memory)
         scoreboard.watch(NetworkMonitor(dut, program.config))
         await host.start(barrier=True)
-        await host.wait(cycles=1000)
-        scoreboard.check_done()
+        assert await host.wait(2000, "ns")
+        scoreboard.check_done(int(dut.cycle.value))
 
 The names are loaded when they are first asked for, because a bench that only loads and runs
 programs needs neither NumPy nor the cycle model.

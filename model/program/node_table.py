@@ -77,7 +77,7 @@ def _addresses(first: int, length: int) -> str:
 
 
 def _remarks(program: ProgramTable, row: int) -> str:
-    """What a row says besides its step, route, addresses and length."""
+    """Everything that a row says besides its step, route, addresses and length."""
     remarks = []
     if program.start[row] >= 0:
         remarks.append(f"from cycle {program.start[row]}")
