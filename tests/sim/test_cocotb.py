@@ -70,7 +70,7 @@ def test_the_sentences_hold(
 @needs_icarus
 @pytest.mark.slow
 def test_the_sentences_hold_on_icarus(tmp_path: Path) -> None:
-    write_run(tmp_path, schedule(mesh((3, 2)), "eye", source=(0, 0), flits=4), vcs=2)
+    write_run(tmp_path, schedule(mesh((3, 2)), "minimum", source=(0, 0), flits=4), vcs=2)
     assert failures(tmp_path, "icarus") == dict.fromkeys(SENTENCES)
 
 
