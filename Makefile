@@ -15,7 +15,7 @@ CHECKS_READY := $(VENV)/.checks-ready
 DOCS_READY := $(VENV)/.docs-ready
 PAGES := build/docs
 
-.PHONY: demo test test-all test-slow soak bench boards bitstream bench-boards bench-collectives bench-fpga bench-report docs docs-links lint format clean help
+.PHONY: demo test test-all test-slow soak bench boards bitstream bench-boards bench-collectives bench-fpga bench-report docs docs-links moving-picture lint format clean help
 
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
@@ -29,6 +29,7 @@ help:
 	@echo "make bench-report  size and speed of the page that --report writes, in a browser"
 	@echo "make docs      the guides and the reference as pages, in $(PAGES)/html"
 	@echo "make docs-links  whether what the pages link to elsewhere is still there"
+	@echo "make moving-picture  the moving picture of the README, by a browser"
 	@echo "make clean     remove what was built"
 
 $(READY): pyproject.toml
@@ -123,6 +124,10 @@ docs: $(DOCS_READY)
 # Asks other people's servers, so that no other target waits for it.
 docs-links: $(DOCS_READY)
 	$(BIN)/sphinx-build --quiet -b linkcheck -d $(PAGES)/parsed docs $(PAGES)/links
+
+# The page of a run as it plays, light and dark.
+moving-picture: $(CHECKS_READY) $(COMPILED)
+	$(BIN)/python docs/moving_picture.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

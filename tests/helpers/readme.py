@@ -1,4 +1,4 @@
-"""Lines that the README gives to be typed, and the files that it shows."""
+"""Lines that the tour gives to be typed, and the files that it shows."""
 
 from __future__ import annotations
 

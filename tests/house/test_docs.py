@@ -1,4 +1,4 @@
-"""The pages in docs/ and the README: lines that fit, paths and sections that are there."""
+"""The pages in docs/ and at the root: lines that fit, paths and sections that are there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from eyecast.model.program.file import _File, _Node, _Row
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 LONGEST_LINE = 100
 """Characters of a line of text; a line of a table cannot be broken."""
 

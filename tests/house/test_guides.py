@@ -12,7 +12,6 @@ import doctest
 import re
 import shlex
 import subprocess
-import textwrap
 from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
@@ -28,11 +27,13 @@ from eyecast import api
 
 ROOT = Path(api.__file__).parents[1]
 FIRST_HOUR = ROOT / "docs" / "guides" / "first-hour.md"
-PAGES = [ROOT / "docs" / "index.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
+README = ROOT / "README.md"
+TOUR = ROOT / "docs" / "guides" / "tour.md"
+PAGES = [README, ROOT / "docs" / "index.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 READS = ("--graph", "--schedule", "--program", "--traffic-file", "--block-words")
 """Options that name a file that is read."""
-ELSEWHERE = ("make", "source", "gtkwave", "surfer")
+ELSEWHERE = ("make", "pip", "source", "gtkwave", "surfer")
 """Commands that set the project up or show a file, for which a test needs no guide."""
 
 
@@ -107,18 +108,19 @@ def test_a_guide_runs(
                 assert shown in ("", output), f"{line}\n{output}"
 
 
-def test_the_example_of_the_readme_runs(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = (ROOT / "README.md").read_text()
-    (example,) = re.findall(r"(?:^    .*\n|^\n)*^    import eyecast\n(?:    .*\n|\n)+", text, re.M)
-    exec(compile(textwrap.dedent(example), "README.md", "exec"), {})
-    assert capsys.readouterr().out.splitlines()[-1] == "True"
-    assert [path.name for path in here.iterdir()] == ["eye.svg"]
+def test_the_readme_is_read_in_minutes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It fits on three screens, and its lines of Python print what the comments say."""
+    assert len(README.read_text().splitlines()) <= 120
+    (example,) = (block.text for block in blocks(README) if block.language == "python")
+    exec(compile(example, README.name, "exec"), {})
+    said = re.findall(r"# (86|True), ", example)
+    assert capsys.readouterr().out.splitlines()[-len(said) :] == said == ["86", "True"]
 
 
-def test_the_readme_reads_no_file_that_it_does_not_make() -> None:
+def test_the_tour_reads_no_file_that_it_does_not_make() -> None:
     """A slow test runs its lines."""
     made = {"-", "/dev/stdout"}
-    for line, files in typed_lines((ROOT / "README.md").read_text()):
+    for line, files in typed_lines(TOUR.read_text()):
         made |= files.keys()
         for words in map(partial(shlex.split, comments=True), re.split(r"&&|\|", line)):
             read = [after for word, after in pairwise(words) if word in READS]
@@ -128,10 +130,13 @@ def test_the_readme_reads_no_file_that_it_does_not_make() -> None:
             made |= {*words[3:4]} if words[1] == "convert" else set()
 
 
-def test_links_of_the_readme_lead_to_files() -> None:
-    links = re.findall(r"\]\(([^)#]+)", (ROOT / "README.md").read_text())
-    assert len(links) > 4
-    assert [link for link in links if "://" not in link and not (ROOT / link).is_file()] == []
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_links_at_the_root_lead_to_files(name: str) -> None:
+    text = (ROOT / name).read_text()
+    links = re.findall(r"""\]\(([^)#]+)|(?:src|srcset)="([^"]+)\"""", text)
+    paths = [one or other for one, other in links]
+    assert paths
+    assert [path for path in paths if "://" not in path and not (ROOT / path).is_file()] == []
 
 
 def test_the_reference_has_each_name_of_the_face_once() -> None:

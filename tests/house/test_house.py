@@ -157,8 +157,8 @@ def test_the_package_lists_its_floors_from_the_lowest_up() -> None:
         assert all(places[each] < places[name] for each in below - {name}), name
 
 
-def test_the_read_me_names_every_floor_in_the_table_of_its_folder() -> None:
-    text = (PACKAGE / "README.md").read_text()
+def test_the_page_for_contributors_names_every_floor_in_the_table_of_its_folder() -> None:
+    text = (PACKAGE / "CONTRIBUTING.md").read_text()
     for heading, inner in (("| folder | content |", False), ("| folder of `model/` |", True)):
         table = text.partition(heading)[2].partition("\n\n")[0]
         listed = set(re.findall(r"^\| `([\w/]+)/` \|", table, re.MULTILINE))

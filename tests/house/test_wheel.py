@@ -103,7 +103,7 @@ def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return environment / "bin"
 
 
-def test_an_installed_wheel_does_what_the_readme_says(programs: Path, here: Path) -> None:
+def test_an_installed_wheel_does_what_the_tour_says(programs: Path, here: Path) -> None:
     """In an empty folder; what the simulators of a checkout are kept for is not built anew."""
     variables = {
         **os.environ,
@@ -111,7 +111,7 @@ def test_an_installed_wheel_does_what_the_readme_says(programs: Path, here: Path
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
     }
     variables.pop("PYTHONPATH", None)
-    for line, files in typed_lines((PACKAGE / "README.md").read_text()):
+    for line, files in typed_lines((PACKAGE / "docs" / "guides" / "tour.md").read_text()):
         for name, text in files.items():
             (here / name).write_text(text)
         if not any(word in line for word in ELSEWHERE):
