@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy.typing
@@ -27,6 +29,7 @@ for alias in (ArrayLike, NDArray):
 import eyecast  # noqa: E402
 from eyecast.model.network.config import PARAMETERS  # noqa: E402
 
+sys.path.insert(0, str(Path(__file__).parent))
 project = "Eyecast"
 version = release = eyecast.__version__
 html_title = f"Eyecast {version}"
@@ -34,9 +37,14 @@ html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["pages.css"]
 html_copy_source = False
+# Runs of the gallery and of the lesson read these.
+exclude_patterns = ["live"]
 html_show_copyright = False
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_click"]
+extensions = [
+    *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_click"),
+    "live_pages",
+]
 
 # As code hosts name the anchors of headings.
 myst_heading_anchors = 3
