@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ..base.loops import compiled_loop, hold, index, inlined, lowest_bit
-from ..network.config import REFUSAL_CYCLES
+from ..network.exclusions import REFUSAL_CYCLES
 from .interface import end_coasting, next_alarm, next_step, observe, rise, senders, wake_sleepers
 from .links import take_credit
 from .receiver import write_delayed

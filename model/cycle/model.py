@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
 from ..base.pieces import offsets_of
-from ..network.config import REFUSAL_CYCLES, NetworkConfig, Timing
+from ..network.config import NetworkConfig, Timing
+from ..network.exclusions import REFUSAL_CYCLES
 from ..network.topology import NO_LINK
 from ..program.addresses import source_ends
 from ..program.checks import require_held

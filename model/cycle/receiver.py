@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.loops import Int, index, inlined, lanes_of
-from ..network.config import REFUSAL_CYCLES
+from ..network.exclusions import REFUSAL_CYCLES
 from ..run.trace import HEAD_MARK, TAIL_MARK
 from .combine import combined
 from .header import address_of, operator_of, step_of, window_of

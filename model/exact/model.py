@@ -123,7 +123,7 @@ def _require_simple(program: ProgramTable, control: Control | None) -> None:
     config = program.config
     if config.timed_rows:
         raise Declined("rows are timed")
-    if config.depth < 2 * config.link_registers + 2:
+    if config.depth < config.busy_depth:
         raise Declined("flits wait for credits")
     if control is not None and (control.hold is not None or control.slot_words is not None):
         raise Declined("tiles hold their nodes, or a slot is given")

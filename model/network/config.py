@@ -12,13 +12,11 @@ from functools import cached_property
 from typing import Any
 
 from ..base.errors import InvalidInput, one_of, require_range
+from .exclusions import require_compatible
 from .header import HeaderFormat
 from .operators import Operator, as_operators, operator_names
 from .table_format import HEADER_COUNT_BITS, Fields, TableFormat
 from .topology import Topology
-
-REFUSAL_CYCLES = 16
-"""A pattern of refusal, one word, has a bit for each of so many cycles, and repeats after them."""
 
 MOST_VCS = 8
 """Virtual channels of a link at most."""
@@ -29,9 +27,6 @@ MOST_MEMORY_WORDS = 1 << 16
 
 MOST_PROGRAMS = 15
 """Programs that may be resident at once."""
-
-LEAST_CONTROLLED_WIDTH = 32
-"""Flit width of a network with a controller at least: its registers are words of so many bits."""
 
 
 class Timing(StrEnum):
@@ -249,65 +244,16 @@ class NetworkConfig:
             if parameter.limits is not None:
                 require_range(name.replace("_", " "), getattr(self, name), *parameter.limits)
         require_range("ports per node", self.topology.ports, 2, 63)
-        if self.timed_rows and self.flit_width < REFUSAL_CYCLES:
-            allowed = f"at least {REFUSAL_CYCLES} in a network with timed rows"
-            raise InvalidInput.of("flit width", allowed, self.flit_width)
-        if self.contention_free:
-            self._require_no_waiting()
-        if self.all_port:
-            self._require_one_timing()
-        self._require_controllable()
-        self._require_quick_operators()
+        require_compatible(self)
         self._require_flit_width("a route segment", self.header.slot_bits)
         self._require_flit_width(self._delivery_words(), self.header.delivery_bits)
         self._require_flit_width("the message length", self.length_bits)
 
     def _delivery_words(self) -> str:
-        """The fields of a delivery, for a person."""
+        """Name the fields of a delivery, for a refusal."""
         further = (("operator", self.operator_bits), ("window", self.window_bits))
         names = ["port", "step", "address", *(name for name, bits in further if bits)]
         return f"the delivery ({', '.join(names)})"
-
-    def _require_no_waiting(self) -> None:
-        """Refuse flits that may wait without buffers, of which the model has ``depth``."""
-        if self.timed_rows:
-            raise InvalidInput.of("timed rows", "left out of a contention-free network", "given")
-        if self.depth < 2 * self.link_registers + 2:
-            allowed = f"at least {2 * self.link_registers + 2} in a contention-free network"
-            raise InvalidInput.of("depth", allowed, self.depth)
-
-    def _require_one_timing(self) -> None:
-        """Refuse what is not there in networks with a port for every link."""
-        for name in ("timed_rows", "signature", "contention_free"):
-            if getattr(self, name):
-                parameter = name.replace("_", " ")
-                raise InvalidInput.of(parameter, "left out of an all-port network", "given")
-
-    def _require_quick_operators(self) -> None:
-        """Refuse what cannot wait for an operator, and timed rows, which nothing here goes with."""
-        for name in ("operators", "streams"):
-            if self.timed_rows and getattr(self, name):
-                raise InvalidInput.of(name, "left out of a network with timed rows", "given")
-        for name in ("all_port", "contention_free"):
-            if getattr(self, name) and self.operator_latency:
-                allowed = f"0 in {name.replace('_', '-')} networks"
-                raise InvalidInput.of("latency of operators", allowed, self.operator_latency)
-
-    def _require_controllable(self) -> None:
-        """Refuse what a controller cannot do, and what is nothing without one."""
-        if not self.programs:
-            for name in ("tile_ports", "parity"):
-                if getattr(self, name):
-                    parameter = name.replace("_", " ")
-                    raise InvalidInput.of(
-                        parameter, "left out of a network of 0 programs (--programs)", "given"
-                    )
-            return
-        if self.timed_rows:
-            raise InvalidInput.of("timed rows", "left out of a network with programs", "given")
-        if self.flit_width < LEAST_CONTROLLED_WIDTH:
-            allowed = f"at least {LEAST_CONTROLLED_WIDTH} in a network with programs"
-            raise InvalidInput.of("flit width", allowed, self.flit_width)
 
     def _require_flit_width(self, what: str, bits: int) -> None:
         if bits > self.flit_width:
@@ -394,6 +340,14 @@ class NetworkConfig:
     def window_bits(self) -> int:
         """Width of the number of a window; 0 where there are none."""
         return bits_for(self.most_window)
+
+    @property
+    def busy_depth(self) -> int:
+        """Least depth that keeps a link busy: the cycles until a place in a buffer is used again.
+
+        docs/router.md, section 9.
+        """
+        return 2 * self.link_registers + 2
 
     @property
     def mask_words(self) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 from ..base.errors import InvalidInput
 from ..base.pieces import offsets_of
 from ..network.config import NetworkConfig
+from ..network.exclusions import incompatible
 from .table import ADDITIONS
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 _OF_ROWS = ("source_address", "target_address", "length", "continued", "route", *ADDITIONS)
 """Columns of rows that a timetable leaves as they are, but for their order."""
-_NOT_TIMED = ("contention_free", "all_port", "programs", "operators", "streams")
-"""Parameters of networks that have no timed rows."""
 
 
 def require_no_other(config: NetworkConfig, schedules: Sequence[Schedule]) -> None:
@@ -33,7 +32,7 @@ def require_no_other(config: NetworkConfig, schedules: Sequence[Schedule]) -> No
     ``config`` may have what does not go with timed rows; the first such parameter is named.
     """
     for schedule in (schedule for schedule in schedules if schedule.timed):
-        for name in (name for name in _NOT_TIMED if getattr(config, name)):
+        for name in (name for name in incompatible("timed_rows") if getattr(config, name)):
             allowed = f"left out with {schedule.algorithm}, whose rows are timed"
             raise InvalidInput.of(name.replace("_", " "), allowed, "given")
 
@@ -42,9 +41,9 @@ def require_timed_rows(config: NetworkConfig) -> None:
     """Raise :class:`.InvalidInput` unless a network has timed rows, and keeps its links busy."""
     if not config.timed_rows:
         raise InvalidInput.of("network", "one with timed rows, for a timed schedule", "without")
-    least = 2 * config.link_registers + 2
-    if config.depth < least:
-        raise InvalidInput.of("depth", f"at least {least} for a timed schedule", config.depth)
+    if config.depth < config.busy_depth:
+        allowed = f"at least {config.busy_depth} for a timed schedule"
+        raise InvalidInput.of("depth", allowed, config.depth)
 
 
 def timed(program: Program, schedule: Schedule) -> Program:

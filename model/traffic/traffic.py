@@ -22,7 +22,8 @@ import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
 from ..base.files import InputFile, input_name, read_input, write_atomically
-from ..network.config import MOST_MEMORY_WORDS, REFUSAL_CYCLES
+from ..network.config import MOST_MEMORY_WORDS
+from ..network.exclusions import REFUSAL_CYCLES
 from ..network.topology import Topology
 
 HEADER = "cycle,source,target,flits"

@@ -194,7 +194,7 @@ BAD_OPTIONS = {
         "--source must be given once, not 0,0 and 1,0"
     ),
     f"predict --mesh 4x4 {CORNER} --tile-ports": (
-        "tile ports must be left out of a network of 0 programs (--programs), not given"
+        "programs must be at least 1 in a network with tile ports, not 0"
     ),
     f"compare --mesh 4x4 {CORNER} --lengths 0,4": "--lengths must be at least 1, not 0",
     f"schedule --mesh 8x8 {CORNER} --seconds 1": (

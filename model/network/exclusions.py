@@ -1,0 +1,99 @@
+"""The rules between parameters of a network: what excludes what (docs/router.md, section 0).
+
+The checks of :class:`.NetworkConfig`, their refusals and the matrix on that page are made from
+one table, :data:`EXCLUDES`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..base.errors import InvalidInput
+
+REFUSAL_CYCLES = 16
+"""Bits of a pattern of refusal, one for each cycle; the pattern is one word and repeats."""
+
+LEAST_CONTROLLED_WIDTH = 32
+"""Least flit width of a network with a controller, whose registers are words of 32 bits."""
+
+
+class Exclusion(NamedTuple):
+    """A limit that one parameter sets to another.
+
+    given
+        The parameter that sets the limit, where it is neither 0, false nor empty.
+    limited
+        The parameter, or the property of :class:`.NetworkConfig`, that has the limit.
+    least
+        Least value of ``limited``: a number, or the property that gives it. None: it must be left
+        out, or be 0.
+    """
+
+    given: str
+    limited: str
+    least: int | str | None = None
+
+    def require(self, config: object) -> None:
+        """Raise :class:`.InvalidInput` if a :class:`.NetworkConfig` breaks the rule."""
+        value = getattr(config, self.limited)
+        if not getattr(config, self.given) or self._allows(config, value):
+            return
+        name, network = _NAMES.get(self.limited, _words(self.limited)), _network(self.given)
+        if self.least is not None:
+            allowed = f"at least {self._least(config)} in {network}"
+        elif isinstance(value, int) and not isinstance(value, bool):
+            allowed = f"0 in {network}"
+        else:
+            allowed, value = f"left out of {network}", "given"
+        raise InvalidInput.of(name, allowed, value)
+
+    def _least(self, config: object) -> int:
+        least: int = getattr(config, self.least) if isinstance(self.least, str) else self.least or 0
+        return least
+
+    def _allows(self, config: object, value: int) -> bool:
+        return not value if self.least is None else value >= self._least(config)
+
+
+EXCLUDES = (
+    Exclusion("timed_rows", "flit_width", REFUSAL_CYCLES),
+    Exclusion("contention_free", "timed_rows"),
+    Exclusion("contention_free", "depth", "busy_depth"),
+    Exclusion("all_port", "timed_rows"),
+    Exclusion("all_port", "signature"),
+    Exclusion("all_port", "contention_free"),
+    Exclusion("tile_ports", "programs", 1),
+    Exclusion("parity", "programs", 1),
+    Exclusion("programs", "timed_rows"),
+    Exclusion("programs", "flit_width", LEAST_CONTROLLED_WIDTH),
+    Exclusion("timed_rows", "operators"),
+    Exclusion("timed_rows", "streams"),
+    Exclusion("all_port", "operator_latency"),
+    Exclusion("contention_free", "operator_latency"),
+)
+"""All rules, in the order in which they are checked; the first that is broken is reported."""
+
+_NAMES = {"operator_latency": "latency of operators"}
+_NETWORKS = {"contention_free": "a contention-free network", "all_port": "an all-port network"}
+
+
+def _words(name: str) -> str:
+    """The name of a parameter as errors have it."""
+    return name.replace("_", " ")
+
+
+def _network(given: str) -> str:
+    """A network with the parameter ``given``, as errors name it."""
+    return _NETWORKS.get(given, f"a network with {_words(given)}")
+
+
+def require_compatible(config: object) -> None:
+    """Raise :class:`.InvalidInput` if a network breaks a rule of :data:`EXCLUDES`."""
+    for exclusion in EXCLUDES:
+        exclusion.require(config)
+
+
+def incompatible(name: str) -> list[str]:
+    """Return the parameters that must be left out of a network in which ``name`` is given."""
+    pairs = [{each.given, each.limited} for each in EXCLUDES if each.least is None]
+    return [other for pair in pairs if name in pair for other in pair - {name}]

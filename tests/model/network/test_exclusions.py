@@ -1,0 +1,107 @@
+"""What excludes what: the page shows the table, and networks are refused exactly by its rules."""
+
+import random
+from itertools import combinations, product
+from typing import Any
+
+from helpers.exclusion_matrix import excludes_each_other, matrix
+from helpers.router_page import cells, section
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.config import DEFAULTS, NetworkConfig
+from eyecast.model.network.exclusions import incompatible
+from eyecast.model.network.operators import Operator, as_operators
+from eyecast.model.network.topology import line
+
+SLOW = Operator("slow", latency=2)
+SMALL = {"message_words": 4, "table_words": 4, "steps": 1}
+"""Memories and steps whose header fields fit in the narrowest flit."""
+VALUES: dict[str, tuple[Any, ...]] = {
+    "vcs": (1, 8),
+    "depth": (1, 2, 3, 4, 7, 8),
+    "flit_width": (15, 16, 31, 32, 64),
+    "message_words": (2, 4),
+    "table_words": (2, 64),
+    "steps": (1, 3),
+    "link_registers": (0, 1, 3),
+    "barrier_registers": (0, 7),
+    "programs": (0, 1, 15),
+    "operators": ((), as_operators("add"), (SLOW,)),
+    **{name: (False, True) for name, value in DEFAULTS.items() if value is False},
+}
+"""Values of each parameter, on both sides of each limit."""
+
+
+def test_the_page_shows_the_table() -> None:
+    assert matrix() in section("### What excludes what"), matrix()
+
+
+def rules_of_the_page() -> list[tuple[str, str, str]]:
+    """Limited parameter, limiting parameter and limit, for each cell of the page that has one."""
+    heading, *rows = cells(section("### What excludes what"))
+    columns = [name.strip("`") for name in heading[1:]]
+    return [
+        (row[0], column, cell)
+        for row in rows
+        for column, cell in zip(columns, row[1:], strict=True)
+        if cell
+    ]
+
+
+RULES = rules_of_the_page()
+
+
+def allowed_by_the_page(given: dict[str, Any]) -> bool:
+    """Tell whether no cell of the matrix refuses these parameters."""
+    values = DEFAULTS | given
+    latency = max((operator.latency for operator in values["operators"]), default=0)
+    amounts = values | {"operators` with D > 0": latency}
+    for limited, column, limit in RULES:
+        if not values[column]:
+            continue
+        amount = amounts[limited]
+        least = limit.removeprefix("≥ ").replace("2R+2", str(2 * values["link_registers"] + 2))
+        if amount if limit == "no" else amount < int(least):
+            return False
+    return True
+
+
+def accepted(given: dict[str, Any]) -> bool:
+    try:
+        NetworkConfig(topology=line(2), **given)
+    except InvalidInput:
+        return False
+    return True
+
+
+def test_values_are_there_for_every_parameter() -> None:
+    assert set(VALUES) == set(DEFAULTS)
+
+
+def test_two_parameters_are_accepted_exactly_where_the_page_says_so() -> None:
+    wrong = []
+    for one, other in combinations(VALUES, 2):
+        for first, second in product(VALUES[one], VALUES[other]):
+            given = SMALL | {one: first, other: second}
+            if accepted(given) != allowed_by_the_page(given):
+                wrong.append((one, first, other, second))
+    assert wrong == []
+
+
+def test_drawn_networks_are_accepted_exactly_where_the_page_says_so() -> None:
+    draw = random.Random(29)
+    seen = {True: 0, False: 0}
+    for _ in range(400):
+        names = draw.sample(list(VALUES), draw.randrange(2, 8))
+        given = SMALL | {name: draw.choice(VALUES[name]) for name in names}
+        allowed = allowed_by_the_page(given)
+        assert accepted(given) == allowed, given
+        seen[allowed] += 1
+    assert min(seen.values()) > 80, seen
+
+
+def test_incompatible_parameters_are_those_of_the_page() -> None:
+    for name in VALUES:
+        every = [*VALUES, "operator_latency"]
+        others = {other for other in every if excludes_each_other(name, other)}
+        assert set(incompatible(name)) == others
