@@ -80,8 +80,8 @@ SIGNALS = "signals.vcd"
     "--signals",
     "with_signals",
     is_flag=True,
-    help="Record every signal of the hardware too (signals.vcd), in a simulator that takes minutes "
-    "to build; needs -o.",
+    help="Record every signal of the hardware too (signals.vcd), in a simulator of its own; needs "
+    "-o.",
 )
 @report_option
 @json_option

@@ -40,6 +40,8 @@ VERILOG_FILE = "network.v"
 CONTROL_FILE = "control.vlt"
 BUILD_FOLDER = "build"
 RUNTIME_OBJECTS = "verilated*.o"
+WAVES_OBJECT = "verilated_vcd"
+"""How the names of those objects begin that write waveforms."""
 BUILT_FROM = (
     *NETWORK_SOURCES,
     *("sim/verilog.py", "sim/build.py", "sim/build_worker.py", "sim/toolchain.py"),
@@ -65,6 +67,9 @@ TOGETHER_OPTIONS = [
 ]
 """Tiles together: seven times as fast as the network compiled as a whole, in 8x8."""
 THOROUGH_LEVEL = "-O2"
+RECORDING_LEVEL = "-O0"
+"""The compiler's level for simulators that record waveforms: a third of the time of ``-O2``, and a
+run spends its time on the recording."""
 WAYS = {
     Tiles.APART: (TILE_APART_OPTIONS, QUICK_LEVEL),
     Tiles.WHOLE: (WHOLE_OPTIONS, THOROUGH_LEVEL),
@@ -103,6 +108,8 @@ def build_simulator(
     trace = trace and not monitored
     tiles = _way(config, trace=trace, inside=waves or monitored, given=verilog is not None)
     more, level = WAYS[tiles]
+    if waves:
+        level = RECORDING_LEVEL
     # No --public-flat-rw: only some ports need to be public (the control file says which), and to
     # make the rest public costs minutes of compilation and most of the speed.
     options = [*VERILATOR_OPTIONS, *more]
@@ -176,22 +183,27 @@ def _verilate(
 def runtime_objects(folder: Path, *, waves: bool = False) -> Iterator[None]:
     """Compile Verilator's own library, most of the work of a small build, once for all builds.
 
-    Its objects are the same for every design. Found in ``folder``, newer than the makefile that
+    Its objects are the same for every design, with waveforms and without; those that write
+    waveforms are kept by themselves. Found in ``folder``, newer than the makefile that
     Verilator is going to write, they are not made again.
     """
     later = time.time() + 3600
-    key = digest("runtime", *tool_versions(), f"waves {waves}")
+    groups = (False, True) if waves else (False,)
+    keys = {group: digest("runtime", *tool_versions(), f"waves {group}") for group in groups}
 
-    def keep(kept: Path) -> None:
+    def keep(group: bool, kept: Path) -> None:
         for path in folder.glob(RUNTIME_OBJECTS):
-            shutil.copy(path, kept)
+            if path.name.startswith(WAVES_OBJECT) == group:
+                shutil.copy(path, kept)
 
-    kept_before = cache_folder() / key
-    if open_entry(kept_before):
-        for path in kept_before.glob("*.o"):
-            os.utime(shutil.copy(path, folder), (later, later))
+    for key in keys.values():
+        kept_before = cache_folder() / key
+        if open_entry(kept_before):
+            for path in kept_before.glob("*.o"):
+                os.utime(shutil.copy(path, folder), (later, later))
     yield
-    cached_folder(key, "Verilator's library", keep)
+    for group, key in keys.items():
+        cached_folder(key, "Verilator's library", partial(keep, group))
 
 
 def _keep_only(folder: Path, name: str) -> None:

@@ -45,9 +45,9 @@ whole.cpp:
 endif
 """
 """How a simulator is compiled, for make."""
-LARGE = 2_000_000
+LARGE = 8_000_000
 """Bytes of C++, beyond which a design is compiled file by file. In one file it takes half as much
-of the processors' time, and on two of them it is ready as soon."""
+of the processors' time, but two processors do not share the work."""
 
 
 class Build:

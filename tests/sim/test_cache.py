@@ -20,6 +20,7 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.sim import cache, cache_entry, process, run_worker, toolchain
+from eyecast.sim.build import runtime_objects
 from eyecast.sim.build_worker import build
 from eyecast.sim.cache import CacheError, cached_folder, digest, network_words
 from eyecast.sim.simulator import SimulatorError, ended_early, simulate
@@ -344,3 +345,25 @@ def test_the_list_of_an_entry_can_be_read_by_others(home: Path) -> None:
     listed = json.loads((keep() / cache_entry.LIST).read_text())
     assert listed["what"] == "two files"
     assert set(listed["files"]) == {"a", "inner/b"}
+
+
+def test_builds_with_waveforms_and_without_share_verilators_library(
+    home: Path, tmp_path: Path
+) -> None:
+    """The one object that only waveforms need is kept beside the objects of all builds."""
+    assert home.parent == tmp_path
+
+    def found(name: str, *, waves: bool, compiled: tuple[str, ...] = ()) -> set[str]:
+        folder = tmp_path / name
+        folder.mkdir()
+        with runtime_objects(folder, waves=waves):
+            before = {path.name for path in folder.iterdir()}
+            for each in compiled:
+                (folder / each).touch()
+        return before
+
+    shared, recording = "verilated.o", "verilated_vcd_c.o"
+    assert found("first", waves=False, compiled=(shared,)) == set()
+    assert found("waves", waves=True, compiled=(recording,)) == {shared}
+    assert found("waves again", waves=True) == {shared, recording}
+    assert found("last", waves=False) == {shared}
