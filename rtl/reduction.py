@@ -1,8 +1,9 @@
 """Many values made one, in expressions that are as flat as they can be."""
 
 from collections.abc import Callable, Sequence
+from operator import or_
 
-from amaranth.hdl import Value
+from amaranth.hdl import Cat, Value
 
 
 def balanced(combine: Callable[[Value, Value], Value], values: Sequence[Value]) -> Value:
@@ -17,3 +18,23 @@ def balanced(combine: Callable[[Value, Value], Value], values: Sequence[Value]) 
         odd = values[len(values) & ~1 :]
         values = [*(combine(*pair) for pair in pairs), *odd]
     return values[0]
+
+
+def all_of(bits: Sequence[Value]) -> Value:
+    """Return 1 if all of these bits are 1."""
+    return Cat(bits).all()
+
+
+def any_of(bits: Sequence[Value]) -> Value:
+    """Return 1 if one of these bits is 1."""
+    return Cat(bits).any()
+
+
+def either(words: Sequence[Value]) -> Value:
+    """Return the one of these words that is not 0."""
+    return balanced(or_, words)
+
+
+def either_by_bit(words: Sequence[Value]) -> Value:
+    """Return the one of these words that is not 0, if each word is a Cat of single bits."""
+    return Cat(Cat(bits).any() for bits in zip(*words, strict=True))

@@ -24,8 +24,8 @@ from ..rtl.host_port import (
     status_words,
     table_address_bits,
 )
-from ..rtl.network import nodes_with_ports
 from ..rtl.request_check import Command, ControllerWord
+from ..rtl.tiles import nodes_with_ports
 from .job import Job
 
 _COMMANDS = {

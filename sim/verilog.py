@@ -10,8 +10,9 @@ from ..model.network.buses import HostBus, TileBus
 from ..model.network.config import NetworkConfig
 from ..model.network.probes import interface_probes
 from ..rtl.engine import STREAM_MODULES, Engine, engine_signature
-from ..rtl.network import Network, tile_modules
+from ..rtl.network import Network
 from ..rtl.tile import Tile, tile_signature
+from ..rtl.tiles import tile_modules
 from ..verilog.hierarchy import Division
 from ..verilog.text import module_texts
 from .together.network import TILES, tiles_verilog, word_modules

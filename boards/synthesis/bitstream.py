@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ...model.network.config import NetworkConfig
 from ...model.network.config_file import network_to_json
-from ...rtl.network import TILE_MODULE
+from ...rtl.tiles import TILE_MODULE
 from ...sim.cache import NETWORK_SOURCES, cached_folder, digest, network_words, source_digest
 from ...sim.verilog import own_operators_text
 from ..registry import Board

@@ -8,8 +8,8 @@ from amaranth.hdl import ClockSignal, Elaboratable, Module, ResetSignal
 from amaranth.lib import io
 
 from ...model.network.config import NetworkConfig
-from ...rtl.network import TILE_MODULE, tile_modules
 from ...rtl.tile import Tile
+from ...rtl.tiles import TILE_MODULE, tile_modules
 from ..registry import Board
 from ..serial.hosted_network import HostedNetwork, Surroundings
 from .technology import synthesis, synthesis_files, tile_technology

@@ -10,7 +10,7 @@ from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
 
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.program.program import Program
-from eyecast.rtl import network as network_module
+from eyecast.rtl import domains
 from eyecast.rtl.host_port import HostSpace
 from eyecast.rtl.network import Network
 from eyecast.rtl.technology import Technology
@@ -32,8 +32,8 @@ def one_clock(monkeypatch: pytest.MonkeyPatch) -> ClockDomain:
         made.clk = main.clk
         return made
 
-    monkeypatch.setattr(network_module, "ClockDomain", domain)
-    monkeypatch.setattr(network_module, "ClockSignal", lambda *_name: Signal())
+    monkeypatch.setattr(domains, "ClockDomain", domain)
+    monkeypatch.setattr(domains, "ClockSignal", lambda *_name: Signal())
     return main
 
 

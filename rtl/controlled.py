@@ -1,0 +1,103 @@
+"""A controller that loads, starts and watches a network, and resets its core.
+
+It is written to docs/router.md, section 16. Used by :class:`.Network` with programs.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from amaranth.hdl import C, Cat, DomainRenamer, Module, Mux, Signal, Value
+from amaranth.lib.wiring import In, Out, Signature, connect, flipped
+
+from ..model.network.config import NetworkConfig
+from .controller import Controller
+from .core import Core
+from .domains import add_domain
+from .host_port import RequestPort, asked_of_tiles, node_bits
+from .link import CYCLE_BITS
+from .reduction import any_of, balanced, either
+from .tile_port import TilePort
+from .tiles import nodes_with_ports, tile_name
+
+STATE_OUTPUTS = ("busy", "done", "error", "interrupt")
+"""Outputs of a network with programs that tell of its controller."""
+
+
+def controlled_signature(config: NetworkConfig) -> Signature:
+    """Return the ports of a network with programs.
+
+    busy, done, error, interrupt, cycle
+        As of :class:`.Controller`.
+    host : In(RequestPort)
+        Requests to the controller.
+    tile_0, tile_1, ... : In(TilePort)
+        One for each node that has a tile port. Of its inputs only ``hold`` passes a register.
+    """
+    return Signature(
+        {
+            **{name: Out(1) for name in STATE_OUTPUTS},
+            "cycle": Out(CYCLE_BITS),
+            "host": In(RequestPort(config)),
+            **{tile_name(node): In(TilePort(config)) for node in nodes_with_ports(config)},
+        }
+    )
+
+
+def add_controller(m: Module, config: NetworkConfig, reset: Signal) -> Controller:
+    """Add a controller in a domain of its own, which ``reset`` resets."""
+    add_domain(m, "control", reset)
+    controller = Controller(config)
+    m.submodules.controller = DomainRenamer("control")(controller)
+    return controller
+
+
+def connect_controller(m: Module, network: Any, core: Core, controller: Controller) -> None:
+    """Connect the controller to the core, and the ports of ``network`` to both."""
+    config, outside = core.config, flipped(network)
+    connect(m, outside.host, controller.host)
+    for name in (*STATE_OUTPUTS, "cycle"):
+        m.d.comb += getattr(network, name).eq(getattr(controller, name))
+    _show_nodes(m, core, controller.nodes)
+    run = controller.run
+    core.tell_steps(run.barrier, run.half_duplex)
+    for name in ("base", "end", *(["program"] if config.tile_ports else [])):
+        core.tell(f"program.{name}", run[name], switches=False)
+    _pass_requests(m, core, controller.tiles)
+    for node in nodes_with_ports(config):
+        connect(m, getattr(outside, tile_name(node)), core.tiles[node].tile)
+
+
+def _show_nodes(m: Module, core: Core, nodes: Any) -> None:
+    """Show the nodes to the controller as :class:`.AllNodes`."""
+    m.d.comb += [
+        nodes.finished.eq(core.finished),
+        nodes.flagged.eq(core.flagged),
+        nodes.heard.eq(core.heard),
+    ]
+    config = core.config
+    if config.parity:
+        switches = config.topology.switches
+        damaged = [tile.damaged for n, tile in enumerate(core.tiles) if n not in switches]
+        m.d.comb += nodes.damaged.eq(core.ask_for("shows_damaged", any_of, damaged))
+    for name, wrong in {
+        "first_flagged": [tile.flagged for tile in core.tiles],
+        "first_unfinished": [~tile.finished for tile in core.tiles],
+    }.items():
+        pairs = [Cat(bit, C(node, node_bits(config))) for node, bit in enumerate(wrong)]
+        m.d.comb += getattr(nodes, name).eq(core.ask_for(name, _first, pairs)[1:])
+
+
+def _pass_requests(m: Module, core: Core, asks: Any) -> None:
+    """Pass the controller's requests to all tiles; only the one addressed answers."""
+    for name in asked_of_tiles(core.config):
+        core.tell(f"host.{name}", getattr(asks, name))
+    answers = {"read_data": either, "answered": any_of}
+    if core.config.parity:
+        answers["damaged"] = any_of
+    for name, combine in answers.items():
+        m.d.comb += getattr(asks, name).eq(core.ask(name, combine, f"host.{name}"))
+
+
+def _first(nodes: Sequence[Value]) -> Value:
+    """Return the first of these pairs whose bit is 1, or any; a node's number follows the bit."""
+    return balanced(lambda first, second: Mux(first[0], first, second), nodes)

@@ -1,0 +1,84 @@
+"""The tiles of a network and the links between them.
+
+::
+
+    tile (n) port p ◄──link──► port peer[n, p] of tile neighbor[n, p]
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from amaranth.hdl import DomainRenamer, Module, Signal
+from amaranth.lib.wiring import connect
+
+from ..model.network.config import NetworkConfig
+from ..model.network.topology import NO_LINK
+from .by_name import add_by_name
+from .domains import add_domain
+from .technology import Technology
+from .tile import Tile, tile_signature
+
+TILE_MODULE = "eyecast_tile"
+"""Verilog module of a tile that is converted once, by itself, for all nodes."""
+
+SWITCH_MODULE = "eyecast_switch"
+"""Verilog module of a switch that is converted once, by itself, for all switches."""
+
+
+def tile_modules(config: NetworkConfig) -> dict[str, bool]:
+    """Return the names of the modules of a network's tiles, each with True for a switch."""
+    return {TILE_MODULE: False, **({SWITCH_MODULE: True} if config.topology.switches else {})}
+
+
+def tile_name(node: int) -> str:
+    """Return the name of the tile of ``node``, and of its port at a network with tile ports."""
+    return f"tile_{node}"
+
+
+def nodes_with_ports(config: NetworkConfig) -> list[int]:
+    """Return the nodes that have a port for their tile, ascending."""
+    nodes = set(range(config.topology.nodes)) - set(config.topology.switches)
+    return sorted(nodes) if config.tile_ports else []
+
+
+def add_tiles(
+    m: Module,
+    config: NetworkConfig,
+    resets: Sequence[Signal],
+    *,
+    trace: bool,
+    by_name: bool,
+    technology: Technology,
+) -> list[Any]:
+    """Add a tile for every node, with its own reset, and join the tiles by links.
+
+    With ``by_name`` a tile is an instance of ``TILE_MODULE`` or ``SWITCH_MODULE``.
+    Return the tiles, or the ports of the instances, by node.
+    """
+    tiles: list[Any] = []
+    for node, reset in enumerate(resets):
+        name, switch = tile_name(node), node in config.topology.switches
+        if by_name:
+            module = SWITCH_MODULE if switch else TILE_MODULE
+            signature = tile_signature(config, trace=trace, switch=switch)
+            tiles.append(add_by_name(m, module, signature, name, reset))
+            continue
+        add_domain(m, name, reset)
+        tiles.append(Tile(config, trace=trace, switch=switch, technology=technology))
+        m.submodules[name] = DomainRenamer(name)(tiles[-1])
+    _connect_links(m, config, tiles)
+    return tiles
+
+
+def _connect_links(m: Module, config: NetworkConfig, tiles: Sequence[Any]) -> None:
+    """Connect every output port to its input port; tell each tile its number and its links."""
+    topology = config.topology
+    for node, tile in enumerate(tiles):
+        linked = int(node not in topology.switches)
+        for port in range(1, topology.ports):
+            neighbor = topology.neighbor[node, port]
+            if neighbor != NO_LINK:
+                linked |= 1 << port
+                sink = tiles[neighbor].inputs[topology.peer[node, port] - 1]
+                connect(m, tile.outputs[port - 1], sink)
+        m.d.comb += [tile.node.eq(node), tile.linked.eq(linked)]
