@@ -5,11 +5,20 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from amaranth.back import rtlil
-from amaranth.hdl import ClockSignal, DomainRenamer, Fragment, Instance, ResetSignal, Value
+from amaranth.hdl import (
+    ClockSignal,
+    DomainRenamer,
+    Fragment,
+    Instance,
+    ResetSignal,
+    Signal,
+    Value,
+)
 from amaranth.hdl._ir import PortDirection
 from amaranth.hdl._xfrm import DomainCollector
 from amaranth.lib.memory import Memory
@@ -29,11 +38,14 @@ class ComponentModule:
         What it is, and which section says more.
     outputs
         Names of ports that go out.
+    states
+        Names of the states of state machines, by wire and in order of their values.
     """
 
     head: str
     rtlil: str
     outputs: frozenset[str]
+    states: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -151,8 +163,11 @@ class Division:
             fragment.subfragments[place] = (instance, name, source)
         ports = dict(_ports(part))
         outputs = {port for port, (_, flow) in ports.items() if flow is PortDirection.Output}
-        text, _ = rtlil.convert_fragment(fragment, ports, name="module", emit_src=False)
-        return ComponentModule(_head(type(part)), text, frozenset(outputs)), inside
+        text, paths = rtlil.convert_fragment(fragment, ports, name="module", emit_src=False)
+        states = tuple(
+            (path[-1], _state_names(signal)) for signal, path in paths.items() if signal.decoder
+        )
+        return ComponentModule(_head(type(part)), text, frozenset(outputs), states), inside
 
     def _instance(self, outer: Component, inner: Any, name: str) -> Any:
         """An instance of what a fragment has in it."""
@@ -219,6 +234,16 @@ def _ports(part: Component) -> Iterator[tuple[str, tuple[Value, PortDirection]]]
         flow = PortDirection.Output if member.flow == Out else PortDirection.Input
         if len(bits):
             yield "__".join(map(str, path)), (bits, flow)
+
+
+def _state_names(machine: Signal) -> tuple[str, ...]:
+    """The names of a state machine's states; Amaranth decodes state 2 as ``HEADER/2``."""
+    names = []
+    with suppress(KeyError):
+        for value in range(1 << len(machine)):
+            name, _, _ = machine.decoder(value).rpartition("/")
+            names.append(name)
+    return tuple(names)
 
 
 def _domains(fragment: Fragment) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
+from .fields import Fields
 from .netlist import Netlist, Part
 from .reserved import RESERVED
 
@@ -14,20 +16,32 @@ VALUES = {
     "$reduce_or": "any", "$reduce_bool": "any", "$reduce_and": "all", "$reduce_xor": "parity",
     "$shift": "indexed", "$shl": "shifted", "$shr": "shifted", "$dff": "register",
 }  # fmt: skip
-"""Names for values that nobody has named, by what makes them."""
+"""Words for values that nobody has named, by what makes them."""
 
 
 class Names:
-    """The names of a module's wires and instances."""
+    """The names of a module's wires, instances and states.
 
-    def __init__(self, netlist: Netlist) -> None:
+    ``leads_to`` has the destination of each value without a name.
+    """
+
+    def __init__(self, netlist: Netlist, fields: Fields, leads_to: Mapping[str, str]) -> None:
         self._taken: dict[str, int] = {}
+        self._fields, self._leads_to = fields, leads_to
+        self._states: dict[tuple[str, str], str] = {}
         self._made_by = {
             part.wire: VALUES[cell.kind]
             for cell in netlist.cells
             if cell.kind in VALUES
             for part in (*cell.ports.get("Y", ()), *cell.ports.get("Q", ()))
             if isinstance(part, Part)
+        }
+        self._made_by |= {
+            part.wire: "indexed"
+            for cell in netlist.cells
+            if cell.kind == "$shift"
+            for part in cell.ports["A"]
+            if isinstance(part, Part) and part.wire not in self._made_by
         }
         wires = netlist.wires.values()
         self._wires = {each.name: self._new(each.name) for each in wires if each.direction}
@@ -39,13 +53,26 @@ class Names:
         at_instances = self._at_instances(netlist)
         for wire in wires:
             words = at_instances.get(wire.name, wire.name if wire.is_named else None)
-            if words and not wire.direction:
+            if words and not wire.direction and wire.name not in fields.bits:
                 self._wires[wire.name] = self._new(words)
 
     def __getitem__(self, wire: str) -> str:
         if wire not in self._wires:
-            self._wires[wire] = self._new(self._made_by.get(wire, "value"))
+            self._wires[wire] = self._new(self._words(wire))
         return self._wires[wire]
+
+    def _words(self, wire: str) -> str:
+        """The name of a field, or what an unnamed value is for and what makes it."""
+        if wire in self._fields.bits:
+            return self._fields.name(wire)
+        words = self._leads_to.get(wire, ""), self._made_by.get(wire, "value")
+        return "_".join(filter(None, words))
+
+    def state(self, name: str, value: str) -> str:
+        """The name of a value of a state machine; equal values of equal names share it."""
+        if (name, value) not in self._states:
+            self._states[name, value] = self._new(name)
+        return self._states[name, value]
 
     def instance(self, name: str) -> str:
         """The name of an instance."""

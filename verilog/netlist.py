@@ -36,13 +36,19 @@ Bits = tuple[Part | Constant, ...]
 class Wire:
     """A wire, or a register. ``initial`` is its value when power comes on, if it has one.
 
-    A wire whose name begins with ``$`` was named by no one.
+    A wire whose name begins with ``$`` was named by no one. ``states`` names values of a state
+    machine or an enumeration, by their bits.
     """
 
     name: str
     width: int
     direction: str | None = None
     initial: str | None = None
+    states: dict[str, str] = field(default_factory=dict)
+
+    def name_states(self, names: Iterable[str]) -> None:
+        """Name the values from 0 on."""
+        self.states |= {f"{value:0{self.width}b}": name for value, name in enumerate(names)}
 
     @property
     def is_named(self) -> bool:
@@ -167,6 +173,8 @@ def read_rtlil(text: str) -> Netlist:
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]|\[[\d:]+\]|[^\s{}]+')
 _CONSTANT = re.compile(r"\d+'([01xz-]*)$")
+_STATE = "\\enum_value_"
+"""The attribute of a wire that names one of its values begins so."""
 
 
 class _Reader:
@@ -211,7 +219,14 @@ class _Reader:
         initial = _CONSTANT.match(self._attributes.get("\\init", ""))
         direction = next((each for each in ("input", "output") if each in words), None)
         name = words[-1].removeprefix("\\")
-        self._netlist.wires[name] = Wire(name, width, direction, initial[1] if initial else None)
+        states = {
+            key.removeprefix(_STATE): value.strip('"')
+            for key, value in self._attributes.items()
+            if key.startswith(_STATE)
+        }
+        self._netlist.wires[name] = Wire(
+            name, width, direction, initial[1] if initial else None, states
+        )
 
     def _cell(self, kind: str, name: str) -> Cell:
         cell = Cell(kind.removeprefix("\\"), name.removeprefix("\\"), {}, {})

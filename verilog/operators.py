@@ -15,8 +15,8 @@ UNARY_SIGNS = {
     **{"$not": "~", "$neg": "-"},
 }
 
-Write = Callable[[Bits], str]
-"""A value as Verilog that may stand beside an operator."""
+Write = Callable[[Bits, Bits], str]
+"""A value as Verilog, and the value beside it: a state machine names the states beside it."""
 
 
 def operands(cell: Cell) -> list[Bits]:
@@ -85,7 +85,8 @@ def operator_text(cell: Cell, write: Write) -> str:
     values = operands(cell)
     kind = cell.kind
     sign = TWO_OPERANDS.get(kind, "")
-    texts = [beside(write(value), sign) for value in values]
+    likes = values[::-1] if kind in ("$eq", "$ne") else [()] * len(values)
+    texts = [beside(write(value, like), sign) for value, like in zip(values, likes, strict=True)]
     if kind == "$mux":
         return f"{texts[0]} ? {texts[1]} : {texts[2]}"
     if kind in TWO_OPERANDS:
@@ -96,7 +97,7 @@ def operator_text(cell: Cell, write: Write) -> str:
         return f"{texts[0]} {COMPARISONS[kind]} {texts[1]}"
     if kind in UNARY_SIGNS:
         unary = "!" if kind == "$not" and width_of(values[0]) == 1 else UNARY_SIGNS[kind]
-        return unary + beside(texts[0], "!")
+        return unary + beside(write(values[0], ()), "!")
     if kind in ("$shl", "$shr"):
         return f"{texts[0]} {'<<' if kind == '$shl' else '>>'} {texts[1]}"
     width = width_of(cell.ports["Y"])

@@ -112,7 +112,7 @@ def name_indexed(netlist: Netlist) -> None:
                 netlist.wires[name].is_named and netlist.wires[name].width == width
             ):
                 continue
-        name = f"indexed${number}"
+        name = f"$indexed{number}"
         netlist.wires[name] = Wire(name, width_of(value))
         whole = (Part(name, 0, width_of(value)),)
         netlist.assigns.append(Assign(whole, value))

@@ -24,6 +24,8 @@ def module_texts(division: Division) -> dict[str, str]:
             texts[names[name]] = "\n".join(lines)
             continue
         netlist = read_rtlil(module.rtlil)
+        for wire, states in module.states:
+            netlist.wires[wire].name_states(states)
         written = ModuleText(names[name], netlist, outputs, dropped, names)
         dropped[name] = written.missing
         texts[names[name]] = "\n".join([*head, written.text])

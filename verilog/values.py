@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from .choices import Choice, Chosen, Test
+from .fields import Fields
 from .names import Names
 from .netlist import Bits, Cell, Constant, Netlist, Part, cut
 from .operators import beside, operator_text
@@ -20,7 +21,7 @@ class Values:
 
     Parameters
     ----------
-    netlist, names
+    netlist, names, fields
         Of the module.
     sources
         Wires in whose place that may be written which gives them their values.
@@ -39,6 +40,8 @@ class Values:
         Wires that have been used by their names, or assigned to.
     named
         Of ``sources``, those that had to be named after all, with their values.
+    states
+        For each state machine the states that have been used, with their names.
 
     """
 
@@ -46,10 +49,11 @@ class Values:
         self,
         netlist: Netlist,
         names: Names,
+        fields: Fields,
         sources: Mapping[str, Cell | Chosen],
         once: Mapping[str, int],
     ) -> None:
-        self._netlist, self._names = netlist, names
+        self._netlist, self._names, self._fields = netlist, names, fields
         self._of_wire, self._once = sources, once
         self._known: dict[str, str | None] = {}
         self.uses: Counter[str] = Counter()
@@ -57,16 +61,30 @@ class Values:
         self.read: dict[str, int] = {}
         self.mentioned: set[str] = set()
         self.named: list[tuple[str, str]] = []
+        self.states: dict[str, dict[Constant, str]] = {}
 
-    def text(self, bits: Bits) -> str:
-        """A value that may stand by itself, or between commas."""
+    def text(self, bits: Bits, like: Bits = ()) -> str:
+        """A value that may stand by itself, or between commas.
+
+        A constant that is assigned to a state machine or compared with it, ``like``, has the name
+        of the state.
+        """
+        if state := self._state(bits, like):
+            return state
         if len(bits) == 1:
             return self._part(bits[0])
         return self._braces(bits)
 
-    def operand(self, bits: Bits) -> str:
-        """A value that may stand beside an operator."""
-        return beside(self.text(bits))
+    def _state(self, bits: Bits, like: Bits) -> str | None:
+        """The name of a constant that is a state of the wire ``like``."""
+        match bits, like:
+            case (Constant(value) as state,), (Part(name, 0, width),):
+                wire = self._netlist.wires[name]
+                if width == wire.width and value in wire.states:
+                    return self.states.setdefault(name, {}).setdefault(
+                        state, self._names.state(wire.states[value], value)
+                    )
+        return None
 
     def _braces(self, bits: Bits) -> str:
         texts: list[tuple[str, int]] = []
@@ -93,9 +111,20 @@ class Values:
             text = self._known[part.wire]
             if text is not None:
                 return text
+        self._read(part)
+        field = self._fields.within(part)
+        if field is None:
+            return self.target_part(part)
+        self._read(field)
+        # A field is a wire, which reads all of its bits of the record.
+        self.mentioned.add(part.wire)
+        self._read(self._fields.bits[field.wire])
+        return self.target_part(field)
+
+    def _read(self, part: Part) -> None:
+        """Keep account of bits that are looked at."""
         mask = (1 << part.width) - 1 << part.low
         self.read[part.wire] = self.read.get(part.wire, 0) | mask
-        return self.target_part(part)
 
     def _short_text(self, wire: str) -> str | None:
         """Text in place of a wire; None if that is too much to be written there."""
@@ -126,20 +155,20 @@ class Values:
             return operator_text(source, self.text)
         return self.chosen(source)
 
-    def chosen(self, chosen: Chosen) -> str:
-        """A value that is chosen by tests."""
+    def chosen(self, chosen: Chosen, like: Bits = ()) -> str:
+        """A value that is chosen by tests, and assigned to ``like``."""
         if not isinstance(chosen, Choice):
-            return self.text(chosen)
+            return self.text(chosen, like)
         match (chosen.then, chosen.otherwise):
             case ((Constant("1"),), (Constant("0"),)):
                 return self.test(chosen.test)
             case ((Constant("0"),), (Constant("1"),)):
                 return f"!{beside(self.test(chosen.test), '!')}"
-        then = self.chosen(chosen.then)
+        then = self.chosen(chosen.then, like)
         if isinstance(chosen.then, Choice):
-            then = f"({then})"
+            then = beside(then)
         test = beside(self.test(chosen.test))
-        return f"{test} ? {then} : {self.chosen(chosen.otherwise)}"
+        return f"{test} ? {then} : {self.chosen(chosen.otherwise, like)}"
 
     def test(self, test: Test) -> str:
         """Text that is true if a value fits one of the patterns of a test."""
@@ -153,12 +182,14 @@ class Values:
         texts = []
         for found in re.finditer(r"[01]+", pattern):
             bits = cut(subject, len(pattern) - found.end(), len(found[0]))
-            if found[0] == "1":
+            if state := self._state((Constant(found[0]),), bits):
+                texts.append(f"{self.text(bits)} == {state}")
+            elif found[0] == "1":
                 texts.append(self.text(bits))
             elif found[0] == "0":
                 texts.append(f"!{beside(self.text(bits), '!')}")
             else:
-                texts.append(f"{self.operand(bits)} == {constant(Constant(found[0]))}")
+                texts.append(f"{beside(self.text(bits))} == {constant(Constant(found[0]))}")
         return " & ".join(map(beside, texts)) if len(texts) > 1 else texts[0]
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from .choices import Test
+from .destinations import destinations
+from .fields import Fields
 from .lines import wrapped
 from .live import Outputs, outputs_of, remove_dead
 from .names import Names
@@ -67,31 +69,36 @@ class ModuleText:
         for cell in netlist.cells:
             for port in dropped.get(cell.kind, ()):
                 cell.ports.pop(port, None)
+        self._fields = Fields(netlist)
         simplify(netlist)
         name_indexed(netlist)
         remove_dead(netlist, outputs)
         self._netlist, self._outputs, self._kinds = netlist, outputs, kinds
         self._sources = Sources(netlist)
+        leads_to = destinations(netlist, self._fields)
         self._inline: frozenset[str] = frozenset()
         # Once only to count what is used how often, and once to be read.
-        self._begin(Names(netlist))
+        self._begin(Names(netlist, self._fields, leads_to))
         self._body()
         counted = self._values
         self._inline = frozenset(self._sources.of_wire.keys() - counted.cut_up)
-        self._begin(Names(netlist), counted)
+        self._begin(Names(netlist, self._fields, leads_to), counted)
         body = self._body()
         self.missing = frozenset(
             wire.name
             for wire in netlist.wires.values()
             if wire.name in ("clk", "rst") and wire.direction and wire.name not in self._values.read
         )
-        self.text = "\n".join([*self._ports(name), *self._declarations(), *body, ""])
+        declarations = [*self._declarations()]
+        head = [*self._ports(name), *self._states(), *declarations]
+        self.text = "\n".join([*head, *body, ""])
 
     def _begin(self, names: Names, counted: Values | None = None) -> None:
         """Begin to write, with values in place of wires where they have been counted."""
         self._names = names
         sources = {wire: self._sources.of_wire[wire] for wire in self._inline}
-        self._values = Values(self._netlist, names, sources, counted.uses if counted else {})
+        uses = counted.uses if counted else {}
+        self._values = Values(self._netlist, names, self._fields, sources, uses)
 
     def _body(self) -> list[str]:
         """All between the declarations and the end."""
@@ -112,9 +119,9 @@ class ModuleText:
     def _assigns(self) -> Iterator[tuple[Bits, str]]:
         """Targets that are assigned always, with their values."""
         for assign in self._netlist.assigns:
-            yield assign.target, self._values.text(assign.value)
+            yield assign.target, self._values.text(assign.value, assign.target)
         for target, chosen in self._sources.chosen:
-            yield target, self._values.chosen(chosen)
+            yield target, self._values.chosen(chosen, target)
         for cell in self._netlist.cells:
             if "Y" not in cell.ports or not cell.kind.startswith("$"):
                 continue
@@ -176,15 +183,18 @@ class ModuleText:
         wire = value[0].wire if isinstance(value[0], Part) else ""
         body = self._sources.clocked.get(wire)
         if body is None:
-            yield from wrapped(f"{self._values.target(target)} <= {self._values.text(value)};", 4)
+            yield from wrapped(self._takes(target, value), 4)
             return
         *before, last = body
         if isinstance(last, Switch) and (reset := _reset(last, value)) is not None:
             body = before
-            text = f"{self._values.target(target)} <= {self._values.text(reset.value)};"
             lines = resets.setdefault(self._values.text(last.subject), [])
-            lines += wrapped(text, 6)
+            lines += wrapped(self._takes(target, reset.value), 6)
         yield from self._statements(body, target, 4)
+
+    def _takes(self, target: Bits, value: Bits) -> str:
+        """The statement with which a register takes a value."""
+        return f"{self._values.target(target)} <= {self._values.text(value, target)};"
 
     def _statements(self, body: Body, target: Bits, indent: int) -> Iterator[str]:
         """A process whose value goes to a register."""
@@ -200,8 +210,7 @@ class ModuleText:
             here = cut(target, part.low, part.width)
             # What stays need not be said.
             if here != statement.value:
-                text = f"{self._values.target(here)} <= {self._values.text(statement.value)};"
-                yield from wrapped(text, indent)
+                yield from wrapped(self._takes(here, statement.value), indent)
 
     def _branches(self, switch: Switch, target: Bits, indent: int) -> Iterator[str]:
         cases = [*switch.cases]
@@ -255,23 +264,40 @@ class ModuleText:
             for wire in wires
         )
         yield ");"
-        for wire in wires:
-            if wire.name in registers:
-                yield from self._initial(wire)
+
+    def _states(self) -> Iterator[str]:
+        """Values of state machines by name."""
+        declared: dict[str, str] = {}
+        for wire in self._netlist.wires.values():
+            states = self._values.states.get(wire.name, {})
+            for value, name in sorted(states.items(), key=lambda each: each[0].bits):
+                declared[name] = f"  localparam {_range(wire)}{name} = {constant(value)};"
+        yield from declared.values()
 
     def _declarations(self) -> Iterator[str]:
         registers = self._registers()
         for wire in self._netlist.wires.values():
-            if wire.direction or wire.name not in self._values.mentioned:
+            if wire.name not in self._values.mentioned or wire.name in self._fields.bits:
                 continue
-            kind = "reg" if wire.name in registers else "wire"
-            yield f"  {kind} {_range(wire)}{self._names[wire.name]};"
-            if kind == "reg":
+            if not wire.direction:
+                kind = "reg" if wire.name in registers else "wire"
+                yield f"  {kind} {_range(wire)}{self._names[wire.name]};"
+            if wire.name in registers:
                 yield from self._initial(wire)
+            yield from self._field_wires(wire)
+
+    def _field_wires(self, record: Wire) -> Iterator[str]:
+        """Wires of the fields of a record that are read."""
+        for name in self._fields.of_record(record.name):
+            if name in self._values.mentioned:
+                bits = self._values.target_part(self._fields.bits[name])
+                yield f"  wire {_range(self._netlist.wires[name])}{self._names[name]} = {bits};"
 
     def _initial(self, wire: Wire) -> Iterator[str]:
         if wire.initial is not None:
-            yield f"  initial {self._names[wire.name]} = {constant(Constant(wire.initial))};"
+            whole = self._whole(wire.name)
+            value = self._values.text((Constant(wire.initial),), whole)
+            yield f"  initial {self._names[wire.name]} = {value};"
 
     def _registers(self) -> set[str]:
         return {

@@ -56,10 +56,10 @@ IN_BOTH = {
         "if (1'b0) begin\n      queued <= 1'h0;",
     ),
     "there is no limit": Fault(
-        "run_control", r"nodes__heard & \(next_cycle == (\{1'h0, run\[\d+:\d+\]\})\)", r"1'b0 & \1"
+        "run_control", r"nodes__heard & \(next_cycle == (\{1'h0, run__limit\})\)", r"1'b0 & \1"
     ),
     "the limit is a cycle later": Fault(
-        "run_control", r"next_cycle == (\{1'h0, run\[\d+:\d+\]\})", r"next_cycle == \1 + 1"
+        "run_control", r"next_cycle == (\{1'h0, run__limit\})", r"next_cycle == \1 + 1"
     ),
     "the culprit is another": Fault(
         "run_control", r"culprit <= nodes__first_unfinished", "culprit <= nodes__first_flagged"
@@ -82,8 +82,10 @@ IN_BOTH = {
     ),
     "a program of no words is started": Fault("request_check", r"\(words == 32'h0\)", "1'b0"),
     "a table in use is written": Fault("request_check", r"busy & \(request", "1'b0 & (request"),
-    "an entry in use is written": Fault("request_check", r"\(busy & \(chosen", "(1'b0 & (chosen"),
-    "a second program is queued": Fault("request_check", r"\|\s+queued\)\)", "| 1'b0))"),
+    "an entry in use is written": Fault(
+        "request_check", r"\(busy & \(program_chosen", "(1'b0 & (program_chosen"
+    ),
+    "a second program is queued": Fault("request_check", r"\|\s+queued\);", "| 1'b0);"),
     "half-duplex is not looked at": Fault(
         "step_keeper", r"causes__send_and_receive = half_duplex", "causes__send_and_receive = 1'b0"
     ),
@@ -135,7 +137,7 @@ IN_BOTH = {
         "shared_memory", r"assign read_free = [^;]*", "assign read_free = 1'b1"
     ),
     "parts of a word are written": Fault(
-        "bus_access", r"\(!\(\(&access__bytes\)\)\)", "(access__bytes == 0)"
+        "bus_access", r"\(!\(&access__bytes\)\)", "(access__bytes == 0)"
     ),
     "what is refused is not kept": Fault(
         "bus_access", r"if \(access__answered & \(access__refusal != 2'h0\)\)", "if (1'b0)"
@@ -147,16 +149,20 @@ IN_BOTH = {
     ),
     "node and word are exchanged": Fault(
         "bus_access",
-        r"assign host__node = (\w+)\[(\d+):(\d+)\]",
-        r"assign host__node = \1[\2:\3] ^ 1",
+        r"assign host__node = (\w+)",
+        r"assign host__node = \1 ^ 1",
     ),
 }
 
 OF_AXI = {
     "no response to a write": Fault("axi4_lite", r"bus__bvalid <= 1'h1", "bus__bvalid <= 1'h0"),
     "a response that does not wait": Fault("axi4_lite", r"if \(bus__bready\)", "if (1'b1)"),
-    "every write is OKAY": Fault("axi4_lite", r"bus__bresp <= chosen", "bus__bresp <= 2'h0"),
-    "every read is OKAY": Fault("axi4_lite", r"bus__rresp <= chosen", "bus__rresp <= 2'h0"),
+    "every write is OKAY": Fault(
+        "axi4_lite", r"bus__bresp <= bus__bresp_chosen", "bus__bresp <= 2'h0"
+    ),
+    "every read is OKAY": Fault(
+        "axi4_lite", r"bus__rresp <= bus__bresp_chosen", "bus__rresp <= 2'h0"
+    ),
     "an answer that does not wait": Fault("axi4_lite", r"if \(bus__rready\)", "if (1'b1)"),
     "no such word is not now": Fault("axi4_lite", r"\? 2'h3 :", "? 2'h2 :"),
     "a write without its data": Fault(
@@ -183,7 +189,7 @@ OF_AXI = {
         "shared_memory", r"assign reads__0__damaged = [^;]*", "assign reads__0__damaged = 1'b0"
     ),
     "no tlast": Fault("stream_reader", r"stream__tlast <= left", "stream__tlast <= 1'b0 & left"),
-    "no tuser": Fault("stream_reader", r"is_beyond <= now\[\d+\]", "is_beyond <= 1'b0"),
+    "no tuser": Fault("stream_reader", r"is_beyond <= now__beyond", "is_beyond <= 1'b0"),
     "a word of a stream is not kept": Fault(
         "stream_reader", r"kept <= \w+ \? kept : data", "kept <= data"
     ),
@@ -204,7 +210,7 @@ OF_AXI = {
         "left <= |commands__tdata[31:16] ? commands__tdata[31:16] - 1 : 0",
     ),
     "words of a message go to one address": Fault(
-        "stream_writer", r"now\[(\d+):0\] \+ \d+'h1", r"now[\1:0]"
+        "stream_writer", r"now__address \+ \d+'h1", "now__address"
     ),
     "a message never ends": Fault("stream_writer", r"!stream__tlast", "1'b1"),
     "a word beyond the memory is not told": Fault(
@@ -212,7 +218,7 @@ OF_AXI = {
     ),
     "a word is taken before it is written": Fault("stream_writer", r" \| ready;", " | 1'b1;"),
     "a command without its stream": Fault(
-        "stream_reader", r"assign both_2 = (\w+) & (\w+)", r"assign both_2 = \1"
+        "stream_reader", r"assign now_both = (\w+) & (\w+)", r"assign now_both = \1"
     ),
     "two tiles' streams are exchanged": Fault(
         "engine",
@@ -233,7 +239,7 @@ OF_WISHBONE = {
         "wishbone", r"assign bus__stall_o = [^;]*", "assign bus__stall_o = 1'b1"
     ),
     "an access begins in its answer": Fault(
-        "wishbone", r"bus__stb_i & \(!\(\((\w+) \| refused\)\)\)", "bus__stb_i"
+        "wishbone", r"bus__stb_i & !bus__stall_o_either", "bus__stb_i"
     ),
     "the last answer is read": Fault(
         "wishbone",

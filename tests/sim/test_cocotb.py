@@ -95,9 +95,9 @@ FAULTS: dict[str, tuple[dict[str, str], set[str]]] = {
     ),
     "a flit a cycle late": (
         {
-            "assign due = (fsm_state == 3'h2) ? in_step : 1'h0;": """reg late = 1'h0;
-  always @(posedge clk) late <= in_step & (fsm_state == 3'h2) & !injected;
-  assign due = late & in_step & (fsm_state == 3'h2);""",
+            "assign due = (fsm_state == READY) ? in_step : 1'h0;": """reg late = 1'h0;
+  always @(posedge clk) late <= in_step & (fsm_state == READY) & !injected;
+  assign due = late & in_step & (fsm_state == READY);""",
         },
         LATE,
     ),
@@ -126,7 +126,7 @@ FAULTS: dict[str, tuple[dict[str, str], set[str]]] = {
     ),
     "a wrong word": (
         {
-            "payload ? message__word :": "payload ? message__word ^ 32'h1 :",
+            "message__word : table__word};": "message__word ^ 32'h1 : table__word};",
         },
         WRONG - {"test_cycles_are_as_predicted"},
     ),
