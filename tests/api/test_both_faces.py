@@ -13,15 +13,15 @@ import eyecast as python
 from eyecast.cli.options.collective import in_options
 
 NETWORKS: dict[str, python.Topology] = {
-    "--mesh 3x2": python.mesh((3, 2)),
-    "--mesh 2x2": python.mesh((2, 2)),
-    "--torus 4x2": python.torus((4, 2)),
+    "--mesh 4x3": python.mesh((4, 3)),
+    "--torus 4x4": python.torus((4, 4)),
     "--ring 5": python.ring(5),
-    "--hypercube 2": python.hypercube(2),
+    "--hypercube 3": python.hypercube(3),
     "--mesh 3x3 --faulty-node 1,1": python.with_faults(python.mesh((3, 3)), [(1, 1)]),
 }
 ROOTED = ("broadcast", "multicast", "scatter", "gather", "reduce")
 ROOTLESS = ("all-gather", "all-to-all", "reduce-scatter", "all-reduce", "barrier")
+REDUCING = ("reduce", "reduce-scatter", "all-reduce", "barrier")
 TABLED = ("scatter", "gather", "all-gather", "reduce-scatter")
 FORCE = " (--force runs it all the same)"
 
@@ -57,16 +57,19 @@ def drawn_task(seed: int) -> tuple[list[str], dict[str, Any]]:
         asked["block_words"] = words
         typed += ["--block-words", "words.json"]
     elif draw.integers(4):
-        ask("flits", int(draw.choice([1, 3, 17, 40])))
-    if draw.integers(3) == 0:
+        ask("flits", int(draw.choice([1, 3, 17, 200])))
+    if draw.integers(4) == 0:
         ask("ports", str(draw.choice(["all", "half-duplex", "full-duplex"])))
-    if draw.integers(6) == 0:
+    if collective in REDUCING and draw.integers(2):
         ask("operator", "max")
-    if draw.integers(6) == 0:
-        asked["groups"] = str(draw.choice(["rows", "columns", "submesh 1x2"]))
+    if len(network.dims) == 2 and draw.integers(4) == 0:
+        asked["groups"] = str(draw.choice(["rows", "columns", "submesh 2x1"]))
         typed += ["--group", asked["groups"]]
-    if draw.integers(3) == 0:
-        ask(*(("vcs", 1), ("depth", 2), ("message_words", 64))[draw.integers(3)])
+    # In narrow flits, room for one algorithm makes headers longer for all.
+    if draw.integers(5):
+        ask("flit_width", int(draw.choice([20, 22, 24, 26])))
+    else:
+        ask(*(("vcs", 1), ("message_words", 64))[draw.integers(2)])
     return typed, asked
 
 
@@ -87,4 +90,4 @@ def refused_alike(eyecast: Command, seed: int) -> bool:
 
 def test_both_faces_compare_thirty_drawn_tasks_alike(eyecast: Command, here: Path) -> None:
     refused = sum(refused_alike(eyecast, seed) for seed in range(30))
-    assert 5 <= refused <= 12
+    assert 4 <= refused <= 12
