@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..model.base.errors import InvalidInput
 from ..model.collectives.block_words import as_block_words
 from ..model.collectives.group_choice import NamedGroups, groups_with_roots, named_groups
 from ..model.collectives.group_file import Group, groups_of
@@ -41,15 +42,21 @@ def task_of(
         named = named_groups(network, str(groups), collective, root, numbers)
     elif groups is not None:
         named = groups_with_roots("a list", _listed(network, groups, collective), root)
-    return Task(
-        topology=network,
-        collective=collective,
-        source=root,
-        targets=numbers,
-        block_words=None if block_words is None else as_block_words(block_words),
-        groups=named,
-        **others,
-    )
+    try:
+        return Task(
+            topology=network,
+            collective=collective,
+            source=root,
+            targets=numbers,
+            block_words=None if block_words is None else as_block_words(block_words),
+            groups=named,
+            **others,
+        )
+    except InvalidInput as error:
+        if error.parameter != "operator":
+            raise
+        allowed = f"{error.allowed}, or an Operator"
+        raise InvalidInput.of("operator", allowed, repr(error.value)) from error
 
 
 def room_of(operator: str | Operator | None, parameters: Mapping[str, Any]) -> Room:
