@@ -7,8 +7,7 @@ only make room (step numbers, VCs, memories) are as large as the schedule needs 
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,8 @@ import numpy as np
 from ..model.base.errors import InvalidInput
 from ..model.base.files import require_writable
 from ..model.collectives.request import Ports
-from ..model.network.config import TIMINGS, Timing
+from ..model.compare.comparison import compare as compare_algorithms
+from ..model.network.config import Timing
 from ..model.network.operators import BUILT_IN, Operator, operator_names
 from ..model.network.port_model import PortModel
 from ..model.network.topology import Topology
@@ -25,9 +25,8 @@ from ..model.program.program import Program
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
 from .arguments import checked
-from .asked import Asked
-from .groups import Groups
 from .nodes import Node, node_number
+from .task import BlockWords, Groups, room_of, task_of
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case
@@ -131,24 +130,21 @@ def compare(
     packet: int | None = None,
     partial: bool = False,
     operator: str | Operator | None = None,
-    block_words: Sequence[int] | Sequence[Sequence[int]] | None = None,
+    block_words: BlockWords | None = None,
     groups: Groups | None = None,
     **parameters: Any,
 ) -> list[Entry]:
     """Predict all algorithms for a collective, or those named, that serve ``network``.
 
-    Each entry has the schedule, ``cycles`` by timing, and ``refusals`` of timings without. Each
-    schedule has a network with the room that it needs itself, with ``operator`` and with ``ports``.
+    Each entry has the schedule, ``cycles`` by timing, and ``refusals`` of timings without. All are
+    predicted on one network, with ``operator``, with ``ports`` and with room for each of them.
     Other arguments are those of :func:`.schedule` and :func:`compile`.
     Raises :class:`.InvalidInput` where none serves.
     """
-    # Loads the compiled cycle model.
-    from ..model.compare.case import Case  # noqa: PLC0415
-
     if "all_port" in parameters:
         raise InvalidInput("all_port must be left out: ports says it")
-    asked = Asked(
-        network=network,
+    task = task_of(
+        network,
         source=source,
         collective=collective,
         targets=targets,
@@ -160,58 +156,19 @@ def compare(
         block_words=block_words,
         groups=groups,
     )
-    entries = _entries(asked, algorithms or asked.algorithms)
-    for entry in entries:
-        try:
-            compiled = _compiled(entry.schedule, parameters, operator)
-        except InvalidInput as error:
-            entry.refusals.update(dict.fromkeys(TIMINGS, str(error)))
-            continue
-        for timing in TIMINGS:
-            try:
-                entry.note(Case.of(compiled, timing=timing, seed=0))
-            except InvalidInput as error:
-                entry.refusals[timing] = str(error)
-    return entries
+    room = room_of(operator, {**parameters, "all_port": ports == Ports.ALL})
+    return [*compare_algorithms(task, room, algorithms).entries]
 
 
-def _entries(asked: Asked, names: Iterable[str]) -> list[Entry]:
-    """Make the schedules of the algorithms with ``names`` that serve; refused if none does."""
-    # Loads the formulas of costs.
-    from ..model.compare.side_by_side import Entry  # noqa: PLC0415
-
-    entries, refusals = [], {}
-    for name in names:
-        try:
-            made = asked.schedule(name)
-        except InvalidInput as error:
-            refusals[name] = str(error)
-        else:
-            entries.append(Entry(replace(made, algorithm=name)))
-    if not entries:
-        name, why = next(iter(refusals.items()))
-        # What is wrong with each is wrong with what was asked.
-        if set(refusals.values()) == {why}:
-            raise InvalidInput(why)
-        raise InvalidInput(
-            f"no algorithm serves {asked.network.label} as asked: {name} does not, as {why}"
-        )
-    return entries
-
-
-def _compiled(
-    made: Schedule, parameters: dict[str, Any], own: str | Operator | None = None
-) -> Compiled:
+def _compiled(made: Schedule, parameters: dict[str, Any]) -> Compiled:
     """Compile and certify a schedule; refused if its own operator is only known by its name."""
     known: tuple[Operator, ...] = parameters.get("operators", ())
     names = {*BUILT_IN, *(each.name for each in known)}
-    if isinstance(own, Operator):
-        names.add(own.name)
     for name in made.blocks.operator:
         if name is not None and name not in names:
             allowed = f"given with the Operator {name}, by which the schedule combines"
             raise InvalidInput.of("operators", allowed, operator_names(known) or "left out")
-    return compile_certified(made, parameters, own)
+    return compile_certified(made, parameters)
 
 
 def _case(

@@ -15,6 +15,8 @@ from ..model.collectives.least import least_measures, word_measures
 from ..model.collectives.notes import landmarks
 from ..model.collectives.registry import algorithms_for
 from ..model.collectives.request import Ports
+from ..model.collectives.task import USUAL_FLITS
+from ..model.compare.answer import answer
 from ..model.compare.cycles import schedule_cycles
 from ..model.network import faults
 from ..model.network.operators import Operator
@@ -25,9 +27,8 @@ from ..model.schedule.requested import Requested
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.table import Blocks
 from .arguments import checked
-from .asked import Asked
-from .groups import Groups
 from .nodes import Node, node_number, node_numbers
+from .task import BlockWords, Groups, room_of, task_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,7 +58,7 @@ def schedule(
     packet: int | None = None,
     partial: bool = False,
     operator: str | Operator | None = None,
-    block_words: Sequence[int] | Sequence[Sequence[int]] | None = None,
+    block_words: BlockWords | None = None,
     groups: Groups | None = None,
 ) -> Schedule:
     """Make the schedule of an algorithm, and prove it.
@@ -94,8 +95,8 @@ def schedule(
 
     Raises :class:`.InvalidInput` for a network that the algorithm does not serve.
     """
-    asked = Asked(
-        network=network,
+    task = task_of(
+        network,
         source=source,
         collective=collective,
         targets=targets,
@@ -107,7 +108,7 @@ def schedule(
         block_words=block_words,
         groups=groups,
     )
-    return asked.schedule(algorithm)
+    return answer(task, algorithm, room_of(operator, {})).schedule
 
 
 @checked
@@ -168,7 +169,7 @@ def transmit(network: Topology, *, seconds: float = 30) -> Findings:
 
 
 @checked
-def transmit_schedule(plan: Plan, /, *, flits: int = 16) -> Schedule:
+def transmit_schedule(plan: Plan, /, *, flits: int = USUAL_FLITS) -> Schedule:
     """Make the schedule of a host's plan for a message of so many words, and prove it.
 
     Its network is the plan's with the host as one more node, the last.
@@ -188,7 +189,7 @@ def schedule_of_sends(
     network: Topology,
     sends: Iterable[tuple[int, Sequence[Node]]],
     *,
-    flits: int = 16,
+    flits: int = USUAL_FLITS,
     targets: Iterable[Node] | None = None,
     name: str = "own",
 ) -> Schedule:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..boards.registry import BAUD, TIMEOUT_SECONDS
+from ..model.compare.answer import Answer
 from ..model.network.config import Timing
 from ..model.network.words import SizeLimit
 from .console import busy, print_json, progress
@@ -51,26 +52,26 @@ def board_run_command(port: str, as_json: bool, timing: Timing, **chosen: Any) -
     line = SerialPort(port, BAUD, silence=2 * TIMEOUT_SECONDS)
     try:
         with busy("generating, checking, predicting"):
-            case = _case(chosen, timing)
+            found = chosen_schedule(chosen, SizeLimit.HARDWARE, timing=timing)
+            case = _case(chosen, found, timing)
         host = SerialHost(line, word_bytes=word_bytes(case.program.config))
         with progress("looking for the network", 1, shown=False) as (say, _):
             result = run_on_board(host, case, say=say)
     finally:
         line.close()
     if as_json:
-        print_json({**schedule_facts(chosen, case.schedule), **result.to_json()})
+        print_json({**schedule_facts(chosen, found), **result.to_json()})
     else:
         print_comparison(result)
     if not result.agrees:
         raise RuntimeError("board and prediction do not agree")
 
 
-def _case(chosen: OptionValues, timing: Timing) -> Case:
+def _case(chosen: OptionValues, found: Answer, timing: Timing) -> Case:
     """Make the case to run: the schedule that the options describe, with a payload."""
     from ..model.compare.case import Case
 
-    schedule = chosen_schedule(chosen, SizeLimit.HARDWARE)
-    (compiled,) = fitted(chosen, [schedule])
+    (compiled,) = fitted(chosen, [found])
     config = board_config(chosen, compiled.program.config)
     compiled = compiled._replace(program=replace(compiled.program, config=config))
     require_no_deadlock(chosen, compiled.program)

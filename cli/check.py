@@ -83,7 +83,7 @@ def check_command(
         found = check_without_program(config, trace)
         title = config.topology.label
     else:
-        subject, any_words = _subject(chosen)
+        subject, any_words = _subject(chosen, timing)
         title = f"{subject.title}, {timing} timing"
         trace = _read(trace_file, subject.program.config, chosen)
         with busy("predicting"):
@@ -100,11 +100,11 @@ def check_command(
         raise RuntimeError("the trace is not as predicted" if found.checks else "a rule is broken")
 
 
-def _subject(chosen: OptionValues) -> tuple[Subject, bool]:
+def _subject(chosen: OptionValues, timing: Timing) -> tuple[Subject, bool]:
     """The program, its message memories, and whether the words of messages are not compared."""
     from ..model.image.image_file import read_image
 
-    subject = chosen_subject(chosen)
+    subject = chosen_subject(chosen, timing)
     image = chosen["image_file"]
     if image is None:
         unknown = chosen["program_file"] is not None

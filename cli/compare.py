@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,11 +12,12 @@ import click
 from ..model.base.errors import InvalidInput, require_range
 from ..model.base.texts import integers
 from ..model.collectives.notes import left_out
+from ..model.collectives.task import Task
+from ..model.compare.comparison import compare
 from ..model.compare.side_by_side import Entry, SideBySide
 from ..model.network.config import TIMINGS, NetworkConfig
 from ..model.network.words import SizeLimit
-from .compare_made import Subject, chosen_subject, made_side_by_side
-from .compare_room import compile_all_entries
+from ..model.schedule.collective import Collective
 from .console import (
     BUILDING,
     busy,
@@ -25,10 +28,12 @@ from .console import (
     say_written,
     times_least,
 )
-from .options.collective import request_options
+from .options.collective import chosen_task, in_options, request_options
 from .options.hardware import (
+    chosen_room,
     force_option,
     hardware_options,
+    require_no_deadlock,
 )
 from .options.network import (
     NETWORK_NAMES,
@@ -41,6 +46,7 @@ from .options.output import (
     output_option,
     report_option,
     require_output_files,
+    require_seen,
 )
 from .options.values import OptionValues, refuse_beside
 
@@ -101,18 +107,21 @@ def compare_command(
         refuse_beside("--lengths", refused, "it is about cycles")
         counts = sorted({*integers("--lengths", "numbers such as 4,16,64", lengths, ",")})
         require_range("--lengths", counts[0], 1)
-        subject = chosen_subject(chosen, SizeLimit.COMPARISON)
-        comparisons = [
-            _compare_algorithms(subject.of_length(count), False, None, None) for count in counts
-        ]
-        facts = network_facts(chosen, subject.topology) if as_json else None
+        task = chosen_task(chosen, chosen_topology(chosen, SizeLimit.COMPARISON))
+        if task.collectives == {Collective.BARRIER}:
+            raise InvalidInput("--lengths must be left out with barrier: it has 1 word")
+        tasks = [replace(task, flits=count) for count in counts]
+        comparisons = [_compare_algorithms(chosen, each, False, None, None) for each in tasks]
+        facts = network_facts(chosen, task.topology) if as_json else None
         compare_lengths(comparisons, output, facts)
     else:
         limit = SizeLimit.HARDWARE if rtl else SizeLimit.COMPARISON
-        subject = chosen_subject(chosen, limit, report)
-        comparison = _compare_algorithms(subject, rtl, output, report)
+        topology = chosen_topology(chosen, limit)
+        require_seen(report, topology)
+        task = chosen_task(chosen, topology)
+        comparison = _compare_algorithms(chosen, task, rtl, output, report)
         if as_json:
-            facts = network_facts(chosen, subject.topology)
+            facts = network_facts(chosen, topology)
             print_json({**facts, "ports": chosen["ports"], **comparison.to_json()})
         else:
             _print(comparison, rtl, why)
@@ -122,55 +131,34 @@ def compare_command(
 
 
 def _compare_algorithms(
-    subject: Subject, rtl: bool, output: str | None, report: str | None
+    chosen: OptionValues, task: Task, rtl: bool, output: str | None, report: str | None
 ) -> SideBySide:
     """All that is known of all algorithms; the picture and the page of it, where they are asked."""
-    comparison = made_side_by_side(subject)
-    cases = _predict(subject.chosen, comparison, keep=rtl or report is not None)
+    comparison = compare(
+        task,
+        replace(chosen_room(chosen), require=partial(require_no_deadlock, chosen)),
+        keep=rtl or report is not None,
+        progress=partial(progress, shown=True),
+        spell=in_options,
+    )
     if rtl:
-        _verify(comparison, cases)
+        _verify(comparison)
     if output is not None:
         _draw(comparison, output)
     if report is not None:
         from ..report.reports import report_comparison
 
         with busy("writing the page"):
-            report_comparison(comparison, cases).write(report)
+            report_comparison(comparison).write(report)
     return comparison
 
 
-def _predict(chosen: OptionValues, comparison: SideBySide, *, keep: bool) -> list[Case]:
-    """Ask the cycle model, and fill in what it says; the cases, if they are to be kept.
-
-    What is refused here (routes that may deadlock, too few VCs, ...) has a schedule all the same.
-    """
-    from ..model.compare.case import Case
-
-    entries = comparison.entries
-    cases = []
-    with progress("predicting", len(entries) * len(TIMINGS), shown=True) as (say, advance):
-        compiled = compile_all_entries(chosen, entries, say)
-        for entry in entries:
-            for timing in TIMINGS:
-                say(f"predicting {entry.name}, {timing}")
-                if entry.name in compiled:
-                    try:
-                        case = Case.of(compiled[entry.name], timing=timing, seed=0)
-                    except InvalidInput as error:
-                        entry.refusals[timing] = str(error)
-                    else:
-                        entry.note(case)
-                        if keep and case.predicted.finished:
-                            cases.append(case)
-                advance()
-    return cases
-
-
-def _verify(comparison: SideBySide, cases: Sequence[Case]) -> None:
+def _verify(comparison: SideBySide) -> None:
     """Run everything on the hardware, and fill in how it compares."""
     from ..sim.verify import verify
 
     entries = {entry.name: entry for entry in comparison.entries}
+    cases = comparison.cases
     if not cases:
         refusal = next(iter(comparison.entries[0].refusals.values()))
         raise InvalidInput(f"--rtl has nothing to run: {refusal}")

@@ -19,7 +19,7 @@ def compare_lengths(
     first; the picture is drawn where ``output`` is given.
     """
     series = _series(comparisons)
-    words = [comparison.request.words for comparison in comparisons]
+    words = [comparison.task.words for comparison in comparisons]
     if output is not None:
         from ..picture.file import save_picture
         from ..picture.sweep import draw_cycles
@@ -32,7 +32,7 @@ def compare_lengths(
     rows = [(name, *(cycles.get(count) for count in words)) for name, cycles in series.items()]
     fastest = (_fastest(series, count) for count in words)
     first = comparisons[0]
-    title = f"{first.request.topology.label}, {first.collective}, fewest cycles over words"
+    title = f"{first.task.topology.label}, {first.task.title}, fewest cycles over words"
     print_table(title, ("words", *map(str, words)), [*rows, ("the fastest", *fastest)])
     say_written(output)
 
@@ -41,7 +41,7 @@ def _series(comparisons: Sequence[SideBySide]) -> dict[str, dict[int, int]]:
     """The bound first, then each algorithm: cycles with the better timing, by words."""
     series: dict[str, dict[int, int]] = {BOUND: {}}
     for comparison in comparisons:
-        words = comparison.request.words
+        words = comparison.task.words
         series[BOUND][words] = comparison.least["cycles"]
         for entry in comparison.entries:
             found = series.setdefault(entry.label, {})

@@ -84,14 +84,14 @@ def ip_command(
         raise InvalidInput.of("programs", "1 to 15 in a package", 0)
     host, streams = HostBus(bus), TileBus(tile) if tile else None
     with busy("generating, checking, predicting"):
-        schedule = chosen_schedule(chosen, SizeLimit.HARDWARE)
-        (compiled,) = fitted(chosen, [schedule])
+        found = chosen_schedule(chosen, SizeLimit.HARDWARE, timing=timing)
+        (compiled,) = fitted(chosen, [found])
         config = compiled.program.config
         require_buses(config, host, streams)
         require_no_deadlock(chosen, compiled.program)
         image = image_of(compiled, timing)
     with busy("writing the package"):
-        write_package(folder, image, schedule_title(schedule), host, streams, prefix=prefix)
+        write_package(folder, image, schedule_title(found.schedule), host, streams, prefix=prefix)
     if room := made_room(chosen, config):
         say(f"for a network with {room}")
     say(f"wrote {folder}")

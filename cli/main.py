@@ -73,7 +73,10 @@ def main() -> None:
     except click.ClickException as error:
         _fail(error.format_message(), BAD_INPUT)
     except InvalidInput as error:
-        _fail(str(error), BAD_INPUT)
+        # Its module takes longer to load than some commands.
+        from .options.collective import in_options
+
+        _fail(in_options(error), BAD_INPUT)
     except (KeyboardInterrupt, click.Abort):
         _fail("interrupted", INTERRUPTED)
     except MemoryError as error:

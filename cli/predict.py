@@ -36,7 +36,6 @@ from .options.hardware import (
     fitted,
     force_option,
     hardware_options,
-    kept,
     require_no_deadlock,
     timing_option,
 )
@@ -102,7 +101,7 @@ def predict_command(
     from ..model.run.measures import troubles
 
     require_waves_place(chosen, output, "-o FILE")
-    subject = chosen_subject(chosen, report)
+    subject = chosen_subject(chosen, timing, report)
     program = subject.program
     root = None if subject.schedule is None else subject.schedule.root
     node = waves_node(chosen, program.config.topology, root)
@@ -164,9 +163,11 @@ def _write_report(subject: Subject, predicted: Prediction, timing: Timing, repor
         page.write(report)
 
 
-def chosen_subject(chosen: OptionValues, report: str | None = None) -> Subject:
+def chosen_subject(chosen: OptionValues, timing: Timing, report: str | None = None) -> Subject:
     """Read the program of ``--program``, or make the one of the other options."""
-    return (_program_of_file if chosen["program_file"] else _program_of_schedule)(chosen, report)
+    if chosen["program_file"]:
+        return _program_of_file(chosen, report)
+    return _program_of_schedule(chosen, timing, report)
 
 
 def _program_of_file(chosen: OptionValues, report: str | None) -> Subject:
@@ -181,18 +182,18 @@ def _program_of_file(chosen: OptionValues, report: str | None) -> Subject:
     return Subject(program, empty_memory(program.config), title, _program_facts(program))
 
 
-def _program_of_schedule(chosen: OptionValues, report: str | None) -> Subject:
+def _program_of_schedule(chosen: OptionValues, timing: Timing, report: str | None) -> Subject:
     """Make the schedule that the options name, and compile it."""
     from ..model.program.payload import Payload
 
     limit = SizeLimit.WAVES if chosen.get("waves") else SizeLimit.PROGRAM
     with busy("generating, checking, compiling"):
-        schedule = chosen_schedule(chosen, limit, partial(require_seen, report))
-        (compiled,) = fitted(chosen, [schedule])
+        found = chosen_schedule(chosen, limit, partial(require_seen, report), timing=timing)
+        (compiled,) = fitted(chosen, [found])
+    schedule, kept = found.schedule, found.kept
     memory = Payload.random(compiled, seed=0).memory(compiled.program.config)
-    title, facts = schedule_title(schedule), schedule_facts(chosen, schedule)
-    found = kept(schedule)
-    known = None if found is None else found.prediction
+    title, facts = schedule_title(schedule), schedule_facts(chosen, found)
+    known = None if kept is None else kept.prediction
     return Subject(compiled.program, memory, title, facts, schedule, compiled.layout, known)
 
 

@@ -13,6 +13,8 @@ from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
 from ..model.network.place import place_name
 from ..model.network.words import SizeLimit, node_in_words
+from ..model.program.checks import require_loadable
+from ..model.program.deadlock import certify
 from ..model.program.file import write_program
 from ..model.program.node_table import node_table
 from ..model.program.program import Program
@@ -83,8 +85,9 @@ def program_command(
     image_files = _image_files(image)
     require_output_files(output, *image_files)
     with busy("generating, checking, compiling"):
-        schedule = chosen_schedule(chosen, SizeLimit.PROGRAM)
-        (compiled,) = fitted(chosen, [schedule])
+        require = _require_loadable if image_files else certify
+        found = chosen_schedule(chosen, SizeLimit.PROGRAM, timing=timing, require_program=require)
+        (compiled,) = fitted(chosen, [found])
         program, config = compiled.program, compiled.program.config
         require_no_deadlock(chosen, program)
         shown = _shown_nodes(program, node_text, all_nodes)
@@ -96,19 +99,25 @@ def program_command(
         made.write(*image_files)
     if as_json:
         tables = {"tables": _tables_json(program, shown)} if shown else {}
-        print_json({**schedule_facts(chosen, schedule), **measures, **tables})
+        print_json({**schedule_facts(chosen, found), **measures, **tables})
         return
     for node in shown:
         _print_node(program, node)
     limits = {"rows": None, "table_words": config.table_words, "steps": config.steps}
     print_table(
-        schedule_title(schedule),
+        schedule_title(found.schedule),
         ("most of any node", "program", "network's limit"),
         [(name.replace("_", " "), value, limits.get(name)) for name, value in measures.items()],
     )
     if room := made_room(chosen, config):
         say(f"for a network with {room}")
     say_written(output, *image_files)
+
+
+def _require_loadable(program: Program) -> None:
+    """Refuse a program that may deadlock, or that no host can load."""
+    certify(program)
+    require_loadable(program)
 
 
 def _image_files(image: str | None) -> list[str]:

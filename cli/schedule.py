@@ -29,7 +29,8 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     require_no_picture(output)
     require_output_files(output)
     with busy("generating and checking"):
-        schedule = chosen_schedule(chosen, SizeLimit.SCHEDULE)
+        found = chosen_schedule(chosen, SizeLimit.SCHEDULE)
+    schedule = found.schedule
     bound, most = schedule_bound(schedule), upper_bounds(schedule)
     least = {**least_counts(schedule), "cycles": bound.value}
     cycles = schedule_cycles(schedule)
@@ -50,7 +51,7 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
             "pairs_sharing_links": schedule.pairs_sharing_links,
         }
         bounds = {"least": least, **({"most": most} if most else {})}
-        facts = schedule_facts(chosen, schedule)
+        facts = schedule_facts(chosen, found)
         print_json({**facts, **measures, **shared, "unserved": schedule.unserved, **bounds})
         return
     names = {

@@ -37,7 +37,7 @@ def show_command(output: str | None, **chosen: Any) -> None:
     if output is not None:
         require_picture_suffix(output)
     require_output_files(output)
-    schedule = chosen_schedule(chosen, SizeLimit.PICTURE, require_drawable)
+    schedule = chosen_schedule(chosen, SizeLimit.PICTURE, require_drawable).schedule
     # A file may call its algorithm anything.
     stem = re.sub(r"\W+", "-", f"{schedule.algorithm} {schedule.topology.label}")
     paths = [output] if output is not None else [f"{stem}.svg", f"{stem}.png"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..model.base.errors import InvalidInput, one_of
+from ..model.compare.answer import Answer
 from ..model.network.words import SizeLimit
 from .console import busy, print_json, print_table, say, say_written
 from .options.collective import chosen_flits, flits_option, schedule_facts
@@ -96,7 +97,7 @@ def transmit_command(
     if picture is not None and figure is not None:
         save_picture(figure, picture)
     if as_json:
-        print_json({**schedule_facts(chosen, schedule), **_to_json(findings)})
+        print_json({**schedule_facts(chosen, Answer(schedule)), **_to_json(findings)})
         return
     _print(findings)
     say_written(output, picture)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import click
 
 from ..model.base.errors import InvalidInput
 from ..model.collectives.title import schedule_title
+from ..model.compare.answer import Answer
 from ..model.network.config import Timing
 from ..model.network.words import SizeLimit
 from ..model.program.file import write_program
@@ -30,10 +32,10 @@ from .console import (
     sharing,
 )
 from .options.collective import (
+    chosen_answer,
+    chosen_task,
     collective_options,
-    make_schedule,
     schedule_facts,
-    with_block_words,
 )
 from .options.hardware import (
     fitted,
@@ -108,7 +110,8 @@ def verify_command(
     if report is not None and all_sources:
         raise InvalidInput("--report must be left out with --all-sources: it shows one run")
     with busy("generating, checking, predicting"):
-        cases = list(_cases(chosen, timing, all_sources, partial(require_seen, report)))
+        answers = _answers(chosen, timing, all_sources, partial(require_seen, report))
+        cases = list(_cases(chosen, answers, timing))
     first = cases[0].schedule
     node = waves_node(chosen, first.topology, first.root)
     waves_names = WAVES_FILES if chosen["waves"] else ()
@@ -128,8 +131,8 @@ def verify_command(
         _write_report(results[0], report)
     if as_json:
         found = [
-            {**schedule_facts(chosen, result.case.schedule), **result.to_json()}
-            for result in results
+            {**schedule_facts(chosen, answer), **result.to_json()}
+            for answer, result in zip(answers, results, strict=True)
         ]
         print_json(found if all_sources else found[0])
     elif all_sources:
@@ -156,30 +159,33 @@ def _write_report(result: Verification, report: str) -> None:
         report_verification(result).write(report)
 
 
-def _cases(
+def _answers(
     chosen: OptionValues,
     timing: Timing,
     all_sources: bool,
     require: Callable[[Topology], None],
-) -> Iterator[Case]:
-    """Make the cases: one schedule, or every source's; each with a payload of its own."""
+) -> list[Answer]:
+    """Make the schedule that the options describe, or one from every source."""
+    if not all_sources:
+        return [chosen_schedule(chosen, SizeLimit.HARDWARE, require, timing=timing)]
+    if chosen["source"] is not None or chosen["schedule_file"] is not None:
+        raise InvalidInput("--all-sources must be without --source and --schedule")
+    if chosen["collective"] in ROOTLESS:
+        raise InvalidInput(f"--all-sources must be left out with {chosen['collective']}")
+    if chosen["group"] is not None:
+        raise InvalidInput("--all-sources must be left out with --group")
+    topology = chosen_topology(chosen, SizeLimit.HARDWARE)
+    sources = [node for node in range(topology.nodes) if node not in topology.switches]
+    task = chosen_task(chosen, topology, sources[0])
+    tasks = [replace(task, source=node) for node in sources]
+    return [chosen_answer(chosen, each, timing=timing) for each in tasks]
+
+
+def _cases(chosen: OptionValues, answers: Sequence[Answer], timing: Timing) -> Iterator[Case]:
+    """Make a case of each schedule, with a payload of its own, on one network for all."""
     from ..model.compare.case import Case
 
-    if not all_sources:
-        schedules = [chosen_schedule(chosen, SizeLimit.HARDWARE, require)]
-    else:
-        if chosen["source"] is not None or chosen["schedule_file"] is not None:
-            raise InvalidInput("--all-sources must be without --source and --schedule")
-        if chosen["collective"] in ROOTLESS:
-            raise InvalidInput(f"--all-sources must be left out with {chosen['collective']}")
-        if chosen["group"] is not None:
-            raise InvalidInput("--all-sources must be left out with --group")
-        topology = chosen_topology(chosen, SizeLimit.HARDWARE)
-        chosen = with_block_words(chosen)
-        sources = (node for node in range(topology.nodes) if node not in topology.switches)
-        schedules = [make_schedule(chosen, topology, node) for node in sources]
-    # One network for all of them, which is built once.
-    for number, compiled in enumerate(fitted(chosen, schedules)):
+    for number, compiled in enumerate(fitted(chosen, answers)):
         require_no_deadlock(chosen, compiled.program)
         hold = chosen_hold(chosen, compiled.program.config)
         yield Case.of(compiled, timing=timing, seed=number, hold=hold)

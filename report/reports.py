@@ -124,19 +124,19 @@ def report_traffic(
     return contents.report(verdict, latency=contents.histogram(latency))
 
 
-def report_comparison(comparison: SideBySide, cases: Sequence[Case]) -> Report:
-    """Make the page of algorithms side by side, of which any of ``cases`` can be watched.
+def report_comparison(comparison: SideBySide) -> Report:
+    """Make the page of algorithms side by side, of which any of its cases can be watched.
 
     A case that has been run on the hardware is shown as it ran there.
     Raises :class:`.InvalidInput` where there is nothing to watch, or too much to be seen.
     """
+    cases = comparison.cases
     if not cases:
         refusal = next(iter(comparison.entries[0].refusals.values()))
         raise InvalidInput(f"--report has nothing to show: {refusal}")
     contents = Contents(comparison.title, cases[0].program.config)
     numbers: dict[tuple[str, str], int] = {}
-    for case in cases:
-        entry = next(one for one in comparison.entries if one.schedule is case.schedule)
+    for entry, case in ((one, case) for one in comparison.entries for case in one.cases.values()):
         result = entry.verified.get(case.timing)
         name = f"{entry.name}, {case.timing}"
         tables = [*([_checks(result)] if result else []), _bounds(case.schedule)]

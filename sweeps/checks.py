@@ -8,26 +8,27 @@ not serve a network, or that routes may deadlock, is a result: a row of the tabl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from ..model.base.errors import InvalidInput, one_of, require_range
 from ..model.collectives.registry import algorithms_for, find_algorithm
 from ..model.collectives.request import Ports
+from ..model.collectives.task import MOST_FLITS, require_ends
 from ..model.network.config import MOST_MEMORY_WORDS, PARAMETERS, Timing
 from ..model.network.kinds import GRAPH
 from ..model.network.operators import BUILT_IN, as_operators
 from ..model.network.topology import Topology
 from ..model.network.topology_file import topology_to_json
 from ..model.network.words import SizeLimit, node_in_words
-from ..model.schedule.collective import REDUCTIONS, ROOTLESS, Collective
+from ..model.schedule.collective import REDUCTIONS
 from ..model.traffic.traffic import LARGEST_CYCLES, PATTERNS
 from .file import Grid
 from .layout import ALL, COLLECTIVE, DRAWN, HARDWARE, PARAMETER_NAMES, PLACES, SATURATION
 from .networks import network_in_words, with_named_faults
 from .saturation import GROWTH, LEAST_CYCLES, require_statistics
 
-_MOST_FLITS = (1 << 31) - 1
 _LARGEST_SEED = (1 << 63) - 1
 _MOST_SEEDS = 1000
 
@@ -96,16 +97,13 @@ def _check_operators(grid: Grid) -> None:
 def _check_ends(grid: Grid, networks: Iterable[Topology]) -> None:
     """Refuse a source or targets that a collective or a network does not have."""
     sources, targets = grid.axes["source"], grid.axes["targets"]
-    for collective in grid.axes["collective"]:
-        with_source = "left out" if collective in ROOTLESS else f"given, such as 0,0 or {DRAWN}"
-        with_targets = "given" if collective == Collective.MULTICAST else "left out"
-        for name, values, allowed in (
-            ("source", sources, with_source),
-            ("targets", targets, with_targets),
-        ):
-            for value in values:
-                if (value is None) != (allowed == "left out"):
-                    raise InvalidInput(f"{grid.place}.{name} must be {allowed} with {collective}")
+    for collective, source, listed in product(grid.axes["collective"], sources, targets):
+        try:
+            require_ends(collective, source=source, targets=listed)
+        except InvalidInput as error:
+            missing = error.parameter == "source" and error.allowed == "given"
+            example = f", such as 0,0 or {DRAWN}" if missing else ""
+            raise error.between(f"{grid.place}.", example) from error
     for topology in networks:
         for source in sources:
             if source not in (None, DRAWN):
@@ -171,7 +169,7 @@ _CHECKS: dict[str, Check] = {
     "random_faults": _between(0, 1, "0 to less than 1", below=True),
     "seed": _within(0, _LARGEST_SEED),
     "collective": _read_by(algorithms_for, "collective"),
-    "flits": _within(1, _MOST_FLITS),
+    "flits": _within(1, MOST_FLITS),
     "operator": _named(BUILT_IN),
     "operators": _read_by(as_operators, "operators"),
     "ports": _named(each.value for each in Ports),

@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 
 from ..model.collectives.least import least_measures
-from ..model.collectives.registry import find_algorithm
-from ..model.collectives.request import Ports, Request
+from ..model.collectives.task import Task
+from ..model.compare.answer import answer
 from ..model.compare.case import Case
+from ..model.compare.room import Room
 from ..model.network.config import Timing
 from ..model.network.place import place_numbers
 from ..model.network.topology import Topology
 from ..model.network.words import node_in_words
 from ..model.program.certified import compile_certified
 from ..model.run.run import Run
+from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
 from .facts import given_parameters, run_facts
 from .layout import DRAWN
@@ -67,19 +69,17 @@ def results(case: Case, run: Run) -> dict[str, Any]:
 def _schedule(values: dict[str, Any]) -> Schedule:
     """Make a schedule, and prove it."""
     topology = topology_of(values)
-    ports = Ports(values["ports"])
-    request = Request(
+    barrier = values["collective"] == Collective.BARRIER
+    task = Task(
         topology=topology,
-        words=values["flits"],
+        collective=values["collective"],
         source=_source(topology, values),
         targets=_targets(topology, values),
-        all_port=ports == Ports.ALL,
-        duplex=ports.duplex,
+        flits=None if barrier else values["flits"],
+        ports=values["ports"],
         operator=values["operator"],
     )
-    made = find_algorithm(values["collective"], values["algorithm"]).generate(request)
-    made.check()
-    return made
+    return answer(task, values["algorithm"], Room(), advise=False).schedule
 
 
 def _source(topology: Topology, values: dict[str, Any]) -> int | None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import msgspec
 
 from ..model.collectives.request import Ports
+from ..model.collectives.task import USUAL_FLITS
 from ..model.network.config import PARAMETERS, Timing
 from ..model.schedule.collective import Collective
 
@@ -86,7 +87,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         ("algorithm", _TEXT),
         ("source", _TEXT | None, None),
         ("targets", _TEXT | None, None),
-        ("flits", _INTEGER, 16),
+        ("flits", _INTEGER, USUAL_FLITS),
         ("operator", _TEXT | None, None),
         ("ports", _TEXT, Ports.ONE.value),
         *_parameters(for_traffic=False),

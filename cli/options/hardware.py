@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ...model.base.errors import InvalidInput
 from ...model.collectives.request import Ports
-from ...model.network.config import DEFAULTS, MOST_MEMORY_WORDS, PARAMETERS, NetworkConfig, Timing
-from ...model.network.port_model import PortModel
+from ...model.compare.answer import Answer
+from ...model.compare.room import Room
+from ...model.network.config import DEFAULTS, PARAMETERS, NetworkConfig, Timing
 from ...model.network.topology import Topology
-from ...model.program.compiler import Compiled, compile_all, make_room
+from ...model.program.compiler import Compiled
 from ...model.program.deadlock import DeadlockError, certify
-from ...model.program.layout import Layout
 from ...model.program.program import Program
-from ...model.schedule.schedule import Schedule
 from .values import (
     Decorator,
     OptionValues,
@@ -26,9 +25,6 @@ from .values import (
     option_names,
     was_typed,
 )
-
-if TYPE_CHECKING:
-    from ...model.compare.best import Kept
 
 
 def _parameter_option(name: str) -> Decorator:
@@ -87,57 +83,24 @@ def chosen_parameters(chosen: OptionValues) -> dict[str, Any]:
     return {name: chosen[name] for name in _WITH_OPTION if name in chosen}
 
 
-def chosen_config(
-    chosen: OptionValues, topology: Topology, *, all_port: bool = False
-) -> NetworkConfig:
-    """The network's parameters; ``all_port``: with a port for every link, as ``--ports all``."""
-    all_port = all_port or chosen.get("ports") == Ports.ALL
+def chosen_config(chosen: OptionValues, topology: Topology) -> NetworkConfig:
+    """The network's parameters."""
+    all_port = chosen.get("ports") == Ports.ALL
     return NetworkConfig(topology=topology, all_port=all_port, **chosen_parameters(chosen))
 
 
-def chosen_room(
-    chosen: OptionValues, schedules: Sequence[Schedule]
-) -> tuple[NetworkConfig, list[Layout]]:
-    """The network's parameters with room for all of ``schedules`` but their tables.
-
-    What only makes room (step numbers, VCs, memories) is as large as they need if nobody has typed
-    it. A message that does not fit is refused here, where it can be said which option makes room.
-    """
-    all_port = any(schedule.port_model == PortModel.ALL_PORT for schedule in schedules)
-    config = chosen_config(chosen, schedules[0].topology, all_port=all_port)
-    config, layouts = make_room(config, schedules, fixed=typed_room())
-    for layout in layouts:
-        if not layout.fits(config):
-            most = config.message_words == MOST_MEMORY_WORDS
-            raised = "" if most else " (--message-words raises it)"
-            room = f"{layout.limit(config)}{raised}"
-            raise InvalidInput.of("flits of the message", room, layout.size)
-    return config, layouts
+def chosen_room(chosen: OptionValues) -> Room:
+    """The network of the options, in which what nobody has typed is as large as schedules need."""
+    parameters = {**chosen_parameters(chosen), "all_port": chosen.get("ports") == Ports.ALL}
+    names = ("vcs", "message_words", "table_words", "operators")
+    return Room(parameters, [name for name in names if was_typed(name)])
 
 
-KEPT = "kept"
-"""In the context of a command: what was found of a schedule while it was chosen."""
-
-
-def kept(schedule: Schedule) -> Kept | None:
-    """Return what was found of ``schedule`` while it was chosen; None if it was not."""
-    found: Kept | None = click.get_current_context().meta.get(KEPT)
-    return found if found is not None and found.compiled.schedule is schedule else None
-
-
-def fitted(chosen: OptionValues, schedules: Sequence[Schedule]) -> list[Compiled]:
-    """All of ``schedules``, compiled for the one network of the options, with room for each."""
-    if len(schedules) == 1 and (known := kept(schedules[0])) is not None:
-        return [known.compiled]
-    config, layouts = chosen_room(chosen, schedules)
-    return compile_all(config, schedules, layouts, fixed=typed_room())[1]
-
-
-def typed_room() -> list[str]:
-    """The parameters that make room, of those that stand on the command line."""
-    return [
-        name for name in ("vcs", "message_words", "table_words", "operators") if was_typed(name)
-    ]
+def fitted(chosen: OptionValues, found: Sequence[Answer]) -> list[Compiled]:
+    """All schedules, compiled for the one network of the options, with room for each."""
+    if len(found) == 1 and (kept := found[0].kept) is not None:
+        return [kept.compiled]
+    return chosen_room(chosen).compile([each.schedule for each in found])
 
 
 def made_room(chosen: OptionValues, config: NetworkConfig) -> str:

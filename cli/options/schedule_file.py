@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...model.base.errors import InvalidInput
 from ...model.base.files import InputFile, input_name
 from ...model.collectives.request import Ports
+from ...model.compare.answer import Answer
 from ...model.network.port_model import PortModel
 from ...model.network.topology import Topology
 from ...model.network.words import SizeLimit
 from ...model.schedule.schedule import Schedule
-from .collective import chosen_flits, collective_options
-from .groups import chosen_collective
+from .collective import chosen_answer, chosen_flits, chosen_task, collective_options
 from .hardware import HARDWARE_NAMES
 from .network import NETWORK_NAMES, chosen_topology, kinds_chosen
 from .values import OptionValues, complete_files, option_names, refuse_beside
@@ -48,18 +48,20 @@ def chosen_schedule(
     chosen: OptionValues,
     limit: SizeLimit,
     require: Callable[[Topology], None] = lambda _topology: None,
-) -> Schedule:
+    **best: Any,
+) -> Answer:
     """The schedule that the options describe, or that of the file that they name; checked.
 
-    ``require`` refuses a network before there is any work.
+    ``require`` refuses a network before there is any work. What the best is chosen by is in
+    ``best``: arguments of :func:`.chosen_answer`.
     """
     path = chosen.get("schedule_file")
     if path is None:
         topology = chosen_topology(chosen, limit)
         require(topology)
-        return chosen_collective(chosen, topology)
+        return chosen_answer(chosen, chosen_task(chosen, topology), **best)
     file = InputFile.read(path)
-    return schedule_of_file(chosen, file, None, limit, "--schedule", require)
+    return Answer(schedule_of_file(chosen, file, None, limit, "--schedule", require))
 
 
 def schedule_of_file(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
 
@@ -10,12 +10,75 @@ class InvalidInput(ValueError):
     """A value from outside (an option, a file, a parameter) that cannot be used.
 
     The message is one line. The command line prints it and exits with status 2.
+
+    parameter
+        Name of the refused parameter; None if the message names none.
+    allowed
+        The allowed values in words: "1 to 16", "left out".
+    value
+        The refused value; None if the message names none.
     """
 
+    parameter: str | None = None
+    allowed: str = ""
+    value: object = None
+    _around: tuple[str, str] = ("", "")
+    _setting: str | None = None
+
     @classmethod
-    def of(cls, parameter: str, allowed: str, value: object) -> InvalidInput:
+    def of(cls, parameter: str, allowed: str, value: object, *, about: str = "") -> InvalidInput:
         """Refuse ``value`` for ``parameter``: "depth must be 1 to 16, not 0"."""
-        return cls(f"{parameter} must be {allowed}, not {value}")
+        message = "", f"{about} must be {allowed}, not {value}"
+        return cls._made(parameter, allowed, value, message)
+
+    @classmethod
+    def must_be(
+        cls, parameter: str, allowed: str, beside: str, setting: str | None = None
+    ) -> InvalidInput:
+        """Refuse a parameter, or one ``setting`` of it: "packet must be left out with a tree"."""
+        return cls._made(parameter, allowed, setting, ("", f" must be {allowed} {beside}"), setting)
+
+    @classmethod
+    def around(cls, before: str, parameter: str, after: str) -> InvalidInput:
+        """Refuse a value with words around a ``parameter`` that would help."""
+        return cls._made(parameter, "", None, (before, after))
+
+    @classmethod
+    def _made(
+        cls,
+        parameter: str,
+        allowed: str,
+        value: object,
+        around: tuple[str, str],
+        setting: str | None = None,
+    ) -> InvalidInput:
+        before, after = around
+        error = cls(f"{before}{as_keyword(parameter, setting)}{after}")
+        error.parameter, error.allowed, error.value = parameter, allowed, value
+        error._around, error._setting = around, setting
+        return error
+
+    def between(self, before: str, after: str = "") -> InvalidInput:
+        """Return the same refusal with words before and after it, such as the group's number."""
+        if self.parameter is None:
+            return InvalidInput(f"{before}{self}{after}")
+        around = before + self._around[0], self._around[1] + after
+        return InvalidInput._made(self.parameter, self.allowed, self.value, around, self._setting)
+
+    def spelled(self, spell: Callable[[str, str | None], str]) -> str:
+        """Return the message with its parameter, or one setting of it, as ``spell`` writes it."""
+        if self.parameter is None:
+            return str(self)
+        before, after = self._around
+        return f"{before}{spell(self.parameter, self._setting)}{after}"
+
+
+def as_keyword(parameter: str, setting: str | None) -> str:
+    """Return a parameter, or one setting of it, as Python writes it: ``ports="all"``."""
+    if setting is None:
+        return parameter
+    values = setting.replace(" or ", '" or "')
+    return f'{parameter}="{values}"'
 
 
 def require_range(parameter: str, value: int, low: int, high: int | None = None) -> None:

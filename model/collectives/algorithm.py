@@ -44,14 +44,13 @@ class Algorithm:
         if request.duplex is not None and "duplex" not in self.takes:
             made = self.generate(replace(request, duplex=None))
             if made.port_model != request.duplex:
-                allowed = f"one or {made.port_model}"
-                raise InvalidInput.of(
-                    f"--ports for {self.name} {self.collective}", allowed, request.duplex
-                )
+                allowed, about = f"one or {made.port_model}", f" for {self.name} {self.collective}"
+                raise InvalidInput.of("ports", allowed, request.duplex, about=about)
             return made
-        for name, (option, unset) in CHOICES.items():
+        for name, (parameter, setting, unset) in CHOICES.items():
             if getattr(request, name) != unset and name not in self.takes:
-                raise InvalidInput(f"{option} must be left out with {self.name} {self.collective}")
+                beside = f"with {self.name} {self.collective}"
+                raise InvalidInput.must_be(parameter, "left out", beside, setting)
         made = self._made(request)
         partial = request.partial or (self.leaves_out != "" and "partial" not in self.takes)
         requested = replace(request.of(self.collective), partial=partial, copies=self.copies)
@@ -64,16 +63,16 @@ class Algorithm:
             return self.make(request)
         require_block_words(words, self.collective, request.topology)
         if request.packet is not None:
-            raise InvalidInput("--packet must be left out with block words")
+            raise InvalidInput.must_be("packet", "left out", "with block words")
         return with_block_words(self.make(replace(request, words=longest(words))), words)
 
 
-CHOICES = {
-    "partial": ("--partial", False),
-    "all_port": ("--ports all", False),
-    "duplex": ("--ports half-duplex or full-duplex", None),
-    "order": ("--order", None),
-    "packet": ("--packet", None),
-    "operator": ("--operator", None),
+CHOICES: dict[str, tuple[str, str | None, object]] = {
+    "partial": ("partial", None, False),
+    "all_port": ("ports", "all", False),
+    "duplex": ("ports", "half-duplex or full-duplex", None),
+    "order": ("order", None, None),
+    "packet": ("packet", None, None),
+    "operator": ("operator", None, None),
 }
-"""Parts of a request that not every algorithm heeds: what they are called, and not asked for."""
+"""Parts of a request that not every algorithm heeds: parameter, setting, value if not asked for."""

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
 
 from ..base.errors import InvalidInput
+from ..base.files import STANDARD_INPUT
 from ..base.texts import integers
 from ..network.topology import Topology
 from ..schedule.groups import require_groups
 from ..schedule.schedule import Schedule
 from .block_words import BlockWords, require_shape, require_within, selected
-from .group_file import Group
+from .group_file import Group, read_groups
 from .groups import Nodes, Part, boxes_of, part_of, side_by_side
 from .registry import algorithms_for
 
@@ -25,7 +28,44 @@ Maker = Callable[[Topology, Group, int], Schedule]
 """Makes the schedule of a group on a network of its own, in its numbers; and gets its place."""
 
 
-def box_sides(text: str, topology: Topology) -> tuple[int, ...] | None:
+class NamedGroups(NamedTuple):
+    """Groups, and the user's name for them: "rows", "submesh 4x4", a file's name."""
+
+    name: str
+    groups: Sequence[Group]
+
+
+def named_groups(
+    topology: Topology,
+    name: str,
+    collective: str,
+    source: int | None,
+    targets: Sequence[int] | None = None,
+) -> NamedGroups:
+    """Return the groups of ``topology`` that a user names: boxes of a grid, or those of a file.
+
+    Each box has its root and its targets where ``source`` and ``targets`` lie in their own boxes.
+    Raises :class:`.InvalidInput` for sides that do not divide those of the grid, for a source
+    beside a file, and for a name that is none of these.
+    """
+    sides = _box_sides(name, topology)
+    if sides is not None:
+        boxes = boxes_of(topology, sides, name)
+        return NamedGroups(name, [_group(topology, sides, box, source, targets) for box in boxes])
+    if name != STANDARD_INPUT and not Path(name).suffix and not Path(name).exists():
+        # A word, and no name of a file.
+        raise InvalidInput.of("groups", "rows, columns, 'submesh AxB' or a file", repr(name))
+    return groups_with_roots(name, read_groups(name, collective), source)
+
+
+def groups_with_roots(name: str, groups: Sequence[Group], source: int | None) -> NamedGroups:
+    """Return groups that name their roots; refused beside a ``source``."""
+    if source is not None:
+        raise InvalidInput.must_be("source", "left out", f"with groups of {name}: each has a root")
+    return NamedGroups(name, groups)
+
+
+def _box_sides(text: str, topology: Topology) -> tuple[int, ...] | None:
     """The sides of the boxes that ``text`` names on a grid; None where it names none.
 
     Raises :class:`.InvalidInput` for rows or columns of what has not two axes.
@@ -40,27 +80,25 @@ def box_sides(text: str, topology: Topology) -> tuple[int, ...] | None:
     return None
 
 
-def boxes(text: str, sides: tuple[int, ...], topology: Topology, source: int | None) -> list[Group]:
-    """A group for each box of ``sides``, which ``text`` names; its root is where ``source`` is.
+def _group(
+    topology: Topology,
+    sides: tuple[int, ...],
+    box: Nodes,
+    source: int | None,
+    targets: Sequence[int] | None,
+) -> Group:
+    """The group of a box, whose root and targets are where the given ones are in their boxes."""
 
-    That is at the same place in its own box; ``source`` is None where every node is a root.
-    Raises :class:`.InvalidInput` for sides that do not divide those of the grid.
-    """
-    return [
-        Group(box, _same_place(topology, sides, box, source))
-        for box in boxes_of(topology, sides, text)
-    ]
+    def here(node: int) -> int:
+        corner = topology.coordinates(box[0]) // sides * sides
+        place = corner + topology.coordinates(node) % sides
+        return topology.node_at(tuple(place.tolist()))
 
-
-def _same_place(
-    topology: Topology, sides: tuple[int, ...], box: Nodes, source: int | None
-) -> int | None:
-    """The node of a box at the place that ``source`` has in its own."""
-    if source is None:
-        return None
-    corner = topology.coordinates(box[0]) // sides * sides
-    place = corner + topology.coordinates(source) % sides
-    return topology.node_at(tuple(place.tolist()))
+    return Group(
+        box,
+        None if source is None else here(source),
+        targets=None if targets is None else tuple(map(here, targets)),
+    )
 
 
 @dataclass(frozen=True)
@@ -119,7 +157,7 @@ class Grouping:
                 except InvalidInput as error:
                     no_box = small.nodes == self.topology.nodes and small.faulty_nodes
                     why = " (all other nodes are faulty to it)" if no_box else ""
-                    raise InvalidInput(f"group {number}{why}: {error}") from error
+                    raise error.between(f"group {number}{why}: ") from error
             parts.append((part, known[key]))
         schedule = side_by_side(self.topology, parts)
         schedule.check()
@@ -136,6 +174,8 @@ class Grouping:
             places = [node if node in members else None for node in part.nodes]
             words = selected(self.block_words, places)
         root = None if group.root is None else part.nodes.index(group.root)
+        targets = group.targets and tuple(map(part.nodes.index, group.targets))
+        name = self.name_of(group)
         return replace(
-            group, nodes=(), root=root, collective=self.name_of(group), block_words=words
+            group, nodes=(), root=root, collective=name, block_words=words, targets=targets
         )

@@ -50,11 +50,11 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Group:
-    """A group: its nodes and its root, numbers of one network, and what it says for itself alone.
+    """A group: its nodes, root and targets, numbers of one network, and what it alone says.
 
     ``words`` is the length of its message, or of each block, and ``block_words`` are the lengths of
     unequal ones, in the order of ``nodes``. What is None is as for all groups; the root also where
-    every node is one.
+    every node is one, and the targets also where there is no multicast.
     """
 
     nodes: Nodes
@@ -63,6 +63,7 @@ class Group:
     words: int | None = None
     algorithm: str | None = None
     block_words: BlockWords | None = None
+    targets: Nodes | None = None
 
 
 def read_groups(path: str | Path, collective: str) -> list[Group]:

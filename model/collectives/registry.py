@@ -124,7 +124,7 @@ def _all_ports(
 
     def make(request: Request) -> Schedule:
         if not request.all_port:
-            raise InvalidInput.of(f"--ports for {name}", "all", "one")
+            raise InvalidInput.of("ports", "all", "one", about=f" for {name}")
         return generate(request)
 
     return Algorithm(collective, name, make, takes=("all_port", *takes), copies=copies)

@@ -20,6 +20,11 @@ def combining_operator(collective: str, asked: str | None) -> str:
     return asked or (_OF_BARRIER if collective == Collective.BARRIER else _USUAL)
 
 
+def words_of(collective: str, words: int) -> int:
+    """Return the words of each block: those asked for, but in a barrier 1."""
+    return 1 if collective == Collective.BARRIER else words
+
+
 class Ports(StrEnum):
     """The ports that a node may use in a step, as a user asks for them."""
 
@@ -84,17 +89,17 @@ class Request:
         reduces = collective in REDUCTIONS
         return Requested(
             collective=collective,
-            words=1 if collective == Collective.BARRIER else self._all_words(),
+            words=self._all_words(collective),
             root=self.source,
             targets=self.targets,
             operator=combining_operator(collective, self.operator) if reduces else None,
             partial=self.partial,
         )
 
-    def _all_words(self) -> int | BlockWords:
+    def _all_words(self, collective: str) -> int | BlockWords:
         """The words of each block, or those of the nodes that take part, where they differ."""
         if self.block_words is None:
-            return self.words
+            return words_of(collective, self.words)
         working = self.topology.working_nodes.tolist()
         return selected(self.block_words, working)
 

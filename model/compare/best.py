@@ -146,13 +146,13 @@ def choose_best(
 def _require_heeded(collective: str, request: Request) -> None:
     """Refuse the part of a request without which an algorithm serves it."""
     for name in ("duplex", "packet", "order"):
-        option, unset = CHOICES[name]
+        parameter, setting, unset = CHOICES[name]
         changed: dict[str, Any] = {name: unset}
         without = replace(request, **changed)
         if without != request and _schedules(collective, without, end=0)[0]:
             served = with_article(request.topology.label)
-            heeds = f"no algorithm for {collective} on {served} heeds it"
-            raise InvalidInput(f"{option} must be left out with best: {heeds}")
+            heeds = f"with best: no algorithm for {collective} on {served} heeds it"
+            raise InvalidInput.must_be(parameter, "left out", heeds, setting)
 
 
 def _over(end: float | None) -> bool:

@@ -11,10 +11,9 @@ import numpy as np
 
 from ..collectives.cube.costs.tables import COLLECTIVES, find_costs
 from ..collectives.least import least_counts, schedule_bound
-from ..collectives.request import Request, combining_operator
+from ..collectives.task import Task
 from ..collectives.title import origin_name
 from ..network.port_model import PortModel
-from ..schedule.collective import REDUCTIONS, Collective
 from ..schedule.cost import ScheduleCost, count_cost, message_words
 from ..schedule.schedule import Schedule
 
@@ -29,19 +28,23 @@ class Entry:
     """Measures of one algorithm.
 
     ``cycles`` is what the cycle model says, by timing; a timing that is not there is in
-    ``refusals`` with the reason. ``verified`` is what the hardware did, where it was asked.
+    ``refusals`` with the reason. ``cases`` are the finished predictions, where they are kept.
+    ``verified`` is what the hardware did, where it was asked.
     """
 
     schedule: Schedule
     cycles: dict[str, int] = field(default_factory=dict)
     refusals: dict[str, str] = field(default_factory=dict)
+    cases: dict[str, Case] = field(default_factory=dict)
     verified: dict[str, Verification] = field(default_factory=dict)
 
-    def note(self, case: Case) -> None:
-        """Fill in what the cycle model says of the schedule with one timing."""
+    def note(self, case: Case, *, keep: bool = False) -> None:
+        """Note what the cycle model says of the schedule with one timing; ``keep`` the case."""
         predicted = case.predicted
         if predicted.finished:
             self.cycles[case.timing] = predicted.cycles
+            if keep:
+                self.cases[case.timing] = case
         else:
             self.refusals[case.timing] = f"does not finish: stopped after {predicted.cycles} cycles"
 
@@ -125,50 +128,38 @@ class Entry:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """The algorithms that serve a collective as asked, and why the others do not, by name.
+    """The algorithms that serve a task, and why the others do not, by name."""
 
-    ``groups`` says of which groups it is, None where it is of all nodes; ``alike`` is False where
-    groups have words of their own.
-    """
-
-    collective: str
-    request: Request
+    task: Task
     entries: Sequence[Entry]
     refusals: Mapping[str, str]
-    groups: str | None = None
-    alike: bool = True
+
+    @property
+    def cases(self) -> list[Case]:
+        """The finished predictions of all entries."""
+        return [case for entry in self.entries for case in entry.cases.values()]
 
     @property
     def title(self) -> str:
         """One line on what is compared."""
-        topology = self.request.topology
-        message = f" of {self._message}" if self.alike else ""
-        origin = origin_name(topology, self.collective, self.request.source)
-        combined = f" by {self.operator}" if self.operator else ""
-        groups = "" if self.groups is None else f", in groups: {self.groups}"
-        return f"{topology.label}, {self.collective}s{message}{origin}{combined}{groups}"
-
-    @property
-    def words(self) -> int:
-        """Words of the message, or of each block; 1 of a barrier, whatever is asked for."""
-        return 1 if self.collective == Collective.BARRIER else self.request.words
-
-    @property
-    def operator(self) -> str | None:
-        """The name of what a reduction combines by; None of what only copies."""
-        if self.collective not in REDUCTIONS:
-            return None
-        return combining_operator(self.collective, self.request.operator)
+        task = self.task
+        origin = origin_name(task.topology, task.title, task.source)
+        combined = f" by {task.combining}" if task.combining else ""
+        groups = "" if task.groups is None else f", in groups: {task.groups.name}"
+        return f"{task.topology.label}, {task.title}s{self._message}{origin}{combined}{groups}"
 
     @property
     def _message(self) -> str:
-        """The length of the message, or of all blocks: "1 flit", "0 to 16 flits"."""
-        least = most = self.words
-        if self.request.block_words is not None:
-            words = np.array(self.request.block_words)
+        """The length of the message, or of all blocks: " of 1 flit", " of 0 to 16 flits"."""
+        groups = () if self.task.groups is None else self.task.groups.groups
+        if any(group.words is not None or group.block_words is not None for group in groups):
+            return ""
+        least = most = self.task.words
+        if self.task.block_words is not None:
+            words = np.array(self.task.block_words)
             least, most = int(words.min()), int(words.max())
         numbers = str(most) if least == most else f"{least} to {most}"
-        return "1 flit" if numbers == "1" else f"{numbers} flits"
+        return " of 1 flit" if numbers == "1" else f" of {numbers} flits"
 
     @property
     def least(self) -> dict[str, int]:
@@ -190,15 +181,16 @@ class SideBySide:
 
     def to_json(self) -> dict[str, object]:
         """The whole table, as JSON values."""
-        topology, source = self.request.topology, self.request.source
+        task = self.task
+        source = None if task.source is None else task.topology.coordinates(task.source).tolist()
         return {
-            "network": topology.label,
-            "collective": self.collective,
-            "source": None if source is None else topology.coordinates(source).tolist(),
-            "flits": self.words if self.request.block_words is None else None,
-            "block_words": self.request.block_words,
-            "group": self.groups,
-            **({"operator": self.operator} if self.operator else {}),
+            "network": task.topology.label,
+            "collective": task.title,
+            "source": source,
+            "flits": task.words if task.block_words is None else None,
+            "block_words": task.block_words,
+            "group": None if task.groups is None else task.groups.name,
+            **({"operator": task.combining} if task.combining else {}),
             "least": self.least,
             "algorithms": [entry.to_json() for entry in self.entries],
             "not_serving": self.refusals,

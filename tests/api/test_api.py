@@ -55,8 +55,8 @@ def test_nodes_are_numbers_or_coordinates():
 @pytest.mark.parametrize(
     ("collective", "source", "complaint"),
     [
-        ("broadcast", None, "source of broadcast must be a node, not None"),
-        ("all-gather", 0, "source of all-gather must be None, as every node is one, not 0"),
+        ("broadcast", None, "source must be given with broadcast"),
+        ("all-gather", 0, "source must be left out with all-gather: all nodes are"),
     ],
 )
 def test_a_source_is_given_where_there_is_one(collective, source, complaint):

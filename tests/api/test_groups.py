@@ -88,12 +88,12 @@ def schedule(algorithm: str = "ring", **asked: object) -> Callable[[], eyecast.S
     [
         (
             schedule(groups=PAIRS, source=0),
-            "source must be None with groups that each have a root, not 0",
+            "source must be left out with groups of a list: each has a root",
         ),
-        (schedule(groups="rows"), "source of broadcast must be a node, not None"),
+        (schedule(groups="rows"), "source must be given with broadcast"),
         (
             schedule(collective="all-gather", flits=4, block_words=[1] * 8),
-            "flits must be left out with block_words: they say how long blocks are",
+            "flits must be left out with block words, which say how long blocks are",
         ),
         (
             schedule("tree", collective="barrier", flits=4),
@@ -145,7 +145,8 @@ def schedule(algorithm: str = "ring", **asked: object) -> Callable[[], eyecast.S
             lambda: eyecast.compare(
                 NETWORK, groups=[{"nodes": [0, 1], "root": 0, "algorithm": "ring"}]
             ),
-            "groups must be some that name no algorithm, to be compared, not none",
+            "groups must be groups of which at least one names no algorithm, to be compared, "
+            "not a list",
         ),
     ],
 )

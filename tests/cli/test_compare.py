@@ -12,7 +12,7 @@ from helpers.command import Answer, Command, refusal, result
 
 from eyecast import __version__
 from eyecast.cli import compare as cli_compare
-from eyecast.cli import compare_made as cli_compare_made
+from eyecast.model.collectives import task
 from eyecast.model.collectives.algorithm import Algorithm
 from eyecast.model.collectives.halving.eye import eye_broadcast, eyes, source_tcd
 from eyecast.model.collectives.halving.minimum import best_sources, minimum_tcds
@@ -26,7 +26,9 @@ COMPARE_8X8 = ("compare", "--mesh", "8x8", "--source", "1,0")
 
 
 def register(monkeypatch: pytest.MonkeyPatch, *algorithms: Algorithm) -> None:
-    monkeypatch.setattr(cli_compare_made, "algorithms_for", lambda _collective: algorithms)
+    known = {algorithm.name: algorithm for algorithm in algorithms}
+    monkeypatch.setattr(task, "algorithms_for", lambda _collective: algorithms)
+    monkeypatch.setattr(task, "find_algorithm", lambda _collective, name: known[name])
 
 
 def named(name: str, change: dict[str, object]) -> Algorithm:

@@ -470,7 +470,7 @@ def test_what_is_refused_is_refused_before_the_network_is_made(
 def test_a_network_that_is_not_drawn_needs_no_schedule(
     eyecast: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(options_collective, "make_schedule", None)
+    monkeypatch.setattr(options_collective, "answer", None)
     line = "sides of a drawn mesh must be at most 64, not 128x128"
     assert eyecast("show", "--mesh", "128x128", "--source", "0,0") == refusal(line)
     monkeypatch.setattr(schemes, "transmit", None)

@@ -111,7 +111,7 @@ REFUSED = {
         "node of group 1 must be a working node, not faulty node 5"
     ),
     "predict --mesh 3x3 --group groups.json --source 0,0": (
-        "--source must be left out with --group groups.json: each group has a root"
+        "--source must be left out with groups of groups.json: each has a root"
     ),
     "schedule --mesh 4x4 --group groups.json -o groups.json": (
         "output file groups.json must be another file than --group"
@@ -123,7 +123,7 @@ REFUSED = {
         "block words of node 6 must be 0, as it takes no part, not 30"
     ),
     f"schedule --mesh 4x4 {ALL_GATHER} --flits 3": (
-        "--flits must be left out with --block-words: the file says how long blocks are"
+        "--flits must be left out with block words, which say how long blocks are"
     ),
     f"compare --mesh 4x4 {ALL_GATHER} --lengths 3,4": (
         "--block-words must be left out with --lengths: it is about cycles"

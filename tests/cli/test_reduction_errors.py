@@ -12,15 +12,15 @@ from helpers.command import Command, refusal
 from helpers.networks_one_way import dead_end
 
 from eyecast import InvalidInput, Operator, mesh, predict, schedule, verify
-from eyecast.cli.options import collective as options_collective
 from eyecast.formats.msccl_writer import write_msccl
+from eyecast.model.collectives import task
 from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.collectives.request import Request
 
 NAMES = "add, min, max, min-signed, max-signed, and, or or xor"
 CORNER_CUT = "--mesh 3x3 --faulty-link 0,0:1,0 --faulty-link 0,0:0,1"
 UNREACHED = "contributors of a reduce to node {} must be nodes from which a path leads to it"
-BARRIER = "--{} must be left out with --collective barrier: it has 1 word"
+BARRIER = "--{} must be left out with barrier: it has 1 word"
 BAD_OPTIONS = {
     # An operator that the network is not built with
     "predict --mesh 2x2 --collective all-reduce --operator max --operators add": (
@@ -88,7 +88,7 @@ def test_no_schedule_is_made_for_an_operator_that_is_not_there(
     eyecast: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A million nodes' schedule would take seconds."""
-    monkeypatch.setattr(options_collective, "find_algorithm", None)
+    monkeypatch.setattr(task, "find_algorithm", None)
     line = "predict --mesh 1024x1024 --collective all-reduce --algorithm eye --operators max"
     answer = eyecast(*line.split())
     assert answer == refusal("--operator must be max, as --operators has no other, not add")

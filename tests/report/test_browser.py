@@ -335,18 +335,17 @@ def test_an_algorithm_is_chosen_from_the_table(opened: Opened, tmp_path: Path) -
 
 
 def side_by_side() -> Report:
-    from eyecast.model.collectives.request import Request
+    from eyecast.model.collectives.task import Task
     from eyecast.report.reports import report_comparison
 
-    request = Request(topology=mesh((4, 4)), words=4, source=0)
-    entries, cases = [], []
+    task = Task(topology=mesh((4, 4)), flits=4, source=0)
+    entries = []
     for name in ("eye", "tree"):
-        schedule = eyecast.schedule(request.topology, name, source=0, flits=4)
-        entries.append(entry := Entry(schedule))
+        entry = Entry(eyecast.schedule(task.topology, name, source=0, flits=4))
         for timing in ("barrier", "self-timed"):
-            cases.append(case := predicted(schedule, timing))
-            entry.note(case)
-    return report_comparison(SideBySide("broadcast", request, entries, {"ring": "no"}), cases)
+            entry.note(predicted(entry.schedule, timing), keep=True)
+        entries.append(entry)
+    return report_comparison(SideBySide(task, entries, {"ring": "no"}))
 
 
 def test_hostile_names_stay_text(opened: Opened) -> None:

@@ -33,7 +33,7 @@ SATURATION = {"kind": "saturation", "network": "mesh 4x4"}
         ({"seed": -1}, r"grid\[0\].seed must be 0 to 9223372036854775807, not -1"),
         ({"collective": "cast"}, r"grid\[0\].collective must be .*, not cast"),
         ({"algorithm": ["eye", "eyes"]}, "algorithm for broadcast must be .*, not eyes"),
-        ({"source": None}, "source must be given, such as 0,0 or drawn with broadcast"),
+        ({"source": None}, r"\[0\].source must be given with broadcast, such as 0,0 or drawn$"),
         ({"collective": "all-gather", "algorithm": "ring"}, "source must be left out with all-gat"),
         ({"collective": "multicast", "algorithm": "u-mesh"}, "targets must be given with multicas"),
         ({"targets": "1,1"}, "targets must be left out with broadcast"),

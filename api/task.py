@@ -1,0 +1,88 @@
+"""Tasks as users of Python ask for them: nodes by coordinates, groups and words as lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..model.base.errors import InvalidInput
+from ..model.collectives.block_words import as_block_words
+from ..model.collectives.group_choice import NamedGroups, groups_with_roots, named_groups
+from ..model.collectives.group_file import Group, groups_of
+from ..model.collectives.task import Task
+from ..model.compare.room import Room
+from ..model.network.operators import Operator
+from ..model.network.topology import Topology
+from .nodes import Node, node_number, node_numbers
+
+BlockWords = Sequence[int] | Sequence[Sequence[int]]
+"""Words of each node's block, or of each pair's."""
+Groups = str | Path | Sequence[Mapping[str, Any]]
+"""Rows, columns, boxes ("submesh 4x4"), a file of groups, or what such a file says of each."""
+
+
+def task_of(
+    network: Topology,
+    *,
+    collective: str,
+    source: Node | None,
+    targets: Iterable[Node] | None,
+    block_words: BlockWords | None,
+    groups: Groups | None,
+    **others: Any,
+) -> Task:
+    """Make the task of arguments of :func:`.schedule`."""
+    root = None if source is None else node_number(network, source, "source")
+    numbers = node_numbers(network, targets, "target")
+    named: NamedGroups | None = None
+    if isinstance(groups, str | Path):
+        named = named_groups(network, str(groups), collective, root, numbers)
+    elif groups is not None:
+        named = groups_with_roots("a list", _listed(network, groups, collective), root)
+    try:
+        return Task(
+            topology=network,
+            collective=collective,
+            source=root,
+            targets=numbers,
+            block_words=None if block_words is None else as_block_words(block_words),
+            groups=named,
+            **others,
+        )
+    except InvalidInput as error:
+        if error.parameter != "operator":
+            raise
+        allowed = f"{error.allowed}, or an Operator"
+        raise InvalidInput.of("operator", allowed, repr(error.value)) from error
+
+
+def room_of(operator: str | Operator | None, parameters: Mapping[str, Any]) -> Room:
+    """Return the network of ``parameters``, with one's own operator unless they list operators."""
+    own = {"operators": (operator,)} if isinstance(operator, Operator) else {}
+    return Room({**own, **parameters}, parameters.keys())
+
+
+def _listed(network: Topology, groups: Sequence[Mapping[str, Any]], collective: str) -> list[Group]:
+    """Groups that are described as in a file, except for nodes, which may be coordinates."""
+    described = []
+    for place, group in enumerate(groups):
+        name = f"node of group {place}"
+        numbers = dict(group)
+        if "nodes" in group:
+            numbers["nodes"] = [node_number(network, node, name) for node in group["nodes"]]
+        if group.get("root") is not None:
+            numbers["root"] = node_number(network, group["root"], name)
+        if group.get("block_words") is not None:
+            numbers["block_words"] = _plain(group["block_words"])
+        described.append(numbers)
+    return groups_of(described, collective)
+
+
+def _plain(words: object) -> object:
+    """The words of blocks as a file has them, where NumPy has them; anything else stays."""
+    if isinstance(words, np.ndarray | np.generic):
+        return words.tolist()
+    return [_plain(each) for each in words] if isinstance(words, list | tuple) else words

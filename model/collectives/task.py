@@ -1,0 +1,268 @@
+"""Tasks: what a user asks for, on the command line, in Python or in a sweep.
+
+A task says what is done on which network. An algorithm gets a :class:`.Request` made of it: the
+task of all nodes, or of one group on a network of its own. Here are the defaults and the rules that
+hold whatever the algorithm is::
+
+    Task ──► Request of a group ──► algorithm, or the best of all ──► Schedule, checked
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..base.errors import InvalidInput, one_of, require_range
+from ..network.operators import BUILT_IN, Operator
+from ..network.topology import Topology, hypercube
+from ..schedule.collective import REDUCTIONS, ROOTLESS, Collective
+from ..schedule.schedule import Schedule
+from ..schedule.table import CUSTOM
+from .block_words import BlockWords, require_block_words
+from .group_choice import Grouping, NamedGroups
+from .group_file import Group
+from .halving.boxes import is_whole_grid
+from .registry import algorithms_for, find_algorithm
+from .request import Ports, Request, combining_operator, words_of
+
+USUAL_FLITS = 16
+"""Words of each block if nothing is said."""
+MOST_FLITS = (1 << 31) - 1
+
+BEST = "best"
+"""In place of an algorithm: the fastest of all that serve."""
+
+USUAL_ALGORITHMS: dict[str, str] = {
+    Collective.BROADCAST: "eye",
+    Collective.MULTICAST: "u-mesh",
+    Collective.REDUCE: "eye",
+    Collective.BARRIER: "eye",
+}
+"""The algorithm of a collective if none is named."""
+
+_STRAIGHT = (Collective.SCATTER, Collective.GATHER, Collective.ALL_TO_ALL)
+"""Collectives by direct messages then, where a network is no grid without faults."""
+
+Choose = Callable[[str, Request, int | None], Schedule]
+"""Choose the best schedule of a collective for a request, of a group with this number."""
+
+
+def require_ends(collective: str, *, source: object, targets: object) -> None:
+    """Refuse a source or targets that a collective has not, and their absence in one that has."""
+    algorithms_for(collective)
+    rootless, multicast = collective in ROOTLESS, collective == Collective.MULTICAST
+    if (source is None) != rootless:
+        beside = f"with {collective}" + rootless * ": all nodes are"
+        raise InvalidInput.must_be("source", "left out" if rootless else "given", beside)
+    if (targets is not None) != multicast:
+        allowed = "given" if multicast else "left out"
+        raise InvalidInput.must_be("targets", allowed, f"with {collective}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A collective of all nodes of a network or of groups, whatever algorithm carries it out.
+
+    topology, collective
+        The network, and the collective of all nodes, or of the groups that name none.
+    source
+        The root; None for a collective without one, and for groups that name their own.
+    targets
+        The nodes that get a multicast; None for any other collective.
+    flits
+        Words of each block, of the message in a broadcast; None for 16, in a barrier for 1.
+    ports
+        The ports that a node may use in a step.
+    packet
+        The most words that a send may carry; None for any number.
+    order
+        The order in which blocks leave, where the algorithm has several; None for its usual one.
+    partial
+        Whether the nodes that can be reached are served where some cannot.
+    operator
+        The operator of a reduction, or its name; None for the usual one.
+    block_words
+        Words of each node's block, or of each pair's; None where all have ``flits``.
+    groups
+        The groups and the user's name for them; None where all nodes are one.
+
+    Raises :class:`.InvalidInput` for what no algorithm could be asked for.
+    """
+
+    topology: Topology
+    collective: str = Collective.BROADCAST
+    source: int | None = None
+    targets: tuple[int, ...] | None = None
+    flits: int | None = None
+    ports: str = Ports.ONE
+    packet: int | None = None
+    order: str | None = None
+    partial: bool = False
+    operator: str | Operator | None = None
+    block_words: BlockWords | None = None
+    groups: NamedGroups | None = None
+
+    def __post_init__(self) -> None:
+        if self.ports not in tuple(Ports):
+            raise InvalidInput.of("ports", ", ".join(Ports), self.ports)
+        groups = [] if self.groups is None else self.groups.groups
+        # Groups of a file name their collectives and roots.
+        if all(group.collective is None for group in groups):
+            require_ends(self.collective, source=self.source, targets=self.targets)
+        self._require_words()
+        if isinstance(self.operator, str) and self.operator not in BUILT_IN:
+            raise InvalidInput.of("operator", one_of(BUILT_IN), self.operator)
+
+    def _require_words(self) -> None:
+        """Refuse words of blocks that are out of range, or that something else says."""
+        beside = "with block words, which say how long blocks are"
+        for name, count in (("flits", self.flits), ("packet", self.packet)):
+            if count is not None:
+                if self.block_words is not None:
+                    raise InvalidInput.must_be(name, "left out", beside)
+                require_range(name, count, 1, MOST_FLITS)
+        if self.flits is not None and self.collectives == {Collective.BARRIER}:
+            raise InvalidInput.must_be("flits", "left out", "with barrier: it has 1 word")
+        if self._grouping is None and self.block_words is not None:
+            require_block_words(self.block_words, self.collective, self.topology)
+
+    @cached_property
+    def _grouping(self) -> Grouping | None:
+        """The groups, none of whose nodes are in two; None where all nodes are one."""
+        if self.groups is None:
+            return None
+        return Grouping(self.topology, self.groups.groups, self.collective, self.block_words)
+
+    @property
+    def collectives(self) -> set[str]:
+        """The collective, or those of all groups."""
+        return {self.collective} if self._grouping is None else self._grouping.collectives
+
+    @property
+    def title(self) -> str:
+        """The name of the one collective of all nodes or groups, or that they have several."""
+        one, *others = self.collectives
+        return f"{CUSTOM} collective" if others else one
+
+    @property
+    def words(self) -> int:
+        """Words of each block, where no group and no table says others."""
+        return words_of(self.title, self.flits or USUAL_FLITS)
+
+    @property
+    def operator_name(self) -> str | None:
+        """The name of the operator that was asked for."""
+        return self.operator.name if isinstance(self.operator, Operator) else self.operator
+
+    @property
+    def algorithms(self) -> list[str]:
+        """Names of the algorithms for the collective, or for those of groups that name none.
+
+        Raises :class:`.InvalidInput` where all groups name one.
+        """
+        if self._grouping is None:
+            return [algorithm.name for algorithm in algorithms_for(self.collective)]
+        if not self._grouping.algorithms:
+            assert self.groups is not None
+            allowed = "groups of which at least one names no algorithm, to be compared"
+            raise InvalidInput.of("groups", allowed, self.groups.name)
+        return self._grouping.algorithms
+
+    @property
+    def usual_algorithm(self) -> str:
+        """The name of the algorithm if none is named."""
+        if self.groups is not None:
+            return BEST
+        name = USUAL_ALGORITHMS.get(self.collective)
+        if name is None and is_whole_grid(self.topology):
+            name = "sbt" if self.topology.kind == "hypercube" else "ring"
+        name = name or ("direct" if self.collective in _STRAIGHT else "ring")
+        all_ports = self.ports == Ports.ALL
+        served = not all_ports or "all_port" in find_algorithm(self.collective, name).takes
+        return name if served else BEST
+
+    def schedule(self, algorithm: str, choose: Choose, *, advise: bool = True) -> Schedule:
+        """Make the schedule of an algorithm, or the one that ``choose`` finds best, and prove it.
+
+        Raises :class:`.InvalidInput` for what the algorithm does not serve, which names those that
+        do serve all ports unless ``advise`` is False.
+        """
+
+        def make(topology: Topology, group: Group, number: int | None) -> Schedule:
+            collective = group.collective or self.collective
+            request = self._request(topology, group)
+            name = group.algorithm or algorithm
+            if name == BEST:
+                return choose(collective, request, number)
+            found = find_algorithm(collective, name)
+            try:
+                made = found.generate(request)
+            except InvalidInput as error:
+                if not (advise and request.all_port and "all_port" not in found.takes):
+                    raise
+                served = all_port_served(request, collective)
+                raise error.between("", f" ({served})") from error
+            made.check()
+            return made
+
+        if self._grouping is None:
+            return make(self.topology, self._whole, None)
+        return self._grouping.schedule(make)
+
+    def all_port_served(self) -> str:
+        """Words on the algorithms that serve the task if nodes use all their ports at once."""
+        return all_port_served(self._request(self.topology, self._whole), self.collective)
+
+    @property
+    def _whole(self) -> Group:
+        """All nodes as one group."""
+        return Group((), self.source, block_words=self.block_words, targets=self.targets)
+
+    def _request(self, topology: Topology, group: Group) -> Request:
+        """Make the request of a group on a network of its own, of whatever algorithm."""
+        return Request(
+            topology=topology,
+            words=group.words or self.flits or USUAL_FLITS,
+            source=group.root,
+            targets=group.targets,
+            partial=self.partial,
+            all_port=self.ports == Ports.ALL,
+            duplex=Ports(self.ports).duplex,
+            order=self.order,
+            packet=self.packet,
+            operator=self.operator_name,
+            block_words=group.block_words,
+        )
+
+    @property
+    def combining(self) -> str | None:
+        """The name of the operator of a reduction; None for what only copies."""
+        reduces = self.title in REDUCTIONS
+        return combining_operator(self.title, self.operator_name) if reduces else None
+
+
+def all_port_served(request: Request, collective: str) -> str:
+    """Words on what serves a request where nodes use all their ports at once, or a hypercube's."""
+    if served := _served(request, collective):
+        return _serve(served)
+    root = None if collective in ROOTLESS else 0
+    other = Request(topology=hypercube(3), words=1, source=root, all_port=True)
+    served = _served(other, collective)
+    return f"on a hypercube {_serve(served)}" if served else "nothing serves it yet"
+
+
+def _serve(names: Sequence[str]) -> str:
+    """Words on the algorithms of these names, which serve something."""
+    return f"{', '.join(names)} {'serves' if len(names) == 1 else 'serve'} it"
+
+
+def _served(request: Request, collective: str) -> list[str]:
+    """Names of the algorithms that serve a request."""
+    served = []
+    for algorithm in algorithms_for(collective):
+        with suppress(InvalidInput):
+            algorithm.generate(request)
+            served.append(algorithm.name)
+    return served

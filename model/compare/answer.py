@@ -1,0 +1,62 @@
+"""Answers to tasks: the schedule, and what it was chosen from where the best was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..collectives.request import Request
+from ..collectives.task import Task
+from ..network.config import Timing
+from ..schedule.schedule import Schedule
+from .room import Room
+
+if TYPE_CHECKING:
+    from .best import Choice, Kept
+
+
+class Answer(NamedTuple):
+    """A schedule, and the choices of the best by the numbers of groups; None for all nodes."""
+
+    schedule: Schedule
+    choices: Mapping[int | None, Choice] = {}
+
+    @property
+    def kept(self) -> Kept | None:
+        """The schedule as it was compiled and run while it was chosen; None where it was not."""
+        return self.choices[None].kept if None in self.choices else None
+
+    def facts(self) -> dict[str, object]:
+        """Return the choices as JSON values under "best"; nothing where there were none."""
+        if None in self.choices:
+            return {"best": self.choices[None].to_json()}
+        groups = [{"group": place, **each.to_json()} for place, each in self.choices.items()]
+        return {"best": groups} if groups else {}
+
+
+def answer(
+    task: Task,
+    algorithm: str,
+    room: Room,
+    *,
+    timing: Timing = Timing.BARRIER,
+    seconds: float | None = None,
+    advise: bool = True,
+) -> Answer:
+    """Make and prove the schedule of an algorithm, or of the best on the network of ``room``.
+
+    The best is chosen by cycles with ``timing``; it begins with no further algorithm after this
+    many ``seconds``. Other arguments and errors are those of :meth:`.Task.schedule`.
+    """
+    choices: dict[int | None, Choice] = {}
+
+    def choose(collective: str, request: Request, number: int | None) -> Schedule:
+        # Loads the compiled cycle model, and what is refused is refused before.
+        from .best import choose_best  # noqa: PLC0415
+
+        choices[number] = choose_best(
+            collective, request, room.compile_one, timing=timing, seconds=seconds
+        )
+        return choices[number].schedule
+
+    return Answer(task.schedule(algorithm, choose, advise=advise), choices)

@@ -1,0 +1,118 @@
+"""All algorithms for a task, made, proved and predicted on one network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+
+from ..base.errors import InvalidInput, one_of, with_article
+from ..collectives.request import Ports
+from ..collectives.task import Task
+from ..network.config import TIMINGS
+from ..network.place import place_name
+from ..schedule.rules import ScheduleError
+from .answer import answer
+from .room import Room
+from .side_by_side import Entry, SideBySide
+
+Progress = Callable[
+    [str, int], AbstractContextManager[tuple[Callable[[str], None], Callable[[], None]]]
+]
+"""Begins a work of so many parts: a function to say what is done, and one to count a part."""
+
+
+@contextmanager
+def _silent(_work: str, _parts: int) -> Iterator[tuple[Callable[[str], None], Callable[[], None]]]:
+    """Tell nobody of the progress."""
+    yield (lambda _text: None), (lambda: None)
+
+
+def compare(
+    task: Task,
+    room: Room,
+    names: Iterable[str] | None = None,
+    *,
+    keep: bool = False,
+    progress: Progress = _silent,
+    spell: Callable[[InvalidInput], str] = str,
+) -> SideBySide:
+    """Compare all algorithms for ``task``, or those with ``names``, on one network of ``room``.
+
+    Cases are kept in the entries if ``keep`` is True. ``spell`` writes why an algorithm does not
+    serve. Raises :class:`.InvalidInput` where none serves.
+    """
+    if task.source is not None and task.source in task.topology.faulty_nodes:
+        place = place_name(task.topology, task.source).strip("()")
+        raise InvalidInput.of("source", "a node that is not faulty", place)
+    entries, refusals = _made(task, list(names or task.algorithms), room, progress)
+    if not entries:
+        raise _unserved(task, refusals)
+    with progress("predicting", len(entries) * len(TIMINGS)) as (say, advance):
+        _predict(entries, room, say, advance, keep=keep)
+    reasons = {name: spell(error) for name, error in refusals.items()}
+    return SideBySide(task, entries, reasons)
+
+
+def _made(
+    task: Task, names: list[str], room: Room, progress: Progress
+) -> tuple[list[Entry], dict[str, InvalidInput]]:
+    """Make and prove the schedules of algorithms, and why others do not serve."""
+    entries, refusals = [], {}
+    with progress("generating and checking", len(names)) as (say, advance):
+        for name in names:
+            say(f"generating and checking {name}")
+            try:
+                schedule = answer(task, name, room, advise=False).schedule
+            except ScheduleError:
+                # A schedule that breaks a rule is no network that is not served.
+                raise
+            except InvalidInput as error:
+                refusals[name] = error
+            else:
+                entries.append(Entry(replace(schedule, algorithm=name)))
+            advance()
+    return entries, refusals
+
+
+def _predict(
+    entries: list[Entry],
+    room: Room,
+    say: Callable[[str], None],
+    advance: Callable[[], None],
+    *,
+    keep: bool,
+) -> None:
+    """Note what the cycle model says of each entry with each timing.
+
+    A refused program (routes that may deadlock, too few VCs, ...) has a schedule all the same.
+    """
+    # Loads the compiled cycle model.
+    from .case import Case  # noqa: PLC0415
+
+    compiled = room.compile_entries(entries, say)
+    for entry in entries:
+        for timing in TIMINGS:
+            say(f"predicting {entry.name}, {timing}")
+            if entry.name in compiled:
+                try:
+                    entry.note(Case.of(compiled[entry.name], timing=timing, seed=0), keep=keep)
+                except InvalidInput as error:
+                    entry.refusals[timing] = str(error)
+            advance()
+
+
+def _unserved(task: Task, refusals: Mapping[str, InvalidInput]) -> InvalidInput:
+    """The refusal of a network, or of groups, that no algorithm serves."""
+    name, why = next(iter(refusals.items()))
+    network = with_article(task.topology.label)
+    # What is wrong with each is wrong with the task.
+    if {*map(str, refusals.values())} == {str(why)}:
+        return why
+    if task.groups is not None:
+        return why.between(f"no algorithm serves all groups: {name} does not, as ")
+    if task.ports == Ports.ALL:
+        beside = f"on {network}: {task.all_port_served()}"
+        return InvalidInput.must_be("ports", "left out", beside, task.ports)
+    served = one_of(refusals)
+    return InvalidInput.of("network to compare on", f"one that {served} serves", network)
