@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.compiled import compiled
+from ...base.loops import compiled_loop, inlined
 from ...base.pieces import Numbers, offsets_of
 
 LOAD_POWER = 12.0
@@ -31,8 +32,8 @@ LOTS = 0.2
 """The part of a packet's count that is drawn."""
 LOOKED_AT = 8192
 """Packets of all nodes together that are tried in a cycle, about."""
-ROOM = 2
-"""Length that the packing may have at first, in times that the busiest place takes."""
+NEVER = -1
+"""End of what occupies a place, in a cycle in which nothing does: before all cycles."""
 
 
 class Packets(NamedTuple):
@@ -52,11 +53,31 @@ class Packets(NamedTuple):
 
 
 class _Queues(NamedTuple):
-    """Packets that wait at each node: ``left[n]`` of them, in ``waiting`` from ``begin[n]`` on."""
+    """Packets that wait at each node: ``left[n]`` of them, in ``waiting`` from ``begin[n]`` on.
+
+    Beside each packet stand a cycle before which it cannot begin, ``earliest``; and the place that
+    was the last one in its way, with the cycles until the packet is there, ``delay``.
+    """
 
     begin: Numbers
     left: Numbers
     waiting: Numbers
+    earliest: Numbers
+    place: Numbers
+    delay: Numbers
+
+
+class _Loads(NamedTuple):
+    """What each place carries now, and what it has left to carry.
+
+    ``ends[p, t % columns]`` is the cycle after the packet that occupies place p in cycle t; p is
+    free in t if that is t or less, so that no column must be cleared. ``left[p]`` are the cycles
+    that p has still to carry packets, and ``weight[p]`` is what it counts.
+    """
+
+    ends: npt.NDArray[np.int32]
+    left: Numbers
+    weight: npt.NDArray[np.float64]
 
 
 def pack(packets: Packets, tries: int) -> Numbers:
@@ -92,68 +113,86 @@ def _packed(packets: Packets, seed: int) -> Numbers:
     load[starts] += senders * gap
     draw = np.random.default_rng(seed)
     waiting = np.lexsort((draw.random(len(origin)), origin))
-    longest = int(np.diff(first).max(initial=0)) * hop_cycles + flits + gap + 1
-    cycles = ROOM * int(load.max(initial=0)) + longest
-    while True:
-        begin = np.full(len(origin), -1)
-        busy = np.zeros((number, cycles), np.bool_)
-        lots = draw.random(1 << 16)
-        queues = _Queues(offsets_of(senders)[:-1], senders.copy(), waiting.copy())
-        _fill(packets, queues, lots, load.astype(np.float64), busy, cycles - longest, begin)
-        if not queues.left.any():
-            return begin
-        cycles *= 2
+    # From one cycle before a packet begins to one behind its end at the last place.
+    cycles = 1 + int(np.diff(first).max(initial=0)) * hop_cycles + flits + gap + 1
+    ends = np.full((number, 1 << cycles.bit_length()), NEVER, np.int32)
+    earliest, delay = np.zeros((2, len(waiting)), np.int64)
+    queues = _Queues(offsets_of(senders)[:-1], senders, waiting, earliest, origin[waiting], delay)
+    loads = _Loads(ends, load, load.astype(np.float64) ** LOAD_POWER)
+    begin = np.empty(len(origin), np.int64)
+    _fill(packets, queues, draw.random(1 << 16), loads, begin)
+    return begin
 
 
-@compiled
-def _value(
-    packets: Packets,
-    packet: int,
-    cycle: int,
-    weight: npt.NDArray[np.float64],
-    busy: npt.NDArray[np.bool_],
-) -> float:
-    """The count of ``packet`` if it begins in ``cycle``; -1 where something is in its way.
+@inlined
+def _free_from(place: int, cycle: int, flits: int, ends: npt.NDArray[np.int32]) -> int:
+    """Return ``cycle`` if a packet can be at ``place`` from then on, otherwise a later cycle.
 
-    Packets are of one length, so a place is free for one if it is in its first cycle and its last.
+    The place is not free before that one. Packets are of one length, so a place is free for one if
+    it is free in its first cycle and in its last.
     """
+    last, mask = cycle + flits - 1, ends.shape[1] - 1
+    if ends[place, last & mask] > last:
+        return int(ends[place, last & mask])
+    return max(cycle, int(ends[place, cycle & mask]))
+
+
+@inlined
+def _in_the_way(packets: Packets, packet: int, cycle: int, ends: npt.NDArray[np.int32]) -> int:
+    """Find the first place of ``packet`` that is not free for it if it begins in ``cycle``.
+
+    Places of a packet count from 0; -1 if all are free.
+    """
+    at = cycle
+    places = packets.places[packets.first[packet] : packets.first[packet + 1]]
+    for number, place in enumerate(places):
+        if _free_from(place, at, packets.flits, ends) > at:
+            return number
+        at += packets.hop_cycles
+    return -1
+
+
+@inlined
+def _can_begin(
+    packets: Packets, queues: _Queues, at: int, cycle: int, ends: npt.NDArray[np.int32]
+) -> bool:
+    """Tell if ``queues.waiting[at]`` can begin in ``cycle``; note beside it what is in its way."""
+    # The place that was in its way is often in its way again.
+    there = cycle + queues.delay[at]
+    queues.earliest[at] = cycle - there + _free_from(queues.place[at], there, packets.flits, ends)
+    if queues.earliest[at] > cycle:
+        return False
+    packet = queues.waiting[at]
+    number = _in_the_way(packets, packet, cycle, ends)
+    if number < 0:
+        return True
+    queues.place[at] = packets.places[packets.first[packet] + number]
+    queues.delay[at] = number * packets.hop_cycles
+    return False
+
+
+@inlined
+def _value(packets: Packets, packet: int, cycle: int, loads: _Loads) -> float:
+    """The count of ``packet`` if it begins in ``cycle``, in which all its places are free."""
+    ends, mask = loads.ends, loads.ends.shape[1] - 1
     value, at = 0.0, cycle
     for place in packets.places[packets.first[packet] : packets.first[packet + 1]]:
-        if busy[place, at] or busy[place, at + packets.flits - 1]:
-            return -1.0
-        share = weight[place]
-        if at and busy[place, at - 1]:
+        share, behind = loads.weight[place], at + packets.flits
+        if ends[place, (at - 1) & mask] > at - 1:
             share *= CLOSE
-        if busy[place, at + packets.flits]:
+        if ends[place, behind & mask] > behind:
             share *= CLOSE
         value += share
         at += packets.hop_cycles
     return value
 
 
-@compiled
-def _put(
-    packets: Packets,
-    packet: int,
-    cycle: int,
-    load: npt.NDArray[np.float64],
-    busy: npt.NDArray[np.bool_],
-) -> None:
-    """Let ``packet`` begin in ``cycle``."""
-    at, taken = cycle, packets.flits + packets.gap
-    for place in packets.places[packets.first[packet] : packets.first[packet + 1]]:
-        busy[place, at : at + taken] = True
-        load[place] -= taken
-        at, taken = at + packets.hop_cycles, packets.flits
-
-
-@compiled
+@compiled_loop
 def _ready(
     packets: Packets,
     queues: _Queues,
     cycle: int,
-    weight: npt.NDArray[np.float64],
-    busy: npt.NDArray[np.bool_],
+    loads: _Loads,
     ready: Numbers,
     worth: npt.NDArray[np.float64],
 ) -> int:
@@ -165,15 +204,38 @@ def _ready(
     found, look = 0, len(ready) // len(queues.left)
     for node, here in enumerate(queues.begin):
         left = queues.left[node]
-        if left == 0 or busy[packets.places[packets.first[queues.waiting[here]]], cycle]:
+        if left == 0:
             continue
-        for turn in range(min(look, left)):
-            at = here + (cycle + turn) % left
-            value = _value(packets, queues.waiting[at], cycle, weight, busy)
-            if value >= 0:
-                ready[found], worth[found] = at, value
+        origin = packets.places[packets.first[queues.waiting[here]]]
+        if loads.ends[origin, cycle & (loads.ends.shape[1] - 1)] > cycle:
+            continue
+        at = here + cycle % left
+        for _ in range(min(look, left)):
+            if queues.earliest[at] <= cycle and _can_begin(packets, queues, at, cycle, loads.ends):
+                ready[found] = at
+                worth[found] = _value(packets, queues.waiting[at], cycle, loads)
                 found += 1
+            at = at + 1 if at + 1 < here + left else here
     return found
+
+
+@compiled_loop
+def _begin(packets: Packets, queues: _Queues, at: int, cycle: int, loads: _Loads) -> int:
+    """Let ``queues.waiting[at]`` begin in ``cycle``, take it out of its queue, and return it."""
+    packet = int(queues.waiting[at])
+    time, taken, mask = cycle, packets.flits + packets.gap, loads.ends.shape[1] - 1
+    for place in packets.places[packets.first[packet] : packets.first[packet + 1]]:
+        for each in range(time, time + taken):
+            loads.ends[place, each & mask] = time + taken
+        loads.left[place] -= taken
+        loads.weight[place] = loads.left[place] ** LOAD_POWER
+        time, taken = time + packets.hop_cycles, packets.flits
+    node = np.searchsorted(queues.begin, at, side="right") - 1
+    queues.left[node] -= 1
+    last = queues.begin[node] + queues.left[node]
+    for column in (queues.waiting, queues.earliest, queues.place, queues.delay):
+        column[at] = column[last]
+    return packet
 
 
 @compiled
@@ -181,32 +243,21 @@ def _fill(
     packets: Packets,
     queues: _Queues,
     lots: npt.NDArray[np.float64],
-    load: npt.NDArray[np.float64],
-    busy: npt.NDArray[np.bool_],
-    cycles: int,
+    loads: _Loads,
     begin: Numbers,
 ) -> None:
-    """Find ``begin`` of as many packets as can begin in so many ``cycles``.
-
-    ``load`` are the cycles that each place has still to be busy.
-    """
-    drawn, nodes = 0, len(queues.left)
+    """Find the cycle in which each packet begins, and write it to ``begin``."""
+    drawn, nodes, cycle, waiting = 0, len(queues.left), 0, len(begin)
     room = nodes * max(8, LOOKED_AT // max(nodes, 1))
     ready, worth = np.empty(room, np.int64), np.empty(room)
-    for cycle in range(cycles):
-        weight = (load / max(load.max(), 1.0)) ** LOAD_POWER
-        found = _ready(packets, queues, cycle, weight, busy, ready, worth)
+    while waiting:
+        found = _ready(packets, queues, cycle, loads, ready, worth)
         for candidate in range(found):
             drawn = (drawn + 1) % len(lots)
             worth[candidate] *= 1 - LOTS * lots[drawn]
-        for candidate in np.argsort(-worth[:found]):
-            at = ready[candidate]
-            packet = queues.waiting[at]
-            if _value(packets, packet, cycle, weight, busy) >= 0:
-                _put(packets, packet, cycle, load, busy)
-                begin[packet] = cycle
-                # A node sends one packet in a cycle, so its others are where they were.
-                node = np.searchsorted(queues.begin, at, side="right") - 1
-                queues.left[node] -= 1
-                last = queues.begin[node] + queues.left[node]
-                queues.waiting[at], queues.waiting[last] = queues.waiting[last], packet
+        for at in ready[np.argsort(-worth[:found])]:
+            # A node begins one packet in a cycle, so its others are where they were.
+            if _in_the_way(packets, queues.waiting[at], cycle, loads.ends) < 0:
+                begin[_begin(packets, queues, at, cycle, loads)] = cycle
+                waiting -= 1
+        cycle += 1

@@ -110,6 +110,19 @@ def test_no_place_is_taken_twice() -> None:
                 taken.add((place, at))
 
 
+def test_packets_begin_as_they_always_have() -> None:
+    # The cycles are those that a search in whole tables of places and cycles has found.
+    rows = [[node, 4 + link, 12 + (node + link) % 4] for node in range(4) for link in range(8)]
+    first, places = 3 * np.arange(len(rows) + 1), np.concatenate(rows)
+    begin = pack(Packets(first, places, 16, flits=3, gap=1, hop_cycles=2), 1)
+    assert begin.reshape(4, 8).tolist() == [
+        [8, 12, 4, 20, 25, 0, 30, 16],
+        [18, 0, 26, 12, 30, 8, 4, 22],
+        [12, 23, 29, 4, 16, 33, 0, 8],
+        [0, 19, 15, 33, 8, 4, 23, 27],
+    ]
+
+
 def test_steps_rise_at_each_place_in_the_order_of_the_cycles() -> None:
     packets = Packets(np.array([0, 2, 4, 6]), np.array([0, 2, 0, 3, 1, 3]), 4, 1, 0, 1)
     assert steps_of(packets, np.array([5, 0, 1])).tolist() == [2, 1, 2]
