@@ -8,24 +8,8 @@ from ..model.image.host_port import Space, table_stride
 from ..model.image.image import Image
 from ..model.network.buses import bus_data_bits
 from ..model.network.config import NetworkConfig
-from ..registers.register_map import REGIONS, node_bytes, region_base
+from ..registers.register_map import byte_address
 from .template import filled
-
-REGION_OF = {
-    Space.MESSAGE: "message",
-    Space.TABLE: "table",
-    Space.EXPECTED: "controller",
-    Space.STATUS: "status",
-}
-"""The region of a byte address for each space of the host port; 2 is the controller's."""
-
-
-def byte_address(config: NetworkConfig, node: int, space: Space, address: int) -> int:
-    """The place of a word on the bus (docs/router.md, section 21)."""
-    region = REGION_OF[space]
-    assert region in REGIONS
-    word = address * (bus_data_bits(config) // 8)
-    return region_base(config, region) + node * node_bytes(config) + word
 
 
 def _memories(config: NetworkConfig) -> dict[str, object]:

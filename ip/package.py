@@ -10,6 +10,7 @@ from ..model.base.folders import new_folder
 from ..model.image.image import Image
 from ..model.network.buses import HostBus, TileBus
 from ..model.network.config import NetworkConfig
+from ..model.program.file import write_program
 from ..registers.register_map import register_map_files
 from ..sim.verilog import ENGINE_MODULE, describe_ports, network_modules
 from .bench import bench_files
@@ -23,6 +24,9 @@ NAME = "eyecast"
 
 CORE_NAME = "eyecast:ip:{}engine:1.0"
 """The name of a package for FuseSoC (VLNV), with a prefix of its own before ``engine``."""
+
+_DRIVERS = {HostBus.AXI4_LITE: "AxiLiteDriver", HostBus.WISHBONE: "WishboneDriver"}
+"""The drivers of ``eyecast.testbench`` for each bus."""
 
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 _LOWER = re.compile(r"\beyecast(?=_|\.(?:h|c|core|sdc|lpf|pcf)\b)")
@@ -77,8 +81,9 @@ def _fill(
     texts = {f"rtl/{name}.v": text for name, text in modules.items()}
     texts |= {f"sim/{name}": text for name, text in bench_files(image, host, tile).items()}
     texts["sim/Makefile"] = filled("Makefile", {})
+    texts["sim/cocotb_bench.py"] = _cocotb_bench(config, host, tile)
     texts |= {f"driver/{name}": text for name, text in driver_files(image).items()}
-    inputs = {"INPUTS": "\n".join(_inputs(config, host, tile))}
+    inputs = {"INPUTS": "\n".join(f"  {name}" for name in _inputs(config, host, tile))}
     texts |= {f"constraints/{name}": filled(name, inputs) for name in CONSTRAINTS}
     texts["contract.html"] = contract_page(config, title)
     texts["eyecast.core"] = _core(title, core, list(modules))
@@ -88,14 +93,25 @@ def _fill(
         file.parent.mkdir(exist_ok=True)
         file.write_text(_renamed(text, prefix))
     image.write(work / "image.csv", work / "image.json")
+    write_program(image.program, work / "sim" / "program.json")
     register_map_files(config, work / "driver", prefix=prefix)
 
 
 def _inputs(config: NetworkConfig, host: HostBus, tile: TileBus | None) -> list[str]:
-    """Name the inputs of the engine except the clock, a line each."""
+    """Name the inputs of the engine except the clock."""
     ports = describe_ports(config, host, tile)
     names = [port["name"] for port in ports if port["direction"] == "input"]
-    return [f"  {name}" for name in names if name != "clk"]
+    return [name for name in names if name != "clk"]
+
+
+def _cocotb_bench(config: NetworkConfig, host: HostBus, tile: TileBus | None) -> str:
+    """The bench in cocotb, which drives the bus of the host and leaves the tiles idle."""
+    of_tiles = [name for name in _inputs(config, host, tile) if re.match(r"tile_|[sm]_axis_", name)]
+    idle = "".join(f"    {name!r},\n" for name in of_tiles).replace("'", '"')
+    return filled(
+        "cocotb_bench.template",
+        {"DRIVER": _DRIVERS[host], "IDLE": f"(\n{idle})" if idle else "()"},
+    )
 
 
 def _core(title: str, core: str, modules: list[str]) -> str:

@@ -13,7 +13,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from ..model.base.errors import InvalidInput
-from ..model.image.host_port import table_stride, widths
+from ..model.image.host_port import Space, table_stride, widths
 from ..model.network.buses import REVISION, bus_data_bits, require_address_bits
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 
 REGIONS = ("controller", "status", "message", "table")
 """What a byte address means by its two highest bits."""
+
+REGION_OF = {
+    Space.MESSAGE: "message",
+    Space.TABLE: "table",
+    Space.EXPECTED: "controller",
+    Space.STATUS: "status",
+}
+"""The region of a byte address for each space of the host port; 2 is the controller's."""
 
 PAGES_FOLDER = "registers"
 """The folder that :func:`register_map_files` makes for the page."""
@@ -52,6 +60,12 @@ def region_base(config: NetworkConfig, region: str) -> int:
 def node_bytes(config: NetworkConfig) -> int:
     """Byte addresses from one node of a region to the next."""
     return bus_data_bits(config) // 8 << widths(config)["host_address_bits"]
+
+
+def byte_address(config: NetworkConfig, node: int, space: Space, address: int) -> int:
+    """Return the byte address on the bus of a word that the host port addresses so."""
+    word = address * (bus_data_bits(config) // 8)
+    return region_base(config, REGION_OF[space]) + node * node_bytes(config) + word
 
 
 def register_map(config: NetworkConfig, *, prefix: str = "eyecast") -> str:

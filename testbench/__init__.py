@@ -35,6 +35,7 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
+    "AxiLiteDriver": "bus_drivers",
     "ControllerDriver": "controller_driver",
     "Coverage": "coverage",
     "HostDriver": "host_driver",
@@ -45,6 +46,7 @@ _HOME = {
     "Scoreboard": "scoreboard",
     "ScoreboardError": "scoreboard",
     "TileDriver": "tile_driver",
+    "WishboneDriver": "bus_drivers",
 }
 
 __all__ = sorted(_HOME)  # noqa: PLE0605

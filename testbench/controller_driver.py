@@ -64,7 +64,7 @@ class ControllerDriver:
         """Hold ``rst`` for some cycles with nothing asked."""
         await self._falling_edge
         self._network.rst.value = 1
-        self._network.host__valid.value = 0
+        self._ask_nothing()
         for _ in range(RESET_CYCLES):
             await self._falling_edge
         self._network.rst.value = 0
@@ -109,9 +109,17 @@ class ControllerDriver:
         return await self.read(0, CONTROLLER_SPACE, RESULT)
 
     async def _request(self, node: int, space: int, address: int, word: int | None = None) -> int:
-        network, falling_edge = self._network, self._falling_edge
         while self._idles is not None and next(self._idles):
-            await falling_edge
+            await self._falling_edge
+        return await self._answer(node, space, address, word)
+
+    def _ask_nothing(self) -> None:
+        """Show no request."""
+        self._network.host__valid.value = 0
+
+    async def _answer(self, node: int, space: int, address: int, word: int | None) -> int:
+        """Carry out one request and return the word read. Raises :class:`Refused`."""
+        network, falling_edge = self._network, self._falling_edge
         network.host__node.value = node
         network.host__space.value = space
         network.host__address.value = address

@@ -55,6 +55,7 @@ FLOORS: dict[str, set[str]] = {
     "registers": {"model/base", "model/network", "model/image"},
     "testbench": {
         *("model/base", "model/network", "model/program", "model/run", "model/cycle"),
+        *("model/image", "registers"),
     },
     "sim": {
         "model/bounds",
