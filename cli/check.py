@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -17,19 +18,24 @@ from ..model.network.config import NetworkConfig, Timing
 from ..model.network.config_file import identity
 from ..model.network.words import SizeLimit
 from ..model.run.trace import Trace
-from .console import busy, print_checks, print_json, say, say_written
+from .console import busy, print_checks, print_json, progress, say, say_written
 from .options.collective import collective_options
 from .options.hardware import chosen_config, hardware_options, timing_option
 from .options.network import chosen_topology, network_options
 from .options.output import json_option, output_option, require_output_files
 from .options.schedule_file import schedule_file_option
-from .options.values import OptionValues, complete_files
+from .options.values import OptionValues, complete_files, refuse_beside
 from .predict import Subject, chosen_subject, program_file_option
 
 if TYPE_CHECKING:
     from ..model.compare.recorded import RecordedCheck
+    from ..waves.recorded_trace import RecordedRun
 
 _CSV_HEADER = "cycle,node,port,vc,kind,data"
+_MEGABYTE = 1 << 20
+
+Samples = Iterator[list[int]]
+"""The values of signals, cycle by cycle."""
 
 
 @click.command("check")
@@ -43,7 +49,8 @@ _CSV_HEADER = "cycle,node,port,vc,kind,data"
     "image_file",
     metavar="FILE",
     shell_complete=complete_files,
-    help="The image (CSV) that was loaded, for the words of messages; needs --program.",
+    help="The image (CSV) that was loaded, for the words of messages and the timing; needs "
+    "--program.",
 )
 @click.option(
     "--no-program", is_flag=True, help="Check only what every run of the network must do."
@@ -79,16 +86,19 @@ def check_command(
     require_output_files(output)
     if chosen["no_program"]:
         config = chosen_config(chosen, chosen_topology(chosen, SizeLimit.PROGRAM))
-        trace = _read(trace_file, config, chosen)
-        found = check_without_program(config, trace)
+        recorded = _read(trace_file, config, chosen)
+        found = check_without_program(config, recorded.trace, whole=recorded.whole)
         title = config.topology.label
     else:
-        subject, any_words = _subject(chosen, timing)
+        subject, any_words, timing = _subject(chosen, timing)
         title = f"{subject.title}, {timing} timing"
-        trace = _read(trace_file, subject.program.config, chosen)
+        recorded = _read(trace_file, subject.program.config, chosen)
         with busy("predicting"):
             predicted = run(subject.program, subject.memory, timing=timing)
-        found = check_recorded(subject.program, predicted, trace, any_words=any_words)
+        found = check_recorded(
+            subject.program, predicted, recorded.trace, any_words=any_words, whole=recorded.whole
+        )
+    trace = recorded.trace
     if output is not None:
         trace.write_csv(output)
     if as_json:
@@ -100,38 +110,74 @@ def check_command(
         raise RuntimeError("the trace is not as predicted" if found.checks else "a rule is broken")
 
 
-def _subject(chosen: OptionValues, timing: Timing) -> tuple[Subject, bool]:
-    """The program, its message memories, and whether the words of messages are not compared."""
+def _subject(chosen: OptionValues, timing: Timing) -> tuple[Subject, bool, Timing]:
+    """The program with its message memories, whether words are not compared, and the timing."""
     from ..model.image.image_file import read_image
 
-    subject = chosen_subject(chosen, timing)
+    subject, file = chosen_subject(chosen, timing), chosen["program_file"]
     image = chosen["image_file"]
     if image is None:
-        unknown = chosen["program_file"] is not None
-        return subject, unknown or chosen["any_words"]
-    if chosen["program_file"] is None:
+        return subject, file is not None or chosen["any_words"], timing
+    if file is None:
         raise InvalidInput("--image needs --program FILE")
+    refuse_beside("--image", ["--timing"], "the image says it")
     read = read_image(image)
     if identity(read.config) != identity(subject.program.config):
-        raise InvalidInput(f"{image} must be for the network of {chosen['program_file']}")
-    return subject._replace(memory=read.memory), chosen["any_words"]
+        raise InvalidInput(f"{image} must be for the network of {file}")
+    if not read.loads(subject.program):
+        raise InvalidInput(f"{image} must load the program of {file}, it loads another one")
+    return subject._replace(memory=read.memory), chosen["any_words"], read.timing
 
 
-def _read(path: str, config: NetworkConfig, chosen: OptionValues) -> Trace:
-    """The trace of a file."""
-    from ..waves.recorded_trace import recorded_signals, recorded_trace
+def _read(path: str, config: NetworkConfig, chosen: OptionValues) -> RecordedRun:
+    """The run in a file; one of ours (CSV) has flits alone, and is taken to be whole."""
+    from ..waves.recorded_trace import RecordedRun, recorded_run, recorded_signals, require_outputs
     from ..waves.recording import table_samples, vcd_samples
 
     names, wanted = _names(chosen["names_file"]), recorded_signals(config)
-    with busy(f"reading {path}"):
-        if path.endswith((".vcd", ".fst")):
-            with _waveform(path) as file:
-                options = {"scope": chosen["scope"], "names": names}
-                return recorded_trace(config, vcd_samples(file, wanted, chosen["clock"], **options))
-        if _first_line(path) == _CSV_HEADER:
-            return Trace.read_csv(path)
-        with Path(path).open(newline="") as lines:
-            return recorded_trace(config, table_samples(lines, wanted, names=names))
+    if path.endswith((".vcd", ".fst")):
+        with (
+            _waveform(path) as file,
+            _reading(path, file.tell if file.seekable() else None) as counted,
+        ):
+            samples = vcd_samples(
+                file,
+                [*wanted],
+                chosen["clock"],
+                scope=chosen["scope"],
+                names=names,
+                bits=wanted,
+                absent=f"tile_{config.topology.nodes}",
+            )
+            return recorded_run(config, counted(samples))
+    if _first_line(path) == _CSV_HEADER:
+        with busy(f"reading {path}"):
+            trace = Trace.read_csv(path)
+            require_outputs(path, config, trace)
+            return RecordedRun(trace)
+    with Path(path).open("rb") as file, _reading(path, file.tell) as counted:
+        lines = io.TextIOWrapper(file, errors="replace", newline="")
+        return recorded_run(config, counted(table_samples(lines, [*wanted], names=names)))
+
+
+@contextmanager
+def _reading(path: str, tell: Callable[[], int] | None) -> Iterator[Callable[[Samples], Samples]]:
+    """A progress bar in megabytes, as a function that hands on samples while a file is read.
+
+    ``tell`` says how far reading has come. What comes through a pipe has none, and no bar.
+    """
+    size = Path(path).stat().st_size // _MEGABYTE if tell else 0
+    with progress(f"reading {path} (MB)", size, shown=tell is not None) as (_, advance):
+
+        def counted(samples: Samples) -> Samples:
+            shown = 0
+            for sample in samples:
+                yield sample
+                while tell and tell() // _MEGABYTE > shown:
+                    shown += 1
+                    advance()
+
+        yield counted
 
 
 def _first_line(path: str) -> str:

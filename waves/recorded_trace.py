@@ -3,61 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig
-from ..model.network.probes import Probe, kind_and_data, output_probes, vc_of
+from ..model.network.probes import Probe, kind_and_data, output_probes
 from ..model.run.trace import Trace
 from .recording import UNDEFINED
 
 RESET, DONE = "tile_0.rst", "done"
 
+_ROWS_PER_PIECE = 1 << 16
+
 _Row = tuple[int, int, int, int, int, int]
 """The columns of a trace."""
 
 
-def recorded_signals(config: NetworkConfig) -> list[str]:
-    """Name the signals that :func:`recorded_trace` takes, in this order."""
+@dataclass(frozen=True)
+class RecordedRun:
+    """The first run in a recording.
+
+    trace
+        Its flits.
+    whole
+        True if the recording has the run's end: the network is done, or in reset again.
+    """
+
+    trace: Trace
+    whole: bool = True
+
+
+def recorded_signals(config: NetworkConfig) -> dict[str, int]:
+    """Name the signals that :func:`recorded_run` takes, in this order, with their bits."""
+    flit_bits = config.flit_width + 2
     probes = output_probes(config)
-    return [*(path for each in probes for path in (each.valid, each.flit)), RESET, DONE]
+    widths = {each.valid: config.vcs for each in probes} | {each.flit: flit_bits for each in probes}
+    paths = (path for each in probes for path in (each.valid, each.flit))
+    return {**{path: widths[path] for path in paths}, RESET: 1, DONE: 1}
 
 
-def recorded_trace(config: NetworkConfig, samples: Iterable[Sequence[int]]) -> Trace:
-    """Return the trace of the first run in which a flit leaves an output.
+def recorded_run(config: NetworkConfig, samples: Iterable[Sequence[int]]) -> RecordedRun:
+    """Return the first run in which a flit leaves an output.
 
     ``samples`` has a row for each cycle, with the values of :func:`recorded_signals`. The run
     begins with the first cycle without reset, and ends when the network is done or in reset again.
-    Raises :class:`.InvalidInput` for a ``valid`` or a flit that is undefined in the run.
+    Raises :class:`.InvalidInput` for a ``valid`` or a flit that is undefined in the run, and for
+    samples without a run.
     """
     probes = output_probes(config)
     outputs = [(2 * place, probe) for place, probe in enumerate(probes)]
     reset, done = 2 * len(probes), 2 * len(probes) + 1
     rows: list[_Row] = []
+    pieces: list[Trace] = []
     # Samples in front of the first reset are what a simulator makes up.
-    cycle, was_reset = -1, False
+    cycle, was_reset, ran, whole = -1, False, False, False
     for sample in samples:
+        begun = bool(rows or pieces)
         if sample[reset] != 0:
-            if rows:
+            if begun:
+                whole = True
                 break
             cycle, was_reset = -1, True
         elif was_reset:
-            cycle += 1
+            if sample[done] == 1 and begun:
+                whole = True
+                break
+            cycle, ran = cycle + 1, True
             if sample[done] != 1:
                 rows += _flits(config, outputs, sample, cycle)
-            elif rows:
-                break
+            if len(rows) > _ROWS_PER_PIECE:
+                pieces.append(_trace(rows))
+                rows.clear()
+    if not ran:
+        raise InvalidInput("the recording must have a run: cycles of reset, and then others")
+    return RecordedRun(Trace.join([*pieces, _trace(rows)]).sort(), whole)
+
+
+def _trace(rows: Sequence[_Row]) -> Trace:
+    """The rows in columns, which take a tenth of the memory."""
     trace = Trace.empty(len(rows))
     for column, values in zip(trace.columns, zip(*rows, strict=True), strict=False):
         column[:] = np.array(values, dtype=column.dtype)
-    return trace.sort()
+    return trace
 
 
 def _flits(
     config: NetworkConfig, outputs: Sequence[tuple[int, Probe]], sample: Sequence[int], cycle: int
 ) -> Iterator[_Row]:
-    """The flits that leave in a cycle."""
+    """The flits that leave in a cycle: one for each bit of ``valid``, which may have one."""
     for place, probe in outputs:
         valid = sample[place]
         if not valid:
@@ -66,8 +101,22 @@ def _flits(
         for name, value in ((probe.valid, valid), (probe.flit, flit)):
             if value == UNDEFINED:
                 raise InvalidInput(f"{name} must be defined in cycle {cycle}, it is not")
-        try:
-            vc = vc_of(valid)
-        except ValueError as error:
-            raise InvalidInput(f"{probe.valid} in cycle {cycle}: {error}") from error
-        yield (cycle, probe.node, probe.port, vc, *kind_and_data(flit, config.flit_width))
+        for vc in range(valid.bit_length()):
+            if valid >> vc & 1:
+                kind, data = kind_and_data(flit, config.flit_width)
+                yield (cycle, probe.node, probe.port, vc, kind, data)
+
+
+def require_outputs(path: str, config: NetworkConfig, trace: Trace) -> None:
+    """Raise :class:`.InvalidInput` for the first row that no network of ``config`` can have."""
+    outputs = {(probe.node, probe.port) for probe in output_probes(config)}
+    for row, flit in enumerate(trace):
+        if (flit.node, flit.port) not in outputs:
+            allowed = f"an output port of this network, not port {flit.port} of node {flit.node}"
+        elif flit.vc >= config.vcs:
+            allowed = f"a VC from 0 to {config.vcs - 1}, not {flit.vc}"
+        elif flit.data >> config.flit_width:
+            allowed = f"data of {config.flit_width} bits, not {flit.data:x}"
+        else:
+            continue
+        raise InvalidInput(f"{path}, line {row + 2}: the flit must have {allowed}")

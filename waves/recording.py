@@ -21,6 +21,11 @@ from ..model.base.errors import InvalidInput
 UNDEFINED = -1
 """The value of a signal of which a bit is not known."""
 
+_TIME, _COMMAND = b"#$"
+_VECTOR = b"bB"
+_LINE_ENDS = (b"\n", b"\r\n", b" \n")
+"""What may stand behind a signal's short name; a last line without an end is one that was cut."""
+
 _RADIX = {"HEX": 16, "BINARY": 2, "UNSIGNED": 10, "SIGNED": 10, "OCTAL": 8}
 
 
@@ -31,6 +36,8 @@ def vcd_samples(
     *,
     scope: str | None = None,
     names: Mapping[str, str] | None = None,
+    bits: Mapping[str, int] | None = None,
+    absent: str | None = None,
 ) -> Iterator[list[int]]:
     """Yield the values of the ``wanted`` signals at every falling edge of the signal ``clock``.
 
@@ -46,37 +53,77 @@ def vcd_samples(
         Path of that module; by default the only one in the file that has the first wanted signal.
     names
         Full paths that take the place of some of the paths.
+    bits
+        Widths of some of the wanted signals.
+    absent
+        Path of an instance that the module must not have.
 
-    Raises :class:`.InvalidInput` where a signal is missing, or where several modules have it.
+    Raises :class:`.InvalidInput` where a signal is missing or has another width, where several
+    modules have it, or where ``absent`` is there.
 
     """
     declared = _declared(file)
-    names = names or {}
     if scope is None:
-        scope = next((_scope_with(declared, each) for each in wanted if each not in names), "")
+        named = names or {}
+        scope = next((_scope_with(declared, each) for each in wanted if each not in named), "")
+    if absent and any(path.startswith(f"{_below(scope, absent)}.") for path in declared):
+        found = f"it has {_below(scope, absent)}, which this network has not"
+        raise InvalidInput(f"the recording must be of this network, {found}")
+    paths = [(names or {}).get(name, _below(scope, name)) for name in (*wanted, clock)]
+    widths = [(bits or {}).get(name) for name in (*wanted, clock)]
+    yield from _values(file, _places(declared, paths, widths), len(paths))
+
+
+def _places(
+    declared: Mapping[str, tuple[bytes, int]], paths: Sequence[str], widths: Sequence[int | None]
+) -> dict[bytes, list[int]]:
+    """The places of signals in ``paths``, by what a line of a value ends with."""
     places: dict[bytes, list[int]] = {}
-    for place, name in enumerate((*wanted, clock)):
-        path = names.get(name, f"{scope}.{name}" if scope else name)
+    for place, (path, width) in enumerate(zip(paths, widths, strict=True)):
         if path not in declared:
             raise InvalidInput(f"the recording must have a signal {path}, it has none")
-        places.setdefault(declared[path], []).append(place)
-    values = [UNDEFINED] * (len(wanted) + 1)
+        code, bits = declared[path]
+        if width not in (None, bits):
+            allowed = f"{width} bits in this network, not {bits}"
+            raise InvalidInput(f"signal {path} of the recording must have {allowed}")
+        for end in _LINE_ENDS:
+            places.setdefault(code + end, []).append(place)
+    return places
+
+
+def _values(
+    file: IO[bytes], places: Mapping[bytes, list[int]], signals: int
+) -> Iterator[list[int]]:
+    """Yield the values of signals at every falling edge of the last one."""
+    values = [UNDEFINED] * signals
     was_high = False
+    # A gigabyte has fifty million lines: nearly all are of signals that nobody wants.
     for line in file:
-        first = line[:1]
-        if first == b"#":
+        first = line[0]
+        if first == _TIME:
             if was_high and values[-1] == 0:
                 yield values
             was_high = values[-1] == 1
             continue
-        word, _, code = line[1:].partition(b" ") if first in b"bB" else (first, b"", line[1:])
-        for place in places.get(code.strip(), ()):
-            values[place] = _number(word)
+        word, code = line[:1], line[1:]
+        if first in _VECTOR:
+            word, _, code = code.partition(b" ")
+        found = places.get(code)
+        if found is not None and first != _COMMAND:
+            for place in found:
+                values[place] = _number(word)
+    if was_high and values[-1] == 0:
+        yield values
 
 
-def _declared(file: IO[bytes]) -> dict[str, bytes]:
-    """Read the declarations: the short name of each signal by its path."""
-    declared: dict[str, bytes] = {}
+def _below(scope: str, path: str) -> str:
+    """The full path of what has ``path`` from ``scope`` on."""
+    return f"{scope}.{path}" if scope else path
+
+
+def _declared(file: IO[bytes]) -> dict[str, tuple[bytes, int]]:
+    """Read the declarations: the short name and the width of each signal by its path."""
+    declared: dict[str, tuple[bytes, int]] = {}
     scopes: list[str] = []
     for line in file:
         match line.split():
@@ -84,14 +131,15 @@ def _declared(file: IO[bytes]) -> dict[str, bytes]:
                 scopes.append(name.decode(errors="replace"))
             case [b"$upscope", b"$end"]:
                 del scopes[-1:]
-            case [b"$var", _, _, code, name, *_]:
-                declared[".".join((*scopes, name.decode(errors="replace")))] = code
+            case [b"$var", _, bits, code, name, *_] if bits.isdigit():
+                path = ".".join((*scopes, name.decode(errors="replace")))
+                declared[path] = code, int(bits)
             case [b"$enddefinitions", b"$end"]:
                 return declared
     raise InvalidInput("the recording must be a VCD file, with $enddefinitions in front of values")
 
 
-def _scope_with(declared: Mapping[str, bytes], name: str) -> str:
+def _scope_with(declared: Iterable[str], name: str) -> str:
     """The path of the only module that has the signal ``name``."""
     end = f".{name}"
     found = sorted(path[: -len(end)] for path in declared if path.endswith(end))

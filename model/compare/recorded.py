@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..base.errors import InvalidInput
 from ..network.config import NetworkConfig
 from ..network.port_model import PortModel
 from ..program.program import Program
@@ -38,18 +39,30 @@ class RecordedCheck:
 
 
 def check_recorded(
-    program: Program, predicted: Prediction, trace: Trace, *, any_words: bool = False
+    program: Program,
+    predicted: Prediction,
+    trace: Trace,
+    *,
+    any_words: bool = False,
+    whole: bool = True,
 ) -> RecordedCheck:
     """Check a trace of a run of ``program`` against ``predicted``.
 
     ``any_words`` leaves the payload's words out of the comparison, for a run whose message memories
     are not known. The rules are those of :func:`.check_trace`: they still demand that words arrive
-    as they were sent.
+    as they were sent. If the trace is not ``whole``, packets may be under way at its end.
+
+    Raises :class:`.InvalidInput` for a trace that is not ``whole`` and ends, without a difference,
+    before the predicted flits do.
     """
     first, second = predicted.trace, trace
     if any_words:
         first, second = _without_words(first), _without_words(second)
     difference = first_difference(first, second)
+    if not whole and difference is not None and difference.second is None:
+        last, end = _last(trace), _last(predicted.trace)
+        allowed = f"have flits up to cycle {end}: it ends with cycle {last}, as predicted so far"
+        raise InvalidInput(f"the recording must {allowed}")
     config = program.config
     checks = (
         equality_check("packets delivered", _delivered(predicted.trace), _delivered(trace)),
@@ -60,27 +73,32 @@ def check_recorded(
         equality_check("cycle of the last flit", _last(predicted.trace), _last(trace)),
         Check("trace rows", len(first), len(second), difference is None),
     )
-    return RecordedCheck(checks, difference, _broken(program, trace))
+    return RecordedCheck(checks, difference, _broken(program, trace, whole))
 
 
-def check_without_program(config: NetworkConfig, trace: Trace) -> RecordedCheck:
-    """Check a trace of a network of which no program is known: its outputs and its packets."""
+def check_without_program(
+    config: NetworkConfig, trace: Trace, *, whole: bool = True
+) -> RecordedCheck:
+    """Check a trace of a network of which no program is known: its outputs and its packets.
+
+    If the trace is not ``whole``, packets may be under way at its end.
+    """
     nodes = config.topology.nodes
     program = Program.from_rows(config, PortModel.FULL_DUPLEX, [()] * nodes, [()] * nodes)
     try:
         check_outputs(program, trace)
-        check_packets(program, trace)
+        check_packets(program, trace, complete=whole)
     except TraceError as error:
         return RecordedCheck((), None, str(error))
     return RecordedCheck((), None, None)
 
 
-def _broken(program: Program, trace: Trace) -> str | None:
+def _broken(program: Program, trace: Trace, complete: bool) -> str | None:
     """The first rule that a trace breaks; None where all hold, or where rules do not apply."""
     if program.config.all_port:
         return None
     try:
-        check_trace(program, trace)
+        check_trace(program, trace, complete=complete)
     except TraceError as error:
         return str(error)
     return None

@@ -17,8 +17,9 @@ from ..base.errors import InvalidInput
 from ..base.json_file import decode_versioned, read_json
 from ..network.config import NetworkConfig, Timing
 from ..network.config_file import network_from_json
+from ..program.program import Program
 from .host_port import Space
-from .image import FORMAT, VERSION
+from .image import FORMAT, VERSION, table_writes
 
 _HEADER = "node,space,address,word"
 
@@ -56,6 +57,13 @@ class ImageFile:
             if space == Space.MESSAGE:
                 memory[node, address] = word
         return memory
+
+    def loads(self, program: Program) -> bool:
+        """Tell whether the writes to table memories are those of ``program``."""
+        tables = {write for write in self.writes if write[1] == Space.TABLE}
+        base = min((address for _, _, address, _ in tables), default=0)
+        rows = np.concatenate([*table_writes(program, base)]).tolist()
+        return tables == {tuple(row) for row in rows}
 
 
 class _Mode(msgspec.Struct):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -16,12 +18,14 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.probes import output_probes
 from eyecast.model.network.topology import mesh
 from eyecast.model.run.trace import Trace
-from eyecast.waves.recorded_trace import DONE, RESET, recorded_signals, recorded_trace
+from eyecast.waves.recorded_trace import DONE, RESET, recorded_run, recorded_signals
 from eyecast.waves.recording import vcd_samples
 
 NETWORK = ("--mesh", "2x2", "--source", "0,0", "--flits", "4")
 CONFIG = NetworkConfig(topology=mesh((2, 2)))
 CYCLES = 17
+WIDTHS = recorded_signals(CONFIG)
+VALID = "tile_0.outputs__0__valid"
 
 
 @pytest.fixture
@@ -45,7 +49,9 @@ def samples(trace: Trace) -> list[dict[str, int]]:
     return rows
 
 
-def waveform(rows: list[dict[str, int]], scope: str = "bench.chip.noc") -> str:
+def waveform(
+    rows: list[dict[str, int]], scope: str = "bench.chip.noc", widths: Mapping[str, int] = WIDTHS
+) -> str:
     """A VCD file with a clock, in which the network lies deep in a chip."""
     names = [*rows[0], "clk"]
     scopes = scope.split(".")
@@ -53,7 +59,8 @@ def waveform(rows: list[dict[str, int]], scope: str = "bench.chip.noc") -> str:
     for number, name in enumerate(names):
         *inner, last = name.split(".")
         lines += [f"$scope module {each} $end" for each in inner]
-        lines += [f"$var wire 34 s{number} {last} [33:0] $end", *["$upscope $end"] * len(inner)]
+        bits = widths.get(name, 1)
+        lines += [f"$var wire {bits} s{number} {last} $end", *["$upscope $end"] * len(inner)]
     lines += [*["$upscope $end"] * len(scopes), "$enddefinitions $end"]
     clock = f"s{len(names) - 1}"
     for time, row in enumerate(rows):
@@ -164,10 +171,89 @@ def test_what_is_refused(eyecast: Command, trace: Trace) -> None:
     assert named.status == 0
 
 
+def test_recordings_of_another_network_or_program(eyecast: Command, trace: Trace) -> None:
+    rows = samples(trace)
+    Path("wide.vcd").write_text(waveform(rows, widths={**WIDTHS, VALID: 2}))
+    larger = waveform([{**row, "tile_4.rst": 0} for row in rows])
+    Path("larger.vcd").write_text(larger)
+    Path("still.vcd").write_text(waveform([{**row, RESET: 0} for row in rows]))
+    for column, number in (("node", 4), ("vc", 1), ("data", 1 << 32)):
+        wrong = Trace(*(each.copy() for each in trace.columns))
+        getattr(wrong, column)[-1] = number
+        wrong.write_csv(f"{column}.csv")
+    line = len(trace) + 1
+    for file, refused in (
+        ("wide.vcd", f"signal noc.{VALID} of the recording must have 1 bits in this network"),
+        ("larger.vcd", "the recording must be of this network, it has noc.tile_4, which this"),
+        ("still.vcd", "the recording must have a run: cycles of reset, and then others"),
+        ("node.csv", f"node.csv, line {line}: the flit must have an output port of this network"),
+        ("vc.csv", f"vc.csv, line {line}: the flit must have a VC from 0 to 0, not 1"),
+        ("data.csv", f"data.csv, line {line}: the flit must have data of 32 bits, not 100000000"),
+    ):
+        answer = eyecast("check", file, *NETWORK)
+        assert answer.errors.replace("bench.chip.", "").startswith(refusal(refused).errors[:-1])
+        assert answer.status == 2
+        assert answer.output == ""
+        assert answer.errors.count("\n") == 1
+
+
+def test_an_image_says_the_timing_and_must_load_the_program(eyecast: Command, here: Path) -> None:
+    for source in ("0,0", "1,1"):
+        asked = ("--mesh", "2x2", "--source", source, "--timing", "self-timed")
+        files = ("-o", f"{source}.json", "--image", f"image-{source}.csv")
+        assert eyecast("program", *asked, *files).status == 0
+    assert eyecast("predict", *asked, "-o", "trace.csv").status == 0
+    program = ("check", "trace.csv", "--program", "1,1.json")
+    assert eyecast(*program, "--image", "image-1,1.csv").status == 0
+    assert eyecast(*program, "--image", "image-1,1.csv", "--timing", "barrier") == refusal(
+        "--timing must be left out with --image: the image says it"
+    )
+    assert eyecast(*program, "--image", "image-0,0.csv") == refusal(
+        "image-0,0.csv must load the program of 1,1.json, it loads another one"
+    )
+
+
+def test_a_recording_that_ends_within_the_run(eyecast: Command, trace: Trace) -> None:
+    """As far as it goes it must be as predicted: then it is cut; otherwise its fault is told."""
+    rows = samples(trace)[: 2 + 9]
+    Path("cut.vcd").write_text(waveform(rows))
+    last = "the recording must have flits up to cycle 16: it ends with cycle 7, as predicted so far"
+    assert eyecast("check", "cut.vcd", *NETWORK) == refusal(last)
+    whole = waveform(samples(trace))
+    middle = whole.index(f"#{2 * len(rows)}\n") + 8
+    Path("half.vcd").write_text(whole[:middle])
+    assert eyecast("check", "half.vcd", *NETWORK) == refusal(last)
+    assert eyecast("check", "cut.vcd", "--mesh", "2x2", "--no-program").status == 0
+    trace.data[3] ^= 1
+    Path("cut.vcd").write_text(waveform(samples(trace)[: 2 + 9]))
+    answer = eyecast("check", "cut.vcd", *NETWORK)
+    assert answer.status == 1
+    assert "routes: " in answer.output
+    assert f">3  4,0,1,0,body,{trace.data[3] ^ 1:x}" in answer.output
+    Path("cut.csv").write_text(Path("trace.csv").read_text()[:-3])
+    cut = f"cut.csv, line {len(trace) + 1}: a row must be 6 fields and a line feed"
+    assert eyecast("check", "cut.csv", *NETWORK) == refusal(cut)
+
+
+def test_two_flits_of_one_output_in_a_cycle(eyecast: Command, here: Path) -> None:
+    asked = (*NETWORK, "--vcs", "2")
+    assert eyecast("predict", *asked, "-o", "trace.csv").status == 0
+    trace = Trace.read_csv("trace.csv")
+    config = replace(CONFIG, vcs=2)
+    rows = samples(trace)
+    rows[2 + trace[0].cycle][VALID] = 3
+    Path("two.vcd").write_text(waveform(rows, widths=recorded_signals(config)))
+    answer = eyecast("check", "two.vcd", *asked)
+    assert answer.status == 1
+    assert "broken rule: outputs: cycle 2, node 0, port 1" in answer.output
+    assert "a second flit leaves in this cycle" in answer.output
+
+
 def test_signals_of_other_names(eyecast: Command, trace: Trace) -> None:
     names = {name: f"wire_{number}" for number, name in enumerate(recorded_signals(CONFIG))}
     rows = [{names[name]: value for name, value in row.items()} for row in samples(trace)]
-    Path("other.vcd").write_text(waveform(rows, "top"))
+    widths = {names[name]: bits for name, bits in WIDTHS.items()}
+    Path("other.vcd").write_text(waveform(rows, "top", widths))
     paths = {name: f"top.{wire}" for name, wire in names.items()}
     Path("names.json").write_text(json.dumps({**paths, "clk": "top.clk"}))
     assert eyecast("check", "other.vcd", *NETWORK, "--names", "names.json").status == 0
@@ -185,4 +271,4 @@ def test_a_waveform_that_is_cut_or_damaged_is_read_or_refused(trace: Trace) -> N
         text = "".join(damaged[: draw.randrange(len(damaged))])
         with suppress(InvalidInput):
             file = BytesIO(text.encode())
-            recorded_trace(CONFIG, vcd_samples(file, recorded_signals(CONFIG), "clk"))
+            recorded_run(CONFIG, vcd_samples(file, [*recorded_signals(CONFIG)], "clk"))

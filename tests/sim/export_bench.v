@@ -1,7 +1,8 @@
 // Loads an exported network through its host port, runs it once and writes what it saw, as
 // docs/router.md, section 6, tells a user to. Widths and counts come as macros (-D). Reads
 // writes.hex, a line for each word to load; writes seen.txt: done, error and cycle, then a line of
-// words for each node: its flags and then its message memory.
+// words for each node: its flags and then its message memory. With the macro DUMP it records every
+// signal in the file of that name.
 
 `timescale 1ns / 1ns
 
@@ -62,6 +63,13 @@ module export_bench;
       $fwrite(file, " %h", host__read_data);
     end
   endtask
+
+`ifdef DUMP
+  initial begin
+    $dumpfile(`DUMP);
+    $dumpvars;
+  end
+`endif
 
   initial begin
     $readmemh("writes.hex", writes);

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from helpers.command import Command
+from helpers.export_bench import BENCH, network_macros, write_line
 from helpers.programs import encoded, simulated, words
 
 from eyecast.model.program.file import read_program
@@ -23,7 +24,6 @@ pytestmark = pytest.mark.skipif(
     shutil.which("iverilog") is None, reason="iverilog must be on PATH: install iverilog"
 )
 
-BENCH = Path(__file__).with_name("export_bench.v")
 MESSAGE, TABLE, EXPECTED = range(3)
 """Spaces of the host port."""
 
@@ -59,21 +59,8 @@ def loads(program: Program) -> list[str]:
             (TABLE, table),
             (EXPECTED, expected),
         ):
-            lines += [f"{node:04x}{space:04x}{at:04x}{word:016x}" for at, word in enumerate(loaded)]
+            lines += [write_line(node, space, at, word) for at, word in enumerate(loaded)]
     return lines
-
-
-def network_macros(program: Program) -> dict[str, int]:
-    """What the bench has to know of the network, its widths from the list beside the export."""
-    ports = json.loads(Path("network.json").read_text())["ports"]
-    width = {port["name"]: port["width"] for port in ports}
-    return {
-        "NODE_BITS": width["host__node"],
-        "ADDRESS_BITS": width["host__address"],
-        "FLIT_WIDTH": width["host__read_data"],
-        "NODES": program.config.topology.nodes,
-        "MESSAGE_WORDS": program.config.message_words,
-    }
 
 
 def run_bench(standard: str, macros: dict[str, int], *defined: str) -> list[str]:
@@ -103,7 +90,7 @@ class Case:
         self.predicted, lines = simulated(self.program, timing), loads(self.program)
         assert self.predicted.finished
         Path("writes.hex").write_text("\n".join(lines))
-        self.macros = network_macros(self.program) | {
+        self.macros = network_macros(self.program.config) | {
             "WRITES": len(lines),
             "CYCLE_LIMIT": self.predicted.cycles + SLACK,
             "BARRIER": int(timing == "barrier"),
