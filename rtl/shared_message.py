@@ -1,0 +1,162 @@
+"""The message of a node in a network with programs, used during a run too (docs/router.md, 16).
+
+::
+
+    controller ──► carried out ──┐
+    lanes ◄──► message memory ◄──┴──► tile port      lanes come first, the tile last
+    lanes ──► doorbell ──────────────► tile port
+
+Used by :class:`.NetworkInterface`; :class:`.LoadedMessage` takes its place without programs.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from amaranth.hdl import C, Module, Mux, ResetSignal, Signal, Value
+from amaranth.lib.wiring import connect, flipped
+
+from ..model.network.config import NetworkConfig
+from .combiner import Combiner
+from .host_access import carried_out
+from .host_port import HostSpace
+from .lane import Lane
+from .shared_memory import SharedMemory
+from .steps import StepKeeper
+from .technology import Technology
+from .tile_port import Doorbell
+
+
+class SharedMessage:
+    """The controller's accesses to a node, its message memory, and its tile port.
+
+    Parameters
+    ----------
+    m
+        The module of the interface, to which the message adds its gates.
+    config, technology
+        The network, and what the memory is made of.
+    ports
+        The ports of the interface.
+
+    Attributes
+    ----------
+    selected : Signal
+        High in the cycle in which a request of the controller to this node is carried out.
+    accept : Value
+        Always high: the node takes every flit.
+    shows_damaged : Signal
+        High in a cycle in which a damaged word is shown to the tile or the host, or combined. Low
+        without parity.
+
+    """
+
+    def __init__(
+        self, m: Module, config: NetworkConfig, technology: Technology, ports: Any
+    ) -> None:
+        self._m, self._config, self._technology = m, config, technology
+        self._ports, self._host = ports, ports.host
+        self.selected = Signal(name="selected")
+        self.accept: Value = C(1)
+        self.shows_damaged = Signal(name="shows_damaged")
+
+    def host_writes(self, space: HostSpace) -> Value:
+        """Return 1 if the controller writes to ``space`` of this node in this cycle."""
+        return self.selected & self._host.write & (self._host.space == space)
+
+    def prepare_lane(self, lane: Lane, _number: int) -> None:
+        """Tell a lane which program runs."""
+        connect(self._m, flipped(self._ports).program, lane.program)
+
+    def add_memory(self, lanes: Sequence[Lane], combiner: Combiner | None) -> Value:
+        """Add the memory and who shares it; return the word read for the controller."""
+        m = self._m
+        m.submodules.message = memory = SharedMemory(self._config, technology=self._technology)
+        writes = [lane.message_write for lane in lanes] if combiner is None else combiner.writes
+        ports = zip(lanes, writes, memory.writes, memory.reads, strict=True)
+        for lane, write, write_port, read_port in ports:
+            connect(m, write, write_port)
+            connect(m, lane.message_read, read_port)
+        m.d.comb += memory.fetches.eq(lanes[0].fetches)
+        if combiner is not None:
+            self._connect_combiner(memory, combiner)
+        self._connect_host(memory)
+        if self._config.tile_ports:
+            self._connect_tile(memory)
+        if self._config.parity:
+            self._connect_damage(memory, combiner)
+        return memory.reads[0].word
+
+    def _connect_combiner(self, memory: SharedMemory, combiner: Combiner) -> None:
+        """Connect the words to combine, and tell the combiner what is stored."""
+        m = self._m
+        for read, port in zip(combiner.reads, memory.reads_to_combine, strict=True):
+            connect(m, read, port)
+        for port, stored in zip(memory.stored, combiner.stored, strict=True):
+            connect(m, port, stored)
+        m.d.comb += [
+            memory.stores.eq(combiner.stores[0]),
+            memory.combines.eq(combiner.combines[0]),
+        ]
+
+    def _connect_host(self, memory: SharedMemory) -> None:
+        """Carry out the controller's requests; those to the memory when it is free."""
+        m, host = self._m, self._host
+        is_message = host.space == HostSpace.MESSAGE
+        free = Mux(host.write, memory.write_free, memory.read_free)
+        m.d.comb += [
+            self.selected.eq(carried_out(m, host, self._ports.node, free | ~is_message)),
+            memory.host_address.eq(host.address),
+            memory.host_word.eq(host.write_data),
+            memory.host_writes.eq(self.host_writes(HostSpace.MESSAGE)),
+            memory.host_reads.eq(self.selected & is_message & ~host.write),
+        ]
+
+    def _connect_tile(self, memory: SharedMemory) -> None:
+        """Give the tile its way to the memory."""
+        tile = self._ports.tile
+        self._m.d.comb += [
+            memory.tile_write.enable.eq(tile.write_valid),
+            memory.tile_write.address.eq(tile.write_address),
+            memory.tile_write.word.eq(tile.write_data),
+            tile.write_ready.eq(memory.tile_write_ready),
+            memory.tile_reads.eq(tile.read_valid),
+            memory.tile_read.address.eq(tile.read_address),
+            tile.read_ready.eq(memory.tile_read_ready),
+            tile.read_answered.eq(memory.tile_answered),
+            tile.read_data.eq(memory.tile_read.word),
+        ]
+
+    def _connect_damage(self, memory: SharedMemory, combiner: Combiner | None) -> None:
+        """Tell the controller, or the tile, of a damaged word that it reads."""
+        m, host, tile = self._m, self._host, C(0)
+        shown = Signal(name="shown", reset_less=True)
+        m.d.sync += shown.eq(memory.host_reads)
+        m.d.comb += host.damaged.eq(shown & memory.reads[0].damaged)
+        if self._config.tile_ports:
+            tile = self._ports.tile.read_damaged
+            m.d.comb += tile.eq(memory.tile_answered & memory.tile_read.damaged)
+        combined = C(0) if combiner is None else combiner.damaged.any()
+        m.d.comb += [
+            self._ports.damaged.eq(host.damaged | tile),
+            self.shows_damaged.eq(self._ports.damaged | combined),
+        ]
+
+    def add_options(self, steps: StepKeeper, lanes: Sequence[Lane]) -> None:
+        """Let the tile hold the node back; tell the tile of packets, step and run."""
+        if not self._config.tile_ports:
+            return
+        m, tile, runs = self._m, self._ports.tile, ~ResetSignal()
+        m.submodules.doorbell = doorbell = Doorbell(self._config)
+        for lane, arrival in zip(lanes, doorbell.arrivals, strict=True):
+            connect(m, lane.arrival, arrival)
+        held = Signal(name="held", reset_less=True)
+        m.d.sync += held.eq(tile.hold)
+        m.d.comb += [
+            steps.held.eq(held),
+            tile.arrived.eq(doorbell.arrived),
+            tile.arrived_step.eq(doorbell.step),
+            tile.step.eq(steps.clock.step),
+            tile.finished.eq(steps.finished & runs),
+            tile.running.eq(runs),
+            tile.program.eq(self._ports.program.program),
+        ]
