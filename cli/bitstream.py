@@ -14,6 +14,7 @@ from ..model.network.config import NetworkConfig, Timing
 from ..model.network.words import SizeLimit
 from ..model.program.compiler import Compiled
 from ..model.schedule.collective import Collective
+from .command import command
 from .console import print_json, print_table, progress, say, say_written
 from .on_board import board_config, megahertz, print_comparison, signature_option
 from .options.hardware import (
@@ -34,7 +35,11 @@ PROOF_FLITS = 4
 """Length of the message that ``--prove`` sends."""
 
 
-@click.command("bitstream")
+@command(
+    "bitstream",
+    "eyecast bitstream --board icebreaker --mesh 2x2 --flit-width 16 --prove",
+    "eyecast bitstream --board ulx3s-85f --mesh 4x4 --contention-free",
+)
 @click.option(
     "--board",
     "board_name",

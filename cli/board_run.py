@@ -11,6 +11,7 @@ from ..boards.registry import BAUD, TIMEOUT_SECONDS
 from ..model.compare.answer import Answer
 from ..model.network.config import Timing
 from ..model.network.words import SizeLimit
+from .command import command
 from .console import busy, print_json, progress
 from .on_board import board_config, print_comparison, signature_option
 from .options.collective import collective_options, schedule_facts
@@ -30,7 +31,11 @@ if TYPE_CHECKING:
     from ..model.compare.case import Case
 
 
-@click.command("board-run")
+@command(
+    "board-run",
+    "eyecast board-run --port /dev/ttyUSB1 --mesh 2x2 --flit-width 16 --source 0,0",
+    "eyecast board-run --port /dev/ttyUSB1 --mesh 2x2 --flit-width 16 --collective all-gather",
+)
 @click.option("--port", required=True, help="The serial port, such as /dev/ttyUSB0.")
 @network_options
 @collective_options

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import click
-
 from .. import __version__
 from ..boards.registry import BOARDS
+from .command import command
 from .console import print_json, print_table
 from .on_board import megahertz
 from .options.output import json_option
 
 
-@click.command("boards")
+@command(
+    "boards",
+    "eyecast boards",
+    "eyecast boards --json",
+)
 @json_option
 def boards_command(as_json: bool) -> None:
     """List the boards, what they hold, and which networks have been built for them."""

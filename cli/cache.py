@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..model.base.errors import InvalidInput, require_range
+from .command import command
 from .console import print_json, print_table, say
 from .options.output import json_option
 from .options.values import integer_option
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 MOST_DAYS = 100_000
 
 
-@click.command("cache")
+@command(
+    "cache",
+    "eyecast cache",
+    "eyecast cache --clear-unused 30",
+)
 @click.option("--clear", is_flag=True, help="Remove everything that nobody is making just now.")
 @integer_option("--clear-unused", None, "Remove what was last used before.", metavar="DAYS")
 @json_option

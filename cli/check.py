@@ -18,6 +18,7 @@ from ..model.network.config import NetworkConfig, Timing
 from ..model.network.config_file import identity
 from ..model.network.words import SizeLimit
 from ..model.run.trace import Trace
+from .command import command
 from .console import busy, print_checks, print_json, progress, say, say_written
 from .options.collective import collective_options
 from .options.hardware import chosen_config, hardware_options, timing_option
@@ -38,7 +39,11 @@ Samples = Iterator[list[int]]
 """The values of signals, cycle by cycle."""
 
 
-@click.command("check")
+@command(
+    "check",
+    "eyecast check trace.vcd --mesh 4x4 --source 0,0",
+    "eyecast check table.csv --program program.json --image image.json",
+)
 @click.argument("trace_file", metavar="TRACE", shell_complete=complete_files)
 @network_options
 @collective_options

@@ -18,6 +18,7 @@ from ..model.compare.side_by_side import Entry, SideBySide
 from ..model.network.config import TIMINGS, NetworkConfig
 from ..model.network.words import SizeLimit
 from ..model.schedule.collective import Collective
+from .command import command
 from .console import (
     BUILDING,
     busy,
@@ -54,7 +55,11 @@ if TYPE_CHECKING:
     from ..model.compare.case import Case
 
 
-@click.command("compare")
+@command(
+    "compare",
+    "eyecast compare --mesh 8x8 --source 1,0 -o compare.svg",
+    "eyecast compare --torus 8x8 --collective all-reduce --flits 256",
+)
 @network_options
 @request_options
 @hardware_options

@@ -6,6 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from ..model.base.errors import InvalidInput, one_of
+from .command import command
 from .options.values import complete_words
 
 SHELLS = ("bash", "zsh", "fish")
@@ -13,7 +14,11 @@ VARIABLE = "_EYECAST_COMPLETE"
 """The environment variable by which the shell's script asks for what may follow."""
 
 
-@click.command("completion")
+@command(
+    "completion",
+    'eval "$(eyecast completion bash)"',
+    "eyecast completion fish | source",
+)
 @click.argument("shell", metavar="|".join(SHELLS), shell_complete=complete_words(SHELLS))
 def completion_command(shell: str) -> None:
     """Print the script by which a shell completes commands, options and some of their values.

@@ -11,6 +11,7 @@ from .. import __version__
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile, input_name
 from ..model.network.words import SizeLimit
+from .command import command
 from .console import busy, print_json, say, say_written
 from .options.collective import flits_option
 from .options.hardware import ports_option
@@ -27,11 +28,20 @@ if TYPE_CHECKING:
 _OF_SCHEDULES = (ports_option, flits_option)
 
 
-@click.command("convert")
+@command(
+    "convert",
+    "eyecast convert corner.json corner.xml",
+    "eyecast convert all-gather.xml schedule.json --mesh 4x4",
+)
 @click.argument("from_file", metavar="FROM", shell_complete=complete_files)
 @click.argument("to_file", metavar="TO", shell_complete=complete_files)
-@click.option("--from", "from_format", metavar="FORMAT", help="Of FROM; else as it looks.")
-@click.option("--to", "to_format", metavar="FORMAT", help="Of TO; else by its suffix.")
+@click.option(
+    "--from",
+    "from_format",
+    metavar="FORMAT",
+    help="Of FROM, if its text does not say.",
+)
+@click.option("--to", "to_format", metavar="FORMAT", help="Of TO, if its suffix does not say.")
 @network_options
 @ports_option
 @flits_option

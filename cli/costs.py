@@ -12,6 +12,7 @@ from ..model.base.errors import InvalidInput, require_range
 from ..model.base.texts import integers
 from ..model.collectives.cube.costs.rows import PORTS, Number
 from ..model.collectives.cube.costs.tables import find_costs, lower_bound
+from .command import command
 from .console import print_json, print_table, say, say_written
 from .costs_tables import COST_TABLES, CostTable, cost_table
 from .options.output import json_option, output_option, output_paths
@@ -27,8 +28,12 @@ _BELOW = (
 )
 
 
-@click.command("costs")
-@click.option("--collective", default="broadcast", show_default=True, help="Of which collective.")
+@command(
+    "costs",
+    "eyecast costs --collective broadcast --dimension 7 -o figures",
+    "eyecast costs --table 6",
+)
+@click.option("--collective", default="broadcast", show_default=True, help="The collective.")
 @integer_option("--dimension", 7, "Of the hypercube.")
 @integer_option("--flits", 1024, "M: words of the message, or of each block.")
 @integer_option("--packet", 1024, "B: the most words of a packet.")

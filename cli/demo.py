@@ -12,6 +12,7 @@ from ..model.base.texts import integers
 from ..model.collectives.halving.eye import eyes
 from ..model.network.kinds import KINDS
 from ..model.network.words import SizeLimit
+from .command import command
 from .console import say
 from .options.output import output_paths
 from .options.values import complete_files
@@ -21,7 +22,11 @@ from .verify import verify_command
 _PICTURES = (".svg", ".png")
 
 
-@click.command("demo")
+@command(
+    "demo",
+    "eyecast demo",
+    "eyecast demo --mesh 4x4 -o pictures",
+)
 @click.option(
     "--mesh",
     default="8x8",

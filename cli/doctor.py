@@ -8,16 +8,19 @@ import shutil
 from dataclasses import asdict
 from pathlib import Path
 
-import click
-
 from .. import __version__
 from ..model.base.errors import InvalidInput
+from .command import command
 from .console import busy, print_json, print_table, say
 from .installed import Found, examined
 from .options.output import json_option
 
 
-@click.command("doctor")
+@command(
+    "doctor",
+    "eyecast doctor",
+    "eyecast doctor --json",
+)
 @json_option
 def doctor_command(as_json: bool) -> None:
     """Say what is installed and in which version, what is missing, and what that costs.

@@ -13,6 +13,7 @@ from ..model.network.config import Timing
 from ..model.program.file import read_program
 from ..model.program.layout import held_words
 from ..model.program.payload import empty_memory
+from .command import command
 from .console import busy, print_json, print_table, say_written
 from .options.hardware import timing_option
 from .options.output import json_option, require_output_files
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
     from ..model.program.compiler import Compiled
 
 
-@click.command("image")
+@command(
+    "image",
+    "eyecast image a.json b.json -o chip.csv",
+    "eyecast image program.json -o chip.csv",
+)
 @click.argument("programs", nargs=-1, required=True, shell_complete=complete_files)
 @click.option(
     *("-o", "--output"),

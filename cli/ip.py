@@ -13,6 +13,7 @@ from ..model.collectives.title import schedule_title
 from ..model.network.buses import HostBus, TileBus, require_buses
 from ..model.network.config import Timing
 from ..model.network.words import SizeLimit
+from .command import command
 from .console import busy, say
 from .image import image_of
 from .options.collective import collective_options
@@ -29,7 +30,11 @@ from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import complete_files, was_typed
 
 
-@click.command("ip")
+@command(
+    "ip",
+    "eyecast ip --mesh 4x4 --source 0,0 -o engine",
+    "eyecast ip --mesh 4x4 --source 0,0 --bus axi4-lite --tile axi-stream -o engine",
+)
 @network_options
 @collective_options
 @schedule_file_option

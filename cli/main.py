@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import click
 
 from .. import __version__
-from ..model.base.errors import InvalidInput, printable
+from ..model.base.errors import InvalidInput, like, printable
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -139,7 +139,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            raise InvalidInput.of("command", ", ".join(COMMANDS), args[0])
+            raise InvalidInput.of("command", ", ".join(COMMANDS), like(args[0], COMMANDS))
         return super().resolve_command(ctx, args)
 
     def make_context(self, *arguments: Any, **extra: Any) -> click.Context:

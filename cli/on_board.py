@@ -10,16 +10,19 @@ import click
 from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig
 from .console import print_checks, say
-from .options.values import OptionValues
+from .options.values import OptionValues, option_group
 
 if TYPE_CHECKING:
     from ..model.compare.checks import Verification
 
 
-signature_option = click.option(
-    "--no-signature",
-    is_flag=True,
-    help="Leave out the signatures: smaller, and compared by all else alone.",
+signature_option = option_group(
+    click.option(
+        "--no-signature",
+        is_flag=True,
+        help="Leave out the signatures: smaller, and compared by all else alone.",
+    ),
+    heading="Hardware",
 )
 
 

@@ -21,6 +21,7 @@ from ..model.network.words import SizeLimit
 from ..model.program.checks import require_timing
 from ..model.program.file import read_program
 from ..model.program.program import Program
+from .command import command
 from .console import (
     bound_line,
     busy,
@@ -49,7 +50,7 @@ from .options.output import (
     require_seen,
 )
 from .options.schedule_file import REPLACED_BY_PROGRAM_FILE, chosen_schedule, schedule_file_option
-from .options.values import OptionValues, complete_files, refuse_beside
+from .options.values import OptionValues, complete_files, option_group, refuse_beside
 from .waves import (
     WAVES_FILES,
     require_waves_place,
@@ -65,16 +66,23 @@ if TYPE_CHECKING:
     from ..model.schedule.schedule import Schedule
 
 
-program_file_option = click.option(
-    "--program",
-    "program_file",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="A program file, instead of all that makes one.",
+program_file_option = option_group(
+    click.option(
+        "--program",
+        "program_file",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="A program file, instead of all that makes one.",
+    ),
+    heading="Collective",
 )
 
 
-@click.command("predict")
+@command(
+    "predict",
+    "eyecast predict --mesh 8x8 --source 0,0 --flits 16",
+    "eyecast predict --mesh 8x8 --source 0,0 --flits 1024 --algorithm best --report watch.html",
+)
 @network_options
 @collective_options
 @schedule_file_option

@@ -18,6 +18,7 @@ from ..model.program.deadlock import certify
 from ..model.program.file import write_program
 from ..model.program.node_table import node_table
 from ..model.program.program import Program
+from .command import command
 from .console import busy, print_json, print_table, say, say_written
 from .image import image_files, image_of
 from .options.collective import collective_options, schedule_facts
@@ -48,10 +49,15 @@ image_options = option_group(
     ),
     integer_option("--number", 0, "Number of the program in the image; needs --programs."),
     integer_option("--base", 0, "Where it begins in the table memories; needs --programs."),
+    heading="Output",
 )
 
 
-@click.command("program")
+@command(
+    "program",
+    "eyecast program --mesh 4x4 --source 0,0 --node 2,2",
+    "eyecast program --mesh 4x4 --source 0,0 -o program.json --image image.csv",
+)
 @network_options
 @collective_options
 @schedule_file_option

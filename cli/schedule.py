@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from ..model.collectives.least import least_counts, schedule_bound, word_measures
 from ..model.collectives.notes import upper_bounds
 from ..model.collectives.title import schedule_title
 from ..model.compare.cycles import schedule_cycles
 from ..model.network.words import SizeLimit
 from ..model.schedule.file import write_schedule
+from .command import command
 from .console import bound_line, busy, print_json, print_table, say, say_written, sharing
 from .options.collective import collective_options, schedule_facts
 from .options.network import network_options
@@ -19,7 +18,11 @@ from .options.output import json_option, output_option, require_no_picture, requ
 from .options.schedule_file import chosen_schedule
 
 
-@click.command("schedule")
+@command(
+    "schedule",
+    "eyecast schedule --mesh 8x8 --source 0,0 -o corner.json",
+    "eyecast schedule --hypercube 4 --source 0,0,0,0 --algorithm nesbt --ports half-duplex",
+)
 @network_options
 @collective_options
 @output_option("the schedule (JSON)")

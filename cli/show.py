@@ -9,6 +9,7 @@ import click
 
 from ..model.collectives.notes import landmarks
 from ..model.network.words import SizeLimit
+from .command import command
 from .console import busy, say_written
 from .options.collective import collective_options
 from .options.network import network_options
@@ -17,7 +18,11 @@ from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import complete_files
 
 
-@click.command("show")
+@command(
+    "show",
+    "eyecast show --mesh 8x8 --source 0,0 -o eye.svg",
+    "eyecast show --schedule corner.json -o corner.png",
+)
 @network_options
 @collective_options
 @schedule_file_option

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..model.base.errors import InvalidInput, require_range
+from .command import command
 from .console import busy, print_table, progress, say, say_written
 from .options.output import output_option, require_output_files
 from .options.values import integer_option, refuse_beside
@@ -24,7 +25,11 @@ _MOST_REASONS = 8
 """Reasons that are printed: the table has all of them."""
 
 
-@click.command("sweep")
+@command(
+    "sweep",
+    "eyecast sweep cycles.toml -o cycles.csv",
+    "eyecast sweep cycles.toml -o cycles.csv --plot cycles cycles.svg",
+)
 @click.argument("file", metavar="FILE.toml")
 @output_option("the table, .parquet or .csv,", metavar="TABLE")
 @integer_option("--jobs", None, "Processes; as many as there are cores if not given.")

@@ -16,6 +16,7 @@ from ..model.network.config import NetworkConfig
 from ..model.network.words import SizeLimit
 from ..model.program.checks import require_table_room
 from ..model.traffic.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic
+from .command import command
 from .console import (
     BUILDING,
     busy,
@@ -70,7 +71,11 @@ class Setting(NamedTuple):
     seed: int
 
 
-@click.command("traffic")
+@command(
+    "traffic",
+    "eyecast traffic --torus 4x4 --vcs 2 --rate 0.3 -o run",
+    "eyecast traffic --mesh 8x8 --pattern transpose --on model --report traffic.html",
+)
 @network_options
 @click.option(
     "--traffic-file",

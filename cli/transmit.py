@@ -9,6 +9,7 @@ import click
 from ..model.base.errors import InvalidInput, one_of
 from ..model.compare.answer import Answer
 from ..model.network.words import SizeLimit
+from .command import command
 from .console import busy, print_json, print_table, say, say_written
 from .options.collective import chosen_flits, flits_option, schedule_facts
 from .options.network import chosen_kind, chosen_topology, network_options
@@ -23,7 +24,11 @@ PLANS = ("best", "paper")
 """Plans that can be written and drawn."""
 
 
-@click.command("transmit")
+@command(
+    "transmit",
+    "eyecast transmit --diagonal-mesh 45 --picture cover.svg",
+    "eyecast transmit --star-tree 3x12 --faulty-node 0",
+)
 @network_options
 @click.option("--table-1", is_flag=True, help="Table I of the paper, of diagonal meshes, instead.")
 @flits_option

@@ -18,6 +18,7 @@ from ..model.network.words import SizeLimit
 from ..model.program.file import write_program
 from ..model.schedule.collective import ROOTLESS
 from ..model.schedule.file import write_schedule
+from .command import command
 from .console import (
     BUILDING,
     bound_line,
@@ -67,7 +68,11 @@ SIGNALS = "signals.vcd"
 """Files that are written to the output folder; the last with ``--signals``."""
 
 
-@click.command("verify")
+@command(
+    "verify",
+    "eyecast verify --mesh 8x8 --source 0,0",
+    "eyecast verify --mesh 4x4 --all-sources --flits 64 --vcs 2",
+)
 @network_options
 @collective_options
 @schedule_file_option

@@ -14,6 +14,7 @@ from ..model.base.folders import new_folder, require_new_folder
 from ..model.network.buses import HostBus, TileBus, require_buses
 from ..model.network.config_file import network_to_json
 from ..model.network.words import SizeLimit
+from .command import command
 from .console import busy, say, say_written
 from .options.hardware import chosen_config, exported_hardware_options, ports_option
 from .options.network import chosen_topology, network_options
@@ -21,7 +22,11 @@ from .options.output import require_output_files
 from .options.values import complete_files
 
 
-@click.command("verilog")
+@command(
+    "verilog",
+    "eyecast verilog --mesh 4x4 --vcs 2 --depth 4 -o network.v",
+    "eyecast verilog --mesh 4x4 --programs 4 --bus axi4-lite -o engine.v",
+)
 @network_options
 @exported_hardware_options
 @ports_option

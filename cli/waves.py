@@ -35,6 +35,7 @@ waves_options = option_group(
         metavar="X,Y",
         help="The node that the views show; the source unless given.",
     ),
+    heading="Output",
 )
 
 

@@ -39,7 +39,7 @@ source_option = click.option(
     metavar="X,Y",
     multiple=True,
     callback=given_once,
-    help="The root: has the message at the start, or gathers or gets the sum.",
+    help="The root: the node that has the message, or that gets the blocks or the sum.",
 )
 flits_option = integer_option("--flits", USUAL_FLITS, "Length of the message, or of each block.")
 request_options = option_group(
@@ -49,15 +49,21 @@ request_options = option_group(
         default=Collective.BROADCAST.value,
         shell_complete=complete_words(COLLECTIVES),
         show_default=True,
-        help="What to do; for an unknown one all are listed.",
+        help="The collective; an unknown name is answered with all names.",
     ),
-    click.option("--target", "targets", metavar="X,Y", multiple=True, help="Of a multicast."),
-    click.option("--packet", metavar="N", help="At most so many flits in a send."),
+    click.option(
+        "--target",
+        "targets",
+        metavar="X,Y",
+        multiple=True,
+        help="A target of a multicast.",
+    ),
+    click.option("--packet", metavar="N", help="Most flits of a send."),
     click.option(
         "--operator",
         metavar="NAME",
         shell_complete=complete_words(BUILT_IN),
-        help="What a reduction combines by; add, and in a barrier and, if nothing is said.",
+        help="The operator of a reduction; the default is add, in a barrier and.",
     ),
     ports_option,
     flits_option,
@@ -65,7 +71,7 @@ request_options = option_group(
         "--block-words",
         metavar="FILE",
         shell_complete=complete_files,
-        help="Unequal blocks, not --flits: the words of each node's, or of each pair's.",
+        help="Unequal blocks, instead of --flits: the words of each node, or of each pair.",
     ),
     click.option(
         "--group",
@@ -76,6 +82,7 @@ request_options = option_group(
         help="One collective for each row, column or box of sides AxB, or for each group of a "
         "file, all at once; by the best algorithm if nothing is said.",
     ),
+    heading="Collective",
 )
 collective_options = option_group(
     request_options,
@@ -90,14 +97,15 @@ collective_options = option_group(
         "--seconds",
         metavar="SECONDS",
         type=float,
-        help="With --algorithm best: begin with no further algorithm after so many seconds.",
+        help="With --algorithm best: try no further algorithm after this many seconds.",
     ),
-    click.option("--partial", is_flag=True, help="Serve the nodes that can be reached."),
+    click.option("--partial", is_flag=True, help="Serve reachable nodes, if some are not."),
     click.option(
         "--order",
         metavar="postorder|reverse-breadth-first",
-        help="In which order an all-to-all sends on all ports; if nothing is said, the table's.",
+        help="The order in which an all-to-all sends on all ports; the default is the table's.",
     ),
+    heading="Collective",
 )
 
 

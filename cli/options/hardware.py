@@ -40,12 +40,17 @@ def _parameter_option(name: str) -> Decorator:
 _WITH_OPTION = [name for name, parameter in PARAMETERS.items() if parameter.help]
 
 hardware_options = option_group(
-    *(_parameter_option(name) for name in _WITH_OPTION if PARAMETERS[name].of_runs)
+    *(_parameter_option(name) for name in _WITH_OPTION if PARAMETERS[name].of_runs),
+    heading="Hardware",
 )
-exported_hardware_options = option_group(*map(_parameter_option, _WITH_OPTION))
+exported_hardware_options = option_group(
+    *map(_parameter_option, _WITH_OPTION),
+    heading="Hardware",
+)
 HARDWARE_NAMES = option_names(hardware_options)
 traffic_hardware_options = option_group(
-    *(_parameter_option(name) for name in _WITH_OPTION if PARAMETERS[name].for_traffic)
+    *(_parameter_option(name) for name in _WITH_OPTION if PARAMETERS[name].for_traffic),
+    heading="Hardware",
 )
 ports_option = click.option(
     "--ports",
@@ -55,17 +60,21 @@ ports_option = click.option(
     help="A node sends and receives on one port at a time, as its algorithm does; does only one of "
     "both in a step; does both, with any partners; or uses all its links at once.",
 )
-force_option = click.option(
-    "--force", is_flag=True, help="Run a program even if its routes may deadlock."
+force_option = option_group(
+    click.option("--force", is_flag=True, help="Run a program even if its routes may deadlock."),
+    heading="Run",
 )
-timing_option = click.option(
-    "--timing",
-    default=Timing.BARRIER.value,
-    callback=lambda _context, _option, text: Timing.named(text),
-    shell_complete=complete_words(Timing),
-    show_default=True,
-    metavar="|".join(Timing),
-    help="A step starts when the last one has ended everywhere; or every node goes on by itself.",
+timing_option = option_group(
+    click.option(
+        "--timing",
+        default=Timing.BARRIER.value,
+        callback=lambda _context, _option, text: Timing.named(text),
+        shell_complete=complete_words(Timing),
+        show_default=True,
+        metavar="|".join(Timing),
+        help="A step starts when the last one has ended in all nodes; or each node goes on alone.",
+    ),
+    heading="Run",
 )
 
 

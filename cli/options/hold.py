@@ -10,17 +10,20 @@ from ...model.base.errors import InvalidInput, require_range
 from ...model.base.texts import integers
 from ...model.network.config import NetworkConfig
 from ...model.network.words import node_in_words
-from .values import OptionValues
+from .values import OptionValues, option_group
 
 _LONGEST = 1_000_000
 """Cycles that a tile may hold its node: so long that the hardware is simulated in a minute."""
 
-hold_option = click.option(
-    "--hold",
-    metavar="X,Y:CYCLES",
-    multiple=True,
-    help="The tile of this node holds it back, at first, for so many cycles; repeatable; needs "
-    "--tile-ports.",
+hold_option = option_group(
+    click.option(
+        "--hold",
+        metavar="X,Y:CYCLES",
+        multiple=True,
+        help="The tile of this node holds it back, at first, for so many cycles; repeatable; needs "
+        "--tile-ports.",
+    ),
+    heading="Run",
 )
 
 

@@ -40,11 +40,12 @@ network_options = option_group(
         shell_complete=complete_files,
         help="Or any graph, from a file of a known format.",
     ),
-    click.option("--faulty-node", metavar="X,Y", multiple=True, help="Without this node."),
-    click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="Without this link."),
-    float_option("--random-faults", 0.0, "Without this part of its nodes, drawn by --seed."),
-    click.option("--keep", metavar="X,Y", multiple=True, help="But with this node, if drawn."),
-    integer_option("--seed", 1, "Whatever is drawn is drawn from this number."),
+    click.option("--faulty-node", metavar="X,Y", multiple=True, help="A faulty node."),
+    click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="A faulty link."),
+    float_option("--random-faults", 0.0, "The share of nodes that are faulty, drawn by --seed."),
+    click.option("--keep", metavar="X,Y", multiple=True, help="A node that works in any case."),
+    integer_option("--seed", 1, "The seed of everything that is drawn."),
+    heading="Network",
 )
 NETWORK_NAMES = option_names(network_options)
 

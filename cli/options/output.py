@@ -13,26 +13,33 @@ import click
 from ...model.base.errors import InvalidInput
 from ...model.base.files import is_standard_output, require_writable
 from ...model.network.topology import Topology
-from .values import Decorator, complete_files
+from .values import Decorator, complete_files, option_group
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+json_option = option_group(
+    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+    heading="Output",
+)
 
 
 def output_option(what: str, metavar: str = "FILE") -> Decorator:
     """``-o``: where to write what the command makes."""
-    return click.option(
+    option = click.option(
         *("-o", "--output"),
         metavar=metavar,
         shell_complete=complete_files,
         help=f"Write {what} here.",
     )
+    return option_group(option, heading="Output")
 
 
-report_option = click.option(
-    "--report",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="Write a page to watch it with a browser (HTML) here.",
+report_option = option_group(
+    click.option(
+        "--report",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="Write a page to watch it with a browser (HTML) here.",
+    ),
+    heading="Output",
 )
 
 

@@ -18,18 +18,21 @@ from ...model.schedule.schedule import Schedule
 from .collective import chosen_answer, chosen_flits, chosen_task, collective_options
 from .hardware import HARDWARE_NAMES
 from .network import NETWORK_NAMES, chosen_topology, kinds_chosen
-from .values import OptionValues, complete_files, option_names, refuse_beside
+from .values import OptionValues, complete_files, option_group, option_names, refuse_beside
 
 if TYPE_CHECKING:
     from ...formats.format import Format, Setting
 
-schedule_file_option = click.option(
-    "--schedule",
-    "schedule_file",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="A schedule file (- is standard input), ours or foreign, not --source and --algorithm. "
-    "Ours names its network; beside others stand --mesh and the like, --ports and --flits.",
+schedule_file_option = option_group(
+    click.option(
+        "--schedule",
+        "schedule_file",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="A schedule file (- is standard input), ours or foreign, instead of --source and "
+        "--algorithm. Ours names its network; a foreign one needs --mesh or the like.",
+    ),
+    heading="Collective",
 )
 
 REPLACED_BY_SCHEDULE_FILE = (*NETWORK_NAMES, *option_names(collective_options))

@@ -18,6 +18,7 @@ drawing_options = option_group(
         "--packet-flits", 4, f"Length of a packet with its header, 1 to {MOST_MEMORY_WORDS}."
     ),
     integer_option("--cycles", 2000, "Cycles in which packets are drawn."),
+    heading="Traffic",
 )
 
 

@@ -38,15 +38,33 @@ def complete_words(words: Iterable[str]) -> Completion:
     return lambda _context, _option, begun: [word for word in words if word.startswith(begun)]
 
 
-def option_group(*options: Decorator) -> Decorator:
-    """Several options as one decorator, in the order in which the help shows them."""
+def option_group(*options: Decorator, heading: str = "") -> Decorator:
+    """Join options to one decorator, in the order in which the help shows them.
+
+    Help shows those that have no heading yet below ``heading``.
+    """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        before = len(getattr(command, _PARAMETERS, ()))
         for option in reversed(options):
             command = option(command)
+        for parameter in getattr(command, _PARAMETERS)[before:]:
+            if heading and not hasattr(parameter, _HEADING):
+                setattr(parameter, _HEADING, heading)
         return command
 
     return decorate
+
+
+_PARAMETERS = "__click_params__"
+"""The attribute in which click collects the options of a function."""
+
+_HEADING = "help_heading"
+
+
+def heading_of(parameter: click.Parameter) -> str:
+    """Return the heading below which help shows an option."""
+    return getattr(parameter, _HEADING, "Options")
 
 
 def given_once(_context: click.Context, option: click.Parameter, values: Any) -> str | None:
