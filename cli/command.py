@@ -17,8 +17,8 @@ class Command(click.Command):
         super().__init__(*arguments, **settings)
         self.examples = examples
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a section for each heading, in the order of the options."""
+    def options_by_heading(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """Return each option as it is typed, with its help text, below the options' headings."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -26,7 +26,11 @@ class Command(click.Command):
                 sections.setdefault(heading_of(parameter), []).append(record)
         # The options that every command has come last.
         sections["Options"] = sections.pop("Options", [])
-        for heading, records in sections.items():
+        return sections
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section for each heading, in the order of the options."""
+        for heading, records in self.options_by_heading(ctx).items():
             with formatter.section(heading):
                 formatter.write_dl(records)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy.typing
-from click import Context
 from sphinx.application import Sphinx
 
 Item = TypeVar("Item")
@@ -42,8 +41,8 @@ exclude_patterns = ["live"]
 html_show_copyright = False
 
 extensions = [
-    *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_click"),
-    "live_pages",
+    *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary"),
+    *("command_pages", "live_pages"),
 ]
 
 # As code hosts name the anchors of headings.
@@ -73,11 +72,9 @@ nitpick_ignore_regex = [("py:.*", r"(collections|numpy|pathlib)\..*")]
 
 
 def setup(app: Sphinx) -> None:
-    """Mend signatures, and build the page of commands each time: it is not seen to be outdated."""
+    """Mend docstrings and signatures."""
     app.connect("autodoc-process-docstring", add_limits)
     app.connect("autodoc-process-signature", name_defaults)
-    app.connect("sphinx-click-process-description", keep_columns)
-    app.connect("env-get-outdated", lambda *_: ["reference/commands"])
 
 
 def add_limits(*event: Any) -> None:
@@ -87,15 +84,6 @@ def add_limits(*event: Any) -> None:
     if owner.endswith(".NetworkConfig") and field in PARAMETERS and PARAMETERS[field].limits:
         least, most = PARAMETERS[field].limits
         lines += [f"From {least} to {most}.", ""]
-
-
-def keep_columns(_app: Sphinx, _context: Context, lines: list[str]) -> None:
-    """Set lines that click is not to wrap as a terminal shows them, where they have columns."""
-    kept = [number for number, line in enumerate(lines) if line.startswith("| ")]
-    for number in kept:
-        lines[number] = "   " + lines[number][2:]
-    if kept:
-        lines[kept[0] : kept[0]] = ["::", ""]
 
 
 def name_defaults(*event: Any) -> tuple[str | None, str | None]:
