@@ -1,0 +1,158 @@
+"""What a network interface keeps and shows, for :mod:`helpers.whole_interface`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from eyecast.model.network.config import NetworkConfig
+
+
+@dataclass
+class Packet:
+    """A packet that leaves port 0, as its delivery says."""
+
+    step: int
+    address: int
+    operator: int = 0
+    window: int = 0
+
+
+@dataclass
+class Leaving:
+    """What leaves an ejection port in a cycle."""
+
+    vc: int
+    delivery: Packet | None
+    """Of a header flit."""
+    word: int
+    tail: bool
+
+
+@dataclass
+class Row:
+    """A row under way: its fields, and what has been injected of it."""
+
+    fields: Mapping[str, int]
+    flits: list[int]
+    sent: int = 0
+
+    @property
+    def headers(self) -> int:
+        return self.fields["header_flits"]
+
+
+@dataclass
+class Lane:
+    """A sender and a receiver, and what each keeps."""
+
+    config: NetworkConfig
+    table: Sequence[int]
+    """Words of the program, with ``expected`` before the rows where a controller starts it."""
+    words: int
+    """Words of the program that lie before what is *beyond*."""
+    ports: range
+    state: str = "control"
+    place: int = 0
+    control: list[int] = field(default_factory=list)
+    row: Row = field(default_factory=lambda: Row({}, []))
+    credits: list[int] = field(default_factory=list)
+    waited: bool = False
+    expected: int = 0
+    arrived: int = 0
+    come: int = 0
+    come_before: int = 0
+    packets: dict[int, Packet] = field(default_factory=dict)
+    receiver: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def word(self) -> int:
+        """The word of the table that the sender is at."""
+        return self.table[self.place] if self.place < len(self.table) else 0
+
+    @property
+    def vc(self) -> int:
+        header = self.config.header
+        return self.row.flits[0] >> header.port_bits + header.hop_bits & (1 << header.vc_bits) - 1
+
+    def take_control_word(self) -> None:
+        """Keep a control word; the last one gives the fields of the row, and its header flits."""
+        self.control.append(self.word)
+        self.place += 1
+        if len(self.control) == self.config.table.control_words:
+            table = self.config.table
+            fields = {
+                name: self.control[word] >> low & (1 << width) - 1
+                for (name, width), (word, low) in zip(table.fields, table.positions, strict=True)
+            }
+            flits = max(1, fields["header_flits"])
+            self.row = Row(fields, list(self.table[self.place : self.place + flits]))
+            self.row.flits += [0] * (flits - len(self.row.flits))
+            self.control = []
+
+    def address(self, word: int) -> int:
+        """Address of a payload word of the row."""
+        window = self.row.fields.get("window", 0)
+        return after(self.row.fields["source_address"], word, window)
+
+    def is_bad(self, step: int) -> bool:
+        """The reasons of section 22."""
+        config, fields = self.config, self.row.fields
+        window, length, source = fields.get("window", 0), fields["length"], fields["source_address"]
+        beyond = source + length > config.message_words
+        if window:
+            last = source | (1 << window) - 1
+            beyond = length > 1 << window or last >= config.message_words
+        port = self.row.flits[0] & (1 << config.header.port_bits) - 1
+        return (
+            fields["header_flits"] == 0
+            or step > fields["step"]
+            or port not in self.ports
+            or self.vc >= config.vcs
+            or beyond
+            or fields.get("stream", 0) > config.lanes
+            or window > config.address_bits - 1
+        )
+
+
+def after(address: int, words: int, window: int) -> int:
+    """The address so many words behind another."""
+    if not window:
+        return address + words
+    size = 1 << window
+    return address // size * size + (address + words) % size
+
+
+@dataclass
+class Later:
+    """What happens at the end of a cycle to come, or of this one."""
+
+    cycle: int
+    effect: Callable[[], None]
+    writes: Lane | None = None
+    """The lane whose receiver writes a word."""
+    ends: int = 0
+    """The step of the packet that ends; 0 where none of a step does."""
+
+
+@dataclass
+class Seen:
+    """What an interface shows in a cycle."""
+
+    states: list[str]
+    injected: list[tuple[int, int, bool, bool] | None]
+    """VC, data, head and tail mark at each lane."""
+    over: bool
+    finished: bool
+    flags: frozenset[str]
+    """Flags that are set at the start of the cycle."""
+    step: int
+    accept: bool
+    stalled_before: int
+    """Flits of the senders that were stalled, up to the cycle before."""
+    arrived: list[int]
+    read_free: bool
+    write_free: bool
+    """The network leaves a port of the memory to host and tile."""
+    ends: list[int]
+    """Steps of packets that end at the end of the cycle."""
