@@ -23,7 +23,13 @@ from .console import busy, print_checks, print_json, progress, say, say_written
 from .options.collective import collective_options
 from .options.hardware import chosen_config, hardware_options, timing_option
 from .options.network import chosen_topology, network_options
-from .options.output import json_option, output_option, require_output_files
+from .options.output import (
+    json_option,
+    output_option,
+    report_option,
+    require_output_files,
+    require_seen,
+)
 from .options.schedule_file import schedule_file_option
 from .options.values import OptionValues, complete_files, refuse_beside
 from .predict import Subject, chosen_subject, program_file_option
@@ -73,6 +79,7 @@ Samples = Iterator[list[int]]
     help="Paths of signals that have other names in a waveform (JSON: ours to yours).",
 )
 @output_option("the trace that was read (CSV)")
+@report_option
 @json_option
 def check_command(
     trace_file: str, output: str | None, as_json: bool, timing: Timing, **chosen: Any
@@ -85,15 +92,19 @@ def check_command(
 
     Exit status 0 only if the trace is as predicted and keeps all rules.
     """
-    from ..model.compare.recorded import check_recorded, check_without_program
+    from ..model.compare.recorded import check_recorded, check_without_program, unknown_program
     from ..model.cycle.model import run
 
-    require_output_files(output)
+    report: str | None = chosen["report"]
+    shown: dict[str, Any]
+    require_output_files(output, report)
     if chosen["no_program"]:
         config = chosen_config(chosen, chosen_topology(chosen, SizeLimit.PROGRAM))
+        require_seen(report, config.topology)
         recorded = _read(trace_file, config, chosen)
         found = check_without_program(config, recorded.trace, whole=recorded.whole)
         title = config.topology.label
+        shown = {"title": title, "program": unknown_program(config)}
     else:
         subject, any_words, timing = _subject(chosen, timing)
         title = f"{subject.title}, {timing} timing"
@@ -103,14 +114,21 @@ def check_command(
         found = check_recorded(
             subject.program, predicted, recorded.trace, any_words=any_words, whole=recorded.whole
         )
+        shown = {"title": subject.title, "program": subject.program, "timing": timing}
+        shown |= {"predicted": predicted, "schedule": subject.schedule}
     trace = recorded.trace
     if output is not None:
         trace.write_csv(output)
+    if report is not None:
+        from ..report.reports import report_recorded
+
+        with busy("writing the page"):
+            report_recorded(trace=trace, found=found, **shown).write(report)
     if as_json:
         print_json(_json(found, trace))
     else:
         _print(title, found, trace)
-        say_written(output)
+        say_written(output, report)
     if not found.agrees:
         raise RuntimeError("the trace is not as predicted" if found.checks else "a rule is broken")
 
@@ -119,7 +137,7 @@ def _subject(chosen: OptionValues, timing: Timing) -> tuple[Subject, bool, Timin
     """The program with its message memories, whether words are not compared, and the timing."""
     from ..model.image.image_file import read_image
 
-    subject, file = chosen_subject(chosen, timing), chosen["program_file"]
+    subject, file = chosen_subject(chosen, timing, chosen["report"]), chosen["program_file"]
     image = chosen["image_file"]
     if image is None:
         return subject, file is not None or chosen["any_words"], timing

@@ -30,17 +30,22 @@ written here as ``column``; outputs are numbered ``node * ports + port``, and po
                       is shown, if it never does), stalled (of them, held up in front)
     loads             null, or in place of a trace: rows, width (cycles of a bin), bins, lines,
                       counts (bins x lines), steps (null, or steps x lines)
-    stalled, flags    stalled flits of each node; {node: [names]}
+    stalled, flags    null, or stalled flits of each node; {node: [names]}
     waiting, notes    lines: what nodes still wait for; what is left out of the page
     program           null, or columns: first_row, first_receive (offsets by node); of rows step,
                       source_address, target_address, length, continued, start (from 1; 0: none),
                       target (node, from 1; 0: none), route; first_segment (offsets by route), port,
-                      hops, vc; receive_step, receive_port
+                      hops, vc; receive_step, receive_port; header_flits, remark (number in
+                      remarks, texts); table {low, high}: the words of the table memories, each
+                      XORed with the one before: of all rows the first of their "control" control
+                      words, the second ..., then the header flits of all rows
     held              words of blocks that each node has at the start
     memory            null, or {"size": words of a node, "low", "high"}: after the run
     blocks            null, or {"starts": addresses, "owner": nodes}
     tables            [{"title", "columns", "rows", "wrong": [rows that are not right]}]
-    difference        null, or {"row": number, "rows": [[number, model, hardware]]}
+    difference        null, or row, rows [[number, model, this run]], names (of both), model (the
+                      number of the run that the model predicts, or null), and of the first flit
+                      that differs cycle, node and port
 """
 
 from __future__ import annotations
@@ -109,17 +114,28 @@ class Contents:
         )
         return len(self._runs) - 1
 
-    def note_difference(self, run: int, difference: Difference | None) -> None:
-        """Show beside a run where the traces of model and hardware first differ."""
-        if difference is not None:
-            traces = difference.traces
-            rows = range(max(0, difference.index - _AROUND), difference.index + _AROUND + 1)
-            shown = [
-                [row, *(str(trace[row]) if row < len(trace) else "" for trace in traces)]
-                for row in rows
-                if row < max(map(len, traces))
-            ]
-            self._runs[run]["difference"] = {"row": difference.index, "rows": shown}
+    def note_difference(
+        self, run: int, difference: Difference | None, model: int | None = None
+    ) -> None:
+        """Show beside a run where its trace first differs from the model's, run ``model``."""
+        if difference is None:
+            return
+        traces = difference.traces
+        rows = range(max(0, difference.index - _AROUND), difference.index + _AROUND + 1)
+        shown = [
+            [row, *(str(trace[row]) if row < len(trace) else "" for trace in traces)]
+            for row in rows
+            if row < max(map(len, traces))
+        ]
+        flits = [flit for flit in (difference.second, difference.first) if flit is not None]
+        flit = min(flits, key=lambda each: (each.cycle, each.node, each.port))
+        self._runs[run]["difference"] = {
+            "row": difference.index,
+            "rows": shown,
+            "names": ["model", self._runs[run]["name"]],
+            "model": model,
+            **{"cycle": flit.cycle, "node": flit.node, "port": flit.port},
+        }
 
     def histogram(self, values: npt.NDArray[np.int64]) -> dict[str, Any]:
         """Pack how often each of ``values`` comes."""

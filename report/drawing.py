@@ -8,14 +8,13 @@ import numpy as np
 
 from ..model.network.attached_host import HostedTopology
 from ..model.network.config import NetworkConfig
-from ..model.network.place import place_name
-from ..model.network.topology import NO_LINK, Topology
+from ..model.network.place import place_name, port_name
+from ..model.network.topology import NO_LINK
 from ..picture.links import Lines
 from ..picture.places import Places, Points
 from .packing import Pack
 
 _DECIMALS = 3
-_AXES = "xyzw"
 
 
 def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
@@ -53,7 +52,7 @@ def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
             | {"at": _rounded(np.array(ruler.at)), "texts": ruler.texts}
             for ruler in places.rulers
         ],
-        "port_names": _port_names(topology),
+        "port_names": ["node", *(port_name(topology, port) for port in range(1, topology.ports))],
         "host": topology.host if isinstance(topology, HostedTopology) else None,
         "faulty_nodes": list(topology.faulty_nodes),
         "switches": list(topology.switches),
@@ -69,17 +68,6 @@ def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
             },
         },
     }
-
-
-def _port_names(topology: Topology) -> list[str]:
-    """Names of ports, port 0 first; those of a host have none of their own."""
-    grid = topology.network if isinstance(topology, HostedTopology) else topology
-    names = ["node"]
-    if grid.kind == "hypercube":
-        names += [f"bit {axis}" for axis in range(len(grid.dims))]
-    elif len(grid.dims) <= len(_AXES):
-        names += [f"{sign}{_AXES[axis]}" for axis in range(len(grid.dims)) for sign in "+-"]
-    return names + [f"port {port}" for port in range(len(names), topology.ports)]
 
 
 def _rounded(points: Points) -> Any:

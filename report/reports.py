@@ -12,22 +12,24 @@ from ..model.base.errors import InvalidInput
 from ..model.collectives.least import least_counts, word_measures
 from ..model.collectives.title import schedule_title
 from ..model.compare.case import Case
-from ..model.compare.checks import Comparison, Verification
+from ..model.compare.checks import Check, Comparison, Verification
+from ..model.compare.recorded import RecordedCheck
 from ..model.compare.side_by_side import SideBySide
 from ..model.compare.traffic_case import TrafficCase, TrafficResult
-from ..model.network.config import TIMINGS
+from ..model.network.config import TIMINGS, NetworkConfig
 from ..model.program.layout import Layout
 from ..model.program.program import Program
 from ..model.run.measures import troubles
 from ..model.run.run import Prediction, Run
 from ..model.run.standstill import standstill
+from ..model.run.trace import Trace
 from ..model.schedule.schedule import Schedule
 from .contents import Contents, Report
 from .runs import Watched
 
 Table = dict[str, Any]
 
-MODEL, HARDWARE = "model", "hardware"
+MODEL, HARDWARE, RECORDED = "model", "hardware", "trace"
 _MEASURES = {
     "steps": "steps",
     "tcd": "TCD, in links",
@@ -80,12 +82,74 @@ def report_verification(result: Verification) -> Report:
     """
     title = schedule_title(result.case.schedule)
     contents = Contents(title, result.case.program.config)
-    tables = [_checks(result), _bounds(result.case.schedule)]
+    tables = [_checks(result.checks), _bounds(result.case.schedule)]
     run = contents.add(_of_case(result.case, HARDWARE, tables, result), result.case.predicted)
-    contents.note_difference(run, result.difference)
     if result.difference is not None:
-        contents.add(_of_case(result.case, MODEL, tables), result.case.predicted)
+        model = contents.add(_of_case(result.case, MODEL, tables), result.case.predicted)
+        contents.note_difference(run, result.difference, model)
     return contents.report(_verdict(result))
+
+
+def report_recorded(
+    title: str,
+    program: Program,
+    trace: Trace,
+    found: RecordedCheck,
+    *,
+    timing: str = "",
+    predicted: Prediction | None = None,
+    schedule: Schedule | None = None,
+) -> Report:
+    """Make the page of a trace from anywhere; of the model's run too where they differ.
+
+    Without ``predicted`` the trace is that of an unknown program, and ``program`` has no rows.
+    Raises :class:`.InvalidInput` for a network that is too large to be seen.
+    """
+    contents = Contents(title, program.config)
+    tables = [_checks(found.checks, RECORDED)] if found.checks else []
+    parts: dict[str, Any] = {
+        **{"title": title, "timing": timing, "program": program},
+        **{"schedule": schedule, "tables": tables},
+    }
+    waiting = [] if found.broken is None else [f"broken rule: {found.broken}"]
+    run = _run_of_trace(program.config, trace, predicted)
+    watched = Watched(name=RECORDED, run=run, waiting=waiting, has_status=False, **parts)
+    shown = contents.add(watched, predicted)
+    if predicted is not None and found.difference is not None:
+        waiting = troubles(program, predicted)
+        model = contents.add(
+            Watched(name=MODEL, run=predicted, waiting=waiting, **parts), predicted
+        )
+        contents.note_difference(shown, found.difference, model)
+    return contents.report(_recorded_verdict(found))
+
+
+def _run_of_trace(config: NetworkConfig, trace: Trace, predicted: Prediction | None) -> Run:
+    """The run of a trace, of which nothing else is known: neither memories nor flags."""
+    nodes = config.topology.nodes
+    last = int(trace.cycle.max(initial=-1)) + 1 + config.link_registers
+    return Run(
+        finished=True,
+        cycles=max(last, predicted.cycles if predicted and predicted.finished else 0),
+        memory=np.zeros((nodes, 0), dtype=np.uint64),
+        trace=trace,
+        flags=np.zeros(nodes, dtype=np.uint8),
+        stalled_flits=np.zeros(nodes, dtype=np.int64),
+        step=np.zeros(nodes, dtype=np.int64),
+        arrived=np.zeros((nodes, config.lanes, 1), dtype=np.bool_),
+    )
+
+
+def _recorded_verdict(found: RecordedCheck) -> dict[str, Any]:
+    """One line on whether a trace is as predicted."""
+    if not found.checks:
+        text = "all rules hold; no program is known" if found.agrees else "a rule is broken"
+    elif found.agrees:
+        text = "the trace is as the model says, flit for flit"
+    else:
+        wrong = ", ".join(check.name for check in found.checks if not check.agrees)
+        text = f"the trace is not as predicted: {wrong}" if wrong else "a rule is broken"
+    return {"good": found.agrees, "text": text}
 
 
 def report_traffic(
@@ -103,7 +167,7 @@ def report_traffic(
     rows = [[name, str(value)] for name, value in measures]
     tables = [{"title": "Measures", "columns": ["", "measured"], "rows": rows, "wrong": []}]
     if result is not None:
-        tables.insert(0, _checks(result))
+        tables.insert(0, _checks(result.checks))
     runs: list[tuple[str, Run]] = [(HARDWARE, result.measured)] if result is not None else []
     if result is None or result.difference is not None:
         runs.append((MODEL, case.predicted))
@@ -119,7 +183,7 @@ def report_traffic(
         )
         contents.add(watched, None)
     if result is not None:
-        contents.note_difference(0, result.difference)
+        contents.note_difference(0, result.difference, model=1)
     verdict = _verdict(result) if result else _prediction_verdict(watched)
     return contents.report(verdict, latency=contents.histogram(latency))
 
@@ -139,7 +203,7 @@ def report_comparison(comparison: SideBySide) -> Report:
     for entry, case in ((one, case) for one in comparison.entries for case in one.cases.values()):
         result = entry.verified.get(case.timing)
         name = f"{entry.name}, {case.timing}"
-        tables = [*([_checks(result)] if result else []), _bounds(case.schedule)]
+        tables = [*([_checks(result.checks)] if result else []), _bounds(case.schedule)]
         number = contents.add(_of_case(case, name, tables, result), case.predicted)
         numbers[entry.name, case.timing] = number
         contents.note_difference(number, result.difference if result else None)
@@ -196,15 +260,15 @@ def _of_case(
     )
 
 
-def _checks(result: Comparison) -> Table:
+def _checks(checks: Sequence[Check], measured: str = HARDWARE) -> Table:
     """The table of what was predicted and measured."""
     rows = [
         [check.name, str(check.predicted), str(check.measured), "ok" if check.agrees else "differs"]
-        for check in result.checks
+        for check in checks
     ]
-    wrong = [number for number, check in enumerate(result.checks) if not check.agrees]
-    columns = ["", "predicted", "hardware", ""]
-    return {"title": "Model and hardware", "columns": columns, "rows": rows, "wrong": wrong}
+    wrong = [number for number, check in enumerate(checks) if not check.agrees]
+    columns = ["", "predicted", measured, ""]
+    return {"title": f"Model and {measured}", "columns": columns, "rows": rows, "wrong": wrong}
 
 
 def _bounds(schedule: Schedule) -> Table:

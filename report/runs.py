@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..model.program.layout import Layout
+from ..model.program.node_table import row_remarks
 from ..model.program.program import Program
 from ..model.program.table import NO_START
+from ..model.program.words import row_begins, table_words
 from ..model.run.hops import Hops, expected_hops
 from ..model.run.packets import Numbers
 from ..model.run.run import Run
@@ -34,6 +37,7 @@ class Watched:
 
     ``schedule`` and ``layout`` are None where a program came without them. ``waiting`` is one line
     for each node that has not finished or has set a flag; ``tables`` are shown as they are.
+    ``has_status`` is False where the trace alone is known, and no stalls of nodes.
     """
 
     name: str
@@ -45,6 +49,7 @@ class Watched:
     layout: Layout | None = None
     waiting: Sequence[str] = ()
     tables: Sequence[dict[str, Any]] = ()
+    has_status: bool = True
 
 
 def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
@@ -73,7 +78,7 @@ def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
         "steps": {"first": times.first, "end": times.end},
         "trace": trace,
         "loads": loads,
-        "stalled": pack.column(run.stalled_flits + standstill(program, run).stalled),
+        "stalled": pack.column(_stalled(watched)) if watched.has_status else None,
         "flags": {str(node): run.flag_names(node) for node in np.flatnonzero(run.flags).tolist()},
         "waiting": list(watched.waiting),
         "program": _program(pack, program, hops, notes),
@@ -83,6 +88,12 @@ def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
         "tables": list(watched.tables),
         "notes": notes,
     }
+
+
+def _stalled(watched: Watched) -> Numbers:
+    """Stalled flits of each node, those too that still stand at the end."""
+    waiting: Numbers = standstill(watched.program, watched.run).stalled
+    return watched.run.stalled_flits + waiting
 
 
 def shown_cycles(run: Run, link_registers: int) -> int:
@@ -115,7 +126,32 @@ def _program(pack: Pack, program: Program, hops: Hops | None, notes: list[str]) 
     columns |= {"port": routes.port, "hops": routes.hops, "vc": routes.vc}
     columns |= {"first_receive": program.first_receive, "receive_step": program.receive_step}
     columns["receive_port"] = program.receive_port
-    return {name: pack.column(column) for name, column in columns.items()}
+    columns["header_flits"] = program.header_flits
+    texts, columns["remark"] = _remarks(program)
+    packed = {name: pack.column(column) for name, column in columns.items()}
+    control = program.config.table.control_words
+    return {**packed, "table": pack.words(_table(program)), "control": control, "remarks": texts}
+
+
+def _table(program: Program) -> npt.NDArray[np.uint64]:
+    """The words of all rows: the first control words, the second ones ..., then all header flits.
+
+    Each is XORed with the one before, as rows differ in few bits: that takes a tenth of the room.
+    """
+    begins = row_begins(program)
+    _, words = table_words(program)
+    control = words[begins + np.arange(program.config.table.control_words)[:, None]]
+    table = np.append(control, program.header)
+    table[1:] ^= table[:-1].copy()
+    return table
+
+
+def _remarks(program: Program) -> tuple[list[str], Numbers]:
+    """The different remarks on rows, and the number of that of each row."""
+    names = ("continued", "operator", "stream", "lead", "window")
+    kinds = np.stack([getattr(program, name).astype(np.int64) for name in names], axis=1)
+    _, first, remark = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
+    return [", ".join(row_remarks(program, row)) for row in first.tolist()], remark.reshape(-1)
 
 
 def _held(watched: Watched) -> Numbers:

@@ -83,14 +83,19 @@ def check_without_program(
 
     If the trace is not ``whole``, packets may be under way at its end.
     """
-    nodes = config.topology.nodes
-    program = Program.from_rows(config, PortModel.FULL_DUPLEX, [()] * nodes, [()] * nodes)
+    program = unknown_program(config)
     try:
         check_outputs(program, trace)
         check_packets(program, trace, complete=whole)
     except TraceError as error:
         return RecordedCheck((), None, str(error))
     return RecordedCheck((), None, None)
+
+
+def unknown_program(config: NetworkConfig) -> Program:
+    """Return a program without rows, for a trace of which no program is known."""
+    nothing: list[tuple[()]] = [()] * config.topology.nodes
+    return Program.from_rows(config, PortModel.FULL_DUPLEX, nothing, nothing)
 
 
 def _broken(program: Program, trace: Trace, complete: bool) -> str | None:

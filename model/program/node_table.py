@@ -65,7 +65,7 @@ def _line(program: ProgramTable, row: int, end: int, table: str) -> TableLine:
         target_words=_addresses(int(program.target_address[row]), length),
         route=", ".join(f"{hops} {port_name(topology, port)}" for port, hops, _ in route),
         vcs=", ".join(dict.fromkeys(str(segment.vc) for segment in route)),
-        remarks=_remarks(program, row),
+        remarks=", ".join([*_starts(program, row), *row_remarks(program, row)]),
         table=table,
     )
 
@@ -76,11 +76,13 @@ def _addresses(first: int, length: int) -> str:
     return str(first) if length == 1 else f"{first}-{first + length - 1}"
 
 
-def _remarks(program: ProgramTable, row: int) -> str:
-    """Everything that a row says besides its step, route, addresses and length."""
+def _starts(program: ProgramTable, row: int) -> list[str]:
+    return [f"from cycle {program.start[row]}"] if program.start[row] >= 0 else []
+
+
+def row_remarks(program: ProgramTable, row: int) -> list[str]:
+    """List what a row says besides its step or start, its route, addresses and length."""
     remarks = []
-    if program.start[row] >= 0:
-        remarks.append(f"from cycle {program.start[row]}")
     if program.continued[row]:
         remarks.append("continued")
     if operator := int(program.operator[row]):
@@ -90,7 +92,7 @@ def _remarks(program: ProgramTable, row: int) -> str:
         remarks.append(f"streams {program.lead[row]} words behind")
     if program.window[row]:
         remarks.append(f"window of {1 << int(program.window[row])} words")
-    return ", ".join(remarks)
+    return remarks
 
 
 def _table_words(program: ProgramTable, rows: Numbers) -> list[str]:

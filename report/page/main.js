@@ -79,9 +79,18 @@ class Page {
     return made;
   }
 
+  /** One of the runs, with the arrivals that the model predicts where it is not as predicted. */
+  runAt(number) {
+    const run = this.runs[number] ??= new Run(this.content.runs[number], this.content.network);
+    if (run.difference && !run.predicted && this.content.runs[run.difference.model]?.program) {
+      run.predicted = this.runAt(run.difference.model).arrivals;
+    }
+    return run;
+  }
+
   /** Watch one of the runs. */
   use(number) {
-    this.run = this.runs[number] ??= new Run(this.content.runs[number], this.content.network);
+    this.run = this.runAt(number);
     if (byId("run")) byId("run").value = number;
     for (const button of document.querySelectorAll("[data-run]")) button.setAttribute("aria-pressed", +button.dataset.run === number);
     const { title, timing, name } = this.run;
@@ -102,10 +111,23 @@ class Page {
     byId("trouble").hidden = lines.length === 0;
     byId("trouble").textContent = lines.slice(0, 4).join("; ") + (lines.length > 4 ? `; and ${lines.length - 4} lines more` : "");
     byId("difference").hidden = !run.difference;
-    byId("difference").replaceChildren(...(run.difference ? [differenceTable(run.difference)] : []));
+    byId("difference").replaceChildren(...(run.difference ? [this.differenceButton(run.difference), differenceTable(run.difference)] : []));
     byId("notes").hidden = run.notes.length === 0;
     byId("notes").replaceChildren(...run.notes.map((note) => make("p", {}, note)));
     byId("rows").hidden = !run.detailed;
+  }
+
+  /** A button that goes to the first flit that differs: its cycle, and its link or node. */
+  differenceButton({ cycle, node, port }) {
+    const { names, ports } = this.content.network;
+    const link = this.drawing.linkOf.get(node * ports + port);
+    const where = link === undefined ? { node } : { link };
+    const place = link === undefined ? `node ${names[node]}` : this.drawing.linkName(link);
+    const show = () => {
+      this.player.go(cycle);
+      this.drawing.choose(where);
+    };
+    return make("button", { type: "button", class: "difference", onclick: show }, `Show cycle ${cycle}, ${place}`);
   }
 
   offerColors() {

@@ -3,13 +3,21 @@
 const MOST_CELLS = 512;
 const MOST_BARS = 240;
 
-/** Words on a route: "+x ×4, +y ×2". */
-function routeText({ first_segment, port, hops, vc, route }, names, row) {
-  const parts = [];
+/** The route of a row, its hops by direction, and its virtual channels: ["3 east, 1 south", "0"]. */
+function routeTexts({ first_segment, port, hops, vc, route }, names, row) {
+  const hopTexts = [];
+  const channels = new Set();
   for (let i = first_segment[route[row]]; i < first_segment[route[row] + 1]; i++) {
-    parts.push(`${names[port[i]]} ×${hops[i]}${vc[i] ? ` VC ${vc[i]}` : ""}`);
+    hopTexts.push(`${hops[i]} ${names[port[i]]}`);
+    channels.add(vc[i]);
   }
-  return parts.join(", ");
+  return [hopTexts.join(", "), [...channels].join(", ")];
+}
+
+/** Addresses of words as a range: "0-15". */
+function addressText(first, length) {
+  if (!length) return "none";
+  return length === 1 ? `${first}` : `${first}-${first + length - 1}`;
 }
 
 /** The panel of a node: {elements, update}. */
@@ -35,7 +43,7 @@ function nodeState(run, node, cycle) {
   const has = run.held[node] + run.wordsGot(node, cycle);
   const unit = run.detailed ? "words" : "flits";
   parts.push(all ? `${has} of ${all} ${unit} there` : "gets no data");
-  parts.push(`${run.stalled[node]} stalled flits in the whole run`);
+  if (run.stalled) parts.push(`${run.stalled[node]} stalled flits in the whole run`);
   return `${parts.join(" · ")}`;
 }
 
@@ -79,21 +87,40 @@ function injectionPart(run, node) {
   if (!program) return null;
   const [begin, end] = [program.first_row[node], program.first_row[node + 1]];
   const timed = program.start.subarray(begin, end).some((start) => start);
-  const columns = [timed ? "from cycle" : "step", "to", "route", "words", "from address", "to address"];
   const rows = [];
   for (let row = begin; row < end; row++) {
     const to = program.target[row] ? run.network.names[program.target[row] - 1] : "nowhere";
-    const first = timed ? program.start[row] - 1 : program.step[row];
-    rows.push([first, to, routeText(program, run.network.port_names, row), program.length[row], program.source_address[row], program.target_address[row]]);
+    const [route, channels] = routeTexts(program, run.network.port_names, row);
+    rows.push({
+      [timed ? "from cycle" : "step"]: timed ? program.start[row] - 1 : program.step[row],
+      words: addressText(program.source_address[row], program.length[row]),
+      to,
+      "words there": addressText(program.target_address[row], program.length[row]),
+      route,
+      VC: channels,
+      arrives: run.arrivalText(row),
+    });
   }
   if (!rows.length) return { element: make("p", { class: "quiet" }, "It sends nothing: its injection table is empty.") };
-  const made = table(`Injection table of node ${run.network.names[node]}`, columns, rows);
+  const columns = Object.keys(rows[0]);
+  const cells = rows.map((row) => columns.map((name) => row[name]));
+  const made = table(`Injection table of node ${run.network.names[node]}`, columns, cells, (number) => (run.isLate(begin + number) ? "wrong" : null));
+  made.classList.add("wraps");
   const lines = [...made.querySelectorAll("tbody tr")];
+  lines.forEach((line, place) => line.after(rowDetails(run, begin + place, columns.length)));
   const update = timed ? null : (cycle) => {
     const step = run.stepAt(cycle);
-    lines.forEach((line, place) => line.classList.toggle("now", rows[place][0] === step));
+    lines.forEach((line, place) => line.classList.toggle("now", rows[place].step === step));
   };
   return { element: made, update };
+}
+
+/** What else a row says, and the words of the table memory that hold it, below its other cells. */
+function rowDetails(run, row, columns) {
+  const { remarks, remark } = run.program;
+  const text = remarks[remark[row]];
+  const words = make("code", {}, run.tableWords(row).join(" "));
+  return make("tr", { class: "more" }, make("td", { colspan: columns }, text && `${text} · `, "table words ", words));
 }
 
 /** What the node gets, packet by packet, and in which steps its table awaits something. */

@@ -230,6 +230,52 @@ class Run {
     return hex(this.trace.words, this.trace.word[flit]);
   }
 
+  /** The words of a row in its table memory, in hex: control words, then header flits. */
+  tableWords(row) {
+    const { control, header_flits, step } = this.program;
+    if (!this.table) this.readTable();
+    const places = Array.from({ length: control }, (_, number) => number * step.length + row);
+    const first = control * step.length + this.firstHeader[row];
+    for (let flit = 0; flit < header_flits[row]; flit++) places.push(first + flit);
+    return places.map((place) => hex(this.table, place));
+  }
+
+  /** Undo what makes the words of tables small: each is there XORed with the one before. */
+  readTable() {
+    const { table, header_flits } = this.program;
+    const whole = (column) => {
+      let word = 0;
+      return column && Uint32Array.from(column, (change) => (word ^= change));
+    };
+    this.table = { low: whole(table.low), high: whole(table.high) };
+    this.firstHeader = new Uint32Array(header_flits.length + 1);
+    header_flits.forEach((flits, row) => { this.firstHeader[row + 1] = this.firstHeader[row] + flits; });
+  }
+
+  /** The cycle in which each row's last flit is delivered, plus 1; 0 where it never is. */
+  get arrivals() {
+    if (!this.arrived) {
+      this.arrived = new Float64Array(this.program.step.length);
+      this.trace.row.forEach((row, flit) => {
+        const last = this.flitLine[flit] % this.network.ports === 0 && this.trace.kind[flit] & TAIL;
+        if (row && last) this.arrived[row - 1] = this.flitCycle[flit] + 1;
+      });
+    }
+    return this.arrived;
+  }
+
+  /** When the last flit of a row is delivered; where that is not as predicted, both. */
+  arrivalText(row) {
+    const text = (after) => (after ? `${after - 1}` : "never");
+    const seen = text(this.arrivals[row]);
+    return this.isLate(row) ? `${seen}, not ${text(this.predicted[row])}` : seen;
+  }
+
+  /** Whether a row's packet is not delivered when the model says. */
+  isLate(row) {
+    return Boolean(this.predicted) && this.arrivals[row] !== this.predicted[row];
+  }
+
   /** Packets that a node got: row, first and last cycle, and each word's address and cycle. */
   packetsTo(node) {
     const place = this.lineAt.get(node * this.network.ports);

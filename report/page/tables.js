@@ -29,6 +29,7 @@ function stepsTable(run) {
   const wrong = rows.map((row) => predicted && row[2] !== (row[3] ?? ""));
   const made = table("Cycles of each step", columns, rows, (number) => (wrong[number] ? "wrong" : null));
   made.dataset.steps = "";
+  made.classList.add("wraps");
   return made;
 }
 
@@ -42,8 +43,8 @@ function runTables(run) {
 }
 
 /** Both traces around the first row in which they differ. */
-function differenceTable({ row, rows }) {
-  return table(`First difference of both traces: row ${row}`, ["row", "model", "hardware"], rows.map((each) => each.map((cell) => (cell === "" ? "no row" : cell))),
+function differenceTable({ row, rows, names }) {
+  return table(`First difference of both traces: row ${row}`, ["row", ...names], rows.map((each) => each.map((cell) => (cell === "" ? "no row" : cell))),
     (number) => (rows[number][0] === row ? "wrong" : null));
 }
 

@@ -46,6 +46,43 @@ def test_a_program_file_has_a_page_without_a_schedule(eyecast: Command, here: Pa
     assert run["trace"]["rows"] > 300
 
 
+def test_a_trace_from_anywhere_is_shown_as_recorded(eyecast: Command, here: Path) -> None:
+    assert eyecast("predict", *TINY, "-o", "trace.csv").status == 0
+    check = ("check", "trace.csv", *TINY, "--report", "page.html")
+    answer = eyecast(*check)
+    assert answer.status == 0 and answer.output.endswith("wrote page.html\n")
+    page = read_file("page.html")
+    (run,) = page["runs"]
+    assert (run["name"], run["timing"], run["difference"]) == ("trace", "barrier", None)
+    assert trace_text(page) == Path("trace.csv").read_text()
+    text = "the trace is as the model says, flit for flit"
+    assert page["verdict"] == {"good": True, "text": text}
+    assert run["steps"]["end"] == [each["ends"] for each in run["measures"]]
+    # Row 3, a word, is another one; the last row is missing.
+    *lines, _ = Path("trace.csv").read_text().splitlines()
+    assert lines[4].startswith("4,0,1,0,body,")
+    broken = [*lines[:4], "4,0,1,0,body,5", *lines[5:], ""]
+    Path("trace.csv").write_text("\n".join(broken))
+    answer = eyecast(*check)
+    assert answer.status == 1
+    page = read_file("page.html")
+    run, model = page["runs"]
+    assert trace_text(page) == Path("trace.csv").read_text()
+    assert (run["name"], model["name"]) == ("trace", "model")
+    places = ("row", "model", "cycle", "node", "port", "names")
+    assert [run["difference"][name] for name in places] == [3, 1, 4, 0, 1, ["model", "trace"]]
+    assert [3, lines[4], "4,0,1,0,body,5"] in run["difference"]["rows"]
+    assert page["verdict"]["text"].startswith("the trace is not as predicted: ")
+    assert run["waiting"][0].startswith("broken rule: ")
+    # Without a program there are flits, and no rows that they belong to.
+    network = ("--mesh", "2x2", "--no-program")
+    assert eyecast("check", "trace.csv", *network, "--report", "page.html").status == 1
+    (run,) = (page := read_file("page.html"))["runs"]
+    assert trace_text(page) == Path("trace.csv").read_text()
+    assert page["verdict"] == {"good": False, "text": "a rule is broken"}
+    assert {each["row"] for each in flits(page)} == {0} and run["steps"]["end"] == []
+
+
 def test_any_algorithm_of_a_comparison_can_be_watched(eyecast: Command, here: Path) -> None:
     answer = eyecast("compare", *CORNER_4X4, "--report", "page.html")
     assert answer.status == 0 and answer.output.endswith("wrote page.html\n")

@@ -21,11 +21,19 @@ from helpers.report_cases import (
 from helpers.report_page import KINDS, flits, read_file
 
 import eyecast
+from eyecast.model.compare.case import Case
+from eyecast.model.compare.recorded import check_recorded
 from eyecast.model.compare.side_by_side import Entry, SideBySide
 from eyecast.model.network.topology import mesh
+from eyecast.model.run.trace import TAIL_MARK, Trace
 from eyecast.report import contents
 from eyecast.report.contents import Report
-from eyecast.report.reports import report_case, report_traffic, report_verification
+from eyecast.report.reports import (
+    report_case,
+    report_recorded,
+    report_traffic,
+    report_verification,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing())]
 
@@ -256,6 +264,65 @@ def test_who_wants_no_motion_gets_none(opened: Opened) -> None:
     wait_until(page, "document.getElementById('cycle').value === '11'")
 
 
+def injection_table(case: Case, node: int) -> list[list[str]]:
+    """The rows of a node of a broadcast as the page shows them: each node gets one packet."""
+    trace = case.predicted.trace
+    tails = [flit for flit in trace if flit.port == 0 and flit.kind & TAIL_MARK]
+    arrival = {f"({flit.node % 4},{flit.node // 4})": flit.cycle for flit in tails}
+    assert len(arrival) == len(tails)
+    rows = []
+    for line in case.program.table(node):
+        cells = str(line.step), line.words, line.target, line.target_words, line.route, line.vcs
+        rows += [[*cells, str(arrival[line.target])], [f"table words {line.table}"]]
+    return rows
+
+
+def late_trace() -> Report:
+    """The page of a recorded broadcast in which what node 15 gets comes a cycle late."""
+    case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=5, flits=6))
+    whole = case.predicted.trace
+    late = [
+        each._replace(cycle=each.cycle + (each.node == 15 and each.port == 0)) for each in whole
+    ]
+    trace = Trace.from_flits(late)
+    found = check_recorded(case.program, case.predicted, trace)
+    return report_recorded("late", case.program, trace, found, predicted=case.predicted)
+
+
+def test_a_recorded_trace_shows_its_first_difference(opened: Opened, tmp_path: Path) -> None:
+    page = opened(late_trace())
+    model = [each for each in flits(content(tmp_path), run=1) if each["node"] == 15]
+    head, *_, tail = [each["cycle"] for each in model if not each["port"]]
+    late = "the trace is not as predicted: cycle of the last flit, trace rows"
+    assert page.inner_text("#verdict") == f"✗ {late}"
+    page.get_by_role("button", name=f"Show cycle {head}, node (3,3)", exact=True).click()
+    assert page.inner_text("#cycle-text").startswith(f"{head} / ")
+    assert page.inner_text("#selected h2") == "Node (3,3)"
+    assert page.locator("#difference tr.wrong").count() == 1
+    assert table_rows(page, "First difference")[0][0].isdigit()
+    # The node that has sent it shows when it came, and when it should have come.
+    sender = page.locator("#selected tbody tr td").first.inner_text()
+    x, y = map(int, sender.strip("()").split(","))
+    page.locator(f'[data-node="{4 * y + x}"]').click()
+    wrong = page.locator("#selected tr.wrong")
+    assert wrong.count() == 1
+    assert wrong.locator("td").nth(5).inner_text() == f"{tail + 1}, not {tail}"
+
+
+@pytest.mark.parametrize("size", [(1280, 900), (1024, 768)])
+def test_the_injection_table_is_shown_whole(opened: Opened, size: tuple[int, int]) -> None:
+    """Also with remarks, routes of two segments and addresses of three digits."""
+    made = eyecast.schedule(mesh((8, 8)), "eye", collective="reduce", source=0, flits=200)
+    case = predicted(made, operators=("add",), message_words=1024)
+    page = opened(report_case(case), viewport={"width": size[0], "height": size[1]})
+    turning = [n for n in range(64) for line in case.program.table(n) if "," in line.route]
+    page.locator(f'[data-node="{turning[0]}"]').click()
+    table = page.locator("#selected .wraps")
+    assert "add · table words" in table.inner_text()
+    widths = table.evaluate("shown => [shown.scrollWidth, shown.clientWidth]")
+    assert widths[0] == widths[1]
+
+
 def test_a_node_shows_its_memory_its_table_and_its_arrivals(opened: Opened, tmp_path: Path) -> None:
     case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=5, flits=6))
     page = opened(report_case(case))
@@ -264,13 +331,7 @@ def test_a_node_shows_its_memory_its_table_and_its_arrivals(opened: Opened, tmp_
     assert page.inner_text("#selected h2") == f"Node ({node % 4},{node // 4})"
     memory = [f"{word:x}" for word in case.predicted.memory[node, :6].tolist()]
     assert page.locator(".memory li").all_text_contents() == memory
-    table = table_rows(page, "Injection table")
-    targets = case.schedule.target[case.program.route].tolist()
-    begin, end = case.program.first_row[node : node + 2].tolist()
-    assert [row[:2] for row in table] == [
-        [str(case.program.step[row]), f"({targets[row] % 4},{targets[row] // 4})"]
-        for row in range(begin, end)
-    ]
+    assert table_rows(page, "Injection table") == injection_table(case, node)
     (arrival,) = table_rows(page, "Arrivals at")
     data = content(tmp_path)
     times = [e["cycle"] for e in flits(data) if (e["node"], e["port"]) == (node, 0)]

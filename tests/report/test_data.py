@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import random
 import re
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ from eyecast.model.collectives.algorithm import Algorithm
 from eyecast.model.collectives.registry import ALGORITHMS
 from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
+from eyecast.model.compare.recorded import check_recorded
 from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.network.topology import hypercube, mesh, torus
 from eyecast.model.run.rules import check_packets, check_routes
@@ -42,6 +44,7 @@ from eyecast.report.packing import Pack
 from eyecast.report.page import page_text
 from eyecast.report.reports import (
     report_case,
+    report_recorded,
     report_traffic,
     report_verification,
 )
@@ -171,6 +174,65 @@ def drawn_links(page: dict) -> dict[tuple[int, int], tuple[int, int]]:
     return {(node, port): (to, faulty) for node, port, to, faulty in zip(*columns, strict=True)}
 
 
+def table_texts(run: dict) -> list[str]:
+    """The words of each row in its table memory, in hex, from what a page has."""
+    program, table, rows = run["program"], [], len(run["program"]["step"])
+    for change in words(program["table"]):
+        table.append(change ^ (table[-1] if table else 0))
+    control, header = program["control"], iter(table[program["control"] * rows :])
+    return [
+        " ".join(
+            f"{word:x}"
+            for word in (*table[row : control * rows : rows], *islice(header, flits_of_row))
+        )
+        for row, flits_of_row in enumerate(program["header_flits"])
+    ]
+
+
+WITH_REMARKS = {
+    "reduction": Shown(
+        lambda: eyecast.schedule(
+            hypercube(2), "sbt", source=0, collective="reduce", operator="max", flits=2
+        ),
+        parameters={"operators": ("max",)},
+    ),
+    "stream": Shown(
+        lambda: eyecast.schedule(mesh((3, 3)), "chain", source=0, flits=9),
+        parameters={"streams": True},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [*SCHEDULES, *WITH_REMARKS])
+def test_a_page_has_the_injection_tables(name: str) -> None:
+    shown = (SCHEDULES | WITH_REMARKS)[name]
+    case = predicted(shown.make(), shown.timing, **(shown.parameters or {}))
+    (run,) = page_of(case)["runs"]
+    lines = [line for node in range(case.program.nodes) for line in case.program.table(node)]
+    assert table_texts(run) == [line.table for line in lines]
+    remarks = run["program"]["remarks"]
+    assert [remarks[each] for each in run["program"]["remark"]] == [line.remarks for line in lines]
+    assert any(remarks) == (name in WITH_REMARKS)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_damaged_trace_is_shown_as_it_is(seed: int, here: Path) -> None:
+    case = predicted(eyecast.schedule(mesh((3, 2)), "tree", source=0, flits=3))
+    draw, whole = random.Random(seed), list(case.predicted.trace)
+    damaged = [flit for flit in whole if draw.random() > 0.1]
+    for place in draw.sample(range(len(damaged)), 6):
+        change = {"data": draw.getrandbits(32), "kind": draw.randrange(4)}
+        name = draw.choice([*change])
+        damaged[place] = damaged[place]._replace(**{name: change[name]})
+    trace = Trace.from_flits(damaged)
+    found = check_recorded(case.program, case.predicted, trace)
+    report = report_recorded("damaged", case.program, trace, found, predicted=case.predicted)
+    page = read_page(page_text(report.title, report.data))
+    assert same_trace(page, trace, here)
+    assert same_trace(page, case.predicted.trace, here, run=1)
+    assert page["verdict"]["good"] is False
+
+
 def test_broken_links_are_drawn_as_broken() -> None:
     network = eyecast.with_faults(mesh((4, 4)), [5], [(0, 1)])
     page = page_of(predicted(eyecast.schedule(network, "tree", source=0)))
@@ -188,7 +250,7 @@ def test_a_host_and_links_that_go_round_an_end_are_drawn() -> None:
     # On an axis of two nodes there are two links each way; one of them goes round the end.
     curves = page["network"]["links"]["curves"]
     assert sum(len(curve) == 2 for curve in curves.values()) == 8 + 4
-    assert set(page["network"]["port_names"]) == {"node", "+x", "-x", "+y", "-y"}
+    assert page["network"]["port_names"] == ["node", "east", "west", "south", "north"]
 
 
 @pytest.mark.parametrize("flit_width", [32, 16])
