@@ -3,7 +3,8 @@
 Each test carries out the program of a folder, watches every output of the network, and asserts one
 sentence. The folder, which the environment variable ``EYECAST_RUN`` names, has what ``eyecast
 program -o program.json --image image.csv`` writes, and ``owed.json``: a list of {"node", "address",
-"words"}, the words that each node is owed.
+"words"}, the words that each node is owed. The tests leave ``trace.csv`` there, the flits that they
+have seen, and ``coverage.json``.
 """
 
 from __future__ import annotations
@@ -168,7 +169,9 @@ async def test_cycles_are_as_predicted(dut: Any) -> None:
 async def test_flits_are_as_predicted(dut: Any) -> None:
     """Every flit leaves its output in the predicted cycle, bit for bit."""
     seen = await carry_out(dut)
-    difference = first_difference(PREDICTED.trace, seen.flits.trace())
+    trace = seen.flits.trace()
+    trace.write_csv(FOLDER / "trace.csv")
+    difference = first_difference(PREDICTED.trace, trace)
     assert difference is None, difference.describe()
 
 

@@ -63,10 +63,11 @@ PacketCallback = Callable[[Packet], None]
 
 
 class Sampler:
-    """Cycle counter that has every busy output sampled once in each cycle.
+    """Cycle counter that has every busy output sampled once in each cycle, in order.
 
     An output costs nothing while nothing leaves by it: a change of its ``valid`` puts it on the
-    list of busy outputs, and a cycle without ``valid`` takes it off.
+    list of busy outputs, and a cycle without ``valid`` takes it off. What does not change is not
+    read again: to read a signal takes longer than all else.
 
     Parameters
     ----------
@@ -85,37 +86,47 @@ class Sampler:
     def __init__(self, network: Any, clock: Any = None) -> None:
         self.cycle = -1
         self._reset = handle_at(network, "tile_0.rst")
+        self._in_reset = True
         self._clock = network.clk if clock is None else clock
-        self._busy: dict[LinkMonitor, None] = {}
+        self._monitors: list[LinkMonitor] = []
+        self._busy: set[int] = set()
         self._cycle_ends: list[Callable[[int], None]] = []
+        cocotb.start_soon(self._follow_reset())
         cocotb.start_soon(self._run())
 
     def add(self, monitor: LinkMonitor) -> None:
-        """Sample ``monitor`` from now on."""
-        self._busy[monitor] = None
-        cocotb.start_soon(self._wake(monitor))
+        """Sample ``monitor`` from now on, after those that were added before."""
+        self._monitors.append(monitor)
+        cocotb.start_soon(self._wake(monitor, len(self._monitors) - 1))
 
     def at_end_of_cycle(self, callback: Callable[[int], None]) -> None:
         """Call ``callback`` with the cycle's number when all flits of a cycle have been seen."""
         self._cycle_ends.append(callback)
 
-    async def _wake(self, monitor: LinkMonitor) -> None:
+    async def _wake(self, monitor: LinkMonitor, number: int) -> None:
         changed = ValueChange(monitor.valid)
         while True:
+            monitor.changed = True
+            self._busy.add(number)
             await changed
-            self._busy[monitor] = None
+
+    async def _follow_reset(self) -> None:
+        changed = ValueChange(self._reset)
+        while True:
+            self._in_reset = number_of(self._reset) != 0
+            await changed
 
     async def _run(self) -> None:
         edge = FallingEdge(self._clock)
         while True:
             await edge
-            if number_of(self._reset) != 0:
+            if self._in_reset:
                 self.cycle = -1
                 continue
             self.cycle += 1
-            for monitor in list(self._busy):
-                if not monitor.sample(self.cycle):
-                    del self._busy[monitor]
+            for number in sorted(self._busy):
+                if not self._monitors[number].sample(self.cycle):
+                    self._busy.remove(number)
             for callback in self._cycle_ends:
                 callback(self.cycle)
 
@@ -134,12 +145,19 @@ class LinkMonitor:
     sampler
         The sampler to share with other monitors; one of its own by default.
 
+    Attributes
+    ----------
+    changed
+        True if ``valid`` may have changed since the last sample.
+
     """
 
     def __init__(
         self, network: Any, config: NetworkConfig, probe: Probe, sampler: Sampler | None = None
     ) -> None:
         self.probe = probe
+        self.changed = True
+        self._vc: int | None = None
         self.log = logging.getLogger(f"cocotb.eyecast.node_{probe.node}.port_{probe.port}")
         self.valid = handle_at(network, probe.valid)
         self._flit = handle_at(network, probe.flit)
@@ -168,22 +186,28 @@ class LinkMonitor:
 
     def sample(self, cycle: int) -> bool:
         """Take the flit of this cycle; tell whether there was one."""
-        valid = number_of(self.valid)
-        if valid == 0:
+        if self.changed:
+            self._vc = self._read_vc(cycle)
+            self.changed = False
+        if self._vc is None:
             return False
-        if valid is None:
-            raise ValueError(f"{self.probe.valid} is undefined in cycle {cycle}")
         bits = number_of(self._flit)
         if bits is None:
             raise ValueError(f"{self.probe.flit} is undefined in cycle {cycle}")
-        flit = Flit(
-            cycle, self.probe.node, self.probe.port, vc_of(valid), *kind_and_data(bits, self._width)
-        )
+        probe, (kind, data) = self.probe, kind_and_data(bits, self._width)
+        flit = Flit(cycle, probe.node, probe.port, self._vc, kind, data)
         self.log.debug("%s", flit)
         for callback in self._flits:
             callback(flit)
         self._collect(flit)
         return True
+
+    def _read_vc(self, cycle: int) -> int | None:
+        """The VC of the flit that leaves in this cycle; None if none does."""
+        valid = number_of(self.valid)
+        if valid is None:
+            raise ValueError(f"{self.probe.valid} is undefined in cycle {cycle}")
+        return vc_of(valid) if valid else None
 
     def _collect(self, flit: Flit) -> None:
         """Put packets together; hand on the one that ends with ``flit``."""

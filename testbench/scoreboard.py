@@ -88,7 +88,7 @@ class Scoreboard:
         self.owed = owed_deliveries(program)
         self._on_links: Counter[tuple[int, Output]] = Counter()
         self._shared = shared_links(program)
-        self._flits = _by_output(predicted)
+        self._flits = _by_cycle(predicted)
         self._next = 0
 
     def watch(self, monitor: NetworkMonitor) -> None:
@@ -99,7 +99,7 @@ class Scoreboard:
 
     def flit(self, flit: Flit) -> None:
         """Check a flit that leaves an output. Raises :class:`ScoreboardError`."""
-        awaited = self._flits.get((flit.cycle, flit.node, flit.port), [])
+        awaited = self._flits.get(flit.cycle, {}).get((flit.node, flit.port), [])
         if flit in awaited:
             awaited.remove(flit)
             return
@@ -122,12 +122,12 @@ class Scoreboard:
 
     def end_of_cycle(self, cycle: int) -> None:
         """Check that no flit of ``cycle`` is missing. Raises :class:`ScoreboardError`."""
-        rows = self.predicted.trace.cycle
-        while self._next < len(rows) and rows[self._next] <= cycle:
-            flit = self.predicted.trace[self._next]
-            if flit in self._flits.get((flit.cycle, flit.node, flit.port), ()):
-                where = f"cycle {flit.cycle}, node {flit.node}, port {flit.port}, VC {flit.vc}"
-                raise ScoreboardError("flit", f"{where}: the model sends {flit}, the hardware not")
+        while self._next <= cycle:
+            for flits in self._flits.pop(self._next, {}).values():
+                for flit in flits:
+                    where = f"cycle {flit.cycle}, node {flit.node}, port {flit.port}, VC {flit.vc}"
+                    complaint = f"the model sends {flit}, the hardware not"
+                    raise ScoreboardError("flit", f"{where}: {complaint}")
             self._next += 1
 
     def check_done(self, cycles: int | None = None) -> None:
@@ -195,9 +195,9 @@ def shared_links(program: Program) -> dict[tuple[int, int, int], int]:
     return {place: packets for place, packets in counts.items() if packets > 1}
 
 
-def _by_output(predicted: Prediction) -> dict[tuple[int, int, int], list[Flit]]:
-    """The predicted flits by cycle, node and port."""
-    flits = defaultdict(list)
+def _by_cycle(predicted: Prediction) -> dict[int, dict[Output, list[Flit]]]:
+    """The predicted flits of each cycle, by the output that they leave by."""
+    flits: defaultdict[int, dict[Output, list[Flit]]] = defaultdict(dict)
     for flit in predicted.trace:
-        flits[flit.cycle, flit.node, flit.port].append(flit)
-    return flits
+        flits[flit.cycle].setdefault((flit.node, flit.port), []).append(flit)
+    return dict(flits)

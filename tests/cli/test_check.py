@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping
-from contextlib import suppress
+import tracemalloc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -13,11 +14,13 @@ from pathlib import Path
 import pytest
 from helpers.command import Command, refusal
 
+from eyecast.cli import check
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.probes import output_probes
 from eyecast.model.network.topology import mesh
-from eyecast.model.run.trace import Trace
+from eyecast.model.run.trace import Trace, first_difference
+from eyecast.waves import recorded_trace
 from eyecast.waves.recorded_trace import DONE, RESET, recorded_run, recorded_signals
 from eyecast.waves.recording import vcd_samples
 
@@ -257,6 +260,44 @@ def test_signals_of_other_names(eyecast: Command, trace: Trace) -> None:
     paths = {name: f"top.{wire}" for name, wire in names.items()}
     Path("names.json").write_text(json.dumps({**paths, "clk": "top.clk"}))
     assert eyecast("check", "other.vcd", *NETWORK, "--names", "names.json").status == 0
+
+
+def test_long_recordings_take_no_more_memory(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cycles without flits cost nothing, and flits are put away in pieces."""
+    rows = samples(trace)
+    monkeypatch.setattr(recorded_trace, "_ROWS_PER_PIECE", 3)
+    for cycles in (0, 3000):
+        text = waveform(rows[:2] + rows[2:3] * cycles + rows[2:]).encode()
+        lines = BytesIO(text)
+        tracemalloc.start()
+        run = recorded_run(CONFIG, vcd_samples(lines, [*WIDTHS], "clk"))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 100_000, cycles
+        assert run.whole
+        shifted = replace(trace, cycle=trace.cycle + cycles)
+        assert first_difference(run.trace, shifted) is None
+
+
+def test_reading_shows_its_progress_in_megabytes(
+    eyecast: Command, trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    totals, steps = list[int](), list[str]()
+
+    @contextmanager
+    def progress(text: str, total: int, *, shown: bool) -> Iterator[tuple[None, object]]:
+        totals.extend([total] * shown)
+        yield None, lambda: steps.append(text)
+
+    monkeypatch.setattr(check, "progress", progress)
+    monkeypatch.setattr(check, "_MEGABYTE", 1000)
+    text = waveform(samples(trace))
+    Path("seen.vcd").write_text(text)
+    assert eyecast("check", "seen.vcd", *NETWORK).status == 0
+    assert totals == [len(text) // 1000]
+    # Two cycles of reset, then the run; its last cycle is known when the next one begins.
+    read = text.index(f"#{2 * (2 + CYCLES)}\n") // 1000
+    assert steps == ["reading seen.vcd (MB)"] * read
 
 
 def test_a_waveform_that_is_cut_or_damaged_is_read_or_refused(trace: Trace) -> None:

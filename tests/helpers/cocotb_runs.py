@@ -52,9 +52,13 @@ def owed_words(compiled: Compiled) -> list[dict[str, object]]:
 
 
 def failures(
-    folder: Path, simulator: str = "verilator", *, verilog: str | None = None
+    folder: Path,
+    simulator: str = "verilator",
+    *,
+    verilog: str | None = None,
+    test: str | None = None,
 ) -> dict[str, str | None]:
-    """Run the tests on ``network.v``, or on the text ``verilog``.
+    """Run the tests, or the one named ``test``, on ``network.v``, or on the text ``verilog``.
 
     Return for each test's name what its failure says; None for a test that passes. Verilator's
     build of a text is made once and kept.
@@ -80,6 +84,7 @@ def failures(
     with suppress(SystemExit):
         runner.test(
             test_module=TESTS,
+            test_filter=None if test is None else f"\\.{test}$",
             hdl_toplevel=TOP_MODULE,
             hdl_toplevel_lang="verilog",
             build_dir=build,

@@ -16,9 +16,12 @@ from typing import Any
 import pytest
 from helpers.cocotb_runs import failures, verilog_of, write_run
 
-from eyecast.api import mesh, schedule, torus, with_faults
+from eyecast.api import hypercube, mesh, schedule, torus, with_faults
+from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing
 from eyecast.model.network.topology import Topology
+from eyecast.model.run.trace import Trace, first_difference
+from eyecast.sim.verify import verify
 
 SENTENCES = {
     "test_every_node_is_delivered",
@@ -65,6 +68,60 @@ def test_the_sentences_hold(
 ) -> None:
     write_run(tmp_path, schedule(topology, algorithm, **asked), timing, **parameters)
     assert failures(tmp_path) == dict.fromkeys(SENTENCES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("topology", "algorithm", "asked", "parameters", "timing"),
+    [
+        (
+            mesh((3, 2)),
+            "minimum",
+            {"source": (0, 0), "flits": 5},
+            {"depth": 1, "link_registers": 1, "flit_width": 16},
+            Timing.SELF_TIMED,
+        ),
+        (
+            torus((4, 4)),
+            "ring",
+            {"collective": "all-gather", "flits": 2},
+            {"vcs": 2},
+            Timing.SELF_TIMED,
+        ),
+        (
+            mesh((3, 2)),
+            "stream-ring",
+            {"collective": "all-reduce", "flits": 12, "operator": "add"},
+            {"message_words": 64},
+            Timing.BARRIER,
+        ),
+        # Several packets end at a node in one cycle; a trace has them in order of the ports.
+        (
+            hypercube(2),
+            "hamiltonian",
+            {"collective": "all-gather", "flits": 2, "ports": "all"},
+            {},
+            Timing.BARRIER,
+        ),
+    ],
+    ids=["credits", "torus", "streams", "all ports"],
+)
+def test_monitors_see_what_the_hardware_prints(
+    tmp_path: Path,
+    topology: Topology,
+    algorithm: str,
+    asked: dict[str, Any],
+    parameters: dict[str, Any],
+    timing: Timing,
+) -> None:
+    """The exported Verilog prints no trace; ``eyecast verify`` runs one that does."""
+    compiled = write_run(tmp_path, schedule(topology, algorithm, **asked), timing, **parameters)
+    said = failures(tmp_path, test="test_flits_are_as_predicted")
+    assert said == {"test_flits_are_as_predicted": None}
+    (verified,) = verify([Case.of(compiled, timing=timing, seed=0)])
+    seen = Trace.read_csv(tmp_path / "trace.csv")
+    assert len(seen)
+    assert first_difference(verified.measured.trace, seen) is None
 
 
 @needs_icarus
