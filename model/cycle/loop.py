@@ -165,7 +165,7 @@ def _compiled_from(sources: int) -> Callable[[Network, Registers, Lists, Rows, i
 
 _MODEL = Path(__file__).parent.parent
 _PARTS = (
-    *("network/config", "run/trace", "base/compiled", "base/loops"),
+    *("network/exclusions", "run/trace", "base/compiled", "base/loops"),
     *("cycle/state", "cycle/header", "cycle/combine", "cycle/receiver"),
     *("cycle/interface", "cycle/links", "cycle/router"),
 )
