@@ -25,8 +25,7 @@ from ..model.program.program import Program
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
 from .arguments import checked
-from .nodes import Node, node_number
-from .task import BlockWords, Groups, room_of, task_of
+from .task import BlockWords, Groups, Node, node_number, room_of, task_of
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case

@@ -27,8 +27,7 @@ from ..model.schedule.requested import Requested
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.table import Blocks
 from .arguments import checked
-from .nodes import Node, node_number, node_numbers
-from .task import BlockWords, Groups, room_of, task_of
+from .task import BlockWords, Groups, Node, node_number, room_of, task_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -214,7 +213,9 @@ def schedule_of_sends(
             raise InvalidInput.of(f"path of a send in step {step}", "two nodes or more", len(path))
     listed.sort(key=lambda send: send[0])
     root = listed[0][1][0]
-    owed = node_numbers(network, targets, "target")
+    owed = (
+        None if targets is None else tuple(node_number(network, node, "target") for node in targets)
+    )
     require_range("flits", flits, 1)
     collective = Collective.BROADCAST if targets is None else Collective.MULTICAST
     made = one_block_schedule(

@@ -8,20 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from ..model.base.errors import InvalidInput
+from ..model.base.errors import InvalidInput, require_range
 from ..model.collectives.block_words import as_block_words
-from ..model.collectives.group_choice import NamedGroups, groups_with_roots, named_groups
+from ..model.collectives.group_choice import NamedGroups, named_groups
 from ..model.collectives.group_file import Group, groups_of
 from ..model.collectives.task import Task
-from ..model.compare.room import Room
 from ..model.network.operators import Operator
 from ..model.network.topology import Topology
-from .nodes import Node, node_number, node_numbers
+from ..model.program.certified import Room
 
+Node = int | Sequence[int]
+"""A node's number, or its coordinates."""
 BlockWords = Sequence[int] | Sequence[Sequence[int]]
 """Words of each node's block, or of each pair's."""
 Groups = str | Path | Sequence[Mapping[str, Any]]
 """Rows, columns, boxes ("submesh 4x4"), a file of groups, or what such a file says of each."""
+
+
+def node_number(network: Topology, node: Node, parameter: str) -> int:
+    """Find the number of a node that was given by its number or its coordinates."""
+    if isinstance(node, int | np.integer):
+        require_range(parameter, int(node), 0, network.nodes - 1)
+        return int(node)
+    return network.node_at(tuple(node), parameter)
 
 
 def task_of(
@@ -36,12 +45,14 @@ def task_of(
 ) -> Task:
     """Make the task of arguments of :func:`.schedule`."""
     root = None if source is None else node_number(network, source, "source")
-    numbers = node_numbers(network, targets, "target")
+    numbers = (
+        None if targets is None else tuple(node_number(network, node, "target") for node in targets)
+    )
     named: NamedGroups | None = None
     if isinstance(groups, str | Path):
         named = named_groups(network, str(groups), collective, root, numbers)
     elif groups is not None:
-        named = groups_with_roots("a list", _listed(network, groups, collective), root)
+        named = NamedGroups("a list", _listed(network, groups, collective))
     try:
         return Task(
             topology=network,

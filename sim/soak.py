@@ -36,6 +36,12 @@ class Outcome:
     wrong: list[Check]
 
 
+def traffic_command(drawn: DrawnCase) -> str:
+    """Return the command that repeats drawn traffic on model and hardware."""
+    options = (f"--{name.replace('_', '-')} {value}" for name, value in drawn.parameters().items())
+    return f"eyecast traffic {' '.join(options)} --on both"
+
+
 def run_draw(number: int) -> Iterator[Outcome]:
     """Draw a network and what runs on it, and compare all of it."""
     draw = np.random.default_rng(number)
@@ -48,7 +54,7 @@ def _run_traffic(draw: np.random.Generator) -> Iterator[Outcome]:
     while len(drawn) < CASES_PER_NETWORK:
         chosen = DrawnCase.draw(network, draw)
         try:
-            drawn.append((chosen.command(), chosen.build()))
+            drawn.append((traffic_command(chosen), chosen.build()))
         except InvalidInput:
             # In narrow flits the header is longer than the packet.
             continue

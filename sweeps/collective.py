@@ -10,12 +10,11 @@ from ..model.collectives.least import least_measures
 from ..model.collectives.task import Task
 from ..model.compare.answer import answer
 from ..model.compare.case import Case
-from ..model.compare.room import Room
 from ..model.network.config import Timing
 from ..model.network.place import place_numbers
 from ..model.network.topology import Topology
 from ..model.network.words import node_in_words
-from ..model.program.certified import compile_certified
+from ..model.program.certified import Room, compile_certified
 from ..model.run.run import Run
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import click
 
@@ -109,20 +109,12 @@ collective_options = option_group(
 )
 
 
+_NAMES = {"targets": "target", "groups": "group"}
 _OPTIONS = {
-    "source": "--source",
-    "targets": "--target",
-    "flits": "--flits",
-    "block_words": "--block-words",
-    "ports": "--ports",
-    "packet": "--packet",
-    "order": "--order",
-    "partial": "--partial",
-    "operator": "--operator",
-    "groups": "--group",
-    "message_words": "--message-words",
+    name: f"--{_NAMES.get(name, name).replace('_', '-')}"
+    for name in (*[each.name for each in fields(Task)][2:], "message_words")
 }
-"""The options for the parameters of a task, and for those that help it."""
+"""The options for the parameters of a task, and for the one that makes room for it."""
 
 _MISSING = {
     "source": "a source must be given, such as --source 0,0",

@@ -10,9 +10,9 @@ import click
 from ...model.base.errors import InvalidInput
 from ...model.collectives.request import Ports
 from ...model.compare.answer import Answer
-from ...model.compare.room import Room
 from ...model.network.config import DEFAULTS, PARAMETERS, NetworkConfig, Timing
 from ...model.network.topology import Topology
+from ...model.program.certified import Room
 from ...model.program.compiler import Compiled
 from ...model.program.deadlock import DeadlockError, certify
 from ...model.program.program import Program

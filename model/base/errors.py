@@ -22,55 +22,49 @@ class InvalidInput(ValueError):
     parameter: str | None = None
     allowed: str = ""
     value: object = None
-    _around: tuple[str, str] = ("", "")
+    _before = _after = ""
     _setting: str | None = None
 
     @classmethod
     def of(cls, parameter: str, allowed: str, value: object, *, about: str = "") -> InvalidInput:
         """Refuse ``value`` for ``parameter``: "depth must be 1 to 16, not 0"."""
-        message = "", f"{about} must be {allowed}, not {value}"
-        return cls._made(parameter, allowed, value, message)
+        error = cls.around("", parameter, f"{about} must be {allowed}, not {value}")
+        error.allowed, error.value = allowed, value
+        return error
 
     @classmethod
     def must_be(
         cls, parameter: str, allowed: str, beside: str, setting: str | None = None
     ) -> InvalidInput:
         """Refuse a parameter, or one ``setting`` of it: "packet must be left out with a tree"."""
-        return cls._made(parameter, allowed, setting, ("", f" must be {allowed} {beside}"), setting)
+        error = cls.around("", parameter, f" must be {allowed} {beside}", setting)
+        error.allowed, error.value = allowed, setting
+        return error
 
     @classmethod
-    def around(cls, before: str, parameter: str, after: str) -> InvalidInput:
-        """Refuse a value with words around a ``parameter`` that would help."""
-        return cls._made(parameter, "", None, (before, after))
-
-    @classmethod
-    def _made(
-        cls,
-        parameter: str,
-        allowed: str,
-        value: object,
-        around: tuple[str, str],
-        setting: str | None = None,
+    def around(
+        cls, before: str, parameter: str, after: str, setting: str | None = None
     ) -> InvalidInput:
-        before, after = around
+        """Refuse a value with words around a ``parameter``, such as one that would help."""
         error = cls(f"{before}{as_keyword(parameter, setting)}{after}")
-        error.parameter, error.allowed, error.value = parameter, allowed, value
-        error._around, error._setting = around, setting
+        error.parameter, error._setting = parameter, setting
+        error._before, error._after = before, after
         return error
 
     def between(self, before: str, after: str = "") -> InvalidInput:
         """Return the same refusal with words before and after it, such as the group's number."""
         if self.parameter is None:
             return InvalidInput(f"{before}{self}{after}")
-        around = before + self._around[0], self._around[1] + after
-        return InvalidInput._made(self.parameter, self.allowed, self.value, around, self._setting)
+        before, after = before + self._before, self._after + after
+        error = InvalidInput.around(before, self.parameter, after, self._setting)
+        error.allowed, error.value = self.allowed, self.value
+        return error
 
     def spelled(self, spell: Callable[[str, str | None], str]) -> str:
         """Return the message with its parameter, or one setting of it, as ``spell`` writes it."""
         if self.parameter is None:
             return str(self)
-        before, after = self._around
-        return f"{before}{spell(self.parameter, self._setting)}{after}"
+        return f"{self._before}{spell(self.parameter, self._setting)}{self._after}"
 
 
 def as_keyword(parameter: str, setting: str | None) -> str:

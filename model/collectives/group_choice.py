@@ -34,6 +34,11 @@ class NamedGroups(NamedTuple):
     name: str
     groups: Sequence[Group]
 
+    @property
+    def alike(self) -> bool:
+        """Tell whether all do the collective of the task; groups of a file name their own."""
+        return all(group.collective is None for group in self.groups)
+
 
 def named_groups(
     topology: Topology,
@@ -45,8 +50,8 @@ def named_groups(
     """Return the groups of ``topology`` that a user names: boxes of a grid, or those of a file.
 
     Each box has its root and its targets where ``source`` and ``targets`` lie in their own boxes.
-    Raises :class:`.InvalidInput` for sides that do not divide those of the grid, for a source
-    beside a file, and for a name that is none of these.
+    Raises :class:`.InvalidInput` for sides that do not divide those of the grid, and for a name
+    that is none of these.
     """
     sides = _box_sides(name, topology)
     if sides is not None:
@@ -55,14 +60,7 @@ def named_groups(
     if name != STANDARD_INPUT and not Path(name).suffix and not Path(name).exists():
         # A word, and no name of a file.
         raise InvalidInput.of("groups", "rows, columns, 'submesh AxB' or a file", repr(name))
-    return groups_with_roots(name, read_groups(name, collective), source)
-
-
-def groups_with_roots(name: str, groups: Sequence[Group], source: int | None) -> NamedGroups:
-    """Return groups that name their roots; refused beside a ``source``."""
-    if source is not None:
-        raise InvalidInput.must_be("source", "left out", f"with groups of {name}: each has a root")
-    return NamedGroups(name, groups)
+    return NamedGroups(name, read_groups(name, collective))
 
 
 def _box_sides(text: str, topology: Topology) -> tuple[int, ...] | None:

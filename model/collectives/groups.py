@@ -4,7 +4,7 @@ Each group is a network of its own: a box of a grid is a mesh (or a torus, where
 round), any other group is the whole network with all other nodes taken away. There its schedule is
 made and proved; then all of them are put side by side, step by step::
 
-    --group rows     0 -> 1 -> 2     three broadcasts at once, each in a row of its own
+    groups "rows"    0 -> 1 -> 2     three broadcasts at once, each in a row of its own
                      3 -> 4 -> 5
                      6 -> 7 -> 8
 

@@ -9,7 +9,7 @@ hold whatever the algorithm is::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,29 +65,18 @@ def require_ends(collective: str, *, source: object, targets: object) -> None:
 class Task:
     """A collective of all nodes of a network or of groups, whatever algorithm carries it out.
 
-    topology, collective
-        The network, and the collective of all nodes, or of the groups that name none.
+    collective
+        The collective of all nodes, or of the groups that name none.
     source
         The root; None for a collective without one, and for groups that name their own.
-    targets
-        The nodes that get a multicast; None for any other collective.
     flits
         Words of each block, of the message in a broadcast; None for 16, in a barrier for 1.
-    ports
-        The ports that a node may use in a step.
-    packet
-        The most words that a send may carry; None for any number.
-    order
-        The order in which blocks leave, where the algorithm has several; None for its usual one.
-    partial
-        Whether the nodes that can be reached are served where some cannot.
     operator
         The operator of a reduction, or its name; None for the usual one.
-    block_words
-        Words of each node's block, or of each pair's; None where all have ``flits``.
     groups
         The groups and the user's name for them; None where all nodes are one.
 
+    Other fields are those of :class:`.Request`.
     Raises :class:`.InvalidInput` for what no algorithm could be asked for.
     """
 
@@ -107,10 +96,11 @@ class Task:
     def __post_init__(self) -> None:
         if self.ports not in tuple(Ports):
             raise InvalidInput.of("ports", ", ".join(Ports), self.ports)
-        groups = [] if self.groups is None else self.groups.groups
-        # Groups of a file name their collectives and roots.
-        if all(group.collective is None for group in groups):
+        if self.groups is None or self.groups.alike:
             require_ends(self.collective, source=self.source, targets=self.targets)
+        elif self.source is not None:
+            beside = f"with groups of {self.groups.name}: each has a root"
+            raise InvalidInput.must_be("source", "left out", beside)
         self._require_words()
         if isinstance(self.operator, str) and self.operator not in BUILT_IN:
             raise InvalidInput.of("operator", one_of(BUILT_IN), self.operator)
@@ -245,17 +235,12 @@ class Task:
 
 def all_port_served(request: Request, collective: str) -> str:
     """Words on what serves a request where nodes use all their ports at once, or a hypercube's."""
-    if served := _served(request, collective):
-        return _serve(served)
     root = None if collective in ROOTLESS else 0
-    other = Request(topology=hypercube(3), words=1, source=root, all_port=True)
-    served = _served(other, collective)
-    return f"on a hypercube {_serve(served)}" if served else "nothing serves it yet"
-
-
-def _serve(names: Sequence[str]) -> str:
-    """Words on the algorithms of these names, which serve something."""
-    return f"{', '.join(names)} {'serves' if len(names) == 1 else 'serve'} it"
+    cube = Request(topology=hypercube(3), words=1, source=root, all_port=True)
+    for where, each in (("", request), ("on a hypercube ", cube)):
+        if names := _served(each, collective):
+            return f"{where}{', '.join(names)} {'serves' if len(names) == 1 else 'serve'} it"
+    return "nothing serves it yet"
 
 
 def _served(request: Request, collective: str) -> list[str]:

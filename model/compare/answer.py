@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..collectives.request import Request
 from ..collectives.task import Task
 from ..network.config import Timing
+from ..program.certified import Room
 from ..schedule.schedule import Schedule
-from .room import Room
 
 if TYPE_CHECKING:
     from .best import Choice, Kept

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from ..base.errors import InvalidInput, one_of, with_article
 from ..base.texts import counted
 from ..collectives.algorithm import CHOICES
-from ..collectives.block_words import require_block_words
 from ..collectives.registry import algorithms_for
 from ..collectives.request import Request
 from ..exact.model import ExactPrediction
@@ -111,8 +110,6 @@ def choose_best(
     out. After ``seconds`` no further algorithm is tried, nor predicted, once one has served.
     Raises :class:`.InvalidInput` where none serves.
     """
-    if request.block_words is not None:
-        require_block_words(request.block_words, collective, request.topology)
     end = None if seconds is None else time.monotonic() + seconds
     made, untried = _schedules(collective, request, end)
     made.sort(key=lambda candidate: candidate.rank)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from ..base.errors import InvalidInput, one_of, with_article
 from ..collectives.request import Ports
 from ..collectives.task import Task
-from ..network.config import TIMINGS
+from ..network.config import TIMINGS, NetworkConfig
 from ..network.place import place_name
+from ..program.certified import Room
+from ..program.compiler import Compiled, make_table_room, with_largest_tables
+from ..program.layout import Layout
 from ..schedule.rules import ScheduleError
+from ..schedule.schedule import Schedule
 from .answer import answer
-from .room import Room
 from .side_by_side import Entry, SideBySide
 
 Progress = Callable[
@@ -90,7 +93,7 @@ def _predict(
     # Loads the compiled cycle model.
     from .case import Case  # noqa: PLC0415
 
-    compiled = room.compile_entries(entries, say)
+    compiled = _compiled(room, entries, say)
     for entry in entries:
         for timing in TIMINGS:
             say(f"predicting {entry.name}, {timing}")
@@ -100,6 +103,62 @@ def _predict(
                 except InvalidInput as error:
                     entry.refusals[timing] = str(error)
             advance()
+
+
+def _compiled(
+    room: Room, entries: Sequence[Entry], say: Callable[[str], None]
+) -> dict[str, Compiled]:
+    """Compile all that can be for one network, with streams or timed rows if needed, by name.
+
+    The reason why another one cannot be compiled is noted in its entry.
+    """
+    config, layouts = _common(room, [entry.schedule for entry in entries])
+    compiled: dict[tuple[bool, bool], tuple[NetworkConfig, list[Compiled]]] = {}
+    for entry, layout in zip(entries, layouts, strict=True):
+        say(f"compiling {entry.name}")
+        # Both make every row longer, and a schedule that needs neither does without them.
+        streams = bool(entry.schedule.stream.any()) or room.parameters.get("streams", False)
+        timed = entry.schedule.timed
+        try:
+            own = replace(config, streams=streams, timed_rows=timed)
+            wide = with_largest_tables(own, fixed=room.fixed)
+            one = Compiled.of(entry.schedule, wide, layout)
+            room.require(one.program)
+        except InvalidInput as error:
+            entry.refusals.update(dict.fromkeys(TIMINGS, str(error)))
+        else:
+            compiled.setdefault((streams, timed), (own, []))[1].append(one)
+    roomy = (make_table_room(own, some, fixed=room.fixed)[1] for own, some in compiled.values())
+    return {each.schedule.algorithm: each for some in roomy for each in some}
+
+
+def _common(room: Room, schedules: Sequence[Schedule]) -> tuple[NetworkConfig, list[Layout | None]]:
+    """One network for all, or their cycles could not be compared, and their layouts.
+
+    The layout is None for a schedule that has no network of its own either.
+    """
+    try:
+        config, layouts = room.common(schedules)
+    except InvalidInput as error:
+        fitting = [schedule for schedule in schedules if _fits(room, schedule)]
+        if not fitting:
+            raise
+        if len(fitting) == len(schedules):
+            raise error.between("no network serves all of them: ") from error
+        # With the others' network it is refused again, and then for itself alone.
+        config, found = room.common(fitting)
+        known = dict(zip(map(id, fitting), found, strict=True))
+        return config, [known.get(id(schedule)) for schedule in schedules]
+    return config, [*layouts]
+
+
+def _fits(room: Room, schedule: Schedule) -> bool:
+    """Tell whether there is such a network that carries out ``schedule``."""
+    try:
+        room.common([schedule])
+    except InvalidInput:
+        return False
+    return True
 
 
 def _unserved(task: Task, refusals: Mapping[str, InvalidInput]) -> InvalidInput:

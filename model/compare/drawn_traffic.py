@@ -1,13 +1,12 @@
 """Traffic for the soak: networks, patterns and rates that were drawn.
 
-What is drawn is told as the command ``eyecast traffic`` that repeats it, but for signatures and
-barrier registers.
+The parameters of a draw repeat it, except for signatures and barrier registers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -27,25 +26,25 @@ SHORTEST_PACKET, LONGEST_PACKET = 4, 12
 NARROWEST_FLIT = 28
 """In narrower flits, a header may be longer than the shortest packet that is drawn."""
 
-NETWORKS: tuple[tuple[str, Callable[[], Topology]], ...] = tuple(
-    (f"--{kind.name} {kind.separator.join(map(str, size))}", partial(kind.network, size))
+NETWORKS: tuple[tuple[tuple[str, str], Callable[[], Topology]], ...] = tuple(
+    ((kind.name, kind.separator.join(map(str, size))), partial(kind.network, size))
     for kind in KINDS.values()
     for size in kind.samples
 )
-"""Networks that are drawn: as on the command line, and their topology."""
+"""Networks that are drawn: kind and size as on the command line, and their topology."""
 
 
 @dataclass(frozen=True)
 class DrawnNetwork:
-    """A network that was drawn: how it is asked for, and its configuration."""
+    """A network that was drawn: its kind and size as they are typed, and its configuration."""
 
-    option: str
+    words: tuple[str, str]
     config: NetworkConfig
 
     @classmethod
     def draw(cls, draw: np.random.Generator) -> DrawnNetwork:
         """Draw a topology and every parameter of a network for traffic."""
-        option, make = NETWORKS[draw.integers(len(NETWORKS))]
+        words, make = NETWORKS[draw.integers(len(NETWORKS))]
         topology = make()
         config = draw_config(
             draw,
@@ -56,7 +55,7 @@ class DrawnNetwork:
             timed_rows=True,
             signature=bool(draw.integers(2)),
         )
-        return cls(option, config)
+        return cls(words, config)
 
 
 def draw_config(draw: np.random.Generator, topology: Topology, **given: Any) -> NetworkConfig:
@@ -123,17 +122,13 @@ class DrawnCase:
         require_table_room(program)
         return TrafficCase.of(traffic, program, seed=self.seed, refusal=refusal)
 
-    def command(self) -> str:
-        """The command that repeats it."""
-        config = self.network.config
-        parameters = " ".join(
-            f"--{name.replace('_', '-')} {getattr(config, name)}"
+    def parameters(self) -> dict[str, object]:
+        """Return what repeats it, by the names of the parameters of random traffic."""
+        config, (kind, size) = self.network.config, self.network.words
+        limited = {
+            name: getattr(config, name)
             for name, parameter in PARAMETERS.items()
             if parameter.for_traffic and parameter.limits is not None
-        )
-        return (
-            f"eyecast traffic {self.network.option} {parameters} "
-            f"--pattern {self.pattern} --rate {self.rate} --packet-flits {self.packet_flits} "
-            f"--cycles {self.cycles} --back-pressure {self.back_pressure} --seed {self.seed} "
-            "--on both"
-        )
+        }
+        drawn = {each.name: getattr(self, each.name) for each in fields(self)[1:]}
+        return {kind: size, **limited, **drawn}

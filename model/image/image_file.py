@@ -1,4 +1,4 @@
-"""Image files as ``eyecast program --image`` writes them, read again.
+"""Image files as ``eyecast program`` writes them, read again.
 
 An image is two files: ``NAME.csv`` has every word that a host writes, in order; ``NAME.json`` has
 the network, the timing, and the words that memories hold after the run.

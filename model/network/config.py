@@ -215,11 +215,11 @@ class NetworkConfig:
     controller, and programs are loaded in reset."""
 
     tile_ports: bool = _flag(
-        "A port at every node to its message memory, for what computes there; needs --programs."
+        "A port at every node to its message memory, for what computes there; needs programs."
     )
     """What computes at a node has a port of its own to the node's message memory."""
 
-    parity: bool = _flag("A parity bit in every word of memory; needs --programs.")
+    parity: bool = _flag("A parity bit in every word of memory; needs programs.")
     """Words of memories have a parity bit each, which is checked when they are read."""
 
     operators: tuple[Operator, ...] = field(

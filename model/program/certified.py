@@ -1,25 +1,62 @@
-"""A schedule compiled for a network with room for it, and certified free of deadlock."""
+"""The network that carries out schedules: what its user asked for, with room for what they need."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from ..network.config import NetworkConfig
+from ..base.errors import InvalidInput
+from ..network.config import MOST_MEMORY_WORDS, NetworkConfig
 from ..network.port_model import PortModel
 from ..schedule.schedule import Schedule
-from .compiler import Compiled, fit
+from .compiler import Compiled, compile_all, make_room
 from .deadlock import certify
+from .layout import Layout
+from .program import Program
+
+
+@dataclass(frozen=True)
+class Room:
+    """The network that a user asks for.
+
+    ``parameters`` are fields of :class:`.NetworkConfig`. No schedule raises those with names in
+    ``fixed``; other step numbers, VCs, memories and operators are as many as schedules need.
+    ``require`` refuses a program that must not run, by default one that may deadlock.
+    """
+
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Collection[str] = ()
+    require: Callable[[Program], None] = certify
+
+    def compile(self, schedules: Sequence[Schedule]) -> list[Compiled]:
+        """Compile all of ``schedules`` for one network with room for each."""
+        config, layouts = self.common(schedules)
+        return compile_all(config, schedules, layouts, fixed=self.fixed)[1]
+
+    def compile_one(self, schedule: Schedule) -> Compiled:
+        """Compile a schedule for a network with room for it, and require that it may run."""
+        (compiled,) = self.compile([schedule])
+        self.require(compiled.program)
+        return compiled
+
+    def common(self, schedules: Sequence[Schedule]) -> tuple[NetworkConfig, list[Layout]]:
+        """The network with room for all of ``schedules`` but their tables, and their layouts."""
+        needed = any(schedule.port_model == PortModel.ALL_PORT for schedule in schedules)
+        all_port = self.parameters.get("all_port", False) or needed
+        parameters = {**self.parameters, "all_port": all_port}
+        config = NetworkConfig(topology=schedules[0].topology, **parameters)
+        config, layouts = make_room(config, schedules, fixed=self.fixed)
+        for layout in layouts:
+            if not layout.fits(config):
+                before = f"flits of the message must be {layout.limit(config)}"
+                if config.message_words == MOST_MEMORY_WORDS:
+                    raise InvalidInput(f"{before}, not {layout.size}")
+                after = f" raises it), not {layout.size}"
+                raise InvalidInput.around(f"{before} (", "message_words", after)
+        return config, layouts
 
 
 def compile_certified(made: Schedule, parameters: dict[str, Any]) -> Compiled:
-    """Compile a schedule for the network of ``parameters``, with room for it, and certify it.
-
-    ``parameters`` are fields of :class:`.NetworkConfig`; what only makes room is as large as the
-    schedule needs unless it is among them. Raises :class:`.InvalidInput` for what does not fit,
-    and where routes may deadlock.
-    """
-    all_port = made.port_model == PortModel.ALL_PORT
-    config = NetworkConfig(topology=made.topology, **{"all_port": all_port, **parameters})
-    _, (compiled,) = fit(config, [made], fixed=parameters)
-    certify(compiled.program)
-    return compiled
+    """Compile a schedule for a :class:`Room` whose ``parameters`` are all fixed."""
+    return Room(parameters, parameters.keys()).compile_one(made)

@@ -199,3 +199,19 @@ def test_a_pattern_that_finds_nothing_is_refused() -> None:
 
 def test_the_root_holds_the_package_itself_alone() -> None:
     assert {path.name for path in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
+
+
+def spells_an_option(path: Path) -> bool:
+    """Tell whether a text of a module, other than a docstring, holds a command's option."""
+    nodes = list(ast.walk(ast.parse((PACKAGE / path).read_text())))
+    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    texts = (
+        node for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings
+    )
+    return any(re.search("--[a-z]", str(text.value)) for text in texts)
+
+
+def test_no_text_of_the_model_spells_an_option() -> None:
+    """Each face spells a parameter its own way: ``--source``, ``source=``."""
+    assert not [path for path in MODULES if path.parts[0] == "model" and spells_an_option(path)]
+    assert spells_an_option(Path("cli/options/collective.py"))

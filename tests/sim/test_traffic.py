@@ -36,10 +36,11 @@ from eyecast.model.traffic.traffic import Traffic
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate
+from eyecast.sim.soak import traffic_command
 from eyecast.sim.verify import run_traffic
 
 
-def network(option, topology, **limits):
+def network(kind, size, topology, **limits):
     config = NetworkConfig(
         topology=topology,
         message_words=message_words_for(topology, 12),
@@ -48,18 +49,18 @@ def network(option, topology, **limits):
         timed_rows=True,
         **limits,
     )
-    return DrawnNetwork(option, config)
+    return DrawnNetwork((kind, size), config)
 
 
 NETWORKS = {
-    "torus": network("--torus 4x4", torus((4, 4)), vcs=2, depth=4),
-    "slow links": network("--mesh 3x3", mesh((3, 3)), vcs=3, depth=1, link_registers=2),
-    "narrow cube": network("--hypercube 3", hypercube(3), vcs=1, flit_width=24),
-    "ring": network("--ring 5", ring(5), vcs=4, depth=16, flit_width=64, link_registers=1),
+    "torus": network("torus", "4x4", torus((4, 4)), vcs=2, depth=4),
+    "slow links": network("mesh", "3x3", mesh((3, 3)), vcs=3, depth=1, link_registers=2),
+    "narrow cube": network("hypercube", "3", hypercube(3), vcs=1, flit_width=24),
+    "ring": network("ring", "5", ring(5), vcs=4, depth=16, flit_width=64, link_registers=1),
 }
 
 
-SMALL_NETWORKS = [(option, make) for option, make in DRAWN_NETWORKS if 1 < make().nodes <= 9]
+SMALL_NETWORKS = [(words, make) for words, make in DRAWN_NETWORKS if 1 < make().nodes <= 9]
 TRAFFIC = {
     "pattern": st.sampled_from(["uniform", "complement", "hotspot", "neighbour"]),
     "rate": st.floats(0.05, 1),
@@ -73,10 +74,10 @@ TRAFFIC = {
 @st.composite
 def networks(draw):
     """Any small network that ``make soak`` might draw."""
-    option, make = draw(st.sampled_from(SMALL_NETWORKS))
+    words, make = draw(st.sampled_from(SMALL_NETWORKS))
     topology = make()
     return network(
-        option,
+        *words,
         topology,
         vcs=draw(st.integers(2 if topology.wrapped else 1, 8)),
         depth=draw(st.integers(1, 16)),
@@ -88,7 +89,7 @@ def networks(draw):
 def require_identical(*cases):
     for case, result in zip(cases, run_traffic([case.build() for case in cases]), strict=True):
         found = "" if result.difference is None else result.difference.describe()
-        assert result.agrees, f"repeat with:\n  {case.command()}\n{result.checks}\n{found}"
+        assert result.agrees, f"repeat with:\n  {traffic_command(case)}\n{result.checks}\n{found}"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def circle(config):
 
 def test_a_ring_with_one_vc_locks_up_as_the_certificate_says():
     limits = {"vcs": 1, "depth": 2, "flit_width": 32}
-    config = network("--ring 4", ring(4), **limits).config
+    config = network("ring", "4", ring(4), **limits).config
     program = circle(config)
     with pytest.raises(DeadlockError, match="0"):
         certify(program)
@@ -154,7 +155,7 @@ def test_a_ring_with_one_vc_locks_up_as_the_certificate_says():
 
 
 def test_the_same_with_a_dateline_is_certified_and_ends():
-    config = network("--ring 4", ring(4), vcs=2, depth=2).config
+    config = network("ring", "4", ring(4), vcs=2, depth=2).config
     program = circle(config)
     crossing = tuple(
         (dataclasses.replace(rows[0], route=(Segment(1, 1, 0), Segment(1, 1, 1))),)
