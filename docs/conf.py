@@ -27,7 +27,9 @@ for alias in (ArrayLike, NDArray):
 
 # Its annotations are to use the classes above.
 import eyecast  # noqa: E402
+from eyecast.model.collectives.registry import ALGORITHMS  # noqa: E402
 from eyecast.model.network.config import PARAMETERS  # noqa: E402
+from eyecast.model.schedule.collective import COLLECTIVES  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parent))
 project = "Eyecast"
@@ -73,11 +75,12 @@ nitpick_ignore_regex = [("py:.*", r"(collections|numpy|pathlib)\..*")]
 
 
 def setup(app: Sphinx) -> None:
-    """Mend signatures, and build the page of commands each time: it is not seen to be outdated."""
+    """Mend signatures, and build each time the pages that are made of code."""
     app.connect("autodoc-process-docstring", add_limits)
     app.connect("autodoc-process-signature", name_defaults)
     app.connect("sphinx-click-process-description", keep_columns)
-    app.connect("env-get-outdated", lambda *_: ["reference/commands"])
+    app.connect("source-read", add_algorithms)
+    app.connect("env-get-outdated", lambda *_: ["reference/algorithms", "reference/commands"])
 
 
 def add_limits(*event: Any) -> None:
@@ -87,6 +90,21 @@ def add_limits(*event: Any) -> None:
     if owner.endswith(".NetworkConfig") and field in PARAMETERS and PARAMETERS[field].limits:
         least, most = PARAMETERS[field].limits
         lines += [f"From {least} to {most}.", ""]
+
+
+def add_algorithms(_app: Sphinx, page: str, source: list[str]) -> None:
+    """Add to the page of algorithms a table for each collective, as the algorithms declare it."""
+    if page != "reference/algorithms":
+        return
+    for collective in COLLECTIVES:
+        rows = [
+            (f"`{each.name}`", each.networks, ", ".join(each.ports), each.steps, each.paper)
+            for each in ALGORITHMS
+            if each.collective == collective
+        ]
+        head = ("algorithm", "networks", "ports", "steps", "paper")
+        lines = [f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows)]
+        source[0] += "\n".join(("", f"## {collective}", "", *lines, ""))
 
 
 def keep_columns(_app: Sphinx, _context: Context, lines: list[str]) -> None:
