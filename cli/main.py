@@ -25,6 +25,7 @@ FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 
 COMMANDS = {
+    "algorithms": "List the algorithms, and what each is for.",
     "bitstream": "Build a network for an FPGA board, and prove it.",
     "board-run": "Run a schedule on a board, compared with the model.",
     "boards": "List the boards, and what was built for them.",
@@ -179,6 +180,7 @@ def cli(context: click.Context) -> None:
     eyecast predict  --mesh 8x8 --source 0,0            cycles, from the cycle model
     eyecast verify   --mesh 8x8 --source 0,0            the same on the hardware, compared
     eyecast compare  --mesh 8x8 --source 0,0            all algorithms side by side
+    eyecast algorithms                                  what each algorithm is for
     eyecast check    trace.vcd --mesh 8x8 --source 0,0  a trace of your own simulator, compared
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
     eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput

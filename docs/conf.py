@@ -26,7 +26,9 @@ for alias in (ArrayLike, NDArray):
 
 # Its annotations are to use the classes above.
 import eyecast  # noqa: E402
+from eyecast.model.collectives.registry import ALGORITHMS  # noqa: E402
 from eyecast.model.network.config import PARAMETERS  # noqa: E402
+from eyecast.model.schedule.collective import COLLECTIVES  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parent))
 project = "Eyecast"
@@ -72,9 +74,11 @@ nitpick_ignore_regex = [("py:.*", r"(collections|numpy|pathlib)\..*")]
 
 
 def setup(app: Sphinx) -> None:
-    """Mend docstrings and signatures."""
+    """Mend docstrings and signatures, and build the table of algorithms each time."""
     app.connect("autodoc-process-docstring", add_limits)
     app.connect("autodoc-process-signature", name_defaults)
+    app.connect("source-read", add_algorithms)
+    app.connect("env-get-outdated", lambda *_: ["reference/algorithms"])
 
 
 def add_limits(*event: Any) -> None:
@@ -84,6 +88,21 @@ def add_limits(*event: Any) -> None:
     if owner.endswith(".NetworkConfig") and field in PARAMETERS and PARAMETERS[field].limits:
         least, most = PARAMETERS[field].limits
         lines += [f"From {least} to {most}.", ""]
+
+
+def add_algorithms(_app: Sphinx, page: str, source: list[str]) -> None:
+    """Add to the page of algorithms a table for each collective, as the algorithms declare it."""
+    if page != "reference/algorithms":
+        return
+    for collective in COLLECTIVES:
+        rows = [
+            (f"`{each.name}`", each.networks, ", ".join(each.ports), each.steps, each.paper)
+            for each in ALGORITHMS
+            if each.collective == collective
+        ]
+        head = ("algorithm", "networks", "ports", "steps", "paper")
+        lines = [f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows)]
+        source[0] += "\n".join(("", f"## {collective}", "", *lines, ""))
 
 
 def name_defaults(*event: Any) -> tuple[str | None, str | None]:

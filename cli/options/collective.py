@@ -91,7 +91,7 @@ collective_options = option_group(
         shell_complete=complete_words(dict.fromkeys((BEST, *(each.name for each in ALGORITHMS)))),
         help="How to do it; if nothing is said, eye for a broadcast, reduce or barrier, u-mesh for "
         "a multicast, and for all else sbt on a hypercube, ring elsewhere; best where that cannot "
-        "use all ports. best is the fastest of all.",
+        "use all ports. best is the fastest of all; eyecast algorithms lists them.",
     ),
     click.option(
         "--seconds",

@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ..base.errors import InvalidInput
-from ..network.topology import Topology
 from ..schedule.schedule import Schedule
 from .block_words import longest, require_block_words, with_block_words
+from .declared.algorithm import ALL, Declared
 from .request import Request
 
 
 @dataclass(frozen=True)
-class Algorithm:
-    """One way to carry out a collective.
+class Algorithm(Declared):
+    """One way to carry out a collective, with the checks of what it is asked for."""
 
-    ``make(request)`` makes the schedule; it raises :class:`InvalidInput` for a topology that the
-    algorithm does not serve. ``landmarks(topology)`` are the nodes that its papers give a name and
-    a picture marks. ``takes`` names the parts of a request, of ``CHOICES``, that it heeds.
-    ``keeps_whole`` tells whether an all-reduce sends whole messages, and not a part for each node.
-    ``copies`` tells whether each block is a whole copy of the message, of which a node needs one.
-    ``leaves_out`` says of which kind the working nodes are that it may give nothing;
-    ``most(topology)`` are the upper bounds of its paper on some measures.
-    """
-
-    collective: str
-    name: str
-    make: Callable[[Request], Schedule]
-    landmarks: Callable[[Topology], tuple[int, ...]] = lambda _topology: ()
-    takes: tuple[str, ...] = ()
-    keeps_whole: bool = True
-    copies: bool = False
-    leaves_out: str = ""
-    most: Callable[[Topology], dict[str, int]] = lambda _topology: {}
+    @classmethod
+    def of(cls, declared: Declared) -> Algorithm:
+        """Return the algorithm that is ``declared``."""
+        return cls(**vars(declared))
 
     def generate(self, request: Request) -> Schedule:
         """The schedule and its request, which ``check()`` compares.
@@ -51,6 +36,8 @@ class Algorithm:
             if getattr(request, name) != unset and name not in self.takes:
                 beside = f"with {self.name} {self.collective}"
                 raise InvalidInput.must_be(parameter, "left out", beside, setting)
+        if self.ports == (ALL,) and not request.all_port:
+            raise InvalidInput.of("ports", "all", "one", about=f" for {self.name}")
         made = self._made(request)
         partial = request.partial or (self.leaves_out != "" and "partial" not in self.takes)
         requested = replace(request.of(self.collective), partial=partial, copies=self.copies)

@@ -112,7 +112,12 @@ def _scattered(backwards: Algorithm, all_gather: Algorithm) -> Algorithm:
         return replace(made, algorithm=name)
 
     return replace(
-        backwards, collective=Collective.ALL_REDUCE, name=name, make=make, keeps_whole=False
+        backwards,
+        collective=Collective.ALL_REDUCE,
+        name=name,
+        make=make,
+        steps="those of reduce-scatter, then of all-gather",
+        keeps_whole=False,
     )
 
 
@@ -132,6 +137,7 @@ def _rooted(broadcast: Algorithm, name: str) -> Algorithm:
         collective=Collective.ALL_REDUCE,
         name=name,
         make=make,
+        steps="those of reduce, then of broadcast",
         takes=takes,
         leaves_out=leaves_out,
     )

@@ -59,6 +59,7 @@ from ..schedule.builder import one_block_schedule
 from ..schedule.collective import Collective
 from ..schedule.schedule import Schedule
 from ..schedule.table import Blocks
+from .declared.algorithm import Declared, multicast, rooted
 
 Nodes = npt.NDArray[np.int64]
 
@@ -236,3 +237,34 @@ def _schedule(
         vcs=vcs,
         collective=collective,
     )
+
+
+_U_MESH = "McKinley, Xu, Esfahanian & Ni 1994"
+_U_TORUS = "Robinson, McKinley & Cheng 1995"
+
+ALGORITHMS = tuple(
+    algorithm
+    for name, networks, paper, broadcast, some in (
+        ("u-mesh", "meshes", _U_MESH, u_mesh_broadcast, u_mesh_multicast),
+        ("u-torus", "tori", _U_TORUS, u_torus_broadcast, u_torus_multicast),
+        ("u-torus-open", "tori", "", u_torus_open_broadcast, u_torus_open_multicast),
+    )
+    for algorithm in (
+        Declared(
+            Collective.BROADCAST,
+            name,
+            rooted(broadcast),
+            networks=networks,
+            steps="⌈log2 N⌉",
+            paper=paper,
+        ),
+        Declared(
+            Collective.MULTICAST,
+            name,
+            multicast(some),
+            networks=networks,
+            steps="⌈log2 (targets + 1)⌉",
+            paper=paper,
+        ),
+    )
+)

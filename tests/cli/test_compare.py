@@ -38,7 +38,7 @@ def named(name: str, change: dict[str, object]) -> Algorithm:
         made = eye_broadcast(request.topology, request.root, request.words)
         return replace(made, algorithm=name, **change)
 
-    return Algorithm("broadcast", name, generate, eyes)
+    return Algorithm("broadcast", name, generate, networks="", steps="", landmarks=eyes)
 
 
 def svg_ids(path: Path, pattern: str) -> list[str]:

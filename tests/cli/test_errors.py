@@ -241,9 +241,9 @@ BAD_OPTIONS = {
     f"predict --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
-        "command must be bitstream, board-run, boards, cache, check, compare, completion, convert, "
-        "costs, demo, doctor, image, ip, predict, program, schedule, show, sweep, traffic, "
-        "transmit, verify, verilog, not frobnicate"
+        "command must be algorithms, bitstream, board-run, boards, cache, check, compare, "
+        "completion, convert, costs, demo, doctor, image, ip, predict, program, schedule, show, "
+        "sweep, traffic, transmit, verify, verilog, not frobnicate"
     ),
     "schedule --qqq": "No such option '--qqq' (see eyecast schedule --help)",
     # Options that exclude each other, or need each other

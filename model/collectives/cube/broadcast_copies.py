@@ -20,9 +20,11 @@ from ...base.errors import InvalidInput, require_range, with_article
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.builder import Rows, build_schedule
+from ...schedule.collective import Collective
 from ...schedule.promises import broadcast_name
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
+from ..declared.algorithm import ALL, Declared, rooted
 from .bits import NO_PARENT
 from .spanning_graphs import SpanningTree, spanning_graph
 
@@ -75,3 +77,16 @@ def _reached(tree: SpanningTree, topology: Topology) -> npt.NDArray[np.bool_]:
     for _ in range(tree.height.bit_length()):
         joined, ahead = joined & joined[ahead], ahead[ahead]
     return joined
+
+
+ALGORITHM = Declared(
+    Collective.BROADCAST,
+    "nesbt-copies",
+    rooted(nesbt_copies),
+    networks="hypercubes, also with faults",
+    steps="log2 N + 1",
+    paper="Johnsson & Ho, Theorem 3.1",
+    takes=("all_port",),
+    ports=(ALL,),
+    copies=True,
+)

@@ -13,10 +13,12 @@ from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
+from ..declared.algorithm import ALL, ONE, Declared
+from ..declared.asked import Asked
 from .all_gather import ALL_PORT_ALL_GATHER, ONE_PORT_ALL_GATHER, cube_all_gather
 from .all_to_all import ALL_PORT_ALL_TO_ALL, ONE_PORT_ALL_TO_ALL, cube_all_to_all
 from .broadcast import ALL_PORT_BROADCAST, ONE_PORT_BROADCAST, cube_broadcast
-from .broadcast_other_ports import other_ports_schedule
+from .broadcast_other_ports import OTHER_PORTS, other_ports_schedule
 from .scatter import ALL_PORT_SCATTER, ONE_PORT_SCATTER, cube_gather, cube_scatter
 
 
@@ -89,3 +91,60 @@ def cube_schedule(
         known = dict.fromkeys(name for name, _ in COLLECTIVES_ON)
         raise InvalidInput.of("collective", one_of(known), collective)
     return found.generate(topology, source, words, graph=graph, all_port=all_port, packet=packet)
+
+
+_TABLES = {
+    Collective.BROADCAST: "Table 4, with all ports Table 5",
+    Collective.SCATTER: "Table 7",
+    Collective.GATHER: "Table 7",
+    Collective.ALL_GATHER: "Table 11, with all ports Table 13",
+    Collective.ALL_TO_ALL: "Table 15, with all ports Table 17",
+}
+"""Tables of the paper in which the steps of each graph stand."""
+
+
+def _declared(collective: str, graph: str) -> Declared:
+    """The algorithm for ``collective`` on one spanning graph."""
+
+    def make(asked: Asked) -> Schedule:
+        return cube_schedule(
+            collective,
+            asked.topology,
+            asked.source,
+            asked.words,
+            graph=graph,
+            all_port=asked.all_port,
+            packet=asked.packet,
+            duplex=asked.duplex,
+            order=asked.order,
+        )
+
+    takes = ["all_port", "packet"]
+    if (collective, graph) in OTHER_PORTS:
+        takes.append("duplex")
+    if collective == Collective.ALL_TO_ALL:
+        takes.append("order")
+    return Declared(
+        collective,
+        graph,
+        make,
+        networks="hypercubes",
+        steps=_TABLES[Collective(collective)],
+        paper="Johnsson & Ho",
+        ports=tuple(
+            ports
+            for ports, all_port in ((ONE, False), (ALL, True))
+            if graph in COLLECTIVES_ON[collective, all_port].graphs
+        ),
+        takes=tuple(takes),
+    )
+
+
+ALGORITHMS = tuple(
+    _declared(collective, graph)
+    for collective, graph in dict.fromkeys(
+        (collective, graph)
+        for (collective, _), served in COLLECTIVES_ON.items()
+        for graph in served.graphs
+    )
+)

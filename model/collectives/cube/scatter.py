@@ -43,6 +43,7 @@ from ...schedule.builder import Rows, build_schedule
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
+from ..declared.algorithm import Declared
 from .bits import Numbers
 from .link_measures import ancestors_of_nodes
 from .packing import (
@@ -222,3 +223,14 @@ def _along_path(
     return np.full(pieces, unit), Rows(
         start[row] + link + 1, path[link], path[link + 1], block[row]
     )
+
+
+GRAY_CODE = Declared(
+    Collective.SCATTER,
+    "sbt-gray",
+    lambda asked: gray_code_scatter(asked.topology, asked.source, asked.words, packet=asked.packet),
+    networks="hypercubes",
+    steps="N − 1",
+    paper="Johnsson & Ho, section 5",
+    takes=("packet",),
+)

@@ -27,14 +27,13 @@ import numpy as np
 from ...base.errors import require_range
 from ...base.pieces import Numbers
 from ...network.port_model import PortModel
-from ...network.spread_routes import spread_routes
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.duration import TIMED_ROW_CYCLES
 from ...schedule.places import places_of
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
-from .packing import Packets, pack, steps_of
+from ..declared.algorithm import ALL, ONE, Declared
 
 MOST_NODES = 512
 MOST_WORDS = 32
@@ -50,6 +49,9 @@ def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False)
     With one port on a timetable; on all ports in steps. Raises :class:`.InvalidInput` for more than
     512 working nodes, and where no path leads.
     """
+    # What is compiled takes long to import, and few commands need it.
+    from .packing import Packets, pack, steps_of  # noqa: PLC0415
+
     require_range("flits", words, 1)
     working = topology.working_nodes
     require_range("nodes for direct", len(working), 2, MOST_NODES)
@@ -82,6 +84,8 @@ def _all_in_step_1(
 
     ``by_port`` messages pass each port, so that a link with as many of them delays nothing.
     """
+    from ...network.spread_routes import spread_routes  # noqa: PLC0415
+
     path_offsets, path_nodes, vcs = spread_routes(topology, source, target, by_port)
     messages = len(source)
     return Schedule(
@@ -104,3 +108,15 @@ def _all_in_step_1(
         block_offsets=np.arange(messages + 1),
         block_ids=np.arange(messages, dtype=np.int32),
     )
+
+
+ALGORITHM = Declared(
+    Collective.ALL_TO_ALL,
+    "direct",
+    lambda asked: direct_all_to_all(asked.topology, asked.words, all_port=asked.all_port),
+    networks="any network",
+    steps="about those of the busiest link; a timetable with one port",
+    paper="Scott 1991",
+    ports=(ONE, ALL),
+    takes=("all_port",),
+)

@@ -24,6 +24,7 @@ from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
+from ..declared.algorithm import Declared, rooted
 
 Nodes = npt.NDArray[np.int32]
 
@@ -90,3 +91,21 @@ def _messages(
     away = made.distances if collective is Collective.GATHER else -made.distances
     order = np.argsort(away, kind="stable")
     return made.with_sends(order, step, made.block_offsets, others[order])
+
+
+ALGORITHMS = (
+    Declared(
+        Collective.SCATTER,
+        "direct",
+        rooted(direct_scatter),
+        networks="any network",
+        steps="N − 1, on a timetable",
+    ),
+    Declared(
+        Collective.GATHER,
+        "direct",
+        rooted(direct_gather),
+        networks="any network",
+        steps="N − 1, on a timetable",
+    ),
+)

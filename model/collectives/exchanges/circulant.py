@@ -19,7 +19,9 @@ from collections.abc import Iterator
 
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
+from ..declared.algorithm import Declared
 from .rounds import Send, all_gather_of_rounds
 
 
@@ -45,3 +47,13 @@ def _rounds(nodes: list[int]) -> Iterator[list[Send]]:
 
 def _from(nodes: list[int], first: int, number: int) -> list[int]:
     return [nodes[(first + place) % len(nodes)] for place in range(number)]
+
+
+ALGORITHM = Declared(
+    Collective.ALL_GATHER,
+    "circulant",
+    lambda asked: circulant_all_gather(asked.topology, asked.words),
+    networks="any network",
+    steps="⌈log2 N⌉ rounds",
+    paper="Bruck et al. 1997; Träff 2024",
+)

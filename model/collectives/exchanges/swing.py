@@ -10,6 +10,8 @@ combines what comes across (:mod:`...program.halves`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...base.errors import require_range
@@ -19,7 +21,9 @@ from ...schedule.collective import Collective
 from ...schedule.ordered import OrderedSends, packed_schedule
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
-from .partners import Partners, swing_partners
+from ..declared.algorithm import Declared
+from ..declared.asked import Asked
+from .partners import Partners, recursive_doubling_partners, swing_partners
 from .rounds import Send, all_gather_of_rounds
 
 
@@ -69,3 +73,41 @@ def exchanged_all_reduce(
     blocks = Blocks.reduced_to((None,), words, operator)
     ports = PortModel.EXCHANGE
     return packed_schedule(topology, Collective.ALL_REDUCE, name, ports, None, blocks, sends)
+
+
+_PAPER = "De Sensi et al., Swing, 2024"
+
+ALGORITHM = Declared(
+    Collective.ALL_GATHER,
+    "swing",
+    lambda asked: swing_all_gather(asked.topology, asked.words),
+    networks="tori of sides 2^k",
+    steps="log2 N rounds",
+    paper=_PAPER,
+)
+
+
+def _exchanged(partners: Partners) -> Callable[[Asked], Schedule]:
+    return lambda asked: exchanged_all_reduce(
+        asked.topology, asked.words, asked.combining, partners
+    )
+
+
+RECURSIVE_DOUBLING = Declared(
+    Collective.ALL_REDUCE,
+    "recursive-doubling",
+    _exchanged(recursive_doubling_partners),
+    networks="meshes and tori of sides 2^k",
+    steps="log2 N rounds",
+    paper="Thakur, Rabenseifner & Gropp 2005",
+    takes=("operator",),
+)
+SWING_WHOLE = Declared(
+    Collective.ALL_REDUCE,
+    "swing-whole",
+    _exchanged(swing_partners),
+    networks="tori of sides 2^k",
+    steps="log2 N rounds",
+    paper=_PAPER,
+    takes=("operator",),
+)

@@ -18,7 +18,9 @@ from math import prod
 
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
+from ..declared.algorithm import ALL, Declared
 from .rounds import Send, all_gather_of_rounds, require_ring
 
 
@@ -64,3 +66,15 @@ def _moved(node: int, by: int, side: int, stride: int) -> int:
 def _below(nodes: list[int], stride: int) -> list[int]:
     """All nodes that differ from some of ``nodes`` on the axes before alone."""
     return [node // stride * stride + low for node in nodes for low in range(stride)]
+
+
+ALGORITHM = Declared(
+    Collective.ALL_GATHER,
+    "trivance",
+    lambda asked: trivance_all_gather(asked.topology, asked.words),
+    networks="tori",
+    steps="⌈log3 n⌉ rounds on each axis",
+    paper="Trivance, arXiv 2602.17254",
+    takes=("all_port",),
+    ports=(ALL,),
+)

@@ -32,6 +32,7 @@ from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
+from ..declared.algorithm import ALL, Declared
 from ..streaming.sends import SendList
 from .rounds import MOST_NODES, require_ring
 
@@ -112,3 +113,15 @@ class _Calendar:
         ports, name = PortModel.ALL_PORT, Collective.ALL_REDUCE
         made = sends.schedule("trivance-whole", topology, name, ports, None, blocks)
         return replace(made, vcs=np.repeat([vc for _, vc, _ in ordered], made.distances))
+
+
+ALGORITHM = Declared(
+    Collective.ALL_REDUCE,
+    "trivance-whole",
+    lambda asked: trivance_all_reduce(asked.topology, asked.words, asked.combining),
+    networks="tori of sides 3^k",
+    steps="sum of log3 n",
+    paper="Trivance, arXiv 2602.17254",
+    takes=("all_port", "operator"),
+    ports=(ALL,),
+)

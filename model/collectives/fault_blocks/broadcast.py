@@ -63,9 +63,11 @@ from ...base.errors import InvalidInput, require_range
 from ...base.pieces import offsets_of
 from ...network.topology import Topology, mesh
 from ...schedule.builder import one_block_schedule
+from ...schedule.collective import Collective
 from ...schedule.promises import broadcast_name
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
+from ..declared.algorithm import Declared, rooted
 from ..halving.rectangle import rectangle_broadcast, rectangle_steps, rectangle_tcd
 from .blocks import NO_BLOCK, Node
 from .regions import NO_REGION, FaultRegions
@@ -233,3 +235,16 @@ def _schedule(topology: Topology, blocks: Blocks, sends: list[_Sends]) -> Schedu
         vcs=vcs,
         collective=broadcast_name(topology, blocks),
     )
+
+
+ALGORITHM = Declared(
+    Collective.BROADCAST,
+    "jiang-wu",
+    rooted(jiang_wu_broadcast),
+    networks="2-D meshes, also with faults off the edge",
+    steps="depends on the faults",
+    paper="Jiang & Wu, section 4",
+    landmarks=region_eyes,
+    leaves_out="disabled nodes of fault blocks",
+    most=theorem_6_bounds,
+)

@@ -28,6 +28,7 @@ from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
+from ..declared.algorithm import ALL, Declared
 from .rings import ring_order
 from .sends import Columns, GridCollective, Sends, grid_schedule
 
@@ -96,3 +97,15 @@ def _places(topology: Topology, nodes: Columns, axes: list[int]) -> Columns:
     """Parts of the numbers of ``nodes`` that come from their places on ``axes``."""
     strides = [(prod(topology.dims[:axis]), topology.dims[axis]) for axis in axes]
     return sum((nodes // stride % side * stride for stride, side in strides), 0 * nodes)
+
+
+ALGORITHM = Declared(
+    Collective.ALL_GATHER,
+    "rings",
+    lambda asked: rings_all_gather(asked.topology, asked.words),
+    networks="meshes and tori",
+    steps="axes × (longest side − 1)",
+    paper="Jouppi et al. 2023",
+    takes=("all_port",),
+    ports=(ALL,),
+)

@@ -25,12 +25,17 @@ schedule is the strictest that it keeps. How and why: :mod:`.recursive_doubling`
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
+from ..declared.algorithm import Declared
+from ..halving.boxes import is_whole_grid
+from ..streaming.rings import closed_ring
 from .recursive_doubling import exchange_sends, halving_line, without_wrap_links
 from .rings import all_gather_sends, all_to_all_sends, broadcast_line, scatter_line
-from .sends import GridCollective, grid_schedule, rooted_sends
+from .sends import GRID_COLLECTIVES, GridCollective, grid_schedule, rooted_sends
 
 
 def recursive_doubling(
@@ -59,3 +64,55 @@ def ring(collective: str, topology: Topology, source: int | None, words: int) ->
         return grid_schedule(asked, rooted_sends(asked, line), topology)
     sends = all_gather_sends if collective == Collective.ALL_GATHER else all_to_all_sends
     return grid_schedule(asked, sends(asked), topology)
+
+
+def _ring(collective: str, topology: Topology, source: int | None, words: int) -> Schedule:
+    """Carry out ``collective`` by :func:`ring`; an all-gather on any network."""
+    if collective == Collective.ALL_GATHER and not is_whole_grid(topology):
+        return closed_ring(topology, words)
+    return ring(collective, topology, source, words)
+
+
+def _declared(
+    collective: str,
+    name: str,
+    generate: Callable[[str, Topology, int | None, int], Schedule],
+    networks: str,
+    steps: str,
+) -> Declared:
+    return Declared(
+        collective,
+        name,
+        lambda asked: generate(collective, asked.topology, asked.source, asked.words),
+        networks=networks,
+        steps=steps,
+        paper="Thakur, Rabenseifner & Gropp 2005",
+    )
+
+
+_EXCHANGED = (Collective.ALL_GATHER, Collective.ALL_TO_ALL)
+_RING_STEPS: dict[str, str] = {
+    Collective.BROADCAST: "at most the sum of n − 1",
+    Collective.ALL_GATHER: "sum of n − 1; N − 1 where there are no axes",
+}
+
+ALGORITHMS = tuple(
+    algorithm
+    for collective in GRID_COLLECTIVES
+    for algorithm in (
+        _declared(
+            collective,
+            "ring",
+            _ring,
+            "any network" if collective == Collective.ALL_GATHER else "meshes and tori",
+            _RING_STEPS.get(collective, "sum of n − 1"),
+        ),
+        _declared(
+            collective,
+            "recursive-doubling",
+            recursive_doubling,
+            "meshes and tori of sides 2^k" if collective in _EXCHANGED else "meshes and tori",
+            "log2 N" if collective in _EXCHANGED else "sum of ⌈log2 n⌉",
+        ),
+    )
+)

@@ -78,7 +78,9 @@ import numpy.typing as npt
 
 from ...base.errors import InvalidInput, with_article
 from ...network.topology import Topology
+from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
+from ..declared.algorithm import Declared, rooted
 from .boxes import Broadcast, Numbering, Numbers, doubling_schedule, is_whole_grid, node_numbers
 
 
@@ -247,3 +249,14 @@ def corner_tcd(k: int) -> int:
     [0, 3, 18, 79, 318]
     """
     return ((36 << 2 * k) + (40 << k) - 60 * k - _sign(k) - 75) // 30
+
+
+ALGORITHM = Declared(
+    Collective.BROADCAST,
+    "eye",
+    rooted(eye_broadcast),
+    networks="meshes and tori of equal sides 2^k",
+    steps="log2 N",
+    paper="Cang & Wu 1998",
+    landmarks=eyes,
+)

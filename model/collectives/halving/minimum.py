@@ -31,7 +31,9 @@ import numpy.typing as npt
 
 from ...base.errors import InvalidInput, with_article
 from ...network.topology import Topology
+from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
+from ..declared.algorithm import Declared, rooted
 from .box_costs import Axes, BoxCosts, Sides, cut_box, least_steps
 from .boxes import Broadcast, Numbering, halving_schedule, is_whole_grid, node_numbers
 from .eye_tcd import grid_source_tcds
@@ -198,3 +200,13 @@ def _require_mesh(topology: Topology) -> None:
 def _is_power(side: int) -> bool:
     """Tell whether ``side`` is a power of two."""
     return side.bit_count() == 1
+
+
+ALGORITHM = Declared(
+    Collective.BROADCAST,
+    "minimum",
+    rooted(minimum_broadcast),
+    networks="meshes",
+    steps="sum of ⌈log2 n⌉",
+    landmarks=best_sources,
+)

@@ -52,7 +52,9 @@ import numpy.typing as npt
 
 from ...base.errors import InvalidInput, with_article
 from ...network.topology import Topology
+from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
+from ..declared.algorithm import Declared, rooted
 from .boxes import Broadcast, Coordinates, Numbering, halving_schedule, is_whole_grid, node_numbers
 
 
@@ -208,3 +210,14 @@ def _eye_distances(longest: int) -> npt.NDArray[np.int32]:
         half = (side + 1) // 2
         distances[side] = half - 1 - distances[half]
     return distances
+
+
+ALGORITHM = Declared(
+    Collective.BROADCAST,
+    "rectangle",
+    rooted(rectangle_broadcast),
+    networks="meshes and tori",
+    steps="sum of ⌈log2 n⌉",
+    paper="Jiang & Wu, section 3",
+    landmarks=rectangle_eyes,
+)

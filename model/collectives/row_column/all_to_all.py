@@ -22,6 +22,7 @@ from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
+from ..declared.algorithm import ALL, ONE, Declared
 from ..halving.boxes import is_whole_grid
 from ..streaming.sends import SendList
 from .messages import messages_of, passage_of, way_of
@@ -64,3 +65,14 @@ def row_column_all_to_all(topology: Topology, words: int, *, all_port: bool = Fa
     if not wrapped:
         return made
     return replace(made, vcs=dateline_vcs(topology, made.path_offsets, made.path_nodes))
+
+
+ALGORITHM = Declared(
+    Collective.ALL_TO_ALL,
+    "row-column",
+    lambda asked: row_column_all_to_all(asked.topology, asked.words, all_port=asked.all_port),
+    networks="2-D meshes and tori",
+    steps="about those of the busiest link or port",
+    ports=(ONE, ALL),
+    takes=("all_port",),
+)

@@ -32,6 +32,7 @@ from ...schedule.collective import Collective
 from ...schedule.duration import expected_cycles
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
+from ..declared.algorithm import Declared, multicast, rooted
 from ..halving.boxes import is_whole_grid
 from .sends import SendList
 from .snakes import snake
@@ -134,3 +135,21 @@ def _of_sends(topology: Topology, collective: str, blocks: Blocks, sends: list[S
         listed.add(step, path, [0], stream=streams)
     root, ports = int(blocks.owner[0]), PortModel.FULL_DUPLEX
     return listed.schedule("chain", topology, collective, ports, root, blocks)
+
+
+ALGORITHMS = (
+    Declared(
+        Collective.BROADCAST,
+        "chain",
+        rooted(chain_broadcast),
+        networks="any network",
+        steps="1 for long messages, otherwise more",
+    ),
+    Declared(
+        Collective.MULTICAST,
+        "chain",
+        multicast(chain_multicast),
+        networks="any network",
+        steps="1 for long messages, otherwise more",
+    ),
+)

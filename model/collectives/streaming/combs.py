@@ -35,6 +35,7 @@ from ...schedule.collective import Collective
 from ...schedule.duration import COMBINED_CYCLES, STEP_CYCLES, STREAM_CYCLES
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
+from ..declared.algorithm import ALL, Declared
 from ..halving.boxes import is_whole_grid
 from .sends import SendList
 
@@ -213,3 +214,14 @@ def _together(pair: list[_Combs], *, away: bool) -> list[Step]:
     """The steps of all sweeps of a group that go one way, alone."""
     ways = [way for combs in pair for way in combs.alone(away=away)]
     return [[sweep for sweep in sweeps if sweep] for sweeps in zip_longest(*ways)]
+
+
+ALGORITHM = Declared(
+    Collective.ALL_REDUCE,
+    "combs",
+    lambda asked: combs_all_reduce(asked.topology, asked.words, asked.combining),
+    networks="lines and 2-D meshes",
+    steps="more for longer messages",
+    takes=("all_port", "operator"),
+    ports=(ALL,),
+)

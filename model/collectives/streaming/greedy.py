@@ -15,6 +15,7 @@ unequal blocks into pieces that are about as long as each other.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +28,11 @@ from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from .passing import PathLinks, links_past
+from ..declared.algorithm import ALL, Declared
 from .sends import SendList, blocks_for_all
+
+if TYPE_CHECKING:
+    from .passing import PathLinks
 
 TRIED_BLOCKS = 1 << 18
 """Blocks at all nodes, in all tries together."""
@@ -56,6 +60,9 @@ def greedy_all_gather(
     ``block_words`` are those of each node, where they are not equal. Raises :class:`.InvalidInput`
     for a network with nodes that cannot be reached, or with switches and more than 128 nodes.
     """
+    # What is compiled takes long to import, and few commands need it.
+    from .passing import links_past  # noqa: PLC0415
+
     require_range("flits", words, 1)
     working = topology.working_nodes
     links = links_past(topology, int(working[0]), working[1:])
@@ -177,3 +184,15 @@ def _chosen(
             lots[block] += 1
             chosen.append((link, block))
     return chosen
+
+
+ALGORITHM = Declared(
+    Collective.ALL_GATHER,
+    "greedy",
+    lambda asked: greedy_all_gather(asked.topology, asked.words, asked.block_words),
+    networks="any network",
+    steps="mostly those of the tightest cut",
+    paper="Won et al., TACOS, 2023",
+    takes=("all_port",),
+    ports=(ALL,),
+)

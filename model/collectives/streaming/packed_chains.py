@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,15 +30,18 @@ from ...base.pieces import Numbers, even_shares
 from ...bounds.hops import UNREACHED, hops_from
 from ...network.port_model import PortModel
 from ...network.route_layers import has_circle, layered_vcs
-from ...network.spread_routes import spread_paths
 from ...network.topology import NO_LINK, Topology
 from ...schedule.collective import Collective
 from ...schedule.duration import expected_cycles
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
+from ..declared.algorithm import ALL, Declared
+from ..declared.asked import Asked
 from ..reductions.backwards import against
-from .passing import Path, without_circles
 from .sends import SendList
+
+if TYPE_CHECKING:
+    from .passing import Path
 
 MOST_NODES = 512
 MOST_ROUTES = 128
@@ -117,6 +121,9 @@ def _tries(
     topology: Topology, root: int, targets: Numbers, streams: bool
 ) -> Iterator[list[list[_Chain]]]:
     """Chains in steps, each of up to 1, 2, 4, ... blocks; without ``streams`` of one block."""
+    # What is compiled takes long to import, and few commands need it.
+    from ...network.spread_routes import spread_paths  # noqa: PLC0415
+
     offsets, nodes = spread_paths(topology, np.full(len(targets), root), targets)
     paths = [tuple(nodes[begin:end].tolist()) for begin, end in pairwise(offsets.tolist())]
     chains = _chains(paths)
@@ -267,6 +274,8 @@ def _add(
     sends: SendList, step: int, path: Path, stops: list[tuple[int, int]], gather: bool
 ) -> None:
     """Add the sends of a chain, whose blocks leave each node in the order of ``stops``."""
+    from .passing import without_circles  # noqa: PLC0415
+
     at = sorted({0, *(index for index, _ in stops)})
     for begin, end in pairwise(at):
         carried = [block for index, block in stops if index >= end]
@@ -276,3 +285,31 @@ def _add(
             sends.add(step, way[::-1], carried, stream=end != at[-1])
         else:
             sends.add(step, way, carried, stream=begin != 0)
+
+
+def _chained(asked: Asked, *, gather: bool) -> Schedule:
+    # Blocks that stream are equal.
+    streams = asked.block_words is None
+    return packed_chains(asked.topology, asked.root, asked.words, gather=gather, streams=streams)
+
+
+ALGORITHMS = (
+    Declared(
+        Collective.SCATTER,
+        "packed-chains",
+        lambda asked: _chained(asked, gather=False),
+        networks="any network",
+        steps="as many as the chains of the root need",
+        takes=("all_port",),
+        ports=(ALL,),
+    ),
+    Declared(
+        Collective.GATHER,
+        "packed-chains",
+        lambda asked: _chained(asked, gather=True),
+        networks="any network",
+        steps="as many as the chains of the root need",
+        takes=("all_port",),
+        ports=(ALL,),
+    ),
+)

@@ -38,6 +38,7 @@ of the cycles are busy all the time. Where windows do not fit, the cycles turn s
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import pairwise
 from math import prod
 
@@ -52,6 +53,8 @@ from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
+from ..declared.algorithm import ALL, Declared
+from ..declared.asked import Asked
 from ..halving.boxes import is_whole_grid
 from .sends import SendList, blocks_for_all
 from .snakes import mesh_cycle, torus_cycles
@@ -241,3 +244,57 @@ def _known_cycles(topology: Topology) -> list[list[int]]:
         return [[*range(topology.nodes)]]
     cycle = mesh_cycle(topology.dims)
     return [] if cycle is None else [cycle]
+
+
+def _stream_ring(asked: Asked) -> Schedule:
+    # Blocks that run round in windows are equal.
+    return stream_ring(asked.topology, asked.words, windows=asked.block_words is None)
+
+
+def _stream_ring_reduce_scatter(asked: Asked) -> Schedule:
+    windows = asked.block_words is None
+    return stream_ring_reduce_scatter(asked.topology, asked.words, asked.combining, windows=windows)
+
+
+def _hamiltonian(asked: Asked) -> Schedule:
+    # Blocks that stream are equal.
+    return hamiltonian(asked.topology, asked.words, streams=asked.block_words is None)
+
+
+def _hamiltonian_reduce_scatter(asked: Asked) -> Schedule:
+    streams = asked.block_words is None
+    return hamiltonian_reduce_scatter(asked.topology, asked.words, asked.combining, streams=streams)
+
+
+_STREAM_RING = Declared(
+    Collective.ALL_GATHER,
+    "stream-ring",
+    _stream_ring,
+    networks="any network",
+    steps="one for each axis of sides 2^k, otherwise 2",
+)
+_HAMILTONIAN = Declared(
+    Collective.ALL_GATHER,
+    "hamiltonian",
+    _hamiltonian,
+    networks="meshes of an even side, tori with cycles that share no link",
+    steps="1 where N is 2^k, otherwise N − 1",
+    takes=("all_port",),
+    ports=(ALL,),
+)
+ALGORITHMS = (_STREAM_RING, _HAMILTONIAN)
+REDUCE_SCATTERS = (
+    replace(
+        _STREAM_RING,
+        collective=Collective.REDUCE_SCATTER,
+        make=_stream_ring_reduce_scatter,
+        takes=("operator",),
+        steps="one for each axis of sides 2^k, otherwise 1",
+    ),
+    replace(
+        _HAMILTONIAN,
+        collective=Collective.REDUCE_SCATTER,
+        make=_hamiltonian_reduce_scatter,
+        takes=("all_port", "operator"),
+    ),
+)

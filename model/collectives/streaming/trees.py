@@ -10,6 +10,7 @@ than one on a shallow tree, by as much as makes both end at once.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +21,11 @@ from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
-from .arborescences import Arborescence, packed_arborescences
-from .passing import links_past
+from ..declared.algorithm import ALL, Declared, multicast, rooted
 from .sends import SendList
+
+if TYPE_CHECKING:
+    from .arborescences import Arborescence
 
 
 def packed_trees_broadcast(topology: Topology, root: int, words: int) -> Schedule:
@@ -49,6 +52,10 @@ def packed_trees_multicast(
 
 def _packed_trees(topology: Topology, root: int, targets: list[int] | None, words: int) -> Schedule:
     """Make the schedule of a multicast; of a broadcast if ``targets`` is None."""
+    # What is compiled takes long to import, and few commands need it.
+    from .arborescences import packed_arborescences  # noqa: PLC0415
+    from .passing import links_past  # noqa: PLC0415
+
     topology.require_working("source", root)
     require_range("flits", words, 1)
     for node in targets or ():
@@ -105,3 +112,27 @@ def shares(words: int, delays: list[int]) -> list[int]:
         level = (total + used - 1 - place) // used
         found[way] = level - delays[way]
     return found
+
+
+ALGORITHMS = (
+    Declared(
+        Collective.BROADCAST,
+        "packed-trees",
+        rooted(packed_trees_broadcast),
+        networks="any network",
+        steps="1; in a reduction more, where packets meet",
+        paper="Edmonds 1973",
+        takes=("all_port",),
+        ports=(ALL,),
+    ),
+    Declared(
+        Collective.MULTICAST,
+        "packed-trees",
+        multicast(packed_trees_multicast),
+        networks="any network",
+        steps="1; in a reduction more, where packets meet",
+        paper="Edmonds 1973",
+        takes=("all_port",),
+        ports=(ALL,),
+    ),
+)

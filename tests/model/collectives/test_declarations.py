@@ -1,0 +1,158 @@
+"""What algorithms declare is so: networks, ports and steps, counted in their schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil, log2
+
+import pytest
+from helpers.switch_networks import fat_tree
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.algorithm import Algorithm
+from eyecast.model.collectives.halving.boxes import is_whole_grid
+from eyecast.model.collectives.registry import ALGORITHMS
+from eyecast.model.collectives.request import Ports, Request
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.named_graphs import binary_tree
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.schedule.collective import ROOTLESS, Collective
+
+NETWORKS = {
+    "mesh 4x2": mesh((4, 2)),
+    "mesh 3x3": mesh((3, 3)),
+    "mesh 2x2x2": mesh((2, 2, 2)),
+    "line 3": line(3),
+    "torus 4x4": torus((4, 4)),
+    "torus 5x3": torus((5, 3)),
+    "torus 3x3": torus((3, 3)),
+    "ring 4": ring(4),
+    "hypercube 3": hypercube(3),
+    "faulty mesh": with_faults(mesh((4, 4)), [6]),
+    "faulty torus": with_faults(torus((3, 3)), [4]),
+    "faulty hypercube": with_faults(hypercube(3), [5]),
+    "binary tree": binary_tree(7),
+    "fat tree": fat_tree(2),
+}
+GRIDS = {name for name, network in NETWORKS.items() if is_whole_grid(network)}
+TORI = {name for name in GRIDS if NETWORKS[name].wrapped}
+POWERS = {name for name in GRIDS if all(side.bit_count() == 1 for side in NETWORKS[name].dims)}
+EQUAL = {name for name in GRIDS if len(set(NETWORKS[name].dims)) == 1}
+SERVED = {
+    "any network": set(NETWORKS),
+    "meshes and tori": GRIDS,
+    "meshes": GRIDS - TORI,
+    "tori": TORI,
+    "hypercubes": {"hypercube 3"},
+    "hypercubes, also with faults": {"hypercube 3", "faulty hypercube"},
+    "meshes and tori of equal sides 2^k": EQUAL & POWERS,
+    "meshes and tori of sides 2^k": POWERS,
+    "tori of sides 2^k": TORI & POWERS,
+    "tori of sides 3^k": {"torus 3x3"},
+    "lines and 2-D meshes": {"mesh 4x2", "mesh 3x3", "line 3"},
+    "2-D meshes, also with faults off the edge": {"mesh 4x2", "mesh 3x3", "faulty mesh"},
+    "2-D meshes and tori": {"mesh 4x2", "mesh 3x3", "torus 4x4", "torus 5x3", "torus 3x3"},
+    "meshes of an even side, tori with cycles that share no link": {
+        *("mesh 4x2", "mesh 2x2x2", "torus 4x4", "torus 3x3", "ring 4", "hypercube 3"),
+    },
+}
+"""The networks of these that each phrase stands for."""
+
+
+def log(nodes: int) -> int:
+    return ceil(log2(nodes))
+
+
+def ring_steps(topology: Topology) -> int:
+    if is_whole_grid(topology):
+        return sum(side - 1 for side in topology.dims)
+    return len(topology.working_nodes) - 1
+
+
+def streamed_steps(topology: Topology, otherwise: int) -> int:
+    sides = [side for side in topology.dims if side > 1]
+    axes = is_whole_grid(topology) and all(side.bit_count() == 1 for side in sides)
+    # A pair of nodes has nothing to pass on.
+    return len(sides) if axes else min(otherwise, len(topology.working_nodes) - 1)
+
+
+def cycle_steps(topology: Topology) -> int:
+    return 1 if topology.nodes.bit_count() == 1 else topology.nodes - 1
+
+
+STEPS: dict[str, Callable[[Topology], int]] = {
+    "1; in a reduction more, where packets meet": lambda _: 1,
+    "log2 N": lambda network: log(network.nodes),
+    "log2 N + 1": lambda network: log(network.nodes) + 1,
+    "⌈log2 N⌉": lambda network: log(network.nodes),
+    "⌈log2 N⌉ where links work both ways": lambda network: log(len(network.working_nodes)),
+    "⌈log2 (targets + 1)⌉": lambda network: log(len(targets(network)) + 1),
+    "⌈log2 (targets + 1)⌉ where links work both ways": lambda network: log(
+        len(targets(network)) + 1
+    ),
+    "sum of ⌈log2 n⌉": lambda network: sum(map(log, network.dims)),
+    "sum of log3 n": lambda network: len(network.dims),
+    "sum of n − 1": ring_steps,
+    "sum of n − 1; N − 1 where there are no axes": ring_steps,
+    "axes × (longest side − 1)": lambda network: len(network.dims) * (max(network.dims) - 1),
+    "N − 1": lambda network: len(network.working_nodes) - 1,
+    "N − 1, on a timetable": lambda network: len(network.working_nodes) - 1,
+    "one for each axis of sides 2^k, otherwise 2": lambda network: streamed_steps(network, 2),
+    "one for each axis of sides 2^k, otherwise 1": lambda network: streamed_steps(network, 1),
+    "1 where N is 2^k, otherwise N − 1": cycle_steps,
+}
+"""The steps that a phrase promises. The other phrases promise no number."""
+COPYING = [each for each in ALGORITHMS if not Collective(each.collective).reduces]
+
+
+def targets(topology: Topology) -> tuple[int, ...]:
+    """Some nodes that work, but not the first."""
+    return tuple(topology.working_nodes.tolist()[1:4])
+
+
+def steps(algorithm: Algorithm, topology: Topology, ports: Ports) -> int | None:
+    """The steps of a schedule; None where the algorithm does not serve the network."""
+    nodes = topology.working_nodes.tolist()
+    asked = Request(
+        topology=topology,
+        words=8 * len(nodes),
+        source=None if algorithm.collective in ROOTLESS else nodes[0],
+        targets=targets(topology) if algorithm.collective == Collective.MULTICAST else None,
+        all_port=ports == Ports.ALL,
+    )
+    try:
+        return algorithm.generate(asked).steps
+    except InvalidInput:
+        return None
+
+
+def named(algorithm: Algorithm) -> str:
+    return f"{algorithm.collective}-{algorithm.name}"
+
+
+def require_declared(algorithm: Algorithm, networks: dict[str, Topology]) -> None:
+    """Make schedules for both ports on all ``networks``, and compare with the declaration."""
+    promised = STEPS.get(algorithm.steps)
+    if Collective(algorithm.collective).reduces and "in a reduction more" in algorithm.steps:
+        promised = None
+    for ports in (Ports.ONE, Ports.ALL):
+        found = {name: steps(algorithm, network, ports) for name, network in networks.items()}
+        served = {name for name, count in found.items() if count is not None}
+        serves = SERVED[algorithm.networks] & set(networks) if ports in algorithm.ports else set()
+        assert (ports, served) == (ports, serves)
+        if promised is not None:
+            assert {name: found[name] for name in served} == {
+                name: promised(networks[name]) for name in served
+            }
+
+
+@pytest.mark.parametrize("algorithm", COPYING, ids=named)
+def test_networks_ports_and_steps(algorithm: Algorithm) -> None:
+    few = ("mesh 4x2", "torus 3x3", "hypercube 3", "faulty mesh", "binary tree")
+    require_declared(algorithm, {name: NETWORKS[name] for name in few})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=named)
+def test_networks_ports_and_steps_of_all(algorithm: Algorithm) -> None:
+    require_declared(algorithm, NETWORKS)
