@@ -107,7 +107,10 @@ function injectionPart(run, node) {
   const made = table(`Injection table of node ${run.network.names[node]}`, columns, cells, (number) => (run.isLate(begin + number) ? "wrong" : null));
   made.classList.add("wraps");
   const lines = [...made.querySelectorAll("tbody tr")];
-  lines.forEach((line, place) => line.after(rowDetails(run, begin + place, columns.length)));
+  lines.forEach((line, place) => {
+    line.classList.add("open");
+    line.after(rowDetails(run, begin + place, columns.length));
+  });
   const update = timed ? null : (cycle) => {
     const step = run.stepAt(cycle);
     lines.forEach((line, place) => line.classList.toggle("now", rows[place].step === step));
