@@ -97,6 +97,7 @@ async def carry_out(
     cycles = int(dut.cycle.value)
     nodes = range(CONFIG.topology.nodes)
     flags = await host.read_nodes(nodes, Space.STATUS, [0])
+    coverage.flags(word for (word,) in flags)
     await host.reset()
     memory = await host.read_nodes(nodes, Space.MESSAGE, range(CONFIG.message_words))
     coverage.merge_into(FOLDER / "coverage.json")

@@ -46,6 +46,7 @@ _HOME = {
     "Scoreboard": "scoreboard",
     "ScoreboardError": "scoreboard",
     "TileDriver": "tile_driver",
+    "coverage_table": "coverage",
     "WishboneDriver": "bus_drivers",
 }
 

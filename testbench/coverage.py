@@ -1,13 +1,20 @@
 """Coverage of the contract: which of its sentences have happened in runs, by name.
 
 A *point* is a sentence of docs/router.md that a monitor can see happen at a network's outputs. A
-bench watches a monitor and merges its counts into a file; the file adds up any number of runs.
+bench watches a monitor and merges its counts into a file; the file adds up any number of runs::
+
+    coverage = Coverage(program.config)
+    coverage.watch(monitor)
+    ...                                      # the run
+    coverage.merge_into("coverage.json")
+    print(coverage_table("coverage.json"))
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..model.network.config import NetworkConfig
@@ -20,6 +27,7 @@ POINTS = {
     "packet of several flits": "1",
     "packet with several header flits": "1",
     "packet without payload": "1",
+    "packet that changes its VC on the way": "1",
     "header flit used up": "3",
     "gap in a packet": "3",
     "VCs of an output take turns": "3",
@@ -27,11 +35,19 @@ POINTS = {
     "delivery that a step waits for": "4",
     "delivery that no step waits for": "4",
     "deliveries of two steps in one cycle": "4",
+    "refused row": "4",
+    "node with an error flag": "6",
+    "VC turn at a dateline": "8",
     "two deliveries to a node in one cycle": "14",
     "delivery that is combined": "19",
     "delivery into a window": "20",
+    "window that wraps round": "20",
 }
 """Each point with the section of docs/router.md that says it."""
+
+
+_BAD_ROW = 1 << 6
+"""The flag of a sender that refuses a row (docs/router.md, section 6)."""
 
 
 class Coverage:
@@ -68,14 +84,29 @@ class Coverage:
     def packet(self, packet: Packet) -> None:
         """Count the points of a packet that has left an output whole."""
         flits = len(packet.header) + len(packet.words)
-        used_up = len(packet.header) > 1 and self._header.port(packet.header[0]) == 0
+        used_up = len(packet.header) > 1 and int(self._header.port(packet.header[0])) == 0
         self._count("packet of one flit", flits == 1)
         self._count("packet of several flits", flits > 1)
         self._count("packet with several header flits", len(packet.header) > 1)
-        self._count("header flit used up", bool(used_up))
+        self._count("header flit used up", used_up)
         self._count("gap in a packet", packet.end - packet.begin >= flits)
         if packet.port == 0:
             self._deliver(packet)
+        else:
+            self._go_on(packet, packet.header[used_up])
+
+    def flags(self, flags: Iterable[int]) -> None:
+        """Count the points of the nodes' error flags, as their status words have them."""
+        for word in flags:
+            self._count("node with an error flag", word != 0)
+            self._count("refused row", bool(word & _BAD_ROW))
+
+    def _go_on(self, packet: Packet, flit: int) -> None:
+        """Count the points of a packet on a link, whose next slot or delivery is in ``flit``."""
+        port, vc = int(self._header.port(flit)), int(self._header.vc(flit))
+        changes = port != self._header.deliver_code and vc != packet.vc
+        self._count("packet that changes its VC on the way", changes)
+        self._count("VC turn at a dateline", changes and port == packet.port)
 
     def _deliver(self, packet: Packet) -> None:
         """Count the points of a delivery."""
@@ -85,7 +116,11 @@ class Coverage:
         self._count("delivery that a step waits for", step != 0)
         self._count("delivery that no step waits for", step == 0)
         self._count("delivery that is combined", bool(self._header.operator(delivery)))
-        self._count("delivery into a window", bool(self._header.window(delivery)))
+        window = 1 << int(self._header.window(delivery))
+        offset = int(self._header.address(delivery)) % window
+        self._count("delivery into a window", window > 1)
+        wraps = window > 1 and offset + len(packet.words) > window
+        self._count("window that wraps round", wraps)
         other_step = any(other not in (0, step) for _, other in now) and step != 0
         self._count("deliveries of two steps in one cycle", other_step)
         same_node = any(node == packet.node for node, _ in now)
@@ -103,7 +138,20 @@ class Coverage:
         path.write_text(json.dumps({point: total[point] for point in POINTS}, indent=1) + "\n")
 
 
-def coverage_table(path: str | Path) -> list[tuple[str, str, int]]:
-    """Return the rows of a merged file: point, section of docs/router.md, count."""
-    counts = json.loads(Path(path).read_text())
-    return [(point, section, counts.get(point, 0)) for point, section in POINTS.items()]
+def coverage_table(*paths: str | Path) -> str:
+    """Return a table of the counts in merged files: section of docs/router.md, count, point.
+
+    A point that has not happened has a dash in the place of its count.
+    """
+    return table_of([json.loads(Path(path).read_text()) for path in paths])
+
+
+def table_of(runs: Iterable[Mapping[str, int]]) -> str:
+    """Return the table of :func:`coverage_table` for the counts of runs."""
+    total = Counter[str]()
+    for counts in runs:
+        total.update(counts)
+    happened = sum(total[point] > 0 for point in POINTS)
+    lines = [f"coverage of the contract: {happened} of {len(POINTS)} points"]
+    lines += [f"{POINTS[point]:>4} {total[point] or '-':>8}  {point}" for point in POINTS]
+    return "\n".join(lines)

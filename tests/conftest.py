@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,22 @@ def pytest_collection_finish() -> None:
     """
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print which sentences of the contract have happened in the runs of cocotb's tests."""
+    kept = [
+        json.loads(value)
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", None) == "teardown"
+        for name, value in report.user_properties
+        if name == "coverage"
+    ]
+    if kept:
+        from eyecast.testbench.coverage import table_of
+
+        terminalreporter.line(table_of(kept))
 
 
 @pytest.fixture(params=[possession.LARGEST_PAIR_TABLE, 0], ids=["whole", "sparse"])

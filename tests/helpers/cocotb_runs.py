@@ -57,11 +57,12 @@ def failures(
     *,
     verilog: str | None = None,
     test: str | None = None,
+    module: str = TESTS,
 ) -> dict[str, str | None]:
-    """Run the tests, or the one named ``test``, on ``network.v``, or on the text ``verilog``.
+    """Run the tests of ``module``, or the one named ``test``, on ``network.v`` or another text.
 
-    Return for each test's name what its failure says; None for a test that passes. Verilator's
-    build of a text is made once and kept.
+    Return for each test's name what its failure says; None for a test that passes. ``verilog`` is
+    the other text. Verilator's build of a text is made once and kept.
     """
     if verilog is not None:
         (folder / "network.v").write_text(verilog)
@@ -83,7 +84,7 @@ def failures(
     # Under pytest the runner exits where a test fails.
     with suppress(SystemExit):
         runner.test(
-            test_module=TESTS,
+            test_module=module,
             test_filter=None if test is None else f"\\.{test}$",
             hdl_toplevel=TOP_MODULE,
             hdl_toplevel_lang="verilog",

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,14 @@ needs_icarus = pytest.mark.skipif(
 )
 
 
+@pytest.fixture
+def _covered(tmp_path: Path, record_property: Callable[[str, object], None]) -> Iterator[None]:
+    """Hand the run's coverage to the table that pytest prints in the end."""
+    yield
+    record_property("coverage", (tmp_path / "coverage.json").read_text())
+
+
+@pytest.mark.usefixtures("_covered")
 def test_the_sentences_hold_on_the_smallest_mesh(tmp_path: Path) -> None:
     write_run(tmp_path, schedule(mesh((2, 2)), "eye", source=(1, 0), flits=3))
     assert failures(tmp_path) == dict.fromkeys(SENTENCES)
@@ -58,6 +67,7 @@ def test_the_sentences_hold_on_the_smallest_mesh(tmp_path: Path) -> None:
     ids=["4x4", "registers", "16 bits", "torus", "faulty", "8x8"],
 )
 @pytest.mark.parametrize("timing", list(Timing))
+@pytest.mark.usefixtures("_covered")
 def test_the_sentences_hold(
     tmp_path: Path,
     topology: Topology,
@@ -106,6 +116,7 @@ def test_the_sentences_hold(
     ],
     ids=["credits", "torus", "streams", "all ports"],
 )
+@pytest.mark.usefixtures("_covered")
 def test_monitors_see_what_the_hardware_prints(
     tmp_path: Path,
     topology: Topology,
@@ -126,6 +137,7 @@ def test_monitors_see_what_the_hardware_prints(
 
 @needs_icarus
 @pytest.mark.slow
+@pytest.mark.usefixtures("_covered")
 def test_the_sentences_hold_on_icarus(tmp_path: Path) -> None:
     write_run(tmp_path, schedule(mesh((3, 2)), "minimum", source=(0, 0), flits=4), vcs=2)
     assert failures(tmp_path, "icarus") == dict.fromkeys(SENTENCES)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from helpers.monitored import packets
 from helpers.programs import program, put, words
 
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import Timing
-from eyecast.model.run.packets import packets_of
 from eyecast.model.run.run import Prediction
 from eyecast.model.run.trace import HEAD_MARK, Flit, Trace
 from eyecast.testbench.monitor import Packet
@@ -27,26 +27,14 @@ PROGRAM = program(
 PREDICTED = run(PROGRAM, words(PROGRAM), timing=Timing.BARRIER)
 
 
-def packets(trace: Trace) -> Iterator[Packet]:
-    """The packets of a trace, by their ends."""
-    found = packets_of(PROGRAM.config, trace)
-    for begin, header_end, end in sorted(
-        zip(found.begin, found.header_end, found.end, strict=True),
-        key=lambda place: found.flits.cycle[place[2] - 1],
-    ):
-        flits = [found.flits[place] for place in range(begin, end)]
-        first, last = flits[0], flits[-1]
-        yield Packet(
-            *(first.node, first.port, first.vc, first.cycle, last.cycle),
-            header=tuple(flit.data for flit in flits[: header_end - begin]),
-            words=tuple(flit.data for flit in flits[header_end - begin :]),
-        )
+def all_packets() -> Iterator[Packet]:
+    return packets(PROGRAM.config, PREDICTED.trace)
 
 
 def watched(trace: Trace, predicted: Prediction = PREDICTED) -> Scoreboard:
     """A scoreboard that has seen all of ``trace``, cycle by cycle."""
     scoreboard = Scoreboard(PROGRAM, words(PROGRAM), predicted=predicted)
-    flits, ended = list(trace), list(packets(trace))
+    flits, ended = list(trace), list(packets(PROGRAM.config, trace))
     for cycle in range(PREDICTED.cycles + 5):
         for flit in flits:
             if flit.cycle == cycle:
@@ -96,7 +84,7 @@ def without_flits() -> Prediction:
 def silent(trace: Trace) -> Scoreboard:
     """A scoreboard that has seen the packets of ``trace``, and no flits."""
     scoreboard = Scoreboard(PROGRAM, words(PROGRAM), predicted=without_flits())
-    for packet in packets(trace):
+    for packet in packets(PROGRAM.config, trace):
         scoreboard.packet(packet)
     return scoreboard
 
@@ -108,25 +96,25 @@ def twice(packet: Packet) -> Scoreboard:
 
 
 def test_a_packet_that_is_delivered_twice() -> None:
-    (*_, last) = (packet for packet in packets(PREDICTED.trace) if packet.port == 0)
+    (*_, last) = (packet for packet in all_packets() if packet.port == 0)
     with pytest.raises(ScoreboardError, match=r"delivery: .*node 3.*step 2, 1 words.*, again"):
         twice(last)
 
 
 def test_a_packet_that_no_row_sends() -> None:
-    (first, *_) = (packet for packet in packets(PREDICTED.trace) if packet.port == 0)
+    (first, *_) = (packet for packet in all_packets() if packet.port == 0)
     with pytest.raises(ScoreboardError, match=r"delivery: .*node 2.*which no row sends"):
         twice(replace(first, node=2))
 
 
 def test_two_packets_of_a_step_on_a_link() -> None:
-    (first, *_) = (packet for packet in packets(PREDICTED.trace) if packet.port)
+    (first, *_) = (packet for packet in all_packets() if packet.port)
     with pytest.raises(ScoreboardError, match=r"link: .*node 0, port 1.*packet 2 of step 1"):
         twice(first)
 
 
 def test_a_step_that_the_program_has_not() -> None:
-    (first, *_) = (packet for packet in packets(PREDICTED.trace) if packet.port == 0)
+    (first, *_) = (packet for packet in all_packets() if packet.port == 0)
     config = PROGRAM.config
     header = (int(config.header.delivery(5, 8)),)
     with pytest.raises(ScoreboardError, match=r"step: .*step 5, but the program has 2"):

@@ -1,0 +1,155 @@
+"""Coverage counts each point where it happens, and nowhere else; files add up runs."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+from helpers.monitored import packets
+from helpers.programs import program, put, words
+
+import eyecast
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig, Timing
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.program import Program
+from eyecast.model.run.run import Prediction
+from eyecast.model.run.trace import Flit
+from eyecast.testbench.coverage import POINTS, Coverage, coverage_table
+from eyecast.testbench.monitor import Packet
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "own-testbench.md"
+
+CONFIG = NetworkConfig(topology=mesh((4, 2)), vcs=2, operators=("add",), streams=True)
+HEADER = CONFIG.header
+EAST, NORTH = 1, 3
+
+
+def packet(port: int, *header: int, words: int = 2, end: int = 9, **fields: int) -> Packet:
+    """A packet without gaps that leaves a port of node 1 on VC 0."""
+    place = {"node": 1, "vc": 0, "begin": end + 1 - len(header) - words} | fields
+    return Packet(port=port, end=end, header=header, words=(7,) * words, **place)
+
+
+def slot(port: int, vc: int) -> int:
+    """A header flit that goes one hop further and then to step 1, address 0."""
+    shift = HEADER.port_bits + HEADER.hop_bits
+    return port | vc << shift | int(HEADER.delivery(1, 0)) << HEADER.slot_bits
+
+
+def delivered(step: int = 1, address: int = 0, operator: int = 0, window: int = 0) -> int:
+    return int(HEADER.delivery(step, address, operator, window))
+
+
+SEVERAL, AWAITED = "packet of several flits", "delivery that a step waits for"
+
+
+@pytest.mark.parametrize(
+    ("seen", "points"),
+    [
+        ([packet(EAST, slot(EAST, 0))], {SEVERAL}),
+        ([packet(EAST, delivered())], {SEVERAL}),
+        ([packet(EAST, delivered(), words=0)], {"packet of one flit"}),
+        ([packet(EAST, slot(NORTH, 1))], {SEVERAL, "packet that changes its VC on the way"}),
+        (
+            [packet(EAST, slot(EAST, 1))],
+            {SEVERAL, "packet that changes its VC on the way", "VC turn at a dateline"},
+        ),
+        (
+            [packet(EAST, 0, slot(EAST, 0))],
+            {SEVERAL, "packet with several header flits", "header flit used up"},
+        ),
+        ([packet(EAST, delivered(), begin=3)], {SEVERAL, "gap in a packet"}),
+        ([packet(0, delivered())], {SEVERAL, AWAITED}),
+        ([packet(0, delivered(step=0))], {SEVERAL, "delivery that no step waits for"}),
+        (
+            [packet(0, delivered(), words=0)],
+            {"packet of one flit", AWAITED, "packet without payload"},
+        ),
+        ([packet(0, delivered(operator=1))], {SEVERAL, AWAITED, "delivery that is combined"}),
+        ([packet(0, delivered(window=2))], {SEVERAL, AWAITED, "delivery into a window"}),
+        ([packet(0, delivered(address=2, window=2))], {SEVERAL, AWAITED, "delivery into a window"}),
+        (
+            [packet(0, delivered(address=3, window=2))],
+            {SEVERAL, AWAITED, "delivery into a window", "window that wraps round"},
+        ),
+        (
+            [packet(0, delivered()), packet(0, delivered(step=2))],
+            {
+                *(SEVERAL, AWAITED),
+                "deliveries of two steps in one cycle",
+                "two deliveries to a node in one cycle",
+            },
+        ),
+        (
+            [packet(0, delivered()), packet(0, delivered(step=2), node=2)],
+            {SEVERAL, AWAITED, "deliveries of two steps in one cycle"},
+        ),
+    ],
+)
+def test_a_packet_counts_its_points_and_no_others(seen: list[Packet], points: set[str]) -> None:
+    coverage = Coverage(CONFIG)
+    for each in seen:
+        coverage.packet(each)
+    assert {point for point, count in coverage.counts.items() if count} == points
+
+
+def test_flits_of_one_output_in_two_cycles_in_a_row() -> None:
+    head, tail = 1, 2
+    turns, close = "VCs of an output take turns", "packet behind another without a gap"
+    for vc, kind, cycle, points in (
+        (0, 0, 5, {}),
+        (1, 0, 5, {turns: 1}),
+        (0, head, 5, {close: 1}),
+        (1, head, 5, {turns: 1}),
+        (0, head, 6, {}),
+    ):
+        coverage = Coverage(CONFIG)
+        coverage.flit(Flit(4, 1, EAST, 0, tail if kind else 0, 7))
+        coverage.flit(Flit(cycle, 1, EAST, vc, kind, 7))
+        assert +coverage.counts == points
+
+
+def test_flags_of_nodes() -> None:
+    coverage = Coverage(CONFIG)
+    coverage.flags([0, 1 << 6, 1 << 4 | 1 << 6, 1])
+    assert coverage.counts == {"node with an error flag": 3, "refused row": 2}
+
+
+def counted(program: Program, predicted: Prediction) -> Coverage:
+    """The coverage of a run as predicted."""
+    coverage = Coverage(program.config)
+    for flit in predicted.trace:
+        coverage.flit(flit)
+    for each in packets(program.config, predicted.trace):
+        coverage.packet(each)
+    return coverage
+
+
+def test_files_add_up_runs(tmp_path: Path) -> None:
+    made = program(
+        {0: [put(1, (1, 1), length=2, target=8)], 1: [put(2, (1, 2), length=1, source=8)]},
+        {1: [1], 3: [2]},
+    )
+    file = tmp_path / "coverage.json"
+    predicted = run(made, words(made), timing=Timing.BARRIER)
+    for _ in range(2):
+        counted(made, predicted).merge_into(file)
+    first, *lines = coverage_table(file).splitlines()
+    assert first == f"coverage of the contract: 2 of {len(POINTS)} points"
+    shown = {line[15:]: line[:13].split() for line in lines}
+    assert shown[SEVERAL] == ["1", "10"]
+    assert shown[AWAITED] == ["4", "4"]
+    assert shown["gap in a packet"] == ["3", "-"]
+    assert [*shown] == [*POINTS]
+    twice = {line[15:]: line[:13].split() for line in coverage_table(file, file).splitlines()[1:]}
+    assert twice[SEVERAL] == ["1", "20"]
+
+
+def test_the_guide_shows_the_table_of_its_run(tmp_path: Path) -> None:
+    broadcast = eyecast.schedule(eyecast.mesh((2, 2)), "eye", source=(0, 0), flits=4)
+    file = tmp_path / "coverage.json"
+    counted(eyecast.compile(broadcast), eyecast.predict(broadcast)).merge_into(file)
+    begin = "\n".join(coverage_table(file).splitlines()[:5])
+    assert textwrap.indent(begin, "    ") in GUIDE.read_text()
