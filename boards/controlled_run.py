@@ -7,7 +7,7 @@ from collections.abc import Callable, Container
 import numpy as np
 import numpy.typing as npt
 
-from ..rtl.host_port import HostSpace
+from ..rtl.host_map import HostSpace
 from ..sim.job import Job, JobResult, state_of
 from .serial.computer import SerialHost
 from .serial.frame import Control, Outcome, Status

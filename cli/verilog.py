@@ -61,6 +61,7 @@ def verilog_command(
     --modules it is a folder, new or empty, with a file for each module.
     """
     from ..sim import verilog
+    from ..sim.compilation import TOP_MODULE
 
     path = Path(output)
     beside = None
@@ -72,7 +73,7 @@ def verilog_command(
     buses = (HostBus(bus) if bus else None, TileBus(tile) if tile else None)
     require_buses(config, *buses)
     description = {
-        "top": verilog.ENGINE_MODULE if any(buses) else verilog.TOP_MODULE,
+        "top": verilog.ENGINE_MODULE if any(buses) else TOP_MODULE,
         "ports": verilog.describe_ports(config, *buses),
         "parameters": network_to_json(config),
     }

@@ -11,13 +11,14 @@ from amaranth.lib.wiring import In, Out, Signature, connect, flipped
 
 from ..model.network.config import NetworkConfig
 from .controller import Controller
-from .core import Core
+from .core import Combine, Core
 from .domains import add_domain
+from .host_map import nodes_with_ports
 from .host_port import RequestPort, asked_of_tiles, node_bits
 from .link import CYCLE_BITS
-from .reduction import any_of, balanced, either
+from .reduction import any_of, balanced
 from .tile_port import TilePort
-from .tiles import nodes_with_ports, tile_name
+from .tiles import tile_name
 
 STATE_OUTPUTS = ("busy", "done", "error", "interrupt")
 """Outputs of a network with programs that tell of its controller."""
@@ -51,8 +52,13 @@ def add_controller(m: Module, config: NetworkConfig, reset: Signal) -> Controlle
     return controller
 
 
-def connect_controller(m: Module, network: Any, core: Core, controller: Controller) -> None:
-    """Connect the controller to the core, and the ports of ``network`` to both."""
+def connect_controller(
+    m: Module, network: Any, core: Core, controller: Controller, either: Combine
+) -> None:
+    """Connect the controller to the core, and the ports of ``network`` to both.
+
+    ``either`` combines the tiles' answers.
+    """
     config, outside = core.config, flipped(network)
     connect(m, outside.host, controller.host)
     for name in (*STATE_OUTPUTS, "cycle"):
@@ -62,7 +68,7 @@ def connect_controller(m: Module, network: Any, core: Core, controller: Controll
     core.tell_steps(run.barrier, run.half_duplex)
     for name in ("base", "end", *(["program"] if config.tile_ports else [])):
         core.tell(f"program.{name}", run[name], switches=False)
-    _pass_requests(m, core, controller.tiles)
+    _pass_requests(m, core, controller.tiles, either)
     for node in nodes_with_ports(config):
         connect(m, getattr(outside, tile_name(node)), core.tiles[node].tile)
 
@@ -87,7 +93,7 @@ def _show_nodes(m: Module, core: Core, nodes: Any) -> None:
         m.d.comb += getattr(nodes, name).eq(core.ask_for(name, _first, pairs)[1:])
 
 
-def _pass_requests(m: Module, core: Core, asks: Any) -> None:
+def _pass_requests(m: Module, core: Core, asks: Any, either: Combine) -> None:
     """Pass the controller's requests to all tiles; only the one addressed answers."""
     for name in asked_of_tiles(core.config):
         core.tell(f"host.{name}", getattr(asks, name))

@@ -15,17 +15,12 @@ from amaranth.lib.wiring import Component, In, Out, connect, flipped
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
 from .directory import Directory
-from .host_port import (
-    CONTROLLER_ENTRIES,
-    CONTROLLER_SPACE,
-    HostPort,
-    RequestPort,
-    flags_layout,
-)
+from .host_map import CONTROLLER_ENTRIES, CONTROLLER_SPACE, Command, ControllerWord, RunState
+from .host_port import HostPort, RequestPort, flags_layout
 from .link import CYCLE_BITS
-from .request_check import Command, ControllerWord, RequestCheck
+from .request_check import RequestCheck
 from .request_under_way import RequestUnderWay
-from .run_control import AllNodes, RunControl, RunState, run_layout
+from .run_control import AllNodes, RunControl, run_layout
 
 IDENTITY_BITS = 32
 """Width of a network's identity."""

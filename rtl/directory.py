@@ -1,25 +1,15 @@
 """The directory of the programs that are resident: where each is, and how it is run."""
 
-import enum
-
 from amaranth.hdl import Array, Module, Mux, Signal
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
+from .host_map import EntryField
 from .table import PROGRAM_BITS
 
 MODE_BITS = 2
 """Width of a mode: bit 0 is ``barrier``, bit 1 ``half_duplex``."""
-
-
-class EntryField(enum.IntEnum):
-    """The words of an entry, in the order of their addresses."""
-
-    BASE = 0
-    WORDS = 1
-    MODE = 2
-    LIMIT = 3
 
 
 class Directory(Component):

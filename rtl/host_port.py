@@ -10,39 +10,7 @@ from amaranth.lib import data
 from amaranth.lib.wiring import In, Out, Signature
 
 from ..model.network.config import NetworkConfig, bits_for
-
-
-class HostSpace(enum.IntEnum):
-    """Space of a host address."""
-
-    MESSAGE = 0
-    TABLE = 1
-    EXPECTED = 2
-    STATUS = 3
-
-
-CONTROLLER_SPACE = HostSpace.EXPECTED
-"""In a network with programs this space is the controller's: nodes load ``expected`` themselves."""
-
-CONTROLLER_ENTRIES = 8
-"""The place of the first program's entry in the space of the controller."""
-
-ENTRY_WORDS = 4
-"""Words of an entry."""
-
-
-class StatusWord(enum.IntEnum):
-    """Addresses in the status space; the words of ``arrived`` follow from ARRIVED on.
-
-    After them come those of the signature, in a network with signatures. In an all-port network
-    they are of all ejection ports, and after them come the states of the senders but the first.
-    """
-
-    FLAGS = 0
-    STEP = 1
-    SENDER_STATE = 2
-    STALLED_FLITS = 3
-    ARRIVED = 4
+from .host_map import controller_words, expectation_words, status_words, table_space_words
 
 
 class Flag(enum.IntEnum):
@@ -84,38 +52,6 @@ class Causes(Signature):
         super().__init__({flag.member: Out(1) for flag in sorted(flags)})
 
 
-def status_words(config: NetworkConfig) -> int:
-    """Words in the status space."""
-    further_senders = config.lanes - 1
-    return (
-        StatusWord.ARRIVED
-        + config.lanes * config.mask_words
-        + further_senders
-        + config.signature_words
-    )
-
-
-def expectation_words(config: NetworkConfig) -> int:
-    """Words in the space of expectations."""
-    of_timed_rows = 2 if config.timed_rows else 0
-    return config.lanes * config.mask_words + of_timed_rows
-
-
-def table_address_bits(config: NetworkConfig) -> int:
-    """Width of an address in a table; the tables of a node's senders lie 2 to that power apart."""
-    return bits_for(config.table_words - 1)
-
-
-def table_space_words(config: NetworkConfig) -> int:
-    """Addresses in the space of tables; there may be none behind some of them."""
-    return config.lanes << table_address_bits(config)
-
-
-def controller_words(config: NetworkConfig) -> int:
-    """Words in the space of the controller, in a network with programs."""
-    return CONTROLLER_ENTRIES + ENTRY_WORDS * config.programs
-
-
 def host_address_bits(config: NetworkConfig) -> int:
     """Width of a host address: enough for every space."""
     third = controller_words(config) if config.programs else expectation_words(config)
@@ -147,7 +83,7 @@ class HostPort(Signature):
     node : Out
         The node that is asked, in every cycle.
     space : Out(2)
-        A :class:`HostSpace` of that node.
+        A :class:`.HostSpace` of that node.
     address : Out
         The address in that space.
     write : Out(1)

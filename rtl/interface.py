@@ -23,16 +23,8 @@ from amaranth.lib.wiring import Component, In, Out, connect, flipped
 
 from ..model.network.config import SIGNATURE_BITS, NetworkConfig
 from .combiner import Combiner
-from .host_port import (
-    Causes,
-    Flag,
-    HostPort,
-    HostSpace,
-    StatusWord,
-    flags_layout,
-    node_bits,
-    table_address_bits,
-)
+from .host_map import HostSpace, StatusWord, table_address_bits
+from .host_port import Causes, Flag, HostPort, flags_layout, node_bits
 from .lane import Lane, lane_flags
 from .link import Ejection, Link, router_ports
 from .loaded_message import LoadedMessage

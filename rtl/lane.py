@@ -16,7 +16,8 @@ from amaranth.lib.wiring import Component, In, Member, Out, connect, flipped
 
 from ..model.network.config import NetworkConfig
 from .combiner import NextWord
-from .host_port import Causes, Flag, table_address_bits
+from .host_map import table_address_bits
+from .host_port import Causes, Flag
 from .link import CYCLE_BITS, Ejection, Link
 from .memory_ports import WordRead, WordWrite
 from .receiver import PacketArrival, Receiver, message_signature

@@ -18,7 +18,7 @@ from amaranth.lib.memory import Memory
 
 from ..model.network.config import NetworkConfig, bits_for
 from .combiner import Combiner
-from .host_port import HostSpace, expectation_words
+from .host_map import HostSpace, expectation_words
 from .lane import Lane
 from .link import CYCLE_BITS
 from .steps import StepKeeper

@@ -40,7 +40,7 @@ class Network(Component):
         Instantiate the module ``TILE_MODULE`` or ``SWITCH_MODULE`` for each tile, which is written
         once. Otherwise Amaranth elaborates each tile anew, and the Verilog grows with the nodes.
     tiles_together
-        Instantiate all tiles and links as one module: :class:`.TilesTogether`. It prints no trace.
+        Instantiate all tiles and links as one module: :class:`.TilesTogether`.
     technology
         How tiles are made, if Amaranth elaborates them here.
 
@@ -63,8 +63,10 @@ class Network(Component):
         self._tile_by_name = tile_by_name
         self._tiles_together = tiles_together
         self._technology = technology
-        if config.programs and (technology.look_ahead or tiles_together):
-            raise ValueError("a network with programs has no look-ahead, and tiles by themselves")
+        if config.programs and technology.look_ahead:
+            raise ValueError("a network with programs has no look-ahead")
+        if config.tile_ports and tiles_together:
+            raise ValueError("tiles with tile ports are modules of their own")
         super().__init__(network_signature(config))
 
     def elaborate(self, _platform: object) -> Module:
@@ -74,13 +76,14 @@ class Network(Component):
         # the network only at the clock's edge.
         reset = Signal(init=1, name="reset", reset_less=True)
         m.d.sync += reset.eq(ResetSignal())
+        combine = either_by_bit if self._tiles_together else either
         if config.programs:
             controller = add_controller(m, config, reset)
             core = self._add_core(m, controller.reset)
-            connect_controller(m, self, core, controller)
+            connect_controller(m, self, core, controller, combine)
         else:
             core = self._add_core(m, reset)
-            connect_host(m, self, core, either_by_bit if self._tiles_together else either)
+            connect_host(m, self, core, combine)
         if self._trace or config.signature:
             # A host's count stands still after the run and comes late with barrier registers; a
             # controller's is ahead of the core.
@@ -93,7 +96,7 @@ class Network(Component):
         config, tree = self._config, BroadcastTree(self._config)
         resets = add_core_domains(m, config, tree, reset)
         if self._tiles_together:
-            together = TilesTogether(config, resets, tree.sharing)
+            together = TilesTogether(config, resets, tree.sharing, trace=self._trace)
             together.add_to(m)
             return Core(m, config, tree, together.tiles)
         tiles = add_tiles(

@@ -1,6 +1,5 @@
 """Requests that a controller refuses (docs/router.md, section 16)."""
 
-import enum
 from collections.abc import Iterable
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
@@ -8,41 +7,22 @@ from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
-from .host_port import (
+from .host_map import (
     CONTROLLER_ENTRIES,
     CONTROLLER_SPACE,
+    Command,
+    ControllerWord,
     HostSpace,
-    Refusal,
     controller_words,
     status_words,
     table_address_bits,
 )
+from .host_port import Refusal
 from .request_under_way import request_layout
 from .run_control import run_layout
 
-
-class ControllerWord(enum.IntEnum):
-    """Addresses in the controller's space; the entries of programs follow."""
-
-    IDENTITY = 0
-    IMAGE = 1
-    COMMAND = 2
-    RESULT = 3
-    CYCLE = 4
-    QUEUED = 5
-    ENABLE = 6
-
-
 WRITABLE = (ControllerWord.IMAGE, ControllerWord.COMMAND, ControllerWord.ENABLE)
 """The words of the controller that a host writes, beside those of entries."""
-
-
-class Command(enum.IntEnum):
-    """The lowest byte of the command word."""
-
-    START = 1
-    STOP = 2
-    ACKNOWLEDGE = 3
 
 
 def _any(bits: Iterable[Value]) -> Value:

@@ -8,15 +8,8 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
-from .host_port import (
-    HostPort,
-    HostSpace,
-    Refusal,
-    RequestPort,
-    StatusWord,
-    host_address_bits,
-    node_bits,
-)
+from .host_map import HostSpace, StatusWord
+from .host_port import HostPort, Refusal, RequestPort, host_address_bits, node_bits
 
 PATIENCE = 64
 """Cycles in which the network may keep a request from a memory; then it is refused."""

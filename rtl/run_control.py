@@ -7,28 +7,15 @@ This is the middle of the controller (docs/router.md, section 16, "The controlle
     done, error ──────┴──► cycle, culprit, interrupt
 """
 
-import enum
-
 from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.network.config import NetworkConfig, bits_for
-from .host_port import node_bits, table_address_bits
+from .host_map import RunState, table_address_bits
+from .host_port import node_bits
 from .link import CYCLE_BITS
 from .table import PROGRAM_BITS
-
-
-class RunState(enum.Enum):
-    """State of an engine; the host reads the value."""
-
-    IDLE = 0
-    STARTING = 1
-    RUNNING = 2
-    DONE = 3
-    FAILED = 4
-    TIMED_OUT = 5
-
 
 STATE_BITS = 3
 """Width of a state's number."""

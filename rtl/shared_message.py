@@ -18,7 +18,7 @@ from amaranth.lib.wiring import connect, flipped
 from ..model.network.config import NetworkConfig
 from .combiner import Combiner
 from .host_access import carried_out
-from .host_port import HostSpace
+from .host_map import HostSpace
 from .lane import Lane
 from .shared_memory import SharedMemory
 from .steps import StepKeeper

@@ -10,7 +10,8 @@ from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data
 
 from ..model.network.config import NetworkConfig, bits_for
-from .host_port import Flag, HostSpace, flags_layout, status_words
+from .host_map import HostSpace, status_words
+from .host_port import Flag, flags_layout
 
 
 def kept_flags(m: Module, causes: Mapping[Flag, Value]) -> data.View:

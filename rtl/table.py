@@ -14,7 +14,7 @@ from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.network.config import NetworkConfig, bits_for
 from ..model.network.table_format import HEADER_COUNT_BITS
-from .host_port import table_address_bits
+from .host_map import table_address_bits
 from .memory_ports import WordWrite, is_damaged, stored
 from .technology import PLAIN, Technology
 

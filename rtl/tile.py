@@ -18,6 +18,7 @@ from amaranth.lib.wiring import Component, In, Out, Signature, connect, flipped
 
 from ..model.network.config import NetworkConfig
 from .direct_router import DirectRouter
+from .host_map import EJECTION_PORT
 from .host_port import HostPort, node_bits
 from .interface import NetworkInterface
 from .link import CYCLE_BITS, Link, connect_ejection, router_ports
@@ -27,12 +28,6 @@ from .switch_status import SwitchStatus
 from .table import ProgramPlace
 from .technology import PLAIN, Technology
 from .tile_port import TilePort
-
-EJECTION_PORT = 64
-"""A number above all ports: what leaves by ejection port l is printed as port 64 + l.
-
-Ejection ports are told apart so that their rows can be put in order; the trace has them all as 0.
-"""
 
 STEP_INPUTS = ("barrier", "half_duplex", "advance")
 """Inputs of a tile that are the same for all: how the network has its steps."""

@@ -35,12 +35,6 @@ def tile_name(node: int) -> str:
     return f"tile_{node}"
 
 
-def nodes_with_ports(config: NetworkConfig) -> list[int]:
-    """Return the nodes that have a port for their tile, ascending."""
-    nodes = set(range(config.topology.nodes)) - set(config.topology.switches)
-    return sorted(nodes) if config.tile_ports else []
-
-
 def add_tiles(
     m: Module,
     config: NetworkConfig,

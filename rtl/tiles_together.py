@@ -12,11 +12,10 @@ from amaranth.hdl import C, Cat, ClockSignal, Instance, Module, Mux, Signal, Val
 from amaranth.lib.wiring import Out
 
 from ..model.network.config import NetworkConfig
-from .host_port import ASKED
+from .host_map import TILES_MODULE
 from .reduction import balanced
 from .tile import tile_signature
 
-TILES_MODULE = "eyecast_tiles"
 INSIDE = ("node", "linked", "inputs", "outputs")
 """Ports of a tile that are not seen from outside the module."""
 
@@ -35,6 +34,8 @@ class TilesTogether:
         The reset of each tile.
     sharing
         So many tiles next to each other are told the same by the same signals.
+    trace
+        The module prints a trace.
 
     Attributes
     ----------
@@ -44,13 +45,15 @@ class TilesTogether:
 
     """
 
-    def __init__(self, config: NetworkConfig, resets: Sequence[Signal], sharing: int) -> None:
+    def __init__(
+        self, config: NetworkConfig, resets: Sequence[Signal], sharing: int, *, trace: bool
+    ) -> None:
         self._nodes = config.topology.nodes
         self._sharing = sharing
         # By name of a port: its signals, one for each bit, or one for each group of tiles.
         self._outputs: dict[str, list[Signal]] = {}
         self._inputs: dict[str, list[Signal]] = {"rst": list(resets[::sharing])}
-        signature = tile_signature(config, trace=False)
+        signature = tile_signature(config, trace=trace)
         for path, member, value in signature.flatten(signature.create()):
             if path[0] in INSIDE:
                 continue
@@ -69,8 +72,13 @@ class TilesTogether:
             name: Cat(bit[node] for bit in bits) for name, bits in self._outputs.items()
         }
         seen |= {name: groups[node // self._sharing] for name, groups in self._inputs.items()}
-        host = {name: seen.pop(f"host__{name}") for name in (*ASKED, "read_data")}
-        return SimpleNamespace(host=SimpleNamespace(**host), **seen)
+        parts: dict[str, dict[str, Value]] = {"host": {}, "program": {}}
+        for name in list(seen):
+            part, _, member = name.partition("__")
+            if part in parts:
+                parts[part][member] = seen.pop(name)
+        within = {part: SimpleNamespace(**members) for part, members in parts.items()}
+        return SimpleNamespace(**within, **seen)
 
     def add_to(self, m: Module) -> None:
         """Add the instance."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import network_to_json
 from . import process
-from .build_worker import QUICK_LEVEL, VERILATOR_OPTIONS
+from .build_worker import VERILATOR_OPTIONS
 from .cache import (
     NETWORK_SOURCES,
     cache_folder,
@@ -25,16 +25,14 @@ from .cache import (
     source_digest,
 )
 from .cache_entry import open_entry
-from .toolchain import environment, tool_versions
-from .verilog import (
+from .compilation import (
     TOP_MODULE,
     Tiles,
-    fast_verilog,
-    network_verilog,
-    own_operators_text,
+    choose_way,
+    compiler_options,
     require_convertible,
-    verilator_control,
 )
+from .toolchain import environment, tool_versions
 
 VERILOG_FILE = "network.v"
 CONTROL_FILE = "control.vlt"
@@ -44,38 +42,16 @@ WAVES_OBJECT = "verilated_vcd"
 """How the names of those objects begin that write waveforms."""
 BUILT_FROM = (
     *NETWORK_SOURCES,
-    *("sim/verilog.py", "sim/build.py", "sim/build_worker.py", "sim/toolchain.py"),
+    *(
+        "sim/verilog.py",
+        "sim/build.py",
+        "sim/compilation.py",
+        "sim/build_worker.py",
+        "sim/toolchain.py",
+    ),
     *("sim/together/*.py", "verilog/*.py"),
 )
 """Sources of this package that decide what is built."""
-
-TILE_APART_OPTIONS = ["--hierarchical"]
-"""A tile compiled by itself, whatever the number of nodes: a third of the time for 3x3, and a
-quarter for 8x8; but its code is gone through more than once in a cycle."""
-WHOLE_OPTIONS = [
-    # Two optimizations (of -O3, so they stand behind it) that number their variables through the
-    # whole design: with them no two tiles have the same code, and each is compiled by itself.
-    "-fno-dfg",
-    "-fno-table",
-]
-"""The network compiled as a whole: three times as fast in the end."""
-TOGETHER_OPTIONS = [
-    *WHOLE_OPTIONS,
-    # In functions so short: over longer ones the compiler takes almost twice as long.
-    "--output-split-cfuncs",
-    "300",
-]
-"""Tiles together: seven times as fast as the network compiled as a whole, in 8x8."""
-THOROUGH_LEVEL = "-O2"
-RECORDING_LEVEL = "-O0"
-"""The compiler's level for simulators that record waveforms: a third of the time of ``-O2``, and a
-run spends its time on the recording."""
-WAYS = {
-    Tiles.APART: (TILE_APART_OPTIONS, QUICK_LEVEL),
-    Tiles.WHOLE: (WHOLE_OPTIONS, THOROUGH_LEVEL),
-    Tiles.TOGETHER: (TOGETHER_OPTIONS, THOROUGH_LEVEL),
-}
-"""Verilator's options and the compiler's level of optimization, by how tiles become C++."""
 
 
 class BuildError(RuntimeError):
@@ -94,8 +70,8 @@ def build_simulator(
     """Return the folder of the compiled simulator of a network.
 
     It is built if it is not in the cache; ``on_build`` is called before. Without ``trace`` it
-    prints nothing, counts no stalls, and is built for speed, its tiles together in one module
-    (:mod:`.together.network`); with it, to be ready soon, as the runs that are compared are short.
+    prints nothing, counts no stalls, and is built for speed; with it, to be ready soon, as the runs
+    that are compared are short. :func:`.choose_way` says where tiles are together in one module.
     ``waves`` builds one that can record a VCD file. ``monitored`` builds one without a trace whose
     probes a bench can read (:mod:`..model.network.probes`). ``verilog`` makes the text to build
     from instead of the network's own, which is how tests put a fault into the hardware.
@@ -106,27 +82,27 @@ def build_simulator(
     require_convertible(config)
     variables = environment()
     trace = trace and not monitored
-    tiles = _way(config, trace=trace, inside=waves or monitored, given=verilog is not None)
-    more, level = WAYS[tiles]
-    if waves:
-        level = RECORDING_LEVEL
+    text = None if verilog is None else verilog(config)
+    tiles = choose_way(config, trace=trace, inside=waves or monitored, given=text)
+    more, level = compiler_options(tiles, trace=trace, waves=waves)
     # No --public-flat-rw: only some ports need to be public (the control file says which), and to
     # make the rest public costs minutes of compilation and most of the speed.
     options = [*VERILATOR_OPTIONS, *more]
     tools = [*tool_versions(), json.dumps([*options, waves, monitored])]
     description = json.dumps(network_to_json(config), sort_keys=True)
-    sources = source_digest(*BUILT_FROM), own_operators_text(config)
+    sources = source_digest(*BUILT_FROM), _own_operators(config)
     parts = [description, f"trace {trace}", *sources, version("amaranth"), *tools]
-    text = None
-    if verilog is not None:
-        text = verilog(config)
+    if text is not None:
         parts.append(text)
-    made = fast_verilog if tiles is Tiles.TOGETHER else partial(network_verilog, trace=trace)
 
     def make(folder: Path) -> None:
         on_build()
+        # Amaranth is loaded for a new simulator only.
+        from .verilog import fast_verilog, network_verilog, verilator_control  # noqa: PLC0415
+
+        made = fast_verilog if tiles is Tiles.TOGETHER else network_verilog
         source, control = folder / VERILOG_FILE, folder / CONTROL_FILE
-        source.write_text(text or made(config))
+        source.write_text(text or made(config, trace=trace))
         control.write_text(verilator_control(config, tiles, trace=trace, monitored=monitored))
         build_folder = folder / BUILD_FOLDER
         build_folder.mkdir()
@@ -144,16 +120,13 @@ def build_simulator(
     return cached_folder(digest(*parts), f"simulator of {described}", make)
 
 
-def _way(config: NetworkConfig, *, trace: bool, inside: bool, given: bool) -> Tiles:
-    """Choose how to compile the tiles.
+def _own_operators(config: NetworkConfig) -> str:
+    """Return the Verilog of the operators that have components of their own."""
+    if all(operator.component is None for operator in config.operators):
+        return ""
+    from .verilog import own_operators_text  # noqa: PLC0415 - loads Amaranth
 
-    ``inside``: somebody reads signals inside of them. ``given``: somebody else wrote the Verilog.
-    """
-    if inside or ((given or config.programs) and not trace):
-        # The inside of the tiles lies hidden in the other ways. And tiles with
-        # memories that others use while they run have not been put together.
-        return Tiles.WHOLE
-    return Tiles.APART if trace else Tiles.TOGETHER
+    return own_operators_text(config)
 
 
 def _verilate(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model.run.run import Ending, EndState
-from ..rtl.run_control import RunState
+from ..rtl.host_map import RunState
 from .job import state_of
 
 _STATES = {

@@ -16,16 +16,17 @@ from ..model.program.checks import require_held, require_table_room
 from ..model.program.program import Program
 from ..model.program.slots import slot_of
 from ..model.program.words import expected_words, table_words
-from ..rtl.directory import EntryField
-from ..rtl.host_port import (
+from ..rtl.host_map import (
     CONTROLLER_ENTRIES,
     CONTROLLER_SPACE,
+    Command,
+    ControllerWord,
+    EntryField,
     HostSpace,
+    nodes_with_ports,
     status_words,
     table_address_bits,
 )
-from ..rtl.request_check import Command, ControllerWord
-from ..rtl.tiles import nodes_with_ports
 from .job import Job
 
 _COMMANDS = {

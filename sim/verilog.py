@@ -1,11 +1,9 @@
 """The network as Verilog, for the simulator here and for other people's flows."""
 
-import enum
 from typing import Any
 
 from amaranth.lib.wiring import Out
 
-from ..model.base.errors import InvalidInput
 from ..model.network.buses import HostBus, TileBus
 from ..model.network.config import NetworkConfig
 from ..model.network.probes import interface_probes
@@ -15,30 +13,11 @@ from ..rtl.tile import Tile, tile_signature
 from ..rtl.tiles import tile_modules
 from ..verilog.hierarchy import Division
 from ..verilog.text import module_texts
+from .compilation import TOP_MODULE, Tiles, require_convertible
 from .together.network import TILES, tiles_verilog, word_modules
-
-TOP_MODULE = "eyecast_network"
 
 ENGINE_MODULE = "eyecast_engine"
 """The top module where there are buses in front of the network."""
-
-MOST_BUFFERS = 88
-"""Ports times VCs, what an output of a router chooses from: as in a 10-cube with 8 VCs.
-
-The time of the conversion, about a minute there, and its memory rise with the square.
-"""
-
-
-def require_convertible(config: NetworkConfig) -> None:
-    """Raise :class:`InvalidInput` for routers too large to be converted, and for no component."""
-    for operator in config.operators:
-        if not operator.built_in and operator.component is None:
-            allowed = "given with its component, for hardware"
-            raise InvalidInput.of(f"operator {operator.name}", allowed, "without")
-    ports, vcs = config.topology.ports, config.vcs
-    if ports * vcs > MOST_BUFFERS:
-        allowed = f"at most {MOST_BUFFERS} for hardware"
-        raise InvalidInput.of("ports of a node x VCs", allowed, f"{ports} x {vcs}")
 
 
 def network_modules(
@@ -53,7 +32,7 @@ def network_modules(
     That is ``eyecast_network``, which has an ``eyecast_tile`` for each node, or an
     ``eyecast_switch``; with a bus in front of its host port or of its tile ports it is
     ``eyecast_engine``, which has the network in it. The text is the same on every machine. With
-    ``trace`` the tiles print each flit that leaves an output port. Raises :class:`InvalidInput` as
+    ``trace`` the tiles print each flit that leaves an output port. Raises :class:`.InvalidInput` as
     :func:`require_convertible` and :class:`.Engine` do.
     """
     require_convertible(config)
@@ -84,15 +63,17 @@ def network_verilog(
     return "\n".join([_HEAD, *modules.values()])
 
 
-def fast_verilog(config: NetworkConfig) -> str:
-    """The same network as :func:`network_verilog` without a trace, for a fast simulator.
+def fast_verilog(config: NetworkConfig, *, trace: bool = False) -> str:
+    """The same network as :func:`network_verilog`, for a fast simulator.
 
-    Its tiles are together in one module. Raises :class:`InvalidInput` as that does.
+    Its tiles are together in one module. With ``trace`` it prints as :mod:`.together.trace` says.
+    Raises :class:`.InvalidInput` as :func:`network_verilog` does.
     """
     require_convertible(config)
     division = Division()
-    division.add(Network(config, tiles_together=True), TOP_MODULE)
-    return "\n".join([_HEAD, *module_texts(division).values(), tiles_verilog(config)])
+    division.add(Network(config, trace=trace, tiles_together=True), TOP_MODULE)
+    tiles = tiles_verilog(config, trace=trace)
+    return "\n".join([_HEAD, *module_texts(division).values(), tiles])
 
 
 def own_operators_text(config: NetworkConfig) -> str:
@@ -102,14 +83,6 @@ def own_operators_text(config: NetworkConfig) -> str:
         if operator.component is not None:
             division.add(operator.component(config.flit_width), f"operator_{place}")
     return "\n".join(module_texts(division).values())
-
-
-class Tiles(enum.Enum):
-    """Ways in which the tiles of a network become C++."""
-
-    APART = "a tile is compiled by itself, once for all nodes"
-    WHOLE = "the network is compiled as a whole, of tiles that are modules of their own"
-    TOGETHER = "the tiles are one module, in which a word has a bit of each: fast_verilog"
 
 
 def verilator_control(

@@ -9,6 +9,9 @@ Bits = Sequence[int]
 """Gates, one for each bit of a number, the lowest first."""
 
 
+SHIFTS = ("$shift", "$shiftx", "$shr")
+
+
 class UnknownCellError(Exception):
     """A netlist has a cell that is of no use in hardware as it is written here."""
 
@@ -28,10 +31,10 @@ def cell_gates(gates: Gates, cell: Mapping[str, Any], inputs: Mapping[str, Bits]
         return [gates.choose(*(inputs[name][0] for name in "SAB"))]
     if kind == "$pmux":
         return _choice(gates, inputs, width)
-    # Numbers below zero are not told apart: there are none in this hardware.
-    if int(cell["parameters"]["A_SIGNED"], 2) or int(cell["parameters"]["B_SIGNED"], 2):
+    signed = [int(cell["parameters"][name], 2) == 1 for name in ("A_SIGNED", "B_SIGNED")]
+    if any(signed) and (kind in SHIFTS or not all(signed)):
         raise UnknownCellError(f"{kind} of signed numbers")
-    return _number_gates(gates, kind, inputs["A"], inputs["B"], width)
+    return _number_gates(gates, kind, inputs["A"], inputs["B"], width, signed=all(signed))
 
 
 def _choice(gates: Gates, inputs: Mapping[str, Bits], width: int) -> list[int]:
@@ -45,17 +48,22 @@ def _choice(gates: Gates, inputs: Mapping[str, Bits], width: int) -> list[int]:
     ]
 
 
-def _number_gates(gates: Gates, kind: str, a: Bits, b: Bits, width: int) -> list[int]:
+def _number_gates(
+    gates: Gates, kind: str, a: Bits, b: Bits, width: int, *, signed: bool
+) -> list[int]:
     """Make the cell of two numbers that does not work bit by bit, of gates."""
-    if kind in ("$shift", "$shiftx", "$shr"):
+    if kind in SHIFTS:
         return gates.shift_down(_wide(a, max(width, len(a))), b)[:width]
-    if kind == "$add":
-        return gates.add(_wide(a, width), _wide(b, width))
-    if kind == "$sub":
-        less = [gates.invert(bit) for bit in _wide(b, width)]
-        return gates.add(_wide(a, width), less, ONE)
+    if kind in ("$add", "$sub"):
+        a, b = _wide(a, width, signed=signed), _wide(b, width, signed=signed)
+        if kind == "$add":
+            return gates.add(a, b)
+        return gates.add(a, [gates.invert(bit) for bit in b], ONE)
     longer = max(len(a), len(b))
-    a, b = _wide(a, longer), _wide(b, longer)
+    a, b = _wide(a, longer, signed=signed), _wide(b, longer, signed=signed)
+    if signed:
+        # With the sign inverted, signed numbers have the order of unsigned numbers.
+        a, b = ([*bits[:-1], gates.invert(bits[-1])] for bits in (a, b))
     if kind in ("$lt", "$ge"):
         is_less = gates.less(a, b)
     elif kind in ("$gt", "$le"):
@@ -65,6 +73,7 @@ def _number_gates(gates: Gates, kind: str, a: Bits, b: Bits, width: int) -> list
     return _wide([is_less if kind in ("$lt", "$gt") else gates.invert(is_less)], width)
 
 
-def _wide(bits: Bits, width: int) -> list[int]:
-    """A number in ``width`` bits."""
-    return [*bits, *[ZERO] * (width - len(bits))][:width]
+def _wide(bits: Bits, width: int, *, signed: bool = False) -> list[int]:
+    """A number in ``width`` bits; a ``signed`` one has copies of its sign in front."""
+    above = bits[-1] if signed else ZERO
+    return [*bits, *[above] * (width - len(bits))][:width]

@@ -21,22 +21,29 @@ from dataclasses import dataclass
 
 from ...model.network.config import NetworkConfig
 from ...model.network.topology import NO_LINK
-from ...rtl.tiles_together import INSIDE, TILES_MODULE
+from ...rtl.host_map import TILES_MODULE
+from ...rtl.tiles_together import INSIDE
 from .gates import ONE, ZERO, Gate
 from .tile import Memory, ReadPort, TileGates, WritePort
+from .trace import print_line
 
 TILES = 64
 """Tiles in one word, which is what a processor works on."""
 WORD_MODULE = f"eyecast_{TILES}_tiles"
 SWITCH_WORD_MODULE = f"eyecast_{TILES}_switches"
 WORD = f"[{TILES - 1}:0]"
+PRESENT = "present"
+"""Input of a word that prints: a bit for each of its tiles that is there."""
 LONGEST = 400
 """An expression of so many characters gets a name."""
 
 
-def tiles_verilog(config: NetworkConfig) -> str:
-    """Verilog of ``TILES_MODULE``, as :class:`.TilesTogether` wants it, and of what it is made."""
-    kinds = _kinds(config)
+def tiles_verilog(config: NetworkConfig, *, trace: bool = False) -> str:
+    """Verilog of ``TILES_MODULE``, as :class:`.TilesTogether` wants it, and of what it is made.
+
+    With ``trace`` it prints each flit that leaves an output port (:mod:`.trace`).
+    """
+    kinds = _kinds(config, trace=trace)
     modules = (line for kind in kinds for line in _WordModule(config, kind).lines())
     return "\n".join([*_network_of_words(config, kinds), *modules, ""])
 
@@ -59,13 +66,14 @@ class _Kind:
         return sum(1 << place for place in range(TILES) if first + place in self.nodes)
 
 
-def _kinds(config: NetworkConfig) -> list[_Kind]:
+def _kinds(config: NetworkConfig, *, trace: bool) -> list[_Kind]:
     """Tiles with an interface, and switches if there are any."""
     switches = frozenset(config.topology.switches)
     others = frozenset(range(config.topology.nodes)) - switches
-    kinds = [_Kind(WORD_MODULE, TileGates(config), others)]
+    kinds = [_Kind(WORD_MODULE, TileGates(config, trace=trace), others)]
     if switches:
-        kinds.append(_Kind(SWITCH_WORD_MODULE, TileGates(config, switch=True), switches))
+        tile = TileGates(config, switch=True, trace=trace)
+        kinds.append(_Kind(SWITCH_WORD_MODULE, tile, switches))
     return kinds
 
 
@@ -104,6 +112,8 @@ def _word(
     parts: dict[str, list[str]] = {each: [] for each in places}
     for kind in kinds:
         connected, links = {"clk": "clk"}, _Links(config, kind)
+        if kind.tile.prints:
+            connected[PRESENT] = _literal(kind.mask(first))
         for name, names in kind.tile.inputs.items():
             for bit, each in enumerate(names):
                 inside = _is_inside(name)
@@ -196,6 +206,8 @@ class _WordModule:
         }
         inputs = (each for names in tile.inputs.values() for each in names)
         ports = ["input clk", *(f"input {WORD} {each}" for each in inputs)]
+        if tile.prints:
+            ports.append(f"input {WORD} {PRESENT}")
         ports += [f"output {WORD} {each}" for each in outputs]
         yield f"module {self._name}({', '.join(ports)});"
         for register in tile.registers:
@@ -210,6 +222,8 @@ class _WordModule:
         yield "  always @(posedge clk) begin"
         for register in tile.registers:
             yield f"    {register.name} <= {self._text[register.following]};"
+        for printed in tile.prints:
+            yield print_line(printed, PRESENT, self._text.__getitem__)
         yield "  end"
         for number, memory in enumerate(tile.memories):
             yield from self._memory_lines(f"memory_{number}", memory)
@@ -226,6 +240,9 @@ class _WordModule:
                 looked_at.update([*read.address, read.enable])
             for write in memory.writes:
                 looked_at.update([*write.address, *write.data, write.enable])
+        for each in self._tile.prints:
+            planes = (*each.cycle, *each.node, *each.vc, *each.kind, *each.data)
+            looked_at.update([each.enable, *planes])
         # What a gate looks at has a lower number: all that look at it have been seen before it.
         for number in range(len(self._tile.gates.gates) - 1, ONE, -1):
             kind, *inputs = self._tile.gates.gates[number]

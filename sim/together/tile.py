@@ -1,6 +1,8 @@
 """A tile as gates, registers of one bit and memories: its Amaranth source by way of Yosys."""
 
+import itertools
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,6 +23,15 @@ YOSYS_PASSES = (
 )
 MOST_PLACES = 16
 """A memory of so many words, or fewer, is made of registers."""
+
+_LINE = (
+    " ".join(
+        rf"(?P<{name}>\d+)" if name == "port" else rf"\{{(?P<{name}>\d+):> du\}}"
+        for name in ("cycle", "node", "port", "vc", "kind", "data")
+    )
+    + "\n"
+)
+"""The format of a line of the trace, with the number of bits of each number but the port."""
 
 Bit = int | str
 """A wire of the netlist, by its number; or a constant."""
@@ -64,8 +75,26 @@ class Memory:
     writes: list[WritePort]
 
 
+@dataclass(frozen=True)
+class Printed:
+    """A line of the trace, printed at the clock's edge if ``enable``: a flit that leaves ``port``.
+
+    The others have a gate for each bit, the lowest first.
+    """
+
+    enable: int
+    port: int
+    cycle: list[int]
+    node: list[int]
+    vc: list[int]
+    kind: list[int]
+    data: list[int]
+
+
 class TileGates:
-    """The gates of a tile, or that of a ``switch``, and what they work on.
+    """The gates of a tile, or of the tile of a ``switch``, and their inputs and outputs.
+
+    With ``trace`` it prints the flits that leave its router.
 
     gates : Gates
         Their inputs are the names in ``inputs``, of registers, and of what memories answer.
@@ -75,18 +104,21 @@ class TileGates:
         By port of the tile, a gate for each bit.
     registers, memories
         What is kept from cycle to cycle.
+    prints
+        Lines of the trace.
     """
 
-    def __init__(self, config: NetworkConfig, *, switch: bool = False) -> None:
+    def __init__(self, config: NetworkConfig, *, switch: bool = False, trace: bool = False) -> None:
         self.gates = Gates()
         self.inputs: dict[str, list[str]] = {}
         self.outputs: dict[str, list[int]] = {}
         self.registers: list[Register] = []
         self.memories: list[Memory] = []
+        self.prints: list[Printed] = []
         self._known = dict(CONSTANTS)
         # Of each wire that is worked out: all wires of its cell, what those want, and how.
         self._sources: dict[Bit, _Source] = {}
-        module = _netlist(Tile(config, switch=switch))
+        module = _netlist(Tile(config, switch=switch, trace=trace))
         cells = [cell for cell in module["cells"].values() if cell["type"] != "$scopeinfo"]
         memories = [_MemoryCell(cell) for cell in cells if cell["type"] == "$mem_v2"]
         flip_flops = [cell["connections"] for cell in cells if cell["type"] == "$_DFF_P_"]
@@ -95,7 +127,7 @@ class TileGates:
         for number, memory in enumerate(memories):
             self._begin_memory(memory, f"m{number}")
         for cell in cells:
-            if cell["type"] not in ("$mem_v2", "$_DFF_P_"):
+            if cell["type"] not in ("$mem_v2", "$_DFF_P_", "$print"):
                 self._add_source(cell)
         ones = _initial_ones(module)
         for number, wires in enumerate(flip_flops):
@@ -106,6 +138,7 @@ class TileGates:
         for name, port in module["ports"].items():
             if port["direction"] == "output":
                 self.outputs[name] = self._gates(port["bits"])
+        self.prints = [self._printed(cell) for cell in cells if cell["type"] == "$print"]
 
     def _name_inputs(self, ports: Mapping[str, Any]) -> None:
         for name, port in ports.items():
@@ -193,6 +226,17 @@ class TileGates:
 
         wanted = [wire for bits in wires.values() for wire in bits]
         self._sources |= dict.fromkeys(outputs, _Source(outputs, wanted, work_out))
+
+    def _printed(self, cell: Mapping[str, Any]) -> Printed:
+        """Take a cell that prints apart: a line of six numbers, of which the port is constant."""
+        form, wires = cell["parameters"]["FORMAT"], cell["connections"]
+        found = re.fullmatch(_LINE, form)
+        if found is None:
+            raise UnknownCellError(f"$print of {form!r}")
+        port, bits = int(found["port"]), iter(wires["ARGS"])
+        sizes = {name: int(size) for name, size in found.groupdict().items() if name != "port"}
+        numbers = {name: self._gates(itertools.islice(bits, size)) for name, size in sizes.items()}
+        return Printed(self._gate(wires["EN"][0]), port, **numbers)
 
     def _gates(self, wires: Iterable[Bit]) -> list[int]:
         return [self._gate(wire) for wire in wires]

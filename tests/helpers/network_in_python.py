@@ -11,7 +11,7 @@ from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.program.program import Program
 from eyecast.rtl import domains
-from eyecast.rtl.host_port import HostSpace
+from eyecast.rtl.host_map import HostSpace
 from eyecast.rtl.network import Network
 from eyecast.rtl.technology import Technology
 from eyecast.sim.loading import prepare

@@ -15,7 +15,8 @@ from helpers.combiner_bench import MEANINGS, WIDTH
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.rtl.combiner import Combiner
-from eyecast.rtl.host_port import ASKED, HostSpace
+from eyecast.rtl.host_map import HostSpace
+from eyecast.rtl.host_port import ASKED
 from eyecast.rtl.interface import NetworkInterface
 from eyecast.rtl.technology import PLAIN, Technology
 

@@ -18,7 +18,7 @@ from helpers.programs import DOWN, UP, C, program, put
 
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.row import Row
-from eyecast.rtl.host_port import HostSpace, StatusWord
+from eyecast.rtl.host_map import HostSpace, StatusWord
 from eyecast.sim.loading import prepare
 
 PAIR, THREE = mesh((2,)), mesh((3,))

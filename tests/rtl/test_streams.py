@@ -20,7 +20,7 @@ from helpers.programs import DOWN, UP, program, put
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh, ring
 from eyecast.model.program.row import Row
-from eyecast.rtl.host_port import HostSpace, StatusWord
+from eyecast.rtl.host_map import HostSpace, StatusWord
 from eyecast.rtl.sender import Sender, SenderState
 from eyecast.rtl.table import Table
 from eyecast.rtl.word_count import WordCount

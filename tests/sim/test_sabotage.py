@@ -5,6 +5,7 @@ are those in programs, in what the hardware carries, and in the hardware itself.
 """
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ from eyecast.rtl.host_port import Flag
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate
-from eyecast.sim.verilog import network_verilog
+from eyecast.sim.verilog import fast_verilog, network_verilog
 
 CONFIG = NetworkConfig(topology=mesh((4, 4)))
 """Shared with tests/sim/test_verify.py, so that it is built once."""
@@ -202,28 +203,37 @@ def compare_under_contention(program, verilog=None):
     return first_difference(predicted.trace, measured.trace), bool(same_counts), measured
 
 
-def sabotaged_verilog(config):
+@pytest.fixture(
+    params=[network_verilog, pytest.param(fast_verilog, marks=pytest.mark.slow)],
+    ids=["tiles apart", "tiles together"],
+)
+def written_verilog(request):
     """The network's Verilog as it is after a test has changed one of its components."""
-    return network_verilog(config, trace=True)
+    return partial(request.param, trace=True)
 
 
-def test_under_contention_the_hardware_is_as_predicted(contention):
-    difference, same_counts, measured = compare_under_contention(contention)
+@pytest.mark.parametrize(
+    "verilog",
+    [None, pytest.param(partial(fast_verilog, trace=True), marks=pytest.mark.slow)],
+    ids=["tiles apart", "tiles together"],
+)
+def test_under_contention_the_hardware_is_as_predicted(contention, verilog):
+    difference, same_counts, measured = compare_under_contention(contention, verilog)
     assert difference is None
     assert same_counts
     assert measured.finished
     assert measured.stalled_flits.sum() > 0
 
 
-def test_an_arbiter_whose_turn_is_ever_that_of_port_0(contention, monkeypatch):
+def test_an_arbiter_whose_turn_is_ever_that_of_port_0(contention, monkeypatch, written_verilog):
     monkeypatch.setattr(Arbiter, "_after", lambda self, *_: self._turn(0).init)
-    difference, _, measured = compare_under_contention(contention, sabotaged_verilog)
+    difference, _, measured = compare_under_contention(contention, written_verilog)
     assert difference is not None
     assert measured.finished
 
 
 @pytest.mark.slow
-def test_a_dropped_credit(monkeypatch):
+def test_a_dropped_credit(monkeypatch, written_verilog):
     sound = CreditCounter.elaborate
 
     def elaborate(self, platform):
@@ -242,11 +252,11 @@ def test_a_dropped_credit(monkeypatch):
 
     monkeypatch.setattr(CreditCounter, "elaborate", elaborate)
     case = broadcast_case()
-    result = compare(case, run_on_hardware(case.program, case.payload, verilog=sabotaged_verilog))
+    result = compare(case, run_on_hardware(case.program, case.payload, verilog=written_verilog))
     assert {"cycles", "stalled flits", "trace rows"} <= failed(result)
 
 
-def test_flits_sent_without_credit_set_overflow(contention, monkeypatch):
+def test_flits_sent_without_credit_set_overflow(contention, monkeypatch, written_verilog):
     sound = CreditCounter.elaborate
 
     def elaborate(self, platform):
@@ -262,7 +272,7 @@ def test_flits_sent_without_credit_set_overflow(contention, monkeypatch):
         return m
 
     monkeypatch.setattr(CreditCounter, "elaborate", elaborate)
-    _, _, measured = compare_under_contention(contention, sabotaged_verilog)
+    _, _, measured = compare_under_contention(contention, written_verilog)
     names = {name for node in range(16) for name in measured.flag_names(node)}
     assert "overflow" in names
 

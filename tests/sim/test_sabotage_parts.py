@@ -14,7 +14,7 @@ from helpers.programs import UP, program, put, simulated, words
 from eyecast.model.network.topology import line
 from eyecast.model.run.signature import signatures
 from eyecast.rtl.flit_buffer import FlitBuffer
-from eyecast.rtl.host_port import HostSpace, StatusWord, status_words
+from eyecast.rtl.host_map import HostSpace, StatusWord, status_words
 from eyecast.rtl.input_port import Arrival
 from eyecast.rtl.receiver import Receiver
 from eyecast.rtl.sender import Sender

@@ -1,45 +1,55 @@
 """The fast simulator, whose tiles are bits of one word, does in each cycle what the model says.
 
-It prints no trace: a node's signature is folded from all that its router sent, and when.
+With a trace every flit is compared. Without one, a node's signature is folded from all that its
+router sent, and when.
 """
 
-from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from helpers.own_operator import TWICE
+from helpers.switch_networks import fat_tree, switch_mesh
 
-from eyecast.model.collectives.halving.eye import eye_broadcast
-from eyecast.model.collectives.tree.broadcast import tree_broadcast
+from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case, watchdog
-from eyecast.model.compare.traffic_case import TrafficCase
-from eyecast.model.network.config import TIMINGS, NetworkConfig
+from eyecast.model.compare.traffic_case import TrafficCase, compare_traffic
+from eyecast.model.network.config import TIMINGS, NetworkConfig, Timing
+from eyecast.model.network.operators import BUILT_IN
 from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
-from eyecast.model.program.compiler import Compiled
+from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.run.run import HardwareRun, Run
 from eyecast.model.run.signature import signatures
-from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.run.trace import Flit
 from eyecast.model.traffic.program import message_words_for, traffic_program
 from eyecast.model.traffic.traffic import draw_traffic
 from eyecast.sim.build import build_simulator
-from eyecast.sim.loading import job_of, prepare
-from eyecast.sim.simulator import simulate
+from eyecast.sim.compilation import Tiles, choose_way
+from eyecast.sim.loading import prepare
+from eyecast.sim.simulator import SimulatorError, read_printed_trace, simulate
+from eyecast.sim.together.trace import MARK, RECORDS_AT_ONCE
+from eyecast.sim.verify import verify
+from eyecast.sim.verilog import fast_verilog
 
 SLOW = pytest.mark.slow
+TRACED = partial(fast_verilog, trace=True)
+"""However few nodes a network has."""
 
 
 def assert_same(predicted: Run, measured: HardwareRun, config: NetworkConfig) -> None:
     """All that is told without a trace is as predicted."""
-    words = measured.memory.shape[1]
     assert predicted.finished
     assert measured.finished
     assert measured.cycles == predicted.cycles
     assert not measured.flags.any()
-    assert (measured.memory == predicted.memory[:, :words]).all()
-    if config.signature:
-        assert (measured.signature == signatures(predicted.trace, config)).all()
-        assert np.count_nonzero(measured.signature) == config.topology.nodes
+    assert (measured.memory == predicted.memory[:, : measured.memory.shape[1]]).all()
+    assert (measured.signature == signatures(predicted.trace, config)).all()
+    assert np.count_nonzero(measured.signature) == config.topology.nodes
 
 
 def _whole_memories(case: TrafficCase) -> npt.NDArray[np.uint64]:
@@ -50,17 +60,21 @@ def _whole_memories(case: TrafficCase) -> npt.NDArray[np.uint64]:
 
 
 @pytest.mark.parametrize(
-    ("topology", "limits"),
+    ("topology", "limits", "trace"),
     [
-        (mesh((5,)), {"flit_width": 24}),
-        pytest.param(torus((3, 3)), {"vcs": 3, "depth": 3}, marks=SLOW),
-        pytest.param(mesh((10, 7)), {"flit_width": 24, "link_registers": 1}, marks=SLOW),
-        pytest.param(mesh((9, 8)), {"vcs": 2, "depth": 4}, marks=SLOW),
-        pytest.param(hypercube(4), {"vcs": 2, "flit_width": 64, "depth": 16}, marks=SLOW),
+        (mesh((5,)), {"flit_width": 24}, True),
+        pytest.param(mesh((5,)), {"flit_width": 24}, False, marks=SLOW),
+        pytest.param(torus((3, 3)), {"vcs": 3, "depth": 3}, True, marks=SLOW),
+        pytest.param(
+            mesh((10, 7)), {"flit_width": 24, "link_registers": 1, "depth": 3}, True, marks=SLOW
+        ),
+        pytest.param(mesh((9, 8)), {"vcs": 2, "depth": 4}, False, marks=SLOW),
+        pytest.param(hypercube(4), {"vcs": 2, "flit_width": 64, "depth": 16}, True, marks=SLOW),
+        pytest.param(switch_mesh(6, 6), {}, True, marks=SLOW),
     ],
     ids=lambda value: getattr(value, "label", ""),
 )
-def test_traffic(topology: Topology, limits: dict[str, int]) -> None:
+def test_traffic(topology: Topology, limits: dict[str, int], *, trace: bool) -> None:
     config = NetworkConfig(
         topology=topology,
         message_words=message_words_for(topology, 6),
@@ -80,7 +94,11 @@ def test_traffic(topology: Topology, limits: dict[str, int]) -> None:
     jobs = [
         prepare(
             case.program,
-            [(node, 0, words) for node, words in enumerate(_whole_memories(case))],
+            [
+                (node, 0, words)
+                for node, words in enumerate(_whole_memories(case))
+                if node not in topology.switches
+            ],
             timing="self-timed",
             read_words=config.message_words,
             cycle_limit=watchdog(case.predicted),
@@ -88,46 +106,105 @@ def test_traffic(topology: Topology, limits: dict[str, int]) -> None:
         )
         for case in cases
     ]
-    found = simulate(build_simulator(config, trace=False), jobs)
-    for case, measured in zip(cases, found, strict=True):
+    simulator = build_simulator(config, trace=trace, verilog=TRACED if trace else None)
+    for case, measured in zip(cases, simulate(simulator, jobs), strict=True):
         assert_same(case.predicted, measured, config)
+        if trace:
+            compared = compare_traffic(case, measured)
+            assert compared.agrees, compared.checks
 
 
-@pytest.mark.parametrize(
-    ("broadcast", "config"),
-    [
-        pytest.param(
-            tree_broadcast,
-            NetworkConfig(
-                topology=ring(6),
-                flit_width=16,
-                message_words=16,
-                barrier_registers=3,
-                signature=True,
-            ),
-            marks=SLOW,
-        ),
-        pytest.param(
-            eye_broadcast,
-            NetworkConfig(topology=mesh((4, 4)), contention_free=True, signature=True),
-            marks=SLOW,
-        ),
-        pytest.param(
-            tree_broadcast, NetworkConfig(topology=hypercube(3), all_port=True), marks=SLOW
-        ),
-    ],
-    ids=["barrier registers", "contention-free", "all-port"],
-)
-def test_broadcasts(
-    broadcast: Callable[[Topology, int, int], Schedule], config: NetworkConfig
-) -> None:
-    cases = [
-        Case.of(
-            Compiled.of(broadcast(config.topology, source, 5), config), timing=timing, seed=source
-        )
-        for source in range(3)
-        for timing in TIMINGS
+EVERY = tuple(BUILT_IN)
+COLLECTIVES: dict[str, tuple[Topology, str, dict[str, Any]]] = {
+    "mesh of two words": (mesh((10, 7)), "broadcast tree", {}),
+    "barrier registers": (ring(6), "broadcast tree", {"barrier_registers": 3}),
+    "contention-free": (mesh((4, 4)), "broadcast eye", {"contention_free": True}),
+    "all ports": (hypercube(3), "all-gather hamiltonian", {"all_port": True}),
+    "switches": (fat_tree(4), "all-reduce chain", {"operators": EVERY}),
+    "operators": (mesh((3, 2)), "all-reduce ring", {"operators": EVERY, "depth": 3}),
+    "streams": (mesh((4, 2)), "all-reduce stream-ring", {"operators": EVERY}),
+    "streams by all ports": (
+        mesh((4, 2)),
+        "all-reduce packed-trees",
+        {"operators": EVERY, "all_port": True, "link_registers": 1, "depth": 3},
+    ),
+    "controller": (mesh((3, 3)), "all-reduce ring", {"operators": EVERY, "programs": 2}),
+    "parity": (ring(6), "all-gather ring", {"programs": 1, "parity": True}),
+    "controller far away": (
+        hypercube(3),
+        "all-reduce packed-trees",
+        {"operators": EVERY, "all_port": True, "programs": 1, "barrier_registers": 2},
+    ),
+    "controller of switches": (fat_tree(4), "broadcast chain", {"programs": 1}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("named", COLLECTIVES)
+def test_collectives(named: str) -> None:
+    """Each run is equal to its prediction in every flit."""
+    topology, wanted, limits = COLLECTIVES[named]
+    collective, algorithm = wanted.split()
+    nodes = [node for node in range(topology.nodes) if node not in topology.switches]
+    reduces = "operators" in limits
+    request = Request(
+        topology=topology,
+        words=8,
+        source=nodes[-1] if collective == "broadcast" else None,
+        all_port=limits.get("all_port", False),
+        **({"operator": "min-signed"} if reduces else {}),
+    )
+    compiled = compile_certified(find_algorithm(collective, algorithm).generate(request), limits)
+    timed = not reduces and not compiled.program.config.streams
+    timings = TIMINGS if timed else (Timing.BARRIER,)
+    cases = [Case.of(compiled, timing=timing, seed=3) for timing in timings]
+    for result in verify(cases, verilog=TRACED):
+        assert result.agrees, result.checks
+        assert len(result.measured.trace)
+
+
+def record(cycle: int, port: int, flits: dict[int, tuple[int, int, int, int]]) -> bytes:
+    """What tiles print in a cycle: node, VC, kind and 6 bits by tile; 7 planes for nodes, 1 VC."""
+    planes = [
+        sum((flit[column] >> bit & 1) << tile for tile, flit in flits.items())
+        for column, bits in enumerate((7, 1, 2, 6))
+        for bit in range(bits)
     ]
-    found = simulate(build_simulator(config, trace=False), [job_of(case) for case in cases])
-    for case, measured in zip(cases, found, strict=True):
-        assert_same(case.predicted, measured, config)
+    header = cycle << 32 | port << 24 | 6 << 16 | 1 << 8 | MARK | 7
+    words = [header, sum(1 << tile for tile in flits), *planes]
+    return b"".join(word.to_bytes(8, "little") for word in words)
+
+
+def test_a_printed_trace_by_planes(tmp_path: Path) -> None:
+    """More records than are read at once; and a file that ends within a record is refused."""
+    printed, expected = tmp_path / "trace.txt", []
+    records = []
+    for cycle in range(RECORDS_AT_ONCE + 1):
+        flits = {0: (64, cycle & 1, 3, 5), 63: (127, 1, cycle & 3, cycle & 63)}
+        records.append(record(cycle, 4, flits))
+        expected += [Flit(cycle, flit[0], 4, *flit[1:]) for flit in flits.values()]
+    printed.write_bytes(b"".join(records))
+    assert list(read_printed_trace(printed)) == expected
+    printed.write_bytes(records[0][:-1])
+    with pytest.raises(SimulatorError, match="no row"):
+        read_printed_trace(printed)
+
+
+def test_which_networks_have_tiles_together() -> None:
+    """Tiles are apart in small networks, with tile ports, and with operators of users' own."""
+
+    def way(
+        topology: Topology, *, trace: bool = True, inside: bool = False, **limits: Any
+    ) -> Tiles:
+        config = NetworkConfig(topology=topology, **limits)
+        return choose_way(config, trace=trace, inside=inside, given=None)
+
+    large, small = mesh((5, 5)), mesh((6, 4))
+    assert way(large, operators="add", streams=True, all_port=True, vcs=2) is Tiles.TOGETHER
+    assert way(large, programs=2, parity=True) is Tiles.TOGETHER
+    assert way(small) is Tiles.APART
+    assert way(small, trace=False) is Tiles.TOGETHER
+    for limits in ({"programs": 1, "tile_ports": True}, {"operators": (TWICE,)}):
+        assert way(large, **limits) is Tiles.APART
+        assert way(large, trace=False, **limits) is Tiles.WHOLE
+    assert way(large, inside=True) is Tiles.WHOLE

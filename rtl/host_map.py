@@ -1,0 +1,129 @@
+"""Numbers by which a host loads, starts and reads a network (docs/router.md, sections 6 and 16).
+
+Used by the hardware, and by the hosts of the simulator and of boards. This module needs no
+Amaranth, which takes longer to import than a short run takes.
+"""
+
+import enum
+
+from ..model.network.config import NetworkConfig, bits_for
+
+TILES_MODULE = "eyecast_tiles"
+"""Verilog module of all tiles of a network, in a fast simulator."""
+
+EJECTION_PORT = 64
+"""A number above all ports: what leaves by ejection port l is printed as port 64 + l.
+
+Ejection ports are told apart so that their rows can be put in order; the trace has them all as 0.
+"""
+
+
+class HostSpace(enum.IntEnum):
+    """Space of a host address."""
+
+    MESSAGE = 0
+    TABLE = 1
+    EXPECTED = 2
+    STATUS = 3
+
+
+CONTROLLER_SPACE = HostSpace.EXPECTED
+"""In a network with programs this space is the controller's: nodes load ``expected`` themselves."""
+
+CONTROLLER_ENTRIES = 8
+"""The place of the first program's entry in the space of the controller."""
+
+ENTRY_WORDS = 4
+"""Words of an entry."""
+
+
+class StatusWord(enum.IntEnum):
+    """Addresses in the status space; the words of ``arrived`` follow from ARRIVED on.
+
+    After them come those of the signature, in a network with signatures. In an all-port network
+    they are of all ejection ports, and after them come the states of the senders but the first.
+    """
+
+    FLAGS = 0
+    STEP = 1
+    SENDER_STATE = 2
+    STALLED_FLITS = 3
+    ARRIVED = 4
+
+
+def status_words(config: NetworkConfig) -> int:
+    """Words in the status space."""
+    further_senders = config.lanes - 1
+    return (
+        StatusWord.ARRIVED
+        + config.lanes * config.mask_words
+        + further_senders
+        + config.signature_words
+    )
+
+
+def expectation_words(config: NetworkConfig) -> int:
+    """Words in the space of expectations."""
+    of_timed_rows = 2 if config.timed_rows else 0
+    return config.lanes * config.mask_words + of_timed_rows
+
+
+def table_address_bits(config: NetworkConfig) -> int:
+    """Width of an address in a table; the tables of a node's senders lie 2 to that power apart."""
+    return bits_for(config.table_words - 1)
+
+
+def table_space_words(config: NetworkConfig) -> int:
+    """Addresses in the space of tables; there may be none behind some of them."""
+    return config.lanes << table_address_bits(config)
+
+
+def controller_words(config: NetworkConfig) -> int:
+    """Words in the space of the controller, in a network with programs."""
+    return CONTROLLER_ENTRIES + ENTRY_WORDS * config.programs
+
+
+class ControllerWord(enum.IntEnum):
+    """Addresses in the controller's space; the entries of programs follow."""
+
+    IDENTITY = 0
+    IMAGE = 1
+    COMMAND = 2
+    RESULT = 3
+    CYCLE = 4
+    QUEUED = 5
+    ENABLE = 6
+
+
+class Command(enum.IntEnum):
+    """The lowest byte of the command word."""
+
+    START = 1
+    STOP = 2
+    ACKNOWLEDGE = 3
+
+
+class EntryField(enum.IntEnum):
+    """The words of an entry, in the order of their addresses."""
+
+    BASE = 0
+    WORDS = 1
+    MODE = 2
+    LIMIT = 3
+
+
+class RunState(enum.Enum):
+    """State of an engine; the host reads the value."""
+
+    IDLE = 0
+    STARTING = 1
+    RUNNING = 2
+    DONE = 3
+    FAILED = 4
+    TIMED_OUT = 5
+
+
+def nodes_with_ports(config: NetworkConfig) -> list[int]:
+    """Return the nodes that have a port for their tile, ascending."""
+    nodes = set(range(config.topology.nodes)) - set(config.topology.switches)
+    return sorted(nodes) if config.tile_ports else []
