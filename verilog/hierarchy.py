@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from amaranth.back import rtlil
-from amaranth.hdl import (
-    ClockSignal,
-    DomainRenamer,
-    Fragment,
-    Instance,
-    ResetSignal,
-    Signal,
-    Value,
-)
-from amaranth.hdl._ir import PortDirection
-from amaranth.hdl._xfrm import DomainCollector
+from amaranth.hdl import ClockSignal, Instance, ResetSignal, Value
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, Out
+
+from .elaborated import (
+    Elaborated,
+    Ports,
+    States,
+    component_of,
+    convert,
+    elaborate,
+    in_domain_sync,
+    instance_outputs,
+    missing_domains,
+    replace_submodule,
+    submodules,
+)
 
 PREFIX = "eyecast_"
 PAGE = "docs/router.md"
@@ -45,7 +46,7 @@ class ComponentModule:
     head: str
     rtlil: str
     outputs: frozenset[str]
-    states: tuple[tuple[str, tuple[str, ...]], ...]
+    states: States
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class Division:
 
     def add(self, top: Component, name: str) -> None:
         """Add a component under a name that stays, and all that it is made of."""
-        module, inner = self._module(top, Fragment.get(top, None))
+        module, inner = self._module(top, elaborate(top))
         self._keep(name, module, inner)
 
     def names(self) -> dict[str, str]:
@@ -148,45 +149,41 @@ class Division:
         return names
 
     def _module(
-        self, part: Component, fragment: Fragment
+        self, part: Component, fragment: Elaborated
     ) -> tuple[ComponentModule, dict[str, str]]:
         """The module of a component, and the kinds of its instances by their names."""
         inside: dict[str, str] = {}
-        for place, (inner, name, source) in enumerate(fragment.subfragments):
+        for place, name, inner in submodules(fragment):
             if isinstance(inner, Instance):
-                out = frozenset(port for port, (_, flow) in inner.ports.items() if flow == "o")
-                self.foreign[inner.type] = out
+                self.foreign[inner.type] = instance_outputs(inner)
                 inside[name] = inner.type
                 continue
             instance = self._instance(part, inner, name)
             inside[name] = instance.type
-            fragment.subfragments[place] = (instance, name, source)
-        ports = dict(_ports(part))
-        outputs = {port for port, (_, flow) in ports.items() if flow is PortDirection.Output}
-        text, paths = rtlil.convert_fragment(fragment, ports, name="module", emit_src=False)
-        states = tuple(
-            (path[-1], _state_names(signal)) for signal, path in paths.items() if signal.decoder
-        )
-        return ComponentModule(_head(type(part)), text, frozenset(outputs), states), inside
+            replace_submodule(fragment, place, instance)
+        ports = _ports(part)
+        outputs = frozenset(port for port, (_, is_output) in ports.items() if is_output)
+        text, states = convert(fragment, ports)
+        return ComponentModule(_head(type(part)), text, outputs, states), inside
 
     def _instance(self, outer: Component, inner: Any, name: str) -> Any:
         """An instance of what a fragment has in it."""
-        part = next((each for each in inner.origins if isinstance(each, Component)), None)
+        part = component_of(inner)
         if part is None:
             raise TypeError(f"{name} of {type(outer).__name__} must be a component")
         if isinstance(part, Memory):
             return self._memory_instance(part, name)
-        used = _domains(inner)
-        if len(used) == 1 and used != ["sync"]:
-            inner = DomainRenamer({used[0]: "sync"})(inner)
+        used = missing_domains(inner)
+        if len(used) == 1:
+            inner = in_domain_sync(inner, used[0])
         module, inside = self._module(part, inner)
         wires: dict[str, Value] = {}
         for domain in used:
             prefix = "" if len(used) == 1 or domain == "sync" else f"{domain}_"
             wires[f"i_{prefix}clk"] = ClockSignal(domain)
             wires[f"i_{prefix}rst"] = ResetSignal(domain, allow_reset_less=True)
-        for port, (value, flow) in _ports(part):
-            wires[f"{'o' if flow is PortDirection.Output else 'i'}_{port}"] = value
+        for port, (value, is_output) in _ports(part).items():
+            wires[f"{'o' if is_output else 'i'}_{port}"] = value
         return Instance(self._named(_snake(type(part).__name__), module, inside), **wires)
 
     def _memory_instance(self, memory: Memory, name: str) -> Any:
@@ -227,30 +224,13 @@ class Division:
             self.uses.setdefault(kind, []).append(Use(instance, name))
 
 
-def _ports(part: Component) -> Iterator[tuple[str, tuple[Value, PortDirection]]]:
+def _ports(part: Component) -> Ports:
     """The ports of a component that have bits."""
-    for path, member, value in part.signature.flatten(part):
-        bits = Value.cast(value)
-        flow = PortDirection.Output if member.flow == Out else PortDirection.Input
-        if len(bits):
-            yield "__".join(map(str, path)), (bits, flow)
-
-
-def _state_names(machine: Signal) -> tuple[str, ...]:
-    """The names of a state machine's states; Amaranth decodes state 2 as ``HEADER/2``."""
-    names = []
-    with suppress(KeyError):
-        for value in range(1 << len(machine)):
-            name, _, _ = machine.decoder(value).rpartition("/")
-            names.append(name)
-    return tuple(names)
-
-
-def _domains(fragment: Fragment) -> list[str]:
-    """The clock domains that a fragment needs, and does not make."""
-    collector = DomainCollector()
-    collector(fragment)
-    return sorted(collector.used_domains - collector.defined_domains - {"comb"})
+    return {
+        "__".join(map(str, path)): (bits, member.flow == Out)
+        for path, member, value in part.signature.flatten(part)
+        if len(bits := Value.cast(value))
+    }
 
 
 def _snake(name: str) -> str:

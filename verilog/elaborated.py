@@ -1,0 +1,88 @@
+"""Elaborated components: all that the writer uses of Amaranth beyond its documentation.
+
+``tests/verilog/test_elaborated.py`` tells when a release of Amaranth changes any of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from amaranth.back import rtlil
+from amaranth.hdl import DomainRenamer, Fragment, Instance, Signal, Value
+from amaranth.hdl._ir import PortDirection
+from amaranth.hdl._xfrm import DomainCollector
+from amaranth.lib.wiring import Component
+
+Elaborated = Any
+"""A Fragment of Amaranth: a component and all that is in it."""
+
+Ports = dict[str, tuple[Value, bool]]
+"""By name, the value of a port, and True if the port is an output."""
+
+States = tuple[tuple[str, tuple[str, ...]], ...]
+"""Names of state machines' signals, each with the names of its states in order of their values."""
+
+
+def elaborate(component: Component) -> Elaborated:
+    """Return a component elaborated, with all that is in it."""
+    return Fragment.get(component, None)
+
+
+def submodules(fragment: Elaborated) -> Iterator[tuple[int, str, Elaborated]]:
+    """Yield the place, the name and the contents of each submodule."""
+    for place, (inner, name, _) in enumerate(fragment.subfragments):
+        yield place, name, inner
+
+
+def replace_submodule(fragment: Elaborated, place: int, instance: Instance) -> None:
+    """Let an instance take the place of a submodule."""
+    _, name, source = fragment.subfragments[place]
+    fragment.subfragments[place] = (instance, name, source)
+
+
+def component_of(fragment: Elaborated) -> Component | None:
+    """Return the component that a fragment was elaborated from, if it was one."""
+    return next((each for each in fragment.origins if isinstance(each, Component)), None)
+
+
+def instance_outputs(instance: Instance) -> frozenset[str]:
+    """Return the names of the ports that an instance drives."""
+    return frozenset(port for port, (_, flow) in instance.ports.items() if flow == "o")
+
+
+def missing_domains(fragment: Elaborated) -> list[str]:
+    """Return the clock domains that a fragment needs and does not make."""
+    collector = DomainCollector()
+    collector(fragment)
+    return sorted(collector.used_domains - collector.defined_domains - {"comb"})
+
+
+def in_domain_sync(fragment: Elaborated, domain: str) -> Elaborated:
+    """Return a fragment whose clock domain is renamed to ``sync``."""
+    return fragment if domain == "sync" else DomainRenamer({domain: "sync"})(fragment)
+
+
+def convert(fragment: Elaborated, ports: Ports) -> tuple[str, States]:
+    """Return the RTLIL of a fragment as a module, and its state machines."""
+    directed = {
+        name: (value, PortDirection.Output if is_output else PortDirection.Input)
+        for name, (value, is_output) in ports.items()
+    }
+    text, paths = rtlil.convert_fragment(fragment, directed, name="module", emit_src=False)
+    states = tuple(
+        (path[-1], _state_names(signal)) for signal, path in paths.items() if signal.decoder
+    )
+    return text, states
+
+
+def _state_names(machine: Signal) -> tuple[str, ...]:
+    """Return the names of a machine's states; Amaranth decodes state 2 as ``HEADER/2``."""
+    decode: Any = machine.decoder
+    names = []
+    with suppress(KeyError):
+        for value in range(1 << len(machine)):
+            name, _, _ = decode(value).rpartition("/")
+            names.append(name)
+    return tuple(names)
