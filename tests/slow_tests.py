@@ -1,6 +1,6 @@
 """A plugin for slow tests: they run for as long as there is time, in an order of their own.
 
-The proofs of what is on a board come first, then what is known to be short.
+The proofs of boards and of the Verilog come first, then the tests that are known to be short.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ from types import FrameType
 
 import pytest
 
-FIRST = ("boards/test_proof.py", "boards/test_boards.py")
+FIRST = (
+    "boards/test_proof.py",
+    "boards/test_boards.py",
+    "verilog/test_equivalence.py",
+    "verilog/test_sabotaged_passes.py",
+)
 SECONDS = {
     "boards/test_boards.py::test_a_network_that_does_not_fit_is_refused_after_synthesis": 20,
     "boards/test_boards.py::test_a_small_network_becomes_a_bitstream_once": 20,
@@ -37,6 +42,8 @@ SECONDS = {
     "sweeps/test_hardware.py": 15,
     "sweeps/test_saturation.py": 15,
     "sweeps/test_workers.py": 10,
+    "verilog/test_equivalence.py": 20,
+    "verilog/test_sabotaged_passes.py": 2,
     "sim/test_verify.py::test_other_configurations": 10,
     "sim/test_verify.py::test_every_source": 40,
     "sim/test_verify.py::test_the_largest_network_32x32": 450,

@@ -9,7 +9,7 @@ import pytest
 from amaranth.hdl import Cat, Signal
 from helpers.combiner_bench import CYCLES, MEANINGS, Bench, run, run_beside_host, run_slow
 from helpers.own_operator import TWICE, Twice
-from helpers.prover import first_violation
+from helpers.prover import first_violation, needs_pyosys
 
 from eyecast.model.network.operators import Operator
 from eyecast.rtl.shared_memory import SharedMemory
@@ -44,10 +44,10 @@ def test_a_write_of_a_host_is_lost_behind_a_word_of_a_slow_operator() -> None:
     assert run_beside_host(Bench(TWICE, "add", vcs=2, programs=1)) > 5
 
 
+@needs_pyosys
 @pytest.mark.slow
 @pytest.mark.parametrize("tile_ports", [False, True])
 def test_that_is_proved_of_all_words(tile_ports: bool, tmp_path: Path) -> None:
-    pytest.importorskip("pyosys", reason="pyosys must be installed: pip install '.[prove]'")
     bench = Bench("add", all_port=True, programs=1, tile_ports=tile_ports)
     ports, words = bench.shared.stored, bench.combiner.words
     clashes = [
@@ -60,6 +60,7 @@ def test_that_is_proved_of_all_words(tile_ports: bool, tmp_path: Path) -> None:
     assert first_violation(bench.module, never, inputs, tmp_path) is None
 
 
+@needs_pyosys
 @pytest.mark.slow
 def test_a_clash_is_found_where_writes_are_not_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
