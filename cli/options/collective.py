@@ -210,7 +210,8 @@ def chosen_answer(
         plain = task.ports == Ports.ONE and task.packet is None
         # What only copies has no operator, by whatever algorithm.
         plain &= task.operator is None or task.collective in REDUCTIONS
-        if chosen["algorithm"] or task.collective not in USUAL_ALGORITHMS or not plain:
+        usual = task.groups is None and task.collective in USUAL_ALGORITHMS
+        if chosen["algorithm"] or not usual or not plain:
             raise
         raise error.between("", " (--algorithm tree serves any network)") from error
     for group, choice in found.choices.items():

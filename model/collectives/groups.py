@@ -137,7 +137,11 @@ def _requests(parts: Sequence[tuple[Part, Schedule]]) -> tuple[Requested, ...]:
     if not all(made.requests for _, made in parts):
         return ()
     return tuple(
-        replace(request, root=None if request.root is None else part.nodes[request.root])
+        replace(
+            request,
+            root=None if request.root is None else part.nodes[request.root],
+            targets=request.targets and tuple(part.nodes[node] for node in request.targets),
+        )
         for part, made in parts
         for request in made.requests
     )

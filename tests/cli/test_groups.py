@@ -235,3 +235,20 @@ def test_one_of_a_thing_is_said_as_one(eyecast: Command) -> None:
 def test_a_single_node_has_nothing_to_do_on_all_ports(eyecast: Command, collective: str) -> None:
     answer = eyecast("schedule", "--mesh", "1x1", "--collective", collective, "--ports", "all")
     assert answer.status == 0
+
+
+def test_a_multicast_in_every_row(eyecast: Command) -> None:
+    multicast = ("--collective", "multicast", "--source", "0,0", "--target", "1,0")
+    command = (*NETWORK, *multicast, "--target", "3,0", "--group", "rows", "-o", "made.json")
+    assert eyecast("schedule", *command).status == 0
+    blocks = json.loads(Path("made.json").read_text())["blocks"]
+    assert [block["owed"] for block in blocks] == [[row + 1, row + 3] for row in (0, 4, 8, 12)]
+
+
+def test_a_refused_group_is_not_sent_to_another_algorithm(eyecast: Command) -> None:
+    apart = [{"nodes": [0, 15], "collective": "broadcast", "root": 0}]
+    groups = {"format": "eyecast-groups", "version": 1, "groups": apart}
+    Path("apart.json").write_text(json.dumps(groups))
+    answer = eyecast("schedule", *NETWORK, "--group", "apart.json")
+    assert answer.status == 2
+    assert "--algorithm" not in answer.errors
