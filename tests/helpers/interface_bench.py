@@ -13,7 +13,8 @@ from typing import Any
 from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
 
 from eyecast.model.network.config import NetworkConfig
-from eyecast.rtl.host_port import Flag, HostSpace, StatusWord, table_address_bits
+from eyecast.rtl.host_map import HostSpace, StatusWord, table_address_bits
+from eyecast.rtl.host_port import Flag
 from eyecast.rtl.interface import NetworkInterface
 from eyecast.rtl.technology import Technology
 

@@ -52,7 +52,7 @@ def first_served(algorithm: Algorithm) -> tuple[Request, Schedule]:
     """The first request that an algorithm serves, and what it makes."""
     for request in requests_for(algorithm):
         try:
-            return request, algorithm.make(request)
+            return request, algorithm.generate(request)
         except InvalidInput as error:
             assert not isinstance(error, ScheduleError)
     raise AssertionError(algorithm.name)
