@@ -1,1 +1,1 @@
-"""Ground that everything stands on: refusals, files, notices to those who wait, compiled loops."""
+"""Errors, files, notices, compiled loops: what every other part of the package builds on."""

@@ -1,4 +1,4 @@
-"""Circles in graphs that are given as columns of edges."""
+"""Circles in graphs given as columns of edges."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Numbers = npt.NDArray[np.int64]
 
 
 def find_circle(edges: Numbers) -> list[int]:
-    """The nodes of a circle, its lowest first: each leads to the next one, the last to the first.
+    """Return the nodes of a circle in the order of its edges, from its lowest node on.
 
-    ``edges`` has shape (edges, 2): from, to, any numbers. Empty where there is no circle.
+    ``edges`` has shape (edges, 2): from, to; any integers. The list is empty without a circle.
     """
     names, places = np.unique(edges, return_inverse=True)
     before, after = places.reshape(-1, 2).T
@@ -25,9 +25,9 @@ def find_circle(edges: Numbers) -> list[int]:
 
 
 def circle_ahead(following: Mapping[int, int]) -> list[int]:
-    """The circle that the lowest node comes to, where each leads to one that leads on.
+    """Return the circle that a walk from the lowest node ends in, from the circle's lowest node on.
 
-    From its own lowest node on: each leads to the next one, the last to the first.
+    ``following`` gives each node's next node, which must be a key as well.
     """
     walk: dict[int, None] = {}
     at = min(following)
@@ -41,10 +41,11 @@ def circle_ahead(following: Mapping[int, int]) -> list[int]:
 
 
 def _left_after_peeling(before: Numbers, after: Numbers, count: int) -> npt.NDArray[np.bool_]:
-    """Find the nodes of ``count`` left when those that no other leads to go, repeatedly.
+    """Mark the nodes of ``count`` left after peeling: shape (count,).
 
-    ``before`` and ``after`` are the ends of the edges. What is left is in a circle or leads on from
-    one. The work is proportional to the number of edges.
+    Peeling removes nodes without an incoming edge until none is left. ``before`` and ``after`` are
+    the ends of the edges. A node that is left lies on a circle or behind one. The work is
+    proportional to the number of edges.
     """
     order = np.argsort(before, kind="stable")
     after = after[order]

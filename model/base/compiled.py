@@ -1,7 +1,7 @@
-"""Numba, and who is told when it compiles.
+"""Compilation by Numba, announced to users who wait for it.
 
-Numba compiles a function when it is first called, and keeps the result for later runs. That may
-take ten seconds, in which it calls a compiler that no exception of Python's gets through.
+Numba compiles a function at its first call and keeps the result for later runs. Compiling may take
+ten seconds, during which no Python exception (such as an interrupt) gets through.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def compiled(function: Function, **options: Any) -> Function:
 
 
 class _Compilations(event.Listener):  # type: ignore[misc]
-    """Enters the context of those who wait for each compilation; one may be within another."""
+    """A listener that opens the context ``notices.compiling``, once for nested compilations."""
 
     def __init__(self) -> None:
         self._depth = 0

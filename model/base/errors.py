@@ -1,4 +1,4 @@
-"""Refusals of values from users, in one line: the parameter, what is allowed, the value."""
+"""Errors for values from users, in one line: the parameter, the allowed values, the value."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class InvalidInput(ValueError):
     def around(
         cls, before: str, parameter: str, after: str, setting: str | None = None
     ) -> InvalidInput:
-        """Refuse a value with words around a ``parameter``, such as one that would help."""
+        """Refuse a value with words around a ``parameter``, such as one whose change would help."""
         error = cls(f"{before}{as_keyword(parameter, setting)}{after}")
         error.parameter, error._setting = parameter, setting
         error._before, error._after = before, after
@@ -85,27 +85,27 @@ def require_range(parameter: str, value: int, low: int, high: int | None = None)
 
 
 def printable(text: str) -> str:
-    """``text`` with what no terminal should be sent (escape sequences, line ends) spelled out."""
+    """Return ``text`` with line ends, escape sequences and other unprintable characters escaped."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def one_of(names: Iterable[str]) -> str:
-    """``names`` as a choice: "eye", "eye or tree", "eye, tree or ring"."""
+    """Return ``names`` as a choice: "eye", "eye or tree", "eye, tree or ring"."""
     *others, last = names
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def like(given: str, names: Iterable[str]) -> str:
-    """``given``, and the one of ``names`` that it resembles: "alreduce (did you mean all-reduce?)".
+    """Return ``given`` with the most similar name: "alreduce (did you mean all-reduce?)".
 
-    Only ``given`` where it resembles none.
+    If no name of ``names`` is similar, return ``given`` alone.
     """
     close = get_close_matches(str(given).lower().replace("_", "-"), list(names), n=1)
     return f"{given} (did you mean {close[0]}?)" if close else given
 
 
 def with_article(name: str) -> str:
-    """``name`` after "a" or "an", as it is spoken: "an 8x8 mesh", "an 11-cube", "a 4x4 torus"."""
+    """Return ``name`` after "a" or "an", as spoken: "an 8x8 mesh", "an 11-cube", "a 4x4 torus"."""
     digits = len(name) - len(name.lstrip("0123456789"))
     # Eight, eleven, eighteen, eighty, eleven thousand; but a hundred and ten.
     an = name.startswith(("a", "e", "i", "o", "8"))

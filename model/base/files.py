@@ -1,4 +1,4 @@
-"""Files: read up to a limit, written whole or not at all; what goes wrong is one line."""
+"""Files: read up to a limit, written whole or not at all, refused in one line."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from typing import BinaryIO
 from .errors import InvalidInput
 
 LARGEST_INPUT = 1 << 30
-"""Bytes of a file that is read: a schedule of some million nodes."""
+"""Largest size of an input file in bytes: enough for a schedule of some million nodes."""
 
 STANDARD_INPUT = "-"
-"""The name of an input file that stands for standard input."""
+"""The file name that stands for standard input."""
 
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
-"""Numbers of the :class:`OSError` that says that no more can be written."""
+"""Numbers of the :class:`OSError` raised when the disk or the quota is full."""
 
 _CHUNK = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -29,7 +29,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class InputFile:
-    """An input file that was read, as standard input can be once only: its path and content."""
+    """An input file's path and content, kept because standard input can be read only once."""
 
     path: str | Path
     content: bytes
@@ -41,17 +41,17 @@ class InputFile:
 
 
 def input_name(path: str | Path | InputFile) -> str:
-    """Name an input file in an error."""
+    """Return the name of an input file as errors use it."""
     if isinstance(path, InputFile):
         path = path.path
     return "standard input" if str(path) == STANDARD_INPUT else str(path)
 
 
 def read_input(path: str | Path | InputFile) -> bytes:
-    """The text of an input file in UTF-8, without the mark that some programs put before it.
+    """Return the content of an input file in UTF-8, without a byte order mark.
 
-    Raises :class:`InvalidInput` for a file that cannot be read or has more than
-    :data:`LARGEST_INPUT` bytes, which a device or a pipe may have without end.
+    Raises :class:`InvalidInput` if the file cannot be read or has more than :data:`LARGEST_INPUT`
+    bytes. A device or a pipe may have no end.
     """
     if isinstance(path, InputFile):
         return path.content
@@ -74,7 +74,7 @@ def read_input(path: str | Path | InputFile) -> bytes:
 
 
 def _opened(path: str | Path) -> contextlib.AbstractContextManager[BinaryIO]:
-    """An input file, to be read."""
+    """Open an input file for reading."""
     if str(path) != STANDARD_INPUT:
         return Path(path).open("rb")
     if sys.stdin is None:
@@ -93,11 +93,11 @@ def write_bytes_atomically(path: str | Path, content: bytes) -> None:
 
 
 def write_pieces_atomically(path: str | Path, pieces: Iterable[bytes]) -> None:
-    """Write ``pieces``, one after the other, to ``path``: beside it first, then renamed over it.
+    """Write ``pieces`` in order to a temporary file beside ``path``, then rename it to ``path``.
 
-    Whoever reads ``path`` meanwhile, or after an interruption, finds the old file or the new one,
-    with the same mode. A symbolic link stays one: what it leads to is written. Raises
-    :class:`InvalidInput` naming the folder or the file where that cannot be done.
+    A reader finds the old file or the new one, also after an interruption; the mode is kept. If
+    ``path`` is a symbolic link, its target is written. Raises :class:`InvalidInput` naming the
+    folder or the file if the file cannot be written.
     """
     path = _place(path)
     with _refusing(path):
@@ -114,7 +114,7 @@ def write_pieces_atomically(path: str | Path, pieces: Iterable[bytes]) -> None:
                 beside.chmod(mode)
             beside.replace(path)
         finally:
-            # An interruption leaves by here too; after the rename there is nothing to remove.
+            # An interruption passes here too; after the rename there is nothing to remove.
             with contextlib.suppress(OSError):
                 beside.unlink()
 
@@ -131,18 +131,18 @@ def require_writable(path: str | Path) -> None:
 
 
 def _place(path: str | Path) -> Path:
-    """Path to which a file is written: the target of a symbolic link, or else the path itself."""
+    """Return the path that is written: the target of a symbolic link, otherwise ``path``."""
     path = Path(path)
     return Path(os.path.realpath(path)) if path.is_symlink() and not is_special(path) else path
 
 
 def _mode(path: Path) -> int | None:
-    """The mode of a file that is to be replaced; None where there is none."""
+    """Return the mode of the file that is replaced; None if no file exists."""
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:
         return None
-    # Who may write everything is kept from what nobody is to write, as others are.
+    # A read-only file is refused to root as well, whom the system would let write it.
     if not mode & _WRITABLE or not os.access(path, os.W_OK):
         raise InvalidInput.of(f"output file {path}", "writable", "read-only")
     return mode
@@ -152,34 +152,34 @@ _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 def _beside(path: Path) -> Path:
-    """Path of the file that is written before it is renamed."""
+    """Return the path of the temporary file, which is renamed at the end."""
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
 def is_standard_output(path: str | Path) -> bool:
-    """Tell whether ``path`` is a name of standard output, wherever that leads."""
+    """Tell whether ``path`` is a name of standard output, which may be a file or a pipe."""
     return str(path) in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 def is_special(path: Path) -> bool:
     """Tell whether ``path`` is a device or a pipe, such as /dev/null, or standard output.
 
-    These are written to; a file put in their place would take it from everybody.
+    These are written in place; renaming a file over them would remove them for every process.
     """
     return is_standard_output(path) or (path.exists() and not path.is_file())
 
 
 def _special(path: Path) -> BinaryIO:
-    """A device, a pipe or standard output, to be written to.
+    """Open a device, a pipe or standard output for writing.
 
-    Opened by its name, standard output would lose what is in its file.
+    Standard output is not opened by name: that would empty the file it is redirected to.
     """
     return os.fdopen(os.dup(1), "wb") if is_standard_output(path) else path.open("wb")
 
 
 @contextlib.contextmanager
 def _refusing(path: Path) -> Iterator[None]:
-    """Refuse an output file ``path`` that cannot be one, and turn what writing it raises."""
+    """Raise :class:`InvalidInput` if ``path`` cannot be an output file or writing it fails."""
     try:
         if path.is_dir():
             raise InvalidInput.of(f"output file {path}", "a file", "a folder")
@@ -188,7 +188,7 @@ def _refusing(path: Path) -> Iterator[None]:
             raise InvalidInput.of(f"output folder {path.parent}", "an existing folder", state)
         yield
     except BrokenPipeError:
-        # Who reads has seen enough.
+        # The reader has closed the pipe.
         raise
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

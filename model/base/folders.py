@@ -1,4 +1,4 @@
-"""Folders of results, which are there whole or not at all."""
+"""Folders of results, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def require_new_folder(folder: Path) -> None:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder beside ``folder`` to be filled, which then takes its place.
+    """Yield a temporary folder to fill; rename it to ``folder`` at the end.
 
-    Raises :class:`InvalidInput` as :func:`require_new_folder` does, and where the disk is full.
+    Raises :class:`InvalidInput` as :func:`require_new_folder` does, and if the disk is full.
     """
     require_new_folder(folder)
     place = folder.absolute()

@@ -1,4 +1,4 @@
-"""JSON files: what goes wrong when one is read, as one line with the file and the place in it."""
+"""JSON files, with errors of one line that name the file and the place in it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Header(msgspec.Struct):
 
 
 def read_json(path: str | Path | InputFile, build: Callable[[bytes], _Built]) -> _Built:
-    """Read the JSON text in the file ``path`` and hand it to ``build``.
+    """Read the JSON text in the file ``path`` and return what ``build`` makes of it.
 
     Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
     allowed there.
@@ -48,7 +48,7 @@ def read_json(path: str | Path | InputFile, build: Callable[[bytes], _Built]) ->
 def decode_versioned(
     text: bytes, format_name: str, versions: tuple[int, ...], layout: type[_Struct]
 ) -> _Struct:
-    """The object in ``text``, which must be of a given format, one of its versions and layout."""
+    """Decode ``text`` as ``layout``; refuse another format name or another version."""
     header = msgspec.json.decode(text, type=_Header)
     if header.format != format_name:
         raise InvalidInput.of("format", format_name, header.format)
@@ -59,9 +59,9 @@ def decode_versioned(
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Leave the millions of objects that are made of a file alone while they are made.
+    """Switch the garbage collector off while millions of objects are made from a file.
 
-    None is thrown away, and looking for some takes four times as long as making them.
+    None of these objects is garbage, and searching them takes four times as long as making them.
     """
     collecting = gc.isenabled()
     gc.disable()
@@ -73,7 +73,7 @@ def _without_collecting() -> Iterator[None]:
 
 
 def _require_distinct_keys(text: bytes) -> None:
-    """Refuse an object that says something twice, of which every reader takes another one."""
+    """Refuse an object that has a key twice: readers differ in which value they take."""
 
     def look(pairs: list[tuple[str, object]]) -> None:
         keys = [key for key, _ in pairs]
@@ -81,12 +81,12 @@ def _require_distinct_keys(text: bytes) -> None:
             if keys.count(key) > 1:
                 raise InvalidInput.of("keys of an object", "different", f"{key!r} twice")
 
-    # As a float no integer has too many digits.
+    # Numbers are read as floats, because Python refuses integers of too many digits.
     json.loads(text, object_pairs_hook=look, parse_int=float)
 
 
 def place_first(error: msgspec.DecodeError, within: str = "") -> str:
-    """Put the place in front of the complaint: "sends[0].step: Expected int >= 1"."""
+    """Return the error with its place first: "sends[0].step: Expected int >= 1"."""
     complaint, _, place = str(error).replace("`", "").partition(" - at $")
     place = f"{within}{place}".removeprefix(".")
     return f"{place}: {complaint}" if place else complaint

@@ -1,4 +1,4 @@
-"""Compilation of loops over many arrays, and what Numba does not have for them."""
+"""Compilation of loops over many arrays, with helpers that Numba lacks."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Int: TypeAlias = int | np.integer[Any]
 def compiled_loop(function: Function) -> Function:
     """Compile ``function``, and keep the result for the next process.
 
-    Nothing compiled here makes an array, so Numba's counting of references to arrays is left out
-    (``_nrt``): with dozens of arrays it would take forty times as long as the work.
+    No function compiled here makes an array, so Numba's reference counts of arrays are switched
+    off (``_nrt``): with dozens of arrays they would take forty times as long as the work.
     """
     return compiled(function, _nrt=False)
 
@@ -34,7 +34,7 @@ def inlined(function: Function) -> Function:
 
 
 class _Held(types.Type):  # type: ignore[misc]
-    """The type of what :func:`hold` gives: the address of a named tuple of type ``values``."""
+    """The type of :func:`hold`'s result: the address of a named tuple of type ``values``."""
 
     def __init__(self, values: Any) -> None:
         self.values = values
@@ -61,7 +61,7 @@ def _load_field(_: Any, builder: Any, held: _Held, address: Any, name: str) -> A
 
 
 def _load(builder: Any, address: Any) -> Any:
-    """Load each number of a value by itself: what nobody uses of an array is so left out."""
+    """Load each number of a value by itself, so that the compiler drops the unused ones."""
     kind = address.type.pointee
     if not isinstance(kind, ir.Aggregate):
         return builder.load(address)
@@ -75,11 +75,11 @@ def _load(builder: Any, address: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def hold(_: Any, values: Any) -> Any:
-    """Put a named tuple into memory, for functions that are handed its address in its place.
+    """Put a named tuple into memory, and return its address to pass to functions.
 
-    The tuples here are of dozens of arrays, hundreds of numbers; handing them over, which is most
-    of what the small functions would consist of, makes Numba take four times as long. Once all is
-    compiled into one function, the compiler sees through the memory: the code is the same.
+    These tuples hold dozens of arrays, so hundreds of numbers. Passing the numbers to many small
+    functions makes Numba compile four times as long. When all is compiled into one function, the
+    compiler sees through the address, and the machine code is the same.
     """
 
     def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
@@ -90,7 +90,7 @@ def hold(_: Any, values: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def lowest_bit(_: Any, word: Any) -> Any:
-    """Place of the lowest bit that is set in ``word``, an int64 that is not 0."""
+    """Return the index of the lowest 1 bit of ``word``, an int64 that is not 0."""
 
     def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -100,7 +100,7 @@ def lowest_bit(_: Any, word: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def address_called(_: Any, address: Any, there: Any, coming: Any, bits: Any) -> Any:
-    """Call a C function of three uint64, which gives one, by its address."""
+    """Call the C function at ``address``: three uint64 arguments, a uint64 result."""
 
     def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         word = ir.IntType(64)
@@ -113,10 +113,10 @@ def address_called(_: Any, address: Any, there: Any, coming: Any, bits: Any) -> 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def lanes_of(_: Any, network: Any) -> Any:
-    """The lanes of each node of a ``Network``: its field, or 1 where that is None.
+    """Return the lanes of each node of a ``Network``: its field ``lanes``, or 1 if that is None.
 
-    It is so compiled twice. The networks that are not all-port, nearly all, have no loops over
-    lanes then, which would make them slower.
+    Numba therefore compiles two versions. The version for None, which nearly all networks use, has
+    no loops over lanes and runs faster.
     """
     place = network.values.fields.index("lanes")
     known = isinstance(network.values[place], types.NoneType)
@@ -130,12 +130,12 @@ def lanes_of(_: Any, network: Any) -> Any:
 
 @inlined
 def index(number: Int) -> np.int64:
-    """Make an index that is seen not to be negative, so that no array is counted from its end."""
+    """Return an index that the compiler knows to be >= 0, so it adds no code for negative ones."""
     return np.int64(np.uint32(number))
 
 
 @inlined
 def field(word: np.uint64, low: Int, width: Int) -> np.int64:
-    """Extract the ``width`` bits of ``word`` from bit ``low`` upwards."""
+    """Return the ``width`` bits of ``word`` from bit ``low`` upwards."""
     mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
     return np.int64((word >> np.uint64(low)) & mask)

@@ -1,4 +1,4 @@
-"""Notices to those who wait, on Python's log: the command line puts them on standard error."""
+"""Notices to users who wait, on Python's log; the command line prints them on standard error."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from contextlib import AbstractContextManager, contextmanager
 
 LOG = logging.getLogger("eyecast")
 PATIENCE = 2.0
-"""Seconds that nobody needs to be told of."""
+"""Seconds of work without a notice."""
 
 
 @contextmanager
 def announced(doing: str) -> Iterator[None]:
-    """Say what is being done if it takes longer than a moment, and then how long it took."""
+    """Log ``doing`` if the work takes longer than :data:`PATIENCE`, and its seconds at the end."""
     begin, said = time.monotonic(), threading.Event()
 
     def say() -> None:
@@ -39,4 +39,4 @@ def _announced_compilation() -> AbstractContextManager[None]:
 
 
 compiling: Callable[[], AbstractContextManager[None]] = _announced_compilation
-"""The context in which Numba compiles; the command line puts one in its place that can be left."""
+"""The context in which Numba compiles; the command line replaces it by an interruptible one."""

@@ -1,4 +1,4 @@
-"""Pieces of different lengths, put end to end in one array: how columns hold lists of lists."""
+"""Pieces of different lengths, end to end in one array: how columns hold lists of lists."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Numbers = npt.NDArray[np.int64]
 
 
 def offsets_of(lengths: Sequence[int] | npt.NDArray[np.integer]) -> Numbers:
-    """Offsets at which each piece begins, and the last one ends: shape (pieces + 1,)."""
+    """Return where each piece begins, and where the last one ends: shape (pieces + 1,)."""
     return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths, dtype=np.int64)))
 
 
 def ranges(begins: int | npt.NDArray[np.integer], lengths: npt.NDArray[np.integer]) -> Numbers:
-    """``lengths[0]`` numbers from ``begins[0]`` on, then ``lengths[1]`` from ``begins[1]`` on, ...
+    """Return ``lengths[0]`` numbers from ``begins[0]`` on, ``lengths[1]`` from ``begins[1]``, ...
 
-    One number for ``begins`` is that of all.
+    A single number for ``begins`` holds for all pieces.
     """
     before = np.cumsum(lengths) - lengths
     numbers: Numbers = np.arange(int(lengths.sum())) + np.repeat(begins - before, lengths)
@@ -26,14 +26,14 @@ def ranges(begins: int | npt.NDArray[np.integer], lengths: npt.NDArray[np.intege
 
 
 def even_shares(total: int, parts: int) -> Numbers:
-    """The parts of ``total``: as equal as they can be, the larger ones first."""
+    """Return ``parts`` nearly equal shares of ``total``, the larger ones first: shape (parts,)."""
     return total // parts + (np.arange(parts) < total % parts)
 
 
 def shares_of(totals: Numbers, numbers: npt.NDArray[np.integer]) -> Numbers:
-    """Deal each of ``totals`` out evenly to all places where its number stands in ``numbers``.
+    """Split ``totals[n]`` evenly among all entries of ``numbers`` that equal n.
 
-    Shape as ``numbers``; the first places get the larger shares, as in :func:`even_shares`.
+    Shape as ``numbers``; the first entries get the larger shares, as in :func:`even_shares`.
     """
     parts = np.bincount(numbers, minlength=len(totals))
     order = np.argsort(numbers, kind="stable")

@@ -6,12 +6,12 @@ from .errors import InvalidInput
 
 
 def counted(number: int, one: str) -> str:
-    """A number with the noun for ``one``: "1 word", "2 words"."""
+    """Return a number with its noun, given in the singular: "1 word", "2 words"."""
     return f"{number} {one}" if number == 1 else f"{number} {one}s"
 
 
 def integers(parameter: str, allowed: str, text: str, separator: str) -> tuple[int, ...]:
-    """The numbers in "8x8" or "0,7"; anything else is refused, naming ``parameter``."""
+    """Return the numbers in "8x8" or "0,7"; refuse any other text, naming ``parameter``."""
     parts = text.split(separator)
     if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
         raise InvalidInput.of(parameter, allowed, repr(text))
