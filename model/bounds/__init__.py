@@ -1,1 +1,1 @@
-"""The least cycles that any schedule could take, from hops, ports and cuts."""
+"""Lower bounds on the cycles of any schedule, from hops, ports and cuts."""

@@ -1,4 +1,4 @@
-"""Cuts of a network: a set of nodes, and what must leave it by its links."""
+"""Cuts of a network: a set of nodes, and the words that must leave it by its links."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NodeSet = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """A set of nodes, the words that must leave it, and the directed links by which they can.
+    """A set of nodes, the words that must leave it, and the number of directed links out of it.
 
     ``inside`` has shape (nodes,), bool.
     """
@@ -24,5 +24,5 @@ class Cut:
 
     @property
     def ratio(self) -> Fraction:
-        """Words for each link: the cycles that the cut takes at least."""
+        """Words per link: a lower bound on the cycles."""
         return Fraction(self.words, self.links)

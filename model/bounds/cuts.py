@@ -1,15 +1,15 @@
 """The tightest cut: where the most words must cross the fewest links.
 
-A set of nodes X is a *cut* of what node t is owed: the words that nodes in X have for t, who is not
-in X, must leave X by its links, one word per link and cycle. The most words per link over all X is
-found by maximum flow, exactly, as ForestColl does (Zhao et al., "ForestColl: Throughput-Optimal
+A set of nodes X is a *cut* for a node t outside X: the words that nodes in X have for t must leave
+X by its links, one word per link and cycle. Maximum flow finds the largest number of words per link
+over all X exactly, as in ForestColl (Zhao et al., "ForestColl: Throughput-Optimal
 Collective Communications on Heterogeneous Network Fabrics", 2024, arXiv:2402.06787)::
 
     origin --words of v--> v ==links, p words each==> t       T = p / q
 
-If all words come through while every link carries at most T words, no cut of t needs more than T.
-If not, the minimum cut is an X that needs more; T becomes that, and so on (W. Dinkelbach, 1967):
-each T is the ratio of a cut, so there is an end.
+If all words arrive while every link carries at most T words, no cut of t needs more than T. If not,
+the minimum cut is an X that needs more; T becomes its ratio, and the search repeats (W. Dinkelbach,
+1967). Each T is the ratio of a cut and larger than the one before, so the search ends.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .flow import UNREACHED, Graph, Numbers, push, set_levels
 
 
 class Cutter:
-    """Looks for cuts of one network, forwards or, for what leaves one node, backwards."""
+    """A search for cuts of one network: for words to one node, or backwards, from one node."""
 
     def __init__(self, topology: Topology, *, backwards: bool = False) -> None:
         begins, ends = directed_links(topology)
         self._begins, self._ends = (ends, begins) if backwards else (begins, ends)
         nodes = topology.nodes
         each = np.arange(nodes)
-        # The links first, then an arc from the origin, which is the last node, to each node.
+        # First the links, then one arc from the origin (the last node) to each node.
         self._graph = Graph.of(
             nodes + 1,
             np.concatenate((self._begins, np.full(nodes, nodes))),
@@ -40,15 +40,15 @@ class Cutter:
         )
 
     def cut_of(self, inside: NodeSet, words: Numbers) -> Cut:
-        """The cut that ``inside`` is for ``words`` of each node, all owed outside."""
+        """Return ``inside`` as a cut; ``words`` of each of its nodes are owed outside."""
         leaving = inside[self._begins] & ~inside[self._ends]
         return Cut(inside, int(words[inside].sum()), int(leaving.sum()))
 
     def tightest(self, words: Numbers, target: int, least: Fraction) -> Cut | None:
-        """The cut of largest ratio between the nodes that have ``words`` and ``target``.
+        """Return the cut of the largest ratio between the nodes that have ``words`` and ``target``.
 
-        None where no cut has a larger ratio than ``least``, which is above 0. ``words`` has shape
-        (nodes,). A target that some word has no path to is a cut with 0 links.
+        None if no cut has a larger ratio than ``least``, which is above 0. ``words`` has shape
+        (nodes,). If some words have no path to ``target``, the cut has 0 links.
         """
         graph, best = self._graph, None
         ratio = least

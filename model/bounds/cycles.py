@@ -1,21 +1,19 @@
-"""Bounds in cycles: what no schedule can be faster than, on a network and with its ports.
+"""Lower bounds in cycles: no schedule is faster on a network with the given ports.
 
-A word crosses a link in a cycle (or R + 1, with R link registers), and a link or port carries one
-word per cycle. So a collective takes at least
+A word crosses a link in 1 cycle (R + 1 with R link registers), and a link or port carries one word
+per cycle. So a collective takes at least
 
-* **hops and ports**: the words that a node must get from k hops away or farther, over the ports by
-  which it receives, and k cycles more, as none of them is there before; and the same of what it
-  must send;
-* **cuts**: the words that must leave a set of nodes, over the links that lead out of it, and the
-  hops that the last one still has to go. With all ports, all cuts of what a node must get, or send
-  to single nodes, are covered exactly by maximum flow (:mod:`.cuts`), up to :data:`MOST_EXACT`
-  nodes. Of what is exchanged in pairs these are tried: both sides of a plane across a grid, and
-  all nodes near one;
-* **links**: the hops of all words together, over all links.
+* **hops and ports**: the words that a node must get from k or more hops away, divided by the ports
+  by which it receives, plus k cycles, because no word arrives earlier; the same for the words that
+  a node must send;
+* **cuts**: the words that must leave a set of nodes, divided by the links out of it, plus the hops
+  that remain for the last word. With all ports, maximum flow (:mod:`.cuts`) covers all cuts for the
+  words that a node must get, or send to single nodes, up to :data:`MOST_EXACT` nodes. For pairwise
+  exchange these cuts are tried: both sides of a plane across a grid, and all nodes near one;
+* **links**: the hops of all words together, divided by all links.
 
-Nothing that the hardware adds is counted, neither header flits nor the steps' ends: a bound is for
-any way to use these wires. One port is one word in and one out per cycle, in every port model but
-all-port.
+The bounds count neither header flits nor the end of a step: they hold for any way to use these
+wires. In every port model except all-port, a node gets one word and sends one word per cycle.
 """
 
 from __future__ import annotations
@@ -43,15 +41,15 @@ if TYPE_CHECKING:
     from .cuts import Cutter
 
 MOST_EXACT = 256
-"""Nodes of a network whose cuts are all covered: a second for all-gather on that many."""
+"""Most nodes of a network for the exact cuts; an all-gather on that many takes a second."""
 MOST_PAIRS = 1 << 22
-"""Pairs of an owner and a node whose distances are all looked at; of more pairs, those of the first
-and of the last owner."""
+"""Most pairs of an owner and a node whose distances are computed. For more pairs only those of the
+first and of the last owner are."""
 
 
 @dataclass(frozen=True, order=True)
 class CycleBound:
-    """Cycles that no schedule can be below, and why, as half a sentence."""
+    """A lower bound in cycles, and its reason as half a sentence."""
 
     value: int
     reason: str
@@ -60,10 +58,10 @@ class CycleBound:
 def least_cycles(
     topology: Topology, blocks: Blocks, port_model: PortModel, *, hop_cycles: int = 1
 ) -> CycleBound:
-    """The largest of all bounds for a collective with these ``blocks``.
+    """Return the largest bound for a collective with these ``blocks``.
 
-    ``hop_cycles`` are the cycles that a hop takes, 1 and the registers of a link. The collective is
-    taken to be possible: every node can reach those that it has words for.
+    ``hop_cycles`` are the cycles of a hop: 1 plus the registers of a link. Every node must be able
+    to reach the nodes that it has words for.
     """
     demand = Demand.of(topology, blocks)
     if not len(demand.owners):
@@ -73,7 +71,7 @@ def least_cycles(
 
 
 class _Search:
-    """All bounds of one demand."""
+    """The bounds of one demand."""
 
     def __init__(
         self,
@@ -92,7 +90,7 @@ class _Search:
         self._between = demand.between(self._owners)
 
     def bounds(self) -> Iterator[CycleBound]:
-        """All of them, in no order."""
+        """Yield all bounds, in no order."""
         yield from self._nodes()
         yield from self._farthest()
         if self._near:
@@ -104,13 +102,13 @@ class _Search:
             yield from self._exact_cuts()
 
     def _nodes(self) -> Iterator[CycleBound]:
-        """All words of a node, one hop at least."""
+        """Yield the bounds from all words of a node, which cross at least one hop."""
         every = np.arange(self._demand.nodes)
         yield self._port_bound(every, self._demand.received(), self._ports_in, "get", 1)
         yield self._port_bound(every, self._demand.sent(), self._ports_out, "send", 1)
 
     def _farthest(self) -> Iterator[CycleBound]:
-        """Words of a node that come, or go, so many hops or more."""
+        """Yield the bounds from the words of a node that cross k or more hops, for each k."""
         every, most = np.arange(self._demand.nodes), int(self._hops.max(initial=0))
         if self._summed(every, most):
             owner, node = np.nonzero(self._between)
@@ -123,7 +121,7 @@ class _Search:
         yield from self._far(self._owners, row, hops, words, self._ports_out, "send")
 
     def _sent(self) -> Iterator[tuple[int, int, int]]:
-        """Rows of owners, and words that each must send once, to a node so many hops away."""
+        """Yield (row of the owner, hops to the farthest target, words that it sends once)."""
         demand, rows = self._demand, {node: row for row, node in enumerate(self._owners.tolist())}
         for node, row in rows.items():
             if demand.to_all[node]:
@@ -137,7 +135,7 @@ class _Search:
                 yield rows[source], int(self._hops[rows[source], target]), count
 
     def _summed(self, nodes: Numbers, most: int) -> bool:
-        """Tell whether words of ``nodes`` are added up for each number of hops up to ``most``."""
+        """Tell whether a table of ``nodes`` by 0 to ``most`` hops is small enough."""
         return len(nodes) * (most + 1) <= MOST_PAIRS
 
     def _far(
@@ -149,10 +147,10 @@ class _Search:
         ports: Numbers,
         verb: str,
     ) -> Iterator[CycleBound]:
-        """For each number of hops, the bound of the node with the most words as far or farther.
+        """Yield, for each number of hops, the bound of the node with the most words as far or more.
 
-        ``place``, ``hops`` and ``words`` are columns: words of ``nodes[place]``. Of too many nodes
-        each row stands alone.
+        ``place``, ``hops`` and ``words`` are columns: words of ``nodes[place]``. If the table of
+        all nodes would be too large, each row alone makes a bound, and only the best is yielded.
         """
         most = int(hops.max(initial=0))
         if not self._summed(nodes, most):
@@ -170,7 +168,7 @@ class _Search:
     def _port_bound(
         self, nodes: Numbers, words: Numbers, ports: Numbers, verb: str, hops: int
     ) -> CycleBound:
-        """The bound of that of ``nodes`` whose ``words``, so many hops away, take the longest."""
+        """Return the bound of the node whose ``words``, ``hops`` away, take the longest."""
         taken = -(-words // np.maximum(ports[nodes], 1))
         place = int(taken.argmax())
         node, cycles = int(nodes[place]), int(taken[place])
@@ -181,7 +179,7 @@ class _Search:
         return CycleBound(cycles + hops * self._hop_cycles if cycles else 0, reason)
 
     def _volume(self) -> CycleBound:
-        """Hops of all words together, over all links."""
+        """Return the bound from the hops of all words, divided by all links."""
         demand = self._demand
         total = int(demand.to_all.sum()) * (len(demand.working) - 1)
         total += sum(len(targets) * words for _, targets, words in demand.several)
@@ -193,7 +191,7 @@ class _Search:
         return CycleBound(-(-total // max(links, 1)), reason)
 
     def _tried_cuts(self) -> Iterator[CycleBound]:
-        """Cuts that are known to be tight where nodes exchange words in pairs."""
+        """Yield the bounds of the cuts known to be tight for pairwise exchange."""
         begins, ends = directed_links(self._topology)
         at_once = max(1, MOST_PAIRS // max(1, len(begins), self._demand.nodes))
         for found in sides(self._topology, self._hops):
@@ -207,11 +205,11 @@ class _Search:
                     yield self._cut_bound(cut, hops=1)
 
     def _crossing(self, inside: NodeSets) -> Numbers:
-        """Words that must leave each of these sets of nodes: shape (sets,)."""
+        """Return the words that must leave each of these sets of nodes: shape (sets,)."""
         demand = self._demand
         words = np.zeros(len(inside), np.int64)
         if self._near and demand.source.size:
-            # Floats are multiplied at once, and hold these numbers exactly.
+            # NumPy multiplies float matrices fast, and a float64 holds these numbers exactly.
             leaving = inside[:, self._owners].astype(np.float64) @ self._alone
             words += (leaving * ~inside).sum(axis=1).astype(np.int64)
         elif demand.source.size:
@@ -234,8 +232,8 @@ class _Search:
         return found
 
     def _exact_cuts(self) -> Iterator[CycleBound]:
-        """The tightest cuts of what each node must get; and of what it sends to single nodes."""
-        # What is compiled takes long to import, and is of no use with one port.
+        """Yield the tightest cuts for the words to each node, and for those to single nodes."""
+        # The compiled module takes long to import, and one port does not need it.
         from .cuts import Cutter  # noqa: PLC0415
 
         demand = self._demand
@@ -247,7 +245,7 @@ class _Search:
         yield from self._cuts_of(alone, Cutter(self._topology, backwards=True), "come from")
 
     def _cuts_of(self, between: Numbers, cutter: Cutter, verb: str) -> Iterator[CycleBound]:
-        """Tightest cuts between what each row's node has for each column's node."""
+        """Yield ever tighter cuts for the words from each row's node to each column's node."""
         ratio = Fraction(1)
         for node in np.flatnonzero(between.any(axis=0)).tolist():
             cut = cutter.tightest(between[:, node], node, ratio)
@@ -256,7 +254,7 @@ class _Search:
                 yield self._cut_bound(cut, self._hops_left(cut, node, verb == "come from"))
 
     def _hops_left(self, cut: Cut, node: int, backwards: bool) -> int:
-        """Hops of the last word: from the cut to all that need it, or from its only owner."""
+        """Return the hops of the last word: from the cut to its targets, or from its only owner."""
         if backwards:
             hops = self._hops[np.searchsorted(self._owners, node)][cut.inside]
             return int(hops[hops >= 0].min())
@@ -278,12 +276,12 @@ class _Search:
 
 
 def _ports(topology: Topology, *, all_port: bool) -> tuple[Numbers, Numbers]:
-    """The words that each node can get and send in a cycle: shapes (nodes,)."""
+    """Return the words that each node can get and send in a cycle: shapes (nodes,)."""
     linked = topology.neighbor != NO_LINK
     count = linked.sum if all_port else linked.any
     out = into = count(axis=1).astype(np.int64)
     if not topology.whole_grid:
-        # A fault, or a graph, may have one of the two ways of a link alone.
+        # With faults, or in a graph, a link may have only one direction.
         into = np.bincount(topology.neighbor[linked], minlength=topology.nodes)
         into = into if all_port else np.minimum(into, 1)
     return into, out

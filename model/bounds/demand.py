@@ -1,4 +1,4 @@
-"""The words that a collective must move: how many each node has for which other nodes."""
+"""The words that a collective must move: from which node to which others."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .hops import UNREACHED, Numbers
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """Words that must get from their owners to others.
+    """Words that must get from their owners to other nodes.
 
     ``to_all`` has shape (nodes,): the words that each node has for every other working node.
     ``source``, ``target`` and ``words`` are columns: words of one node for one other. ``several``
-    lists what goes to some nodes: (source, targets, words). Nobody is among its own targets.
+    lists words for some nodes: (source, targets, words). No node is its own target.
     """
 
     nodes: int
@@ -30,7 +30,7 @@ class Demand:
 
     @classmethod
     def of(cls, topology: Topology, blocks: Blocks) -> Demand:
-        """Read the demand off the blocks of a schedule, of which none is reduced."""
+        """Return the demand of the blocks of a schedule; no block may be reduced."""
         working = topology.working_nodes
         to_all = np.zeros(topology.nodes, np.int64)
         single: list[tuple[int, int, int]] = []
@@ -80,7 +80,7 @@ class Demand:
         return total
 
     def sent(self) -> Numbers:
-        """Words that each node must send, each of them once: shape (nodes,)."""
+        """Words that each node must send, each word counted once: shape (nodes,)."""
         total = self.to_all * (len(self.working) > 1)
         np.add.at(total, self.source, self.words)
         for owner, _, words in self.several:

@@ -1,7 +1,7 @@
 """Maximum flow on small networks: E. A. Dinic's algorithm (1970), compiled.
 
-A :class:`Graph` has an arc and its way back side by side, arc ``a`` and arc ``a ^ 1``, so that what
-flows through one gives room to the other. Capacities are integers, so flows are exact.
+A :class:`Graph` keeps each arc ``a`` beside its reverse ``a ^ 1``: a flow through one makes room in
+the other. Capacities are integers, so flows are exact.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ UNREACHED = -1
 class Graph:
     """Arcs in pairs, there and back.
 
-    ``head`` has the node that each arc leads to, shape (2 * pairs,); node n's arcs are
-    ``arcs[first[n]:first[n + 1]]``, those that lead back to it included. All int64.
+    ``head`` has the node that each arc leads to, shape (2 * pairs,). The arcs out of node n,
+    reverse arcs included, are ``arcs[first[n]:first[n + 1]]``. All int64.
     """
 
     first: Numbers
@@ -49,9 +49,9 @@ class Graph:
 def push(
     first: Numbers, arcs: Numbers, head: Numbers, room: Numbers, source: int, sink: int, most: int
 ) -> int:
-    """Send up to ``most`` from ``source`` to ``sink``, and return how much it was.
+    """Send up to ``most`` from ``source`` to ``sink``, and return the amount sent.
 
-    ``room`` is what still fits through each arc; it is changed.
+    ``room`` is the capacity left in each arc; the function changes it.
     """
     nodes = first.size - 1
     level, path = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
@@ -98,7 +98,7 @@ def next_arc(
     place: Numbers,
     node: int,
 ) -> int:
-    """Find the arc of ``node`` with room that leads one level on, from its ``place`` on."""
+    """Return the next arc of ``node`` with room and one level up, UNREACHED without one."""
     while place[node] < first[node + 1]:
         arc = arcs[place[node]]
         if room[arc] > 0 and level[head[arc]] == level[node] + 1:
@@ -111,7 +111,7 @@ def next_arc(
 def set_levels(
     first: Numbers, arcs: Numbers, head: Numbers, room: Numbers, source: int, level: Numbers
 ) -> None:
-    """Set ``level`` to the arcs with room from ``source`` to each node, UNREACHED for none."""
+    """Set ``level`` to the number of arcs with room from ``source``, UNREACHED without a path."""
     queue = np.empty(first.size - 1, np.int64)
     level[:] = UNREACHED
     level[source] = 0

@@ -1,4 +1,4 @@
-"""Hops between nodes of any network: in closed form on whole grids, breadth first elsewhere."""
+"""Hops between nodes: in closed form on grids without faults, by breadth first search elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNREACHED = -1
 
 
 def hops_from(topology: Topology, sources: Numbers) -> Numbers:
-    """Hops from each of ``sources`` to every node: shape (sources, nodes), -1 for no path."""
+    """Return hops from each of ``sources`` to every node: (sources, nodes), -1 without a path."""
     if topology.whole_grid:
         return _grid_hops(topology, sources)
     nodes = topology.nodes
@@ -33,7 +33,7 @@ def hops_from(topology: Topology, sources: Numbers) -> Numbers:
 
 
 def _grid_hops(topology: Topology, sources: Numbers) -> Numbers:
-    """Return :func:`hops_from` of a grid without faults: the distances along its axes, added."""
+    """Return :func:`hops_from` of a grid without faults: the sum of distances along its axes."""
     sides = topology.dims[::-1]
     hops = np.zeros((len(sources), *sides), np.int64)
     places = topology.coordinates(sources)

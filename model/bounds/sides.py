@@ -1,4 +1,4 @@
-"""Sets of nodes whose cuts are tried, where no search finds the tightest cut."""
+"""Sets of nodes to try as cuts, if no search finds the tightest cut."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ NodeSets = npt.NDArray[np.bool_]
 """Sets of nodes: shape (sets, nodes)."""
 
 MOST_NEAR_NODES = 256
-"""Nodes of a network in which the nodes up to some hops from each owner are tried."""
+"""Most nodes of a network for trying, for each owner and k, the nodes within k hops of it."""
 MOST_PLANES = 1 << 12
-"""Nodes of a grid that is cut at every coordinate; a larger grid at its ends and in the middle."""
+"""Most nodes of a grid cut at every coordinate; a larger one is cut at its ends and its middle."""
 MOST_NEAR_LINKS = 1 << 11
-"""Nodes of a network in which the nodes nearer to one end of a link are tried."""
+"""Most nodes of a network for trying, for each link, the nodes nearer to one of its ends."""
 
 
 def sides(topology: Topology, owner_hops: Numbers) -> Iterator[NodeSets]:
-    """Both sides of every cut that is tried; ``owner_hops`` has a row for each owner.
+    """Yield both sides of every cut to try; ``owner_hops`` has a row of hops for each owner.
 
-    They are the sides of the planes across a grid, the nodes up to some hops from an owner, and for
-    each link the nodes that are nearer to its one end than to its other. In a tree the last are all
-    subtrees; in a grid without faults they are its planes, and are not tried again.
+    The cuts are the planes across a grid, the nodes within k hops of an owner, and for each link
+    the nodes nearer to its begin than to its end. The last are all subtrees of a tree; in a grid
+    without faults they equal its planes and are left out.
     """
     for axis in range(len(topology.dims)):
         yield from _both(_planes(topology, axis))
@@ -45,7 +45,7 @@ def _both(inside: NodeSets) -> Iterator[NodeSets]:
 
 
 def _planes(topology: Topology, axis: int) -> NodeSets:
-    """The nodes below each place of an axis; of a wrapped axis, half of it."""
+    """Return the nodes below each coordinate of an axis; of a wrapped axis, only its lower half."""
     side = topology.dims[axis]
     places: list[int] | range = range(1, side)
     if axis in topology.wrapped:
@@ -57,7 +57,7 @@ def _planes(topology: Topology, axis: int) -> NodeSets:
 
 
 def _nearer_to_one_end(topology: Topology) -> NodeSets:
-    """For each link, the nodes that are nearer to its begin than to its end."""
+    """Return, for each link, the nodes nearer to its begin than to its end."""
     hops = hops_from(topology, np.arange(topology.nodes))
     hops = np.where(hops == UNREACHED, topology.nodes, hops).astype(np.int16)
     begins, ends = linked_pairs(topology)
