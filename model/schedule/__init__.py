@@ -1,1 +1,1 @@
-"""The second noun: a schedule, which is the sends of each step, proved and measured."""
+"""Schedules: the sends of each step, their proof and their measures."""

@@ -1,4 +1,4 @@
-"""Lower bounds that no broadcast can beat, whatever its algorithm."""
+"""Lower bounds for any broadcast, in steps and in TCD."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ..network.topology import NO_LINK, Topology
 
 
 def least_broadcast_steps(nodes: int, sends: int = 1) -> int:
-    """Return the fewest steps of a broadcast where a node sends ``sends`` times in a step.
+    """Return the fewest steps of a broadcast if a node can send ``sends`` times in a step.
 
-    A step at most multiplies the number of nodes that have the message by ``sends`` + 1. With one
-    send that is ceil(log2 nodes), for the port models half-duplex, exchange and full-duplex
-    (Cang & Wu 1998, section 1: 2k steps for 2^k x 2^k); all-port nodes send by all their links.
+    A step multiplies the number of nodes that have the message by at most ``sends`` + 1. With one
+    send the result is ceil(log2 nodes), for the port models half-duplex, exchange and full-duplex
+    (Cang & Wu 1998, section 1: 2k steps for 2^k x 2^k). All-port nodes send by all their links.
     """
     steps, reached = 0, 1
     while reached < nodes:
@@ -23,7 +23,7 @@ def least_broadcast_steps(nodes: int, sends: int = 1) -> int:
 
 
 def least_broadcast_tcd(nodes: int) -> int:
-    """Return the least TCD of a broadcast without switches: a hop for every node but the source.
+    """Return the least TCD of a broadcast without switches: one hop for every other node.
 
     A broadcast in the fewest steps needs more on most networks; for a 2^k x 2^k mesh
     :func:`.eye_tcd` is the optimum over all sources (Cang & Wu 1998, Corollary 1).
@@ -34,8 +34,8 @@ def least_broadcast_tcd(nodes: int) -> int:
 def least_tcd(topology: Topology, reached: Collection[int]) -> int:
     """Return the least TCD of sends, from any nodes, that bring something to each of ``reached``.
 
-    Each of them is the target of a send, which crosses as many links as there are from the nearest
-    node that can send: one, where no switches lie between them.
+    Each of ``reached`` is the target of a send, which crosses at least the links from the nearest
+    node that can send: one, unless switches lie between.
     """
     if not topology.switches:
         return len(reached)
@@ -50,7 +50,7 @@ def least_tcd(topology: Topology, reached: Collection[int]) -> int:
 def _hops_from_nearest(before: Sequence[Sequence[int]], senders: set[int], node: int) -> int:
     """Count the links to ``node`` from the nearest other of ``senders``.
 
-    ``before`` lists for each node those from which a link leads to it.
+    ``before`` lists for each node the nodes with a link to it.
     """
     seen, border, hops = {node}, [node], 0
     while border:
@@ -68,13 +68,13 @@ def _hops_from_nearest(before: Sequence[Sequence[int]], senders: set[int], node:
 
 
 def least_spanning_tcd(topology: Topology) -> int:
-    """Return the least TCD of a broadcast to all working nodes, over switches too.
+    """Return the least TCD of a broadcast to all working nodes, across switches too.
 
-    The sends are the edges of a tree of these nodes, and each crosses as many links as the shortest
-    way between its ends has: no less than the least tree with such edges. Ways need not lead over
-    the regions of third nodes, each the switches that are nearer to its node than to others
+    The sends are the edges of a tree of the working nodes. Each edge costs at least the shortest
+    path between its ends, so the TCD is at least that of the least spanning tree. Only paths
+    between two regions count; a region is a node with the switches nearest to it
     (K. Mehlhorn, "A faster approximation algorithm for the Steiner problem in graphs", 1988).
-    Which way links lead is put aside, so that the tree may only be less.
+    Links count in both directions, which can only lower the bound.
     """
     begins, ports = np.nonzero(topology.neighbor != NO_LINK)
     links = np.stack((begins, topology.neighbor[begins, ports]))
@@ -96,7 +96,7 @@ def least_spanning_tcd(topology: Topology) -> int:
 
 
 def _least_tree(begins: Sequence[int], ends: Sequence[int], lengths: Sequence[int]) -> int:
-    """Add up the edges of a least spanning tree, given all edges by rising length (Kruskal)."""
+    """Add up the edges of a least spanning tree; edges are given by rising length (Kruskal)."""
     above: dict[int, int] = {}
 
     def root(node: int) -> int:

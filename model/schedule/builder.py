@@ -1,7 +1,7 @@
-"""Schedules from rows, which block crosses which link in which step; and from paths of one block.
+"""Schedules built from rows (a block crosses a link in a step), or from paths of one block.
 
-A generator writes one row for each block that a send carries; rows with the same step and the same
-link are one send::
+A generator writes one row for each block that a send carries. Rows of the same step and link
+become one send::
 
     step  source  target  block              send 0   step 1   0 -> 1   blocks 4 5
     1     0       1       5            -->   send 1   step 2   1 -> 3   block 5
@@ -37,10 +37,10 @@ def one_block_schedule(
     collective: str = Collective.BROADCAST,
     port_model: PortModel = PortModel.HALF_DUPLEX,
 ) -> Schedule:
-    """The schedule whose sends all carry the one block of ``blocks``, from its owner on.
+    """Return a schedule whose sends all carry the one block of ``blocks``, from its owner on.
 
-    A send leads from the first node of its path to the last, on VC 0 if ``vcs`` are not given.
-    Columns are those of :class:`.Schedule`. Nothing is checked but the shapes.
+    A send leads from the first node of its path to the last, on VC 0 unless ``vcs`` are given.
+    The columns are those of :class:`.Schedule`. Only shapes are checked.
     """
     sends = step.size
     return Schedule(
@@ -63,7 +63,7 @@ def one_block_schedule(
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Columns of equal length, int64: in ``step`` (from 1) ``block`` goes from source to target."""
+    """Columns of equal length, int64: in ``step`` (from 1) ``block`` moves over one link."""
 
     step: Numbers
     source: Numbers
@@ -71,7 +71,7 @@ class Rows:
     block: Numbers
 
     def reversed(self) -> Rows:
-        """The way back: the last step first, every link the other way."""
+        """Return the rows of the reverse: the last step first, every link the other way."""
         return Rows(self.step.max(initial=0) + 1 - self.step, self.target, self.source, self.block)
 
 
@@ -84,9 +84,9 @@ def build_schedule(
     blocks: Blocks,
     rows: Rows,
 ) -> Schedule:
-    """The schedule of ``rows``, on VC 0, its sends by step, source and target.
+    """Return the schedule of ``rows``, on VC 0, with its sends by step, source and target.
 
-    Each send lists its blocks in ascending order. Nothing is checked but the shapes.
+    Each send lists its blocks in ascending order. Only shapes are checked.
     """
     link = (rows.step * topology.nodes + rows.source) * topology.nodes + rows.target
     order = np.lexsort((rows.block, link))

@@ -1,4 +1,4 @@
-"""Schedules whose sends carry some of their blocks alone."""
+"""Schedules reduced to some of their blocks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Table = TypeVar("Table", bound=SendTable)
 
 
 def carrying(schedule: Table, kept: npt.NDArray[np.bool_]) -> Table:
-    """The schedule without blocks that are not ``kept``, shape (blocks,), in its sends.
+    """Return the schedule whose sends carry only the blocks ``kept``, shape (blocks,).
 
-    A send that carries no other is left out, and so is a step without sends. The list of blocks
-    stays as it is.
+    Sends without a block are left out, and so are steps without a send. The list of blocks stays
+    as it is.
     """
     carried = kept[schedule.block_ids]
     if carried.all():

@@ -1,8 +1,8 @@
 """The proof that a schedule carries out its collective, from its table of sends alone.
 
-Nothing here knows how a schedule was made. Each rule reads the whole table at once; Python loops
-over rules, never over nodes or sends. Where a rule is broken, the error names the first send that
-breaks it: the one of the lowest step and, within the step, the first of the table.
+The proof does not use how a schedule was made. Each rule reads the whole table at once; Python
+loops over rules, never over nodes or sends. The error names the first send that breaks a rule: the
+first in the table among those of the lowest step.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def check_schedule(schedule: SendTable) -> None:
-    """Raise :class:`.ScheduleError` for the first rule that ``schedule`` breaks; in this order.
+    """Raise :class:`.ScheduleError` for the first rule that ``schedule`` breaks, in this order.
 
     1. steps, nodes, VCs and blocks exist (:func:`check_ranges`), no send carries a block twice
        (:func:`check_carried`), and no switch is a source, a target or a node that has or is owed
@@ -47,13 +47,13 @@ def check_schedule(schedule: SendTable) -> None:
     2. the blocks are what the collective's name promises (:func:`check_promise`), and what was
        requested (:func:`.check_requests`);
     3. each path leads over links from its source to its target (:func:`check_paths`);
-    4. no node sends a block before it has got it, no node is left out, and none is reached twice
-       in a broadcast (:func:`.check_blocks`);
-    5. what streams is there when it leaves (:func:`.check_streams`);
-    6. in every result of a reduced block is each contribution once (:func:`.check_reductions`);
+    4. a node holds a block before it sends it, every node gets the blocks owed to it, and a
+       broadcast reaches no node twice (:func:`.check_blocks`);
+    5. a streamed word arrives before it leaves again (:func:`.check_streams`);
+    6. every result of a reduced block contains each contribution once (:func:`.check_reductions`);
     7. the port model holds (:func:`check_ports`);
     8. no two sends of one step share a directed link and VC (:func:`check_links`);
-    9. what is timed can be put on a timetable (:func:`check_timed`).
+    9. a timed schedule can be put on a timetable (:func:`check_timed`).
     """
     check_ranges(schedule)
     check_carried(schedule)
@@ -71,7 +71,7 @@ def check_schedule(schedule: SendTable) -> None:
 
 
 def check_ranges(schedule: SendTable) -> None:
-    """Require steps, nodes, VCs and blocks that there are."""
+    """Require steps, nodes, VCs and blocks within their ranges."""
     blocks = schedule.blocks
     last = schedule.topology.nodes - 1
     every = np.arange(schedule.sends)
@@ -98,7 +98,7 @@ def check_carried(schedule: SendTable) -> None:
     """Require that no send carries a block twice."""
     sends, count = schedule.block_sends, len(schedule.blocks)
     keys = sends * count + schedule.block_ids
-    # Blocks mostly ascend in every send, and then no search is needed.
+    # Block numbers ascend in most sends; then they differ, and no search is needed.
     clash = first_clash(schedule, keys, sends) if (np.diff(keys) <= 0).any() else None
     if clash is not None:
         place = clash[1]
@@ -107,7 +107,7 @@ def check_carried(schedule: SendTable) -> None:
 
 
 def _named_nodes(schedule: SendTable) -> list[tuple[str, npt.NDArray[np.integer]]]:
-    """List the nodes that a collective names, and what each of them is called."""
+    """List the nodes that a collective names, each list with its name for errors."""
     blocks, root = schedule.blocks, schedule.root
     return [
         ("root", np.array([] if root is None else [root], np.int64)),
@@ -119,12 +119,12 @@ def _named_nodes(schedule: SendTable) -> list[tuple[str, npt.NDArray[np.integer]
 
 
 def _named(lists: Iterable[tuple[int, ...] | None]) -> IntArray:
-    """All nodes of ``lists``, one after the other; None names none."""
+    """Return the nodes of all ``lists`` in one array; None adds none."""
     return np.fromiter(chain.from_iterable(nodes or () for nodes in lists), np.int64)
 
 
 def check_interfaces(schedule: SendTable) -> None:
-    """Require that nothing is sent from or to a switch, nor owed to one; paths may cross them."""
+    """Require that no switch sends, gets or is owed anything; paths may cross switches."""
     switches = schedule.topology.switches
     if not switches:
         return
@@ -142,7 +142,7 @@ def check_interfaces(schedule: SendTable) -> None:
 
 
 def check_promise(schedule: SendTable) -> None:
-    """Require blocks that are what the collective's name promises."""
+    """Require the blocks that the collective's name promises."""
     try:
         require_promise(schedule)
     except InvalidInput as error:
@@ -182,7 +182,7 @@ def check_ports(schedule: SendTable) -> None:
     exchange
         send once and receive once, and if both, to and from the same node;
     all-port
-        send once by each port, the first of the path, and receive once by each, the last.
+        send once by each port (the first link of the path) and receive once by each (the last).
     """
     step = schedule.step.astype(np.int64)
     every = np.arange(schedule.sends)
@@ -215,7 +215,7 @@ def _require_one(
     sends: IntArray,
     nodes: npt.NDArray[np.int32],
 ) -> None:
-    """Require that no (step, node or port) of ``keys`` occurs twice."""
+    """Require that no key, a step with a node or a port, occurs twice in ``keys``."""
     clash = first_clash(schedule, keys, sends)
     if clash is not None:
         first, second = clash
@@ -223,7 +223,7 @@ def _require_one(
 
 
 def _check_partners(schedule: SendTable, sending: IntArray, receiving: IntArray) -> None:
-    """Require that who is sent to sends back or not at all; no node is in two sends by now."""
+    """Require that a node that receives sends to the same node or not at all."""
     order = np.argsort(sending)
     places = np.searchsorted(sending[order], receiving)
     answers = order[np.minimum(places, sending.size - 1)]
@@ -263,10 +263,10 @@ def check_links(schedule: SendTable) -> None:
 
 
 def check_timed(schedule: SendTable) -> None:
-    """Require of a timed schedule one port, whole packets that replace, and its sends in order.
+    """Require that a timed schedule is one-port, does not combine or stream, and is in order.
 
-    A timetable takes the sends in the order of the table, so the one that brings a block to a node
-    stands before those that take it on from there.
+    A timetable takes the sends in the order of the table, so the send that brings a block to a node
+    must stand before the sends that forward it.
     """
     if not schedule.timed:
         return
@@ -279,7 +279,7 @@ def check_timed(schedule: SendTable) -> None:
         node[send].astype(np.int64) * count + schedule.block_ids
         for node in (schedule.source, schedule.target)
     )
-    # The first send that brings each, as the table is in the order of the sends.
+    # The first send that brings each block to each node; rows are in the order of the sends.
     known, first = np.unique(brought, return_index=True)
     place = np.minimum(np.searchsorted(known, taken), max(known.size - 1, 0))
     relayed = schedule.blocks.owner[schedule.block_ids] != schedule.source[send]

@@ -1,4 +1,4 @@
-"""The names of collectives; what each promises is in :mod:`.promises`."""
+"""The names of collectives; :mod:`.promises` says what each promises."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Collective(StrEnum):
-    """A collective whose name promises something."""
+    """A collective whose name is a promise."""
 
     BROADCAST = "broadcast"
     MULTICAST = "multicast"
@@ -21,7 +21,7 @@ class Collective(StrEnum):
 
     @property
     def rooted(self) -> bool:
-        """Tell whether one node, the root, has or gets everything."""
+        """Tell whether one node, the root, has or gets all blocks."""
         return self in _ROOTED
 
     @property
@@ -48,11 +48,11 @@ _ROOTED = (
 
 
 COLLECTIVES = tuple(Collective)
-"""All of them."""
+"""All collectives, as a tuple."""
 
 ROOTLESS = tuple(each for each in Collective if not each.rooted)
-"""Collectives in which every node is a root."""
+"""Collectives without a single root: every node is one."""
 
 OF_TARGETS = (Collective.SCATTER, Collective.REDUCE_SCATTER)
 OF_OWNERS = (Collective.GATHER, Collective.ALL_GATHER)
-"""Collectives with a block for each node: of the node that gets it, and of the node that has it."""
+"""Collectives with a block for each node: the one that gets it (targets) or has it (owners)."""

@@ -1,9 +1,9 @@
 """Cost of a schedule in start-ups and words, counted from its table of sends.
 
 The model of Johnsson & Ho (1986, section 2): a start-up takes τ and moves a packet of at most B
-words, a word takes t_c, and a step ends when its longest send has ended. So a step takes
-ceil(w / B) τ + w t_c for the w words of its longest send, and a schedule the sum of its steps.
-(Through how many links a send goes makes no difference. In that model it is one.)
+words, a word takes t_c, and a step ends when its longest send ends. A step whose longest send has w
+words takes ceil(w / B) τ + w t_c, and a schedule takes the sum of its steps. The number of links
+that a send crosses does not count; in that paper it is always one.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _ONE_MESSAGE = (
     *(Collective.BROADCAST, Collective.MULTICAST, CUSTOM),
     *(Collective.REDUCE, Collective.ALL_REDUCE, Collective.BARRIER),
 )
-"""Collectives of one message, in however many blocks it is cut."""
+"""Collectives of one message, whatever number of blocks it is cut into."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScheduleCost:
-    """Start-ups and words, as counted.
+    """Start-ups and words of a schedule.
 
     ``words_per_step`` has shape (steps,), int64: the words of the longest send of each step, 0 in a
-    step without sends. ``busiest_link`` is the words that cross the busiest directed link in all
-    steps together.
+    step without sends. ``busiest_link`` is the largest number of words that cross one directed
+    link, over all steps.
     """
 
     words_per_step: npt.NDArray[np.int64]
@@ -44,14 +44,14 @@ class ScheduleCost:
 
     @property
     def transferred(self) -> int:
-        """Words on the critical path: those of the longest send of each step, added up."""
+        """Words on the critical path: the sum over the steps of their longest sends."""
         return int(self.words_per_step.sum())
 
     def start_ups(self, packet: int | None = None) -> int:
-        """Packets of at most ``packet`` words that the longest sends need, step after step.
+        """Return the packets of at most ``packet`` words of the longest sends of all steps.
 
-        One for each step with a send if ``packet`` is None. Raises :class:`.InvalidInput` for
-        packets without words.
+        If ``packet`` is None, each step with a send counts as one packet. Raises
+        :class:`.InvalidInput` if ``packet`` is below 1.
         """
         if packet is None:
             return int(np.count_nonzero(self.words_per_step))
@@ -67,9 +67,9 @@ class ScheduleCost:
 
 
 def message_words(schedule: Schedule) -> int | None:
-    """Words that a node has for one other, or for all: M, in however many blocks it is cut.
+    """Return M, the words that a node has for one other or for all; blocks are added up.
 
-    None where nodes, or pairs of them, have different numbers of words.
+    None if nodes, or pairs of nodes, have different numbers of words.
     """
     if schedule.collective in _ONE_MESSAGE:
         return int(schedule.blocks.words.sum())
@@ -78,16 +78,16 @@ def message_words(schedule: Schedule) -> int | None:
 
 
 def share_words(schedule: Schedule) -> npt.NDArray[np.int64]:
-    """Words of each node, or in an all-to-all of each pair, that are for others than itself.
+    """Return the words of each node, or in an all-to-all of each pair, for others than itself.
 
-    Where nobody has any for others, as on a single node, what each has for itself.
+    If no node has words for others, as on a single node, return the words each has for itself.
     """
     blocks, nodes = schedule.blocks, schedule.topology.nodes
     owner = blocks.owner.astype(np.int64)
     goal = np.array([-1 if owed is None else owed[0] for owed in blocks.owed], np.int64)
     if schedule.collective == Collective.ALL_GATHER:
         goal[:] = nodes
-    # One of the two is the same for all, but in an all-to-all.
+    # In every collective except all-to-all, owner or goal is the same for all blocks.
     _, share = np.unique(owner * (nodes + 1) + goal, return_inverse=True)
     words = np.bincount(share, blocks.words).astype(np.int64)
     moved = np.bincount(share, owner != goal) > 0
@@ -95,7 +95,7 @@ def share_words(schedule: Schedule) -> npt.NDArray[np.int64]:
 
 
 def count_cost(schedule: Schedule) -> ScheduleCost:
-    """Count the steps, words and links of ``schedule``, which is taken to be correct."""
+    """Count the steps, words and links of ``schedule``, which must be correct."""
     words = schedule.send_words
     longest = np.zeros(schedule.steps + 1, dtype=np.int64)
     np.maximum.at(longest, schedule.step, words)

@@ -1,10 +1,10 @@
 """An estimate of the cycles of a schedule, by the rules of docs/router.md, sections 5, 11 and 20.
 
-A step takes h + L + 4 cycles, for the h hops and the L words of its longest send; a send that
-streams ends at least h + 3 cycles after the last word that it sends on has come. After the last
-step no barrier follows, which saves a cycle. Blocks that do not lie side by side need rows of their
-own, each with a header flit. Where sends of a step share a link, all their flits cross it one after
-the other. The estimate is exact where nothing waits and each packet has one header flit.
+A step takes h + L + 4 cycles, for the h hops and the L words of its longest send. A send that
+streams ends at least h + 3 cycles after the last word that it forwards has arrived. No barrier
+follows the last step, which saves a cycle. Blocks that are not adjacent need rows of their own,
+each with a header flit. If sends of a step share a link, all their flits cross it one after the
+other. The estimate is exact if nothing waits and each packet has one header flit.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from .schedule import Schedule
 from .streams import streams_of
 
 STEP_CYCLES = 4
-"""What the interface and the barrier add to a step."""
+"""Cycles that the interface and the barrier add to a step."""
 COMBINED_CYCLES = 1
-"""What a network with operators adds to that, and to STREAM_CYCLES: packets are written later."""
+"""Cycles that operators add to STEP_CYCLES and STREAM_CYCLES: packets are written later."""
 STREAM_CYCLES = 3
-"""What a node adds to the hops of a word that it sends on."""
+"""Cycles that a node adds to the hops of a word that it forwards."""
 CONTINUED_ROW_CYCLES = 2
-"""What a further row of a send takes: its header flit, and the cycle in which it is read."""
+"""Cycles of a further row of a send: its header flit, and the cycle that reads the row."""
 TIMED_ROW_CYCLES = 2
-"""Cycles in which a timed row is read, in networks whose addresses are not the largest."""
+"""Cycles that reading a timed row takes, if the network's addresses are not the largest."""
 
 
 def expected_cycles(schedule: Schedule) -> int:
-    """Return about the cycles of ``schedule`` with barrier timing, or of a timed schedule."""
+    """Estimate the cycles of ``schedule``: with barrier timing, or timed if it is timed."""
     if schedule.timed:
         return _timed_cycles(schedule)
     written = COMBINED_CYCLES if schedule.combine.any() else 0
@@ -42,13 +42,13 @@ def expected_cycles(schedule: Schedule) -> int:
         step, cycles = _shared_links(schedule, schedule.send_words + rows + 1)
         np.maximum.at(longest, step, cycles)
     used = np.bincount(schedule.step, minlength=schedule.steps + 1) > 0
-    # The rows of networks with streams have a word more, which the first ones wait for.
+    # In networks with streams a row has one word more, and the first rows wait for it.
     last = 0 if schedule.stream.any() else 1
     return max(0, int((longest[used] + STEP_CYCLES + written).sum()) - last)
 
 
 def _further_rows(schedule: Schedule) -> IntArray:
-    """Rows that each send needs but for the first, if a block has one address in all nodes."""
+    """Return the rows of each send beyond the first, if a block has the same address everywhere."""
     further = np.zeros(schedule.sends, np.int64)
     if len(schedule.block_ids) == schedule.sends:
         return further
@@ -56,16 +56,16 @@ def _further_rows(schedule: Schedule) -> IntArray:
     order = np.lexsort((block, send))
     send, block = send[order], block[order]
     apart = (send[1:] == send[:-1]) & (block[1:] > block[:-1] + 1)
-    # A packet that streams, or is streamed on, is never cut.
+    # A packet that streams, or that another streams on, is never cut.
     apart &= ~np.isin(schedule.step[send[1:]], np.unique(schedule.step[schedule.stream]))
     np.add.at(further, send[1:][apart], 1)
     return further
 
 
 def _shared_links(schedule: Schedule, flits: IntArray) -> tuple[IntArray, IntArray]:
-    """Steps, and the cycles until all ``flits`` over one link of a step have come: columns.
+    """Return columns: a step, and the cycles until all ``flits`` over one link of it have arrived.
 
-    The first of them has the fewest hops before the link, and the last the fewest behind it.
+    The first flit has the fewest hops before the link, and the last the fewest after it.
     """
     send = schedule.hop_sends
     before = np.arange(len(send)) - offsets_of(schedule.distances)[send]
@@ -80,7 +80,7 @@ def _shared_links(schedule: Schedule, flits: IntArray) -> tuple[IntArray, IntArr
 
 
 def _timed_cycles(schedule: Schedule) -> int:
-    """The cycles of a timed schedule, where each send is one packet with one header flit."""
+    """Return the cycles of a timed schedule; each send is one packet with one header flit."""
     # Numba takes long to load, and few schedules are timed.
     from .timetable import begins, ends  # noqa: PLC0415
 
@@ -90,9 +90,9 @@ def _timed_cycles(schedule: Schedule) -> int:
 
 
 def _arrivals(schedule: Schedule, stream_cycles: int) -> IntArray:
-    """Cycles from the beginning of a step until the last word of each send has come, (sends,).
+    """Return the cycles from a step's begin to each send's last word at its target: (sends,).
 
-    A word that is sent on takes ``stream_cycles`` besides its hops.
+    A word that a node forwards takes ``stream_cycles`` in addition to its hops.
     """
     words = schedule.send_words
     arrival: IntArray = schedule.distances + words
@@ -101,7 +101,7 @@ def _arrivals(schedule: Schedule, stream_cycles: int) -> IntArray:
     streams = streams_of(schedule)
     feeder = np.full(schedule.sends, -1)
     feeder[streams.send] = streams.feeder
-    # From the last word sent on to the last of all, and what its way takes.
+    # The words still to come after the last forwarded one, and the cycles of their way.
     after = np.zeros(schedule.sends, np.int64)
     after[streams.send] = words[streams.send] - streams.lead - words[streams.feeder]
     after[streams.send] += schedule.distances[streams.send] + stream_cycles
@@ -112,7 +112,7 @@ def _arrivals(schedule: Schedule, stream_cycles: int) -> IntArray:
 
 
 def _feeders_first(feeder: list[int]) -> list[int]:
-    """All sends, each after its feeder; a circle of them begins anywhere."""
+    """Return all sends, each after its feeder; a circle of feeders begins anywhere."""
     order: list[int] = []
     known = [False] * len(feeder)
     for send in range(len(feeder)):

@@ -1,6 +1,6 @@
-"""Schedules as JSON files, for other people's tools and from them.
+"""Schedules as JSON files, which other tools can write and read.
 
-One object: what the schedule is, what its collective moves, and the sends, one per line::
+One object: the schedule's properties, its blocks, and the sends, one per line::
 
     {"format": "eyecast-schedule", "version": 1,
      "topology": {"kind": "mesh", "dims": [2, 1], "faulty_nodes": [], "faulty_links": []},
@@ -8,9 +8,9 @@ One object: what the schedule is, what its collective moves, and the sends, one 
      "steps": 1, "tcd": 1, "blocks": [{"owner": 0, "owed": null, "words": 16}],
      "sends": [{"step": 1, "source": 0, "target": 1, "path": [0, 1], "vcs": [0], "blocks": [0]}]}
 
-What combines, streams, is timed, has groups or blocks of no words is of version 2, and of version 1
-whatever needs none of that: a reduced block has no owner, but contributors and an operator; a send
-says so where it is combined or streams; a schedule says so where it is timed; and groups are lists
+A file is of version 2 if the schedule combines, streams, is timed, or has groups or blocks of no
+words; any other file is of version 1. A reduced block has contributors and an operator instead of
+an owner. ``combine`` and ``stream`` mark sends, ``timed`` marks the schedule, and groups are lists
 of nodes::
 
     "blocks": [{"owner": null, "owed": [0], "words": 16, "contributors": null, "operator": "add"}]
@@ -19,19 +19,19 @@ of nodes::
     {"step": 1, "source": 1, "target": 0, "path": [1, 0], "vcs": [0], "blocks": [0],
      "combine": true}
 
-A file of either version may say what was asked for: a request for each group, or one where there
-are no groups. A table of words is of the nodes that take part, in ascending order::
+A file of either version may state the request: one for each group, or one if there are no groups.
+A list of words has one entry for each participating node, in ascending order::
 
     "requests": [{"collective": "gather", "words": [4, 4, 0, 4], "root": 0}]
     "requests": [{"collective": "multicast", "words": 16, "root": 0, "targets": [2, 3]}]
     "requests": [{"collective": "reduce", "words": 16, "root": 0, "operator": "add"}]
     "requests": [{"collective": "broadcast", "words": 16, "root": 0, "partial": true}]
 
-A file is read only if it says all of this and nothing else. "steps" and "tcd", which are always
-written, may be left out: they are counted, and must be right where they are given. "requests" may
-be left out: then :meth:`.Schedule.check` compares the blocks with none.
-Whether the sends carry out the collective, and whether its blocks are what its name promises
-(:func:`.check_promise`), is another question, which :meth:`.Schedule.check` answers.
+A file with an unknown or a missing key is refused. "steps" and "tcd", which are always written, may
+be missing; if present, they must equal the counts. "requests" may be missing; then the check does
+not compare the blocks with a request. Reading proves neither that the sends carry out the
+collective nor that the blocks are those that its name promises (:func:`.check_promise`):
+:meth:`.Schedule.check` does.
 """
 
 from __future__ import annotations
@@ -153,21 +153,21 @@ def schedule_json(schedule: Schedule) -> str:
         **({"groups": schedule.groups} if schedule.groups else {}),
         **({"timed": True} if schedule.timed else {}),
         **({"requests": [*map(_request, schedule.requests)]} if schedule.requests else {}),
-        # A newline in a string is escaped in JSON: these all lie between sends.
+        # JSON escapes a newline in a string, so every newline here lies between two sends.
         "sends": msgspec.Raw(b"[\n" + lines.replace(b"\n", b",\n") + b"\n]"),
     }
     return (msgspec.json.encode(fields) + b"\n").decode()
 
 
 def _needs_more(schedule: Schedule) -> bool:
-    """Tell whether a schedule has what files of version 1 cannot say."""
+    """Tell whether a schedule needs version 2 of the file."""
     marked = schedule.combine.any() or schedule.stream.any() or schedule.blocks.reduced.any()
     more = bool(schedule.groups) or schedule.timed or bool((schedule.blocks.words == 0).any())
     return bool(marked) or more
 
 
 def _block(blocks: Blocks, block: int) -> _Block:
-    """The ``block`` of ``blocks`` as files have it."""
+    """Return the ``block`` of ``blocks`` in the form of the file."""
     owed, words = blocks.owed[block], int(blocks.words[block])
     to = None if owed is None else list(owed)
     operator, contributors = blocks.operator[block], blocks.contributors[block]
@@ -178,17 +178,17 @@ def _block(blocks: Blocks, block: int) -> _Block:
 
 
 def _request(requested: Requested) -> _Request:
-    """The request as files have it."""
+    """Return the request in the form of the file."""
     return msgspec.convert(requested, _Request, from_attributes=True)
 
 
 def _requested(request: _Request) -> Requested:
-    """The request of a file."""
+    """Return the request that a file states."""
     return msgspec.convert(request, Requested, from_attributes=True)
 
 
 def read_schedule(path: str | Path | InputFile) -> Schedule:
-    """Read the schedule in the JSON file ``path``. It is not checked yet.
+    """Read the schedule in the JSON file ``path``, without checking it.
 
     Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
     allowed there.
@@ -197,7 +197,7 @@ def read_schedule(path: str | Path | InputFile) -> Schedule:
 
 
 def _decoded(text: bytes) -> _File:
-    """The file in ``text``, refused where it says more than its version can."""
+    """Decode the file in ``text``; refuse a file of version 1 that needs version 2."""
     file = decode_versioned(text, FORMAT, (PLAIN_VERSION, VERSION), _File)
     if file.version == PLAIN_VERSION:
         more = {
@@ -219,7 +219,7 @@ def _decoded(text: bytes) -> _File:
 
 
 def _schedule(file: _File) -> Schedule:
-    """Build the schedule of a file whose types are right, or refuse what is out of range."""
+    """Build the schedule of a file whose types are right, or refuse numbers out of range."""
     topology = topology_from_json(file.topology)
     _require_nodes(file, topology.nodes)
     schedule = Schedule(
@@ -256,7 +256,7 @@ def _blocks(blocks: Sequence[_Block]) -> Blocks:
 
 
 def _require_nodes(file: _File, nodes: int) -> None:
-    """Refuse a root, an owner, or one who is owed a block that is no node."""
+    """Refuse a root, or a node of a block or a group, that the topology does not have."""
     if file.root is not None and file.root >= nodes:
         raise InvalidInput.of("root", f"0 to {nodes - 1}", file.root)
     for place, block in enumerate(file.blocks):
@@ -269,7 +269,7 @@ def _require_nodes(file: _File, nodes: int) -> None:
 
 
 def _columns(sends: Sequence[_Send], nodes: int, blocks: int) -> dict[str, Any]:
-    """The columns of the table of sends, by name, all within ``nodes`` and ``blocks``."""
+    """Return the columns of the table of sends, by name; refuse numbers out of range."""
     path_offsets, path_nodes = _flat([send.path for send in sends])
     vc_offsets, vcs = _flat([send.vcs for send in sends])
     block_offsets, block_ids = _flat([send.blocks for send in sends])
@@ -305,7 +305,7 @@ def _pieces(offsets: npt.NDArray[np.int64], values: npt.NDArray[np.int32]) -> It
 
 
 def _flat(pieces: Sequence[list[int]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Join ``pieces``: the offsets at which each begins, and their values."""
+    """Join ``pieces``: return the offset at which each begins, and their values."""
     offsets = offsets_of(np.fromiter(map(len, pieces), np.int64, len(pieces)))
     return offsets, np.fromiter(chain.from_iterable(pieces), np.int32, int(offsets[-1]))
 
@@ -313,7 +313,7 @@ def _flat(pieces: Sequence[list[int]]) -> tuple[npt.NDArray[np.int64], npt.NDArr
 def _require_below(
     limit: int, column: str, offsets: npt.NDArray[np.int64], values: npt.NDArray[np.int32]
 ) -> None:
-    """Refuse the first of ``values`` that is ``limit`` or more, by its place in the file."""
+    """Refuse the first of ``values`` that is ``limit`` or more, naming its send."""
     for place in np.flatnonzero(values >= limit)[:1]:
         send = np.searchsorted(offsets, place, side="right") - 1
         raise InvalidInput.of(f"sends[{send}].{column}", f"0 to {limit - 1}", values[place])

@@ -1,6 +1,6 @@
-"""The rule on requests: a schedule does what was asked for, and no less.
+"""The rule on requests: a schedule does what was requested, and no less.
 
-Words are summed over the blocks of a message, however an algorithm cuts it:
+An algorithm may cut a message into blocks. The check adds up the words of the blocks:
 
 ================================================= ================================================
 collective                                        words that are compared with the request
@@ -11,9 +11,9 @@ gather, all-gather                                of the blocks of each node
 all-to-all                                        of the blocks of each node for each other node
 ================================================= ================================================
 
-A block that a node has for itself may be left out: the root's in a scatter or a gather, each node's
-own in an all-to-all. If there is one, it has the words of the request. Where each block is a copy
-of the message, each has its words, and the nodes that some copy is for are all.
+A scatter or gather may leave out the root's block for itself, and an all-to-all each node's own.
+If such a block exists, it has the words of the request. If blocks are copies of the message, each
+has all its words, and every requested node gets at least one copy.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _TABLES = (
     "a number, or one for each node that takes part",
     "a number, or a row for each node that takes part, with one for each",
 )
-"""Words of a request that are allowed, by the number of nodes that a message is of and for."""
+"""Forms of the words of a request, by whether a message has an owner, a target, or both."""
 
 
 def check_requests(schedule: SendTable) -> None:
-    """Require blocks of the collective, words, root, targets and operator that were asked for.
+    """Require blocks of the requested collective, words, root, targets and operator.
 
-    A schedule that says nothing of requests is not compared with any.
+    A schedule without requests is not compared with any.
     """
     requests, groups = schedule.requests, schedule.groups
     if not requests:
@@ -67,7 +67,7 @@ def check_requests(schedule: SendTable) -> None:
 
 
 def _group_of_blocks(schedule: SendTable) -> Nodes:
-    """The group of the nodes that have each block before step 1, -1 where there is none."""
+    """Return the group of the nodes that have each block before step 1, -1 without a group."""
     blocks = schedule.blocks
     if not schedule.groups:
         return np.zeros(len(blocks), np.int64)
@@ -79,7 +79,7 @@ def _group_of_blocks(schedule: SendTable) -> Nodes:
 
 
 def _complaint(schedule: SendTable, request: Requested, nodes: Nodes, blocks: Blocks) -> str | None:
-    """Say what of ``blocks`` is not as one of ``nodes`` requested; None if all is."""
+    """Say how ``blocks`` differ from the request of the group ``nodes``; None if they do not."""
     name = request.collective
     if name not in tuple(Collective):
         return _must_be("collective of the request", one_of(Collective), name)
@@ -93,11 +93,11 @@ def _complaint(schedule: SendTable, request: Requested, nodes: Nodes, blocks: Bl
         if schedule.collective == name and schedule.root != request.root:
             return _must_be("root", f"{request.root}, as requested", schedule.root)
     if schedule.collective != name:
-        # No promise of the schedule's own name has been checked for these nodes.
+        # check_promise has not compared the blocks of these nodes with the requested collective.
         concerned = _concerned(schedule, blocks)
         served = concerned if request.partial else frozenset(nodes.tolist())
         if request.copies:
-            # Every copy may go to some of the nodes only.
+            # Each copy may go to some of the nodes; only together must they reach all.
             blocks = replace(blocks, owed=(tuple(sorted(concerned)),) * len(blocks))
         broken = broken_promise(name, request.root, served, blocks)
         if broken is not None:
@@ -129,10 +129,10 @@ def _wrong_operator(request: Requested, blocks: Blocks) -> str | None:
 
 
 def _wrong_target(request: Requested, nodes: Nodes, blocks: Blocks) -> str | None:
-    """Say which of ``nodes`` gets a multicast and should not, or should and does not."""
+    """Say which of ``nodes`` wrongly gets, or misses, a multicast; None if none does."""
     if request.collective != Collective.MULTICAST:
         return None
-    # All blocks are for the same nodes: that is what the collective promises.
+    # A multicast promises that all blocks have the same targets, so the first tells all.
     asked, owed = (
         frozenset(nodes.tolist() if targets is None else targets) - {request.root}
         for targets in (request.targets, blocks.owed[0] if len(blocks) else ())
@@ -144,7 +144,7 @@ def _wrong_target(request: Requested, nodes: Nodes, blocks: Blocks) -> str | Non
 
 
 def _wrong_words(request: Requested, nodes: Nodes, blocks: Blocks) -> str | None:
-    """Say which message has other words than requested; None if none has."""
+    """Say which message has other words than requested; None if all agree."""
     name, size = request.collective, len(nodes)
     if request.copies:
         for words in sorted({*blocks.words.tolist()} - {request.words})[:1]:
@@ -162,7 +162,7 @@ def _wrong_words(request: Requested, nodes: Nodes, blocks: Blocks) -> str | None
         asked = np.array(request.words, np.int64)
         asked = asked if asked.ndim else np.full_like(found, asked)
     except ValueError:
-        # Rows that are not equally long.
+        # The rows of the table differ in length.
         asked = np.zeros(0, np.int64)
     if asked.shape != found.shape:
         return f"words of the requested {name} must be {_TABLES[len(ends)]}"
@@ -175,7 +175,7 @@ def _wrong_words(request: Requested, nodes: Nodes, blocks: Blocks) -> str | None
 
 
 def _ends(name: str, nodes: Nodes, blocks: Blocks) -> dict[str, Nodes]:
-    """List the nodes that each block is of, for or both, if the request has words for each."""
+    """Return the owner of each block, its target, or both: the ends by which words are counted."""
     ends = {}
     if name in (*OF_OWNERS, Collective.ALL_TO_ALL):
         ends["of"] = blocks.owner.astype(np.int64)
@@ -185,7 +185,7 @@ def _ends(name: str, nodes: Nodes, blocks: Blocks) -> dict[str, Nodes]:
 
 
 def _own(request: Requested, nodes: Nodes, ends: dict[str, Nodes]) -> npt.NDArray[np.bool_]:
-    """Tell of each message whether it need not be sent: a node has it for itself."""
+    """Tell for each message whether it may be left out, because a node has it for itself."""
     if len(ends) == 2:
         return np.eye(len(nodes), dtype=np.bool_)
     if len(ends) == 1 and request.root is not None:

@@ -1,4 +1,4 @@
-"""The rule on groups: none overlap, all their nodes work, and no send leaves its group."""
+"""The rule on groups: they do not overlap, all their nodes work, and no send leaves its group."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def require_groups(topology: Topology, groups: Sequence[tuple[int, ...]]) -> None:
-    """Raise :class:`.InvalidInput` for groups that overlap, or that name nodes they may not."""
+    """Raise :class:`.InvalidInput` for groups that overlap or name nodes that cannot take part."""
     taken: dict[int, int] = {}
     idle = {*topology.faulty_nodes, *topology.switches}
     for number, nodes in enumerate(groups):
@@ -38,9 +38,9 @@ def require_groups(topology: Topology, groups: Sequence[tuple[int, ...]]) -> Non
 
 
 def check_groups(schedule: SendTable) -> None:
-    """Require groups that may be, where there are any, and sends that stay in one of them.
+    """Require valid groups, and sends that stay in one of them; without groups, require nothing.
 
-    Paths may cross other nodes, as they cross switches: links are looked at for themselves.
+    Paths may cross nodes of other groups, as they cross switches: other rules check the links.
     """
     if not schedule.groups:
         return

@@ -1,21 +1,21 @@
-"""Steps from an order: sends that say which others must be complete before, packed into steps.
+"""Schedules from sends without steps, of which some must be complete before others begin.
 
-Files of other people's tools have sends and an order among them, but no steps. Here each send gets
+Files of other tools list sends and an order among them, but no steps. This module gives each send
 a route and the earliest step in which
 
-* all sends that it comes after have ended in earlier steps,
-* the port model lets its two nodes take part in it, and
-* none of its links is in use, on whatever VC, so that no two sends of a step ever meet.
+* all sends that it must follow have ended in earlier steps,
+* the port model allows it at both of its nodes, and
+* none of its links is in use on any VC, so that no two sends of a step meet.
 
 Sends of one unit, such as the two of an exchange, get the same step::
 
     send   source target  after        step      (full-duplex)
     0      0      1       -            1
-    1      0      2       -            2         node 0 sends in step 1 already
+    1      0      2       -            2         node 0 already sends in step 1
     2      1      3       0            2
 
-Sends with the longest chain behind them are placed first, then those with the longest route. A step
-is a bit in one number for each port and link, so thousands of sends take about a second.
+Sends with the longest chain of followers are placed first, then those with the longest route. Each
+port and link has one number, with one bit for each step, so thousands of sends take about a second.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from .table import Blocks
 
 @dataclass(frozen=True, kw_only=True)
 class OrderedSends:
-    """Sends without steps: equally long columns, with a row for each send.
+    """Sends without steps: columns of equal length, with a row for each send.
 
-    ``source`` and ``target`` are nodes, ``blocks`` the blocks that a send carries, one or more, and
-    ``after`` the rows of the sends that must be complete before it begins. ``unit`` numbers the
-    units, from 0 on; left out, each row is one. ``combine`` are the rows whose sends combine at
-    their target, left out where none does.
+    ``source`` and ``target`` are nodes, ``blocks`` the one or more blocks that a send carries, and
+    ``after`` the rows of the sends that must be complete before it begins. ``unit`` is the unit of
+    each row, numbered from 0; if empty, each row is a unit of its own. ``combine`` marks the rows
+    that combine at their target; it may be empty if none does.
     """
 
     source: Sequence[int]
@@ -65,7 +65,7 @@ class OrderedSends:
 
 
 class CircleError(InvalidInput):
-    """Sends wait for each other. ``circle`` has their rows, each before the one that it awaits."""
+    """Sends wait in a circle. ``circle`` has their rows, each before the row that it waits for."""
 
     def __init__(self, circle: list[int]) -> None:
         around = " after ".join(f"send {row}" for row in [*circle, circle[0]])
@@ -83,13 +83,13 @@ def packed_schedule(
     sends: OrderedSends,
     given_paths: Sequence[Sequence[int]] | None = None,
 ) -> Schedule:
-    """The schedule of ``sends`` in as early steps as they fit, by step and row.
+    """Return the schedule of ``sends`` in the earliest steps found, ordered by step and row.
 
-    Routes and VCs are those of :func:`.safe_routes`; or routes are ``given_paths``, lists of nodes,
-    and VCs those of :func:`.layered_vcs`. The same sends give the same schedule.
+    Routes and VCs are those of :func:`.safe_routes`. If ``given_paths`` (lists of nodes) are given,
+    they are the routes, and VCs are those of :func:`.layered_vcs`. The result is deterministic.
 
-    Raises :class:`CircleError` where the order is none, and :class:`InvalidInput` for a target that
-    no path leads to. That the sends carry out the collective is for :meth:`.Schedule.check`.
+    Raises :class:`CircleError` if sends wait in a circle, and :class:`InvalidInput` if no path
+    leads to a target. :meth:`.Schedule.check` proves that the sends carry out the collective.
     """
     source, target = np.array(sends.source, np.int32), np.array(sends.target, np.int32)
     if given_paths is None:
@@ -159,11 +159,11 @@ def _steps(sends: OrderedSends, paths: list[list[int]], port_model: PortModel) -
 
 
 def _urgency(before: list[set[int]], behind: list[list[int]]) -> list[int]:
-    """Count the sends of the longest chain that waits for each send."""
+    """Return the length of the longest chain of units that wait for each unit."""
     missing = [len(rows) for rows in behind]
     urgency = [0] * len(behind)
     last = [row for row, count in enumerate(missing) if not count]
-    for row in last:  # grows as it is read
+    for row in last:  # the loop appends to this list
         for other in before[row]:
             urgency[other] = max(urgency[other], urgency[row] + 1)
             missing[other] -= 1
@@ -175,16 +175,16 @@ def _urgency(before: list[set[int]], behind: list[list[int]]) -> list[int]:
 
 
 def _circle(before: list[set[int]], waiting: set[int]) -> list[int]:
-    """Find a circle, from its lowest row on; each of ``waiting`` is before another one of them."""
+    """Return a circle of rows from its lowest on; each of ``waiting`` is in or before a circle."""
     followers = {other: row for row in sorted(waiting) for other in before[row] & waiting}
     lowest, *others = circle_ahead(followers)
     return [lowest, *reversed(others)]
 
 
 class _Calendar:
-    """Steps in which each node sends and receives and each link is in use, as bits of numbers.
+    """The steps in which each node sends and receives and each link is in use, as bits.
 
-    Bit s is step s. With all ports, links alone count: a port is one.
+    Bit s is step s. With all ports only links count, because each port has one link.
     """
 
     def __init__(self, port_model: PortModel) -> None:
@@ -195,7 +195,7 @@ class _Calendar:
         self._pair: defaultdict[tuple[int, int], int] = defaultdict(int)
 
     def place(self, paths: list[list[int]], earliest: int) -> int:
-        """Find the first step from ``earliest`` on in which a unit has its paths, and take it."""
+        """Reserve the first step, from ``earliest`` on, in which all ``paths`` are free."""
         busy = 0
         for path in paths:
             busy |= self._nodes_busy(path[0], path[-1])
@@ -213,7 +213,7 @@ class _Calendar:
         return step
 
     def _nodes_busy(self, source: int, target: int) -> int:
-        """Steps in which the port model forbids a send from ``source`` to ``target``."""
+        """Return the steps, as bits, in which the port model forbids this send."""
         if self._port_model is PortModel.ALL_PORT:
             return 0
         busy = self._sending[source] | self._receiving[target]

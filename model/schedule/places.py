@@ -1,4 +1,4 @@
-"""Places that the sends of a schedule pass: ports and links, each free for one send at a time.
+"""Resources that the sends of a schedule occupy: ports and links, one send at a time.
 
 ::
 
@@ -16,10 +16,10 @@ from .table import SendTable
 
 
 class Places(NamedTuple):
-    """The places of all sends, in the order in which each passes them.
+    """The resources of all sends, in the order in which each send passes them.
 
-    Send i has ``place[first[i]:first[i + 1]]``, two more than links, of ``number`` that there are.
-    Ports out of nodes are in the order of the nodes.
+    Send i occupies ``place[first[i]:first[i + 1]]``: its links and a port at either end. Resources
+    are numbered from 0 to ``number - 1``; ports out of nodes are in the order of the nodes.
     """
 
     first: IntArray
@@ -28,7 +28,7 @@ class Places(NamedTuple):
 
 
 def places_of(schedule: SendTable) -> Places:
-    """The places of the sends of a schedule whose nodes have one port out and one in."""
+    """Return the resources of all sends, if each node has one port out and one port in."""
     nodes = schedule.topology.nodes
     outs = nodes * schedule.topology.ports
     first = schedule.path_offsets + np.arange(schedule.sends + 1)

@@ -1,6 +1,6 @@
-"""The rule on blocks that one node owns: had before they are sent, and brought to all.
+"""The rule on blocks with an owner: a node holds a block before it sends it, and all owed get it.
 
-What is combined of the contributions of several nodes is for :mod:`.reduction`.
+:mod:`.reduction` checks blocks that combine the contributions of several nodes.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ LARGEST_PAIR_TABLE = 1 << 26
 
 
 def check_blocks(schedule: SendTable) -> None:
-    """Require that blocks are had before they are sent, and reach all whom they are owed to.
+    """Require that a node holds each block before it sends it, and that all owed nodes get it.
 
-    A node has its own blocks from step 0 and any other from the step in which it first receives
-    it; it may send it from the next step on, or in the same step if it streams
+    A node holds its own blocks from step 0, and any other from the step in which it first receives
+    it. It may send a block from the next step on, or in the same step if it streams
     (:mod:`.streams` proves that it can). A block of no words needs no send. In a broadcast no node
-    may receive a block that it has.
+    may receive a block that it already has.
     """
     count, plain = len(schedule.blocks), ~schedule.blocks.reduced
     if not plain.any():
@@ -64,7 +64,7 @@ def check_blocks(schedule: SendTable) -> None:
 
 
 def _owed_pairs(schedule: SendTable) -> IntArray:
-    """The (node, block) pairs of owners' blocks that must be brought: ``node * blocks + block``."""
+    """Return the pairs, ``node * blocks + block``, that sends must bring; no reduced blocks."""
     blocks, count = schedule.blocks, len(schedule.blocks)
     left_out = (blocks.reduced | (blocks.words == 0)).tolist()
     owed = [() if out else nodes for nodes, out in zip(blocks.owed, left_out, strict=True)]
@@ -76,10 +76,9 @@ def _owed_pairs(schedule: SendTable) -> IntArray:
 
 
 class _PairSteps:
-    """The step from which a node has a block, for each (node, block) pair that is in use.
+    """The step from which a node has a block, for each (node, block) pair in use.
 
-    A plain table of all pairs where that is small enough; else only of the pairs that occur, which
-    are found by bisection.
+    A table of all pairs if it is small enough; otherwise a sorted table of the pairs in use.
     """
 
     def __init__(self, pairs: int, used: tuple[IntArray, ...]) -> None:
@@ -91,7 +90,7 @@ class _PairSteps:
         return pairs if self._known is None else np.searchsorted(self._known, pairs)
 
     def lower(self, pairs: IntArray, steps: npt.NDArray[np.int32]) -> None:
-        """Let each pair count from ``steps`` if that is earlier than what is known."""
+        """Set each pair to its step in ``steps`` if that is lower than the step known so far."""
         np.minimum.at(self._steps, self._places(pairs), steps)
 
     def __getitem__(self, pairs: IntArray) -> npt.NDArray[np.int32]:
@@ -101,7 +100,7 @@ class _PairSteps:
 def _sent_early(
     schedule: SendTable, send: int, pair: np.int64, arriving: IntArray, sends: IntArray
 ) -> ScheduleError:
-    """Describe a ``send`` whose source has not got the block of ``pair`` before its step."""
+    """Describe a ``send`` whose source does not have the block of ``pair`` in time."""
     node, block = divmod(int(pair), len(schedule.blocks))
     place = first_broken(schedule, arriving == pair, sends)
     if place is None:

@@ -1,21 +1,21 @@
-"""Promises of the names of collectives: who has which blocks, and who must end up with them.
+"""Promises of collectives: which nodes have which blocks, and which must end up with them.
 
 ============== =====================================================================================
-broadcast      the root has every block, and every working node gets every one of them
-multicast      the root has every block, and the nodes that get one get all
-scatter        the root has a block, or more, for each other working node, and for one node each
-gather         each working node but the root has a block, or more, and all are for the root
-all-gather     each working node has a block, or more, and every working node gets all of them
-all-to-all     each working node has a block, or more, for each other one, and for one node each
-reduce         each working node contributes to every block, and all are for the root
-reduce-scatter each working node contributes to every block, and has one, or more, for itself alone
-all-reduce     each working node contributes to every block, and every working node gets all
-barrier        as all-reduce: who has it all knows that every node has come so far
-custom         what its blocks say, whatever that is
+broadcast      the root has every block; every working node gets every block
+multicast      the root has every block; all targets get every block
+scatter        the root has one or more blocks for each other working node; each block is for one
+gather         each working node except the root has one or more blocks; all are for the root
+all-gather     each working node has one or more blocks; every working node gets all of them
+all-to-all     each working node has one or more blocks for each other; each block is for one node
+reduce         each working node contributes to every block; all are for the root
+reduce-scatter each working node contributes to every block; each gets one or more for itself alone
+all-reduce     each working node contributes to every block; every working node gets all
+barrier        as all-reduce: a node with the result knows that every node has reached the barrier
+custom         no promise: any blocks
 ============== =====================================================================================
 
-A working node is one that is not faulty and no switch. Who owns a block need not be owed it. The
-blocks of the last four before custom are reduced, those of the others have owners.
+A working node is neither faulty nor a switch. A block need not be owed to its own owner. The
+blocks of the last four before custom are reduced; those of the others have owners.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Nodes = frozenset[int]
 
 
 def require_promise(schedule: SendTable) -> None:
-    """Raise :class:`InvalidInput` where the blocks are not those of the collective's name."""
+    """Raise :class:`InvalidInput` if the blocks break the promise of the collective's name."""
     name = schedule.collective
     if name == CUSTOM:
         return
@@ -56,9 +56,9 @@ def require_promise(schedule: SendTable) -> None:
 
 
 def broken_promise(name: str, root: int | None, working: Nodes, blocks: Blocks) -> str | None:
-    """Say what of ``blocks`` is not as a collective promises ``working`` nodes; None if all is.
+    """Say how ``blocks`` break a collective's promise to ``working`` nodes; None if they keep it.
 
-    ``root`` is None in a collective in which every node is one.
+    ``root`` is None for a collective in which every node is a root.
     """
     owed = [working if nodes is None else frozenset(nodes) for nodes in blocks.owed]
     reduces = Collective(name).reduces
@@ -78,14 +78,14 @@ def broken_promise(name: str, root: int | None, working: Nodes, blocks: Blocks) 
 
 
 def broadcast_name(topology: Topology, blocks: Blocks) -> str:
-    """Name a broadcast that may leave working nodes out: custom if it does."""
+    """Return broadcast, or custom if ``blocks`` leave working nodes out."""
     working = set(topology.working_nodes.tolist())
     whole = all(owed is None or working <= {*owed} for owed in blocks.owed)
     return Collective.BROADCAST if whole else CUSTOM
 
 
 Rule = Callable[[int, Nodes, list[int], list[Nodes]], str | None]
-"""What is wrong for a root, the working nodes, and for each block its owner and who is owed it."""
+"""What is wrong, given the root, the working nodes, and each block's owner and owed nodes."""
 
 
 def _broadcast(root: int, working: Nodes, owner: list[int], owed: list[Nodes]) -> str | None:
@@ -135,7 +135,7 @@ _RULES: dict[str, Rule] = {
 }
 
 ReducedRule = Callable[[int, Nodes, list[Nodes]], str | None]
-"""What is wrong for a root, the working nodes, and for each block who is owed it."""
+"""What is wrong, given the root, the working nodes, and the nodes owed each block."""
 
 
 def _reduce(root: int, _: Nodes, owed: list[Nodes]) -> str | None:

@@ -1,25 +1,25 @@
-"""The rule on reduced blocks: every result has each contribution exactly once.
+"""The rule on reduced blocks: every result contains each contribution exactly once.
 
-What a node holds of a block is a *value*: its own contribution, or two values combined. A send
-carries the value that its source holds before the step, one that streams the value that it holds
-when what it streams has come (:mod:`.streamed_moves`); at its target it is combined with the value
-there, or replaces it. So the values are a graph, in which each is made of two earlier ones::
+A node holds a *value* of a block: its own contribution, or two values combined. A send carries the
+value that its source holds before the step. A send that streams carries the value that its source
+holds once the streamed packet has arrived (:mod:`.streamed_moves`). At the target it combines with
+the value there or replaces it. So values form a graph: each is made of two earlier ones::
 
-    value       0    1    2    3    4    5      contributions of nodes 0 to 3, then what is combined
+    value       0    1    2    3    4    5      0 to 3: contributions of nodes 0 to 3; then combined
     left                        0    2    4
     right                       1    3    5     here 6 = 4 + 5: all four
                               (4)  (5)  (6)
 
-Nothing is guessed and no set of contributors is ever written down, which for a million nodes would
-take a terabit a step. A value has a contribution twice exactly if two ways lead from the
-contribution to the value; then, where the two part, a value is used twice on the way to one result.
-So from every *last* value, one that is used for no other, a mark goes back to the values that it is
-made of, and no value may get the same mark twice. 64 last values of each block go back at once, as
-the bits of a word. Two nodes that combine the same two values in one step have the same value, so a
-reduction to one root has one last value, and so have all nodes after recursive doubling.
+Sets of contributors are never written down: for a million nodes they would take a terabit per step.
+A value contains a contribution twice exactly if two paths lead from the contribution to the value.
+At the fork of the two paths, one value is used twice for one result. So each *last* value (used for
+no other) sends a mark back to the values that it is made of, and no value may get the same mark
+twice. The marks of 64 last values of a block go back at once, as the bits of a word. Two nodes that
+combine the same two values in one step have the same value. So a reduction to one root has one last
+value, and recursive doubling ends with one last value for all nodes.
 
-With no contribution twice, the contributions of a value can be counted by adding, and a result is
-whole if it has as many as there are.
+If no value contains a contribution twice, the number of contributions of a value is the sum of its
+parts', and a result is complete if it has all contributions.
 """
 
 from __future__ import annotations
@@ -38,19 +38,18 @@ if TYPE_CHECKING:
     from .table import SendTable
 
 NOTHING = -1
-"""In place of a value: the node has nothing of the block."""
+"""No value: the node has nothing of the block."""
 
 BITS = 64
-"""Marks that go back at once."""
+"""Marks that go back at the same time."""
 
 
 def check_reductions(schedule: SendTable) -> None:
-    """Require that in every result of a reduced block each contribution is exactly once.
+    """Require that every result of a reduced block contains each contribution exactly once.
 
-    A node has its own contribution from step 0 on, and may not send of a block that it has nothing
-    of, nor combine with nothing. In one step at most one send may replace what a node has of a
-    block, and none may then combine with it, if it is not known by a stream which of them comes
-    first: that would decide.
+    A node has its own contribution from step 0. It may not send or combine a block before it has a
+    value of it. In one step at most one send may replace a node's value, and then no other may
+    combine with it: the result would depend on the order. Streams may fix that order.
     """
     _check_combining(schedule)
     if not schedule.blocks.reduced.any():
@@ -66,7 +65,7 @@ def check_reductions(schedule: SendTable) -> None:
 
 
 def _check_combining(schedule: SendTable) -> None:
-    """Require that what is combined is reduced, by one operator in each send."""
+    """Require that sends combine reduced blocks only, each send by a single operator."""
     blocks, sends = schedule.blocks, schedule.block_sends
     combined = schedule.combine[sends]
     place = first_broken(schedule, combined & ~blocks.reduced[schedule.block_ids], sends)
@@ -86,7 +85,7 @@ def _check_combining(schedule: SendTable) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Combined:
-    """Values that were combined at once: ``left`` and ``right`` and the row that did it."""
+    """Values combined at one time: operands ``left`` and ``right``, and the row that combines."""
 
     first: int
     left: IntArray
@@ -96,10 +95,10 @@ class _Combined:
 
 @dataclass(eq=False)
 class _Values:
-    """The values of all reduced blocks: the contributions, then what is combined, as it is.
+    """The values of all reduced blocks: first the contributions, then the combined values.
 
-    ``held`` has the value of each pair of ``pairs``, ascending; ``origin`` is the pair of each
-    contribution, and its value the place there.
+    ``held`` has the value that each pair of ``pairs`` (ascending) holds; ``origin`` has the pair of
+    each contribution, whose value is its index there.
     """
 
     schedule: SendTable
@@ -112,7 +111,7 @@ class _Values:
 
     @classmethod
     def of(cls, schedule: SendTable, moves: Moves) -> _Values:
-        """The values before step 1."""
+        """Return the values before step 1."""
         blocks, count = schedule.blocks, len(schedule.blocks)
         reduced = np.flatnonzero(blocks.reduced).tolist()
         holders = [
@@ -126,7 +125,7 @@ class _Values:
         return cls(schedule, moves, pairs, origin, held, count=origin.size)
 
     def carry_out(self, begin: int, end: int) -> None:
-        """Change what is held as the rows ``begin`` to ``end``, those of one round, say."""
+        """Update the held values by the rows ``begin`` to ``end``, which form one round."""
         moves, rows = self.moves, np.arange(begin, end)
         carried = self.held[np.searchsorted(self.pairs, moves.source[begin:end])]
         for row in rows[carried == NOTHING][:1]:
@@ -141,7 +140,7 @@ class _Values:
         self._combine(place[combine], carried[combine], rows[combine])
 
     def _combine(self, place: IntArray, carried: IntArray, rows: IntArray) -> None:
-        """Combine what is ``carried`` with what is held at each ``place``, lower values first."""
+        """Combine ``carried`` with the values held at each ``place``, lower values first."""
         goals = _distinct(place)
         at = np.concatenate((goals, place))
         operand = np.concatenate((self.held[goals], carried))
@@ -160,7 +159,7 @@ class _Values:
             self.held[at[now]] = self._made(self.held[at[now]], operand[now], latest[goal])
 
     def _made(self, left: IntArray, right: IntArray, move: IntArray) -> IntArray:
-        """New values, the same one where the same two are combined."""
+        """Return the combined values; the same two operands give the same value."""
         low, high = np.minimum(left, right), np.maximum(left, right)
         _, first, number = np.unique(
             low * np.int64(self.count) + high, return_index=True, return_inverse=True
@@ -209,7 +208,7 @@ class _Values:
         return block
 
     def _combined_twice(self, value: int) -> ScheduleError:
-        """Describe the first row that combines what a contribution to ``value`` is in already."""
+        """Describe the first row that combines two values with a contribution to ``value``."""
         left, right, move = (
             np.concatenate([getattr(batch, name) for batch in self.combined])
             for name in ("left", "right", "move")
@@ -227,7 +226,7 @@ class _Values:
         return broken(self.schedule, int(self.moves.send[move[twice]]), what)
 
     def check_whole(self) -> None:
-        """Require that who is owed a block of any words holds a value of all contributions."""
+        """Require that each owed node holds a complete value of each block that has words."""
         blocks, topology = self.schedule.blocks, self.schedule.topology
         size = np.ones(self.count, np.int64)
         for batch in self.combined:
@@ -245,7 +244,7 @@ class _Values:
                 raise self._left_out(int(node), block, int(value))
 
     def _left_out(self, node: int, block: int, value: int) -> ScheduleError:
-        """Describe what a ``node`` that holds ``value`` of a block lacks."""
+        """Describe the contribution that the ``value`` held by ``node`` lacks."""
         who = f"node {node} is left out"
         if value == NOTHING:
             return ScheduleError(f"{who}: no send brings it block {block}")
@@ -261,9 +260,9 @@ class _Values:
 
 
 def _distinct(numbers: IntArray) -> IntArray:
-    """The numbers that there are, ascending.
+    """Return the distinct numbers, ascending.
 
-    (np.unique hashes them first, which takes ten times as long.)
+    (np.unique hashes the numbers first, which takes ten times as long.)
     """
     ordered = np.sort(numbers)
     return ordered[np.diff(ordered, prepend=NOTHING) > 0]
@@ -271,9 +270,9 @@ def _distinct(numbers: IntArray) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class _Uses:
-    """The values that a batch of combined ones is made of, and for each the ones made of it.
+    """The operands of a batch of combined values, and for each the values made from it.
 
-    ``value`` are the values, ascending; those made of value i are ``made[first[i]:first[i + 1]]``.
+    ``value`` has the operands, ascending; ``made[first[i]:first[i + 1]]`` are made from operand i.
     """
 
     value: IntArray
@@ -289,7 +288,7 @@ class _Uses:
         return cls(value, first, made[order])
 
     def mark(self, marks: npt.NDArray[np.uint64]) -> int | None:
-        """Pass on the marks of what is made; find a value that gets one twice, None if none."""
+        """Pass marks to the operands; return one that gets a mark twice, None without one."""
         if not self.value.size:
             return None
         coming, there = marks[self.made], marks[self.value]

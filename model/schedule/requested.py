@@ -1,4 +1,4 @@
-"""Requests as a schedule carries them, so that what it does can be compared with them."""
+"""Requests kept in a schedule, so that its check can compare the blocks with them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Requested:
-    """A collective of all nodes, or of one group, as a user asks for it.
+    """A collective of all nodes, or of one group, as a user requests it.
 
     collective
         Name of the collective.
     words
-        Words of the message, or of each block. For unequal blocks, a table: of all nodes, or of the
-        nodes of the group in ascending order.
+        Words of the message, or of each block. For unequal blocks, a tuple with one entry for each
+        node, or for each node of the group in ascending order.
     root
         The root; None for a collective in ``collective.ROOTLESS``.
     targets
-        The nodes that get a multicast, None for all; None for any other collective.
+        The nodes that get a multicast; None for all, and for any other collective.
     operator
         The name of the operator of a reduction; None for any other collective.
     partial
-        Whether the algorithm may leave working nodes out; the schedule names those that it serves.
+        Whether the algorithm may leave working nodes out; the schedule's blocks name those served.
     copies
         Whether each block is a whole copy of the message; every node gets at least one.
     """

@@ -1,6 +1,6 @@
-"""Parts that all checks of a schedule need: their error, and the search for a send at fault.
+"""The error that all checks of a schedule raise, and the search for a send at fault.
 
-A send at fault is the one of the lowest step and, within the step, the first of the table.
+The send at fault is the first in the table among those of the lowest step.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ IntArray = npt.NDArray[np.int64]
 class ScheduleError(InvalidInput):
     """A schedule breaks a rule.
 
-    ``send`` is the place in the table of the send at fault, None where a send is missing.
+    ``send`` is the index in the table of the send at fault, None if a send is missing.
     """
 
     def __init__(self, message: str, send: int | None = None) -> None:
@@ -33,7 +33,7 @@ class ScheduleError(InvalidInput):
 
 
 def first_broken(schedule: SendTable, broken: npt.NDArray[np.bool_], sends: IntArray) -> int | None:
-    """Find where ``broken`` first holds: in the lowest step, then in the first send."""
+    """Find the first index where ``broken`` holds, by step and then by send; None without one."""
     places = np.flatnonzero(broken)
     if not places.size:
         return None
@@ -41,7 +41,7 @@ def first_broken(schedule: SendTable, broken: npt.NDArray[np.bool_], sends: IntA
 
 
 def first_clash(schedule: SendTable, keys: IntArray, sends: IntArray) -> tuple[int, int] | None:
-    """Find the first key that occurs again: its two places, None if all keys differ."""
+    """Find the first key that occurs twice: its two indices, None if all keys differ."""
     ordered = np.sort(keys)
     if not (ordered[1:] == ordered[:-1]).any():
         return None

@@ -7,12 +7,11 @@ from .table import SendTable
 
 
 class Schedule(SendTable):
-    """A table of sends (:class:`~.table.SendTable`) that can prove that it is right."""
+    """A table of sends (:class:`~.table.SendTable`) that can prove that it is correct."""
 
     def check(self) -> None:
         """Prove that the sends carry out the collective, or raise :class:`.ScheduleError`.
 
-        The rules, in the order in which they are tried, are those of
-        :func:`~.checks.check_schedule`.
+        :func:`~.checks.check_schedule` lists the rules in the order in which it tries them.
         """
         check_schedule(self)

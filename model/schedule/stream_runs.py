@@ -1,13 +1,13 @@
-"""Runs of blocks that must lie side by side in a memory, because they stream.
+"""Runs of blocks that must be adjacent in a memory, because they stream.
 
-A packet that streams, or that another send streams on, is one message (docs/router.md, section 20).
-So its blocks lie side by side in its order, where it is sent from and where it comes to. Where each
-block has one block behind it in all such packets of a node, the node's blocks form runs::
+A packet that streams, or that another send streams, is one message (docs/router.md, section 20). So
+its blocks are adjacent and in its order, at its source and at its target. If in all such packets of
+a node each block has at most one successor, the node's blocks form runs::
 
     ring 0 -> 1 -> 2 -> 3 -> 0       node 2 sends   1 0 3      run of node 2:  1 0 3 2
                                      node 2 gets    0 3 2
 
-Every node has an order of its own then, and neither the number of blocks nor their words matter.
+Then every node can have its own order, for any number of blocks and words.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .streams import streams_of
 from .table import SendTable
 
 Runs = dict[int, list[int]]
-"""For each ``node * blocks + block`` of a run the numbers of the whole run, in its order."""
+"""The whole run, in its order, for each ``node * blocks + block`` in it."""
 
 
 def streamed_pairs(schedule: SendTable) -> tuple[IntArray, IntArray, IntArray]:
-    """The send, a block and the block that follows it, of all packets whose order is fixed."""
+    """Return columns: send, block, next block, of all packets with a fixed order of blocks."""
     streams = streams_of(schedule)
     fixed = np.zeros(schedule.sends, np.bool_)
     fixed[streams.send] = fixed[streams.feeder] = True
@@ -33,7 +33,7 @@ def streamed_pairs(schedule: SendTable) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def stream_runs(schedule: SendTable) -> tuple[Runs, set[int]]:
-    """The runs of all nodes, and the nodes whose blocks no order puts in runs."""
+    """Return the runs of all nodes, and the nodes whose blocks fit no order of runs."""
     send, before, after = streamed_pairs(schedule)
     count = len(schedule.blocks)
     first = np.concatenate([node[send] * np.int64(count) for node in _ends(schedule)])
@@ -47,7 +47,7 @@ def stream_runs(schedule: SendTable) -> tuple[Runs, set[int]]:
         while run[-1] in following:
             run.append(following[run[-1]])
         runs.update(dict.fromkeys(run, run))
-    # What follows itself, round a circle, has no head.
+    # A run that is a circle has no head.
     circling = {number // count for number in following.keys() - runs.keys()}
     return runs, crossed | circling
 
@@ -57,7 +57,7 @@ def _ends(schedule: SendTable) -> tuple[IntArray, IntArray]:
 
 
 def _repeated(numbers: IntArray) -> list[int]:
-    """The numbers that are there more than once."""
+    """Return the numbers that occur more than once."""
     known, times = np.unique(numbers, return_counts=True)
     repeated: list[int] = known[times > 1].tolist()
     return repeated

@@ -1,15 +1,15 @@
-"""The order of moves within a step: what streams goes on after what it streams has come.
+"""The order of moves within a step: a streamed word leaves after it has arrived.
 
-A *move* is one block of one send. A move of a send that streams carries what its node has once the
-same block of the feeder (:mod:`.streams`) is in it; any other carries what was there before the
-step. So each move has at most one that is *ahead* of it, and that one another::
+A *move* is one block of one send. A send that streams forwards the block of its feeder
+(:mod:`.streams`) as it arrives; any other send carries the block as it was before the step. So each
+move has at most one move directly *ahead*, which may have one ahead in turn::
 
     0 ──a──► 1 ──b──► 2 ──c──► 3 ──d──► 2        a is ahead of b, b of c, c of d
 
-Words keep to that one by one: word i of b leaves when word i of a has been written. Whatever else
-comes to a node for a block that it streams must keep to it too, and be ahead of what leaves or
-behind it: d may replace what node 2 has, because every word of d was a word of c before. Of moves
-of which none is ahead of the other nobody knows which word comes first.
+The order holds for each word: word i of b leaves when word i of a has been written. Any other move
+of the same block into a node must be ahead of the leaving move or behind it. Here d may replace the
+block of node 2, because each word of d was a word of c before. If neither of two moves is ahead of
+the other, it is unknown which word arrives first.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from .streams import streams_of
 from .table import SendTable
 
 FIRST = -1
-"""In place of a move ahead: what is carried was there before the step."""
+"""No move ahead: the move carries the block as it was before the step."""
 
 
 class Moves(NamedTuple):
-    """Blocks that move: a row for each, by step, and in a step by how many moves are ahead.
+    """Moves of blocks: a row for each, by step, and within a step by depth.
 
     ``source`` and ``target`` are pairs of a node and a block, ``node * blocks + block``; ``ahead``
-    is the row of the move ahead, or ``FIRST``, and ``depth`` the number of all that are.
+    is the row of the move ahead, or ``FIRST``; ``depth`` counts the chain of moves ahead.
     """
 
     send: IntArray
@@ -44,7 +44,7 @@ class Moves(NamedTuple):
 
     @classmethod
     def of(cls, schedule: SendTable) -> Moves:
-        """The moves of all reduced blocks; streams must wait for nothing but what comes."""
+        """Return the moves of all reduced blocks; the order must have no circle."""
         kept = schedule.blocks.reduced[schedule.block_ids]
         send, block = schedule.block_sends[kept], schedule.block_ids[kept].astype(np.int64)
         count = np.int64(len(schedule.blocks))
@@ -65,11 +65,11 @@ class Moves(NamedTuple):
         )
 
     def steps(self) -> list[tuple[int, int]]:
-        """The rows of each step, as the first and the one behind the last."""
+        """Return the rows of each step, as (first, end)."""
         return self._runs(np.diff(self.step, prepend=0) != 0, 0, len(self.step))
 
     def rounds(self, begin: int, end: int) -> list[tuple[int, int]]:
-        """The rows of one step, those of one depth together."""
+        """Return the rows of one step, one range (first, end) for each depth."""
         return self._runs(np.diff(self.depth[begin:end], prepend=FIRST) != 0, begin, end)
 
     @staticmethod
@@ -78,9 +78,9 @@ class Moves(NamedTuple):
         return list(zip(begins, [*begins, end][1:], strict=True))
 
     def returning(self) -> tuple[IntArray, IntArray]:
-        """The rows by which a block comes back, and for each the one by which it had left.
+        """Return the rows that bring a block back to a node, and the rows by which it left there.
 
-        What leaves does so as it was before the step; the words that come back are made of those.
+        A block leaves as it was before the step; the returning words are made from those words.
         """
         jump = np.append(self.ahead, FIRST)
         first = np.arange(len(self.ahead))
@@ -91,13 +91,13 @@ class Moves(NamedTuple):
         return back, first[back]
 
     def numbers(self, ends: IntArray) -> IntArray:
-        """Step and pair of each row as one number, for ``source`` or ``target``."""
+        """Return the step and the pair of each row as one number, for ``source`` or ``target``."""
         pairs = 1 + max(int(self.source.max(initial=0)), int(self.target.max(initial=0)))
         numbers: IntArray = self.step * pairs + ends
         return numbers
 
     def in_order(self, one: IntArray, other: IntArray) -> npt.NDArray[np.bool_]:
-        """Tell of rows, two at a time, whether one of the two is ahead of the other."""
+        """Tell for pairs of rows whether one row of the pair is ahead of the other."""
         low = np.where(self.depth[one] < self.depth[other], one, other)
         high = np.where(low == one, other, one)
         up = self.depth[high] - self.depth[low]
@@ -110,7 +110,7 @@ class Moves(NamedTuple):
 
 
 def _ahead(schedule: SendTable, send: IntArray, block: IntArray) -> IntArray:
-    """The place among moves of the one that each move streams, or ``FIRST``."""
+    """Return the index of the move that each move streams, or ``FIRST``."""
     streams = streams_of(schedule)
     feeder = np.full(schedule.sends, FIRST)
     feeder[streams.send] = streams.feeder
@@ -124,7 +124,7 @@ def _ahead(schedule: SendTable, send: IntArray, block: IntArray) -> IntArray:
 
 
 def _depths(ahead: IntArray) -> IntArray:
-    """How many moves are ahead of each; no circle of them may be."""
+    """Return the number of moves ahead of each; they must not form a circle."""
     jump = np.append(ahead, FIRST)
     depth = (jump != FIRST).astype(np.int64)
     while (jump != FIRST).any():
@@ -134,11 +134,11 @@ def _depths(ahead: IntArray) -> IntArray:
 
 
 def require_order(schedule: SendTable, moves: Moves) -> None:
-    """Require that of what comes and goes for a block in a step it is known what is first.
+    """Require a known order of all moves of a block into and out of a node in one step.
 
-    Where a send replaces what is there, all that come for the block come one behind the other. A
-    node that streams a block sends it in no other way in that step, and whatever else comes for it
-    is ahead of what leaves or behind.
+    If one of the moves into a node replaces the block, all of them must form one chain. A node that
+    streams a block sends it in no other way in that step. Any other move of that block into the
+    node is ahead of the streamed move or behind it.
     """
     if not len(moves.step):
         return
@@ -151,7 +151,7 @@ def require_order(schedule: SendTable, moves: Moves) -> None:
 
 
 def _require_one_order(schedule: SendTable, moves: Moves) -> None:
-    """Require that what is replaced is not touched at any other time of its step."""
+    """Require that a replaced block is written by moves of one chain only."""
     keys = moves.numbers(moves.target)
     order = np.lexsort((moves.depth, keys))
     again = keys[order][1:] == keys[order][:-1]
@@ -177,7 +177,7 @@ def _require(
     other: IntArray,
     does: str,
 ) -> None:
-    """Refuse the first of the streaming rows ``one`` that is ``wrong`` beside the ``other``."""
+    """Refuse the first of the streaming rows ``one`` that is ``wrong``, and name row ``other``."""
     place = first_broken(schedule, wrong, moves.send[one])
     if place is not None:
         block = moves.source[one[place]] % len(schedule.blocks)
@@ -187,7 +187,7 @@ def _require(
 
 
 def _meeting(moves: Moves, streaming: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
-    """Each of the rows ``streaming`` beside each other row that has its source among ``ends``."""
+    """Pair each ``streaming`` row with every other row whose ``ends`` equal its source."""
     keys = moves.numbers(ends)
     order = np.argsort(keys, kind="stable")
     sought = moves.numbers(moves.source)[streaming]

@@ -1,21 +1,21 @@
-"""The rule on streams: a send may begin before its words are there, if each is when it leaves.
+"""The rule on streams: a send may begin before its words arrive, if each arrives before it leaves.
 
-A send that streams sends on the packet of its step (docs/router.md, section 20): its *feeder*. Its
-first words, the *lead*, are there before; from then on word i leaves when word i - lead of the
-feeder has come::
+A send that streams forwards a packet that arrives in its step (docs/router.md, section 20): its
+*feeder*. Its first words, the *lead*, are at its source before the step. From then on word i leaves
+when word i - lead of the feeder has arrived::
 
     feeder of node 5 (4 -> 5)     | block 4 | block 3 | block 2 | ...      words in this order
     send   of node 5 (5 -> 6)     | block 5 | block 4 | block 3 | ...      lead: block 5
 
-So a ring may turn in one step: every word goes back, from send to feeder, to one that was there
-before, as each lead brings it nearer to the beginning of a packet. A circle of feeders without any
-lead would wait for itself.
+So a ring may turn in one step. Going back from send to feeder, each lead brings a word nearer to
+the beginning of its packet, so every word goes back to one that was there before the step. A circle
+of feeders without any lead would wait for itself.
 
-Where a block comes twice, as when it has been reduced along a line and comes back, a send that
-combines streams the packet that is combined, and one that replaces the one that does.
+A block may arrive twice, such as a block that is reduced along a line and then comes back. Then a
+send that combines streams a packet that combines; a send that replaces, one that replaces.
 
-This file says which send feeds which, and by how much (:func:`streams_of`); the compiler uses it,
-and :func:`check_streams` is the proof, word by word.
+:func:`streams_of` finds the feeder and the lead of each send, also for the compiler.
+:func:`check_streams` is the proof, for each word.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Streams:
-    """The sends that stream, ascending, with the feeder and the lead in words of each.
+    """The sends that stream, ascending, with the feeder and the lead (in words) of each.
 
     Columns of one length, int64.
     """
@@ -45,20 +45,20 @@ class Streams:
 
 
 def check_streams(schedule: SendTable) -> None:
-    """Raise :class:`.ScheduleError` unless every send that streams sends on what comes in time.
+    """Raise :class:`.ScheduleError` unless every send that streams gets its words in time.
 
-    One packet of its step brings to its source all that is not there before, and for any two blocks
-    of it, none leaves farther behind its coming than the words that the send has before; the packet
-    is not over before the send; and no send waits for itself.
+    One packet of the send's step must bring all blocks that its source lacks. No block may leave
+    earlier, relative to its arrival, than the lead allows. The packet must last as long as the send
+    needs it, and no send may wait for itself.
     """
     if schedule.stream.any():
         _require_no_circle(schedule, streams_of(schedule))
 
 
 def streams_of(schedule: SendTable) -> Streams:
-    """Find feeder and lead of every send that streams.
+    """Return the feeder and the lead of every send that streams.
 
-    Raises :class:`.ScheduleError` for one that has none, or that would leave before its words come.
+    Raises :class:`.ScheduleError` if a send has no feeder, or would leave before its words arrive.
     """
     if not schedule.stream.any():
         nothing = np.zeros(0, np.int64)
@@ -85,7 +85,7 @@ def streams_of(schedule: SendTable) -> Streams:
 
 
 def _require_in_time(schedule: SendTable, streams: Streams) -> None:
-    """Require leads that are not below 0, and packets that are not over too soon."""
+    """Require leads of 0 or more, and feeders with all the awaited words."""
     words = schedule.send_words
     place = first_broken(schedule, streams.lead < 0, streams.send)
     if place is not None:
@@ -102,9 +102,9 @@ def _require_in_time(schedule: SendTable, streams: Streams) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Coming:
-    """Blocks that a streaming send sends on: a row for each, in order of the sends.
+    """Blocks that streaming sends forward: a row for each, in the order of the sends.
 
-    ``offset`` is the words of the send before the block, ``feeder_offset`` those of the feeder.
+    ``offset`` counts the words before the block in the send, ``feeder_offset`` in the feeder.
     """
 
     send: IntArray
@@ -114,7 +114,7 @@ class _Coming:
 
 
 def _coming(schedule: SendTable) -> _Coming:
-    """Match the blocks that leave with those that come to the same node in the same step."""
+    """Match the blocks that leave a node with those that arrive there in the same step."""
     count = np.int64(len(schedule.blocks))
     send = schedule.block_sends
     block = schedule.block_ids.astype(np.int64)
@@ -143,9 +143,10 @@ def _coming(schedule: SendTable) -> _Coming:
 def _of_its_kind(
     schedule: SendTable, leaving: IntArray, coming: IntArray, row: IntArray
 ) -> np.ndarray:
-    """Tell which of the packets that bring what leaves in ``row`` are meant, of several.
+    """Tell for each candidate whether it is the packet that ``row`` streams.
 
-    What combines streams a packet that does, and what replaces one that does.
+    A send that combines streams a packet that combines; a send that replaces, one that replaces.
+    If no packet is of the same kind, all are meant.
     """
     same = schedule.combine[leaving] == schedule.combine[coming]
     some = np.bincount(row, same, minlength=1) > 0
@@ -153,15 +154,15 @@ def _of_its_kind(
 
 
 def _there_before(schedule: SendTable, send: IntArray, block: IntArray) -> np.ndarray:
-    """Tell of each block of each send whether its source has all of it before the step.
+    """Tell for each block of each send whether its source holds all of it before the step.
 
-    Of a reduced block only what comes in the step is awaited, whatever is there.
+    A reduced block always counts as arriving in the step, even if the source holds a value.
     """
     count = np.int64(len(schedule.blocks))
     plain = ~schedule.blocks.reduced
     owner = schedule.blocks.owner[block]
     have = plain[block] & (owner == schedule.source[send])
-    # The first step in which a pair of node and block is brought, found by bisection.
+    # The first step that brings each pair of node and block, found by bisection.
     brought = schedule.target[send].astype(np.int64) * count + block
     order = np.lexsort((schedule.step[send], brought))
     pairs, steps = brought[order], schedule.step[send][order]
@@ -175,20 +176,20 @@ def _require_no_circle(schedule: SendTable, streams: Streams) -> None:
     """Require that no circle of feeders has leads that add up to 0."""
     feeder = np.full(schedule.sends, -1)
     feeder[streams.send[streams.lead == 0]] = streams.feeder[streams.lead == 0]
-    # Twice as far with each round: who is still under way after all has come round.
+    # Each round doubles the distance; a send with a feeder after all rounds leads into a circle.
     ahead = feeder
     for _ in range(max(schedule.sends, 1).bit_length()):
         ahead = np.where(ahead >= 0, ahead[np.maximum(ahead, 0)], -1)
     place = first_broken(schedule, ahead[streams.send] >= 0, streams.send)
     if place is None:
         return
-    # Anyone ahead is on the circle itself.
+    # That feeder lies on the circle itself.
     send = int(ahead[streams.send[place]])
     raise ScheduleError(_around(schedule, feeder, send), send)
 
 
 def _around(schedule: SendTable, feeder: IntArray, send: int) -> str:
-    """Words on the circle that ``send`` is on."""
+    """Return the error's words on the circle that ``send`` is on."""
     walk, at = [send], int(feeder[send])
     while at != send:
         walk.append(at)

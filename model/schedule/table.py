@@ -1,7 +1,7 @@
 """Schedules: which node sends which blocks to which node, in which step and by which path.
 
-A schedule is a table of sends, kept as whole arrays so that one of millions of nodes is generated
-and checked in seconds. What varies in length is flat, with the offsets at which each send begins::
+A schedule is a table of sends in whole arrays, so that millions of nodes are generated and checked
+in seconds. Columns of varying length are flat, with the offset at which each send begins::
 
     send            0        1            path_nodes[path_offsets[i]:path_offsets[i + 1]]
     path_offsets    0        3        5   is the path of send i, both ends included: here
@@ -28,23 +28,22 @@ from .requested import Requested
 CUSTOM = "custom"
 
 NO_OWNER = -1
-"""The owner of a reduced block: it is nobody's before all contributions to it are combined."""
+"""The owner of a reduced block, which no node has before all contributions are combined."""
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Blocks of a collective: who has each at the start, and who must end up with it.
+    """Blocks of a collective: which node has each at the start, and which must end up with it.
 
     ``owner`` and ``words`` have shape (blocks,), int32: the node that has the block before step 1,
-    and the block's length in words. ``owed[block]`` is the nodes that must end up with it, None for
-    every node that is not faulty and no switch.
+    and the block's length in words. ``owed[block]`` lists the nodes that must end up with it, None
+    for every working node (neither faulty nor a switch).
 
-    A *reduced* block has the owner ``NO_OWNER``. ``contributors[block]`` are then the nodes that
-    have a value of their own for it before step 1, None for every node that is not faulty and no
-    switch, and ``operator[block]`` is what all of them are combined by, the name of one of
-    ``BUILT_IN`` (``model/network/operators.py``) or of an own one of the network. Of any other
-    block ``operator`` is None, and ``contributors`` empty. Both may be left out where none is
-    reduced.
+    A *reduced* block has the owner ``NO_OWNER``. ``contributors[block]`` then lists the nodes that
+    have a value of their own for it before step 1, None for every working node.
+    ``operator[block]`` names the operator that combines all these values: one of ``BUILT_IN``
+    (``model/network/operators.py``) or a custom one of the network. For any other block
+    ``operator`` is None and ``contributors`` empty. Both may be left out if no block is reduced.
     """
 
     owner: npt.NDArray[np.int32]
@@ -80,7 +79,7 @@ class Blocks:
 
     @property
     def reduced(self) -> npt.NDArray[np.bool_]:
-        """Tell of each block whether it is combined of contributions: shape (blocks,)."""
+        """Tell for each block whether it is combined from contributions: shape (blocks,)."""
         reduced: npt.NDArray[np.bool_] = self.owner == NO_OWNER
         return reduced
 
@@ -98,13 +97,13 @@ class Blocks:
         return {node for owed in self.owed for node in owed or ()}
 
     def some(self, kept: npt.NDArray[np.bool_]) -> Blocks:
-        """Those of the blocks that are ``kept``, shape (blocks,)."""
+        """The blocks that are ``kept``, shape (blocks,)."""
         if kept.all():
             return self
         return self.chosen(np.flatnonzero(kept))
 
     def chosen(self, numbers: npt.NDArray[np.int64]) -> Blocks:
-        """The blocks with these ``numbers``, in this order, each as often as it is named."""
+        """The blocks with these ``numbers``, in this order; a number may occur repeatedly."""
         chosen = numbers.tolist()
         return Blocks(
             self.owner[numbers],
@@ -144,19 +143,19 @@ class SendTable:
     ``block_offsets`` have shape (sends + 1,), int64. ``path_nodes`` lists the nodes of all paths,
     two or more for each send; ``vcs`` the virtual channel of each of their links, shape (TCD,);
     ``block_ids`` the blocks that the sends carry, one or more each; int32. ``root`` is the node at
-    which the collective begins or ends, None where every node is one.
+    which the collective begins or ends, None if every node is a root.
 
-    ``combine`` and ``stream`` have shape (sends,), bool: whether a send is combined at its target
-    with what is there, and does not replace it; and whether it may begin before its words are at
-    its source. Either may be left out where no send does. ``groups`` are the nodes of each
-    collective where there is not one of all nodes, none where there is. A schedule that is
-    ``timed`` does not wait for the end of steps: every send begins in a cycle of its own, of a
-    timetable that is made for a network (:mod:`.timetable`). ``requests`` are what was asked for,
-    one of all nodes or one of each group; none where that is not known.
+    ``combine`` and ``stream``, shape (sends,), bool, may be left out if no send has the mark. A
+    send that combines adds its words to those at its target instead of replacing them. A send that
+    streams may begin before its words are at its source. ``groups`` lists the nodes of each group,
+    and is empty for one collective of all nodes. In a ``timed`` schedule no send waits for the end
+    of a step: each begins in a cycle of a timetable made for one network (:mod:`.timetable`).
+    ``requests`` say what was asked for: one request of all nodes, one for each group, or none if
+    unknown.
 
-    Raises :class:`.InvalidInput` if the shapes do not fit together. Whether the sends carry out the
-    collective is what ``check()`` of a :class:`~.schedule.Schedule` proves; the measures of links
-    mean something only where all paths follow links, as it requires.
+    Raises :class:`.InvalidInput` if the shapes do not fit together. ``check()`` of a
+    :class:`~.schedule.Schedule` proves that the sends carry out the collective. The measures of
+    links mean something only if all paths follow links, as ``check()`` requires.
     """
 
     topology: Topology
@@ -205,12 +204,12 @@ class SendTable:
 
     @cached_property
     def steps(self) -> int:
-        """Number of steps: the last step in which there is a send, 0 without sends."""
+        """Number of steps: the last step with a send, 0 without sends."""
         return int(self.step.max(initial=0))
 
     @property
     def tcd(self) -> int:
-        """Total communication distance: the links that all sends cross, in hops."""
+        """Total communication distance: the hops of all sends together."""
         return int(self.path_nodes.size - self.sends)
 
     def with_sends(
@@ -220,9 +219,9 @@ class SendTable:
         block_offsets: npt.NDArray[np.int64],
         block_ids: npt.NDArray[np.integer],
     ) -> Self:
-        """The table of these of its ``sends``, in this order, each as often as it is named.
+        """Return the table of these of its ``sends``, in this order; a send may occur repeatedly.
 
-        Each goes where it went; its step, and the blocks that it carries, are new.
+        Paths and marks are kept; the steps and the carried blocks are new.
         """
         nodes = np.diff(self.path_offsets)[sends]
         return replace(
@@ -241,9 +240,9 @@ class SendTable:
 
     @cached_property
     def unserved(self) -> tuple[int, ...]:
-        """The working nodes that have nothing and get nothing, of a collective that is custom.
+        """The working nodes that neither have nor get anything in a custom collective.
 
-        No other leaves out any, but for a multicast, whose targets are chosen.
+        Any other collective serves every node, except a multicast, whose targets are chosen.
         """
         if self.collective != CUSTOM:
             return ()
@@ -275,7 +274,7 @@ class SendTable:
 
     @property
     def block_sends(self) -> npt.NDArray[np.int64]:
-        """The send that carries each of ``block_ids``."""
+        """The send that carries each entry of ``block_ids``."""
         return np.repeat(np.arange(self.sends), np.diff(self.block_offsets))
 
     @property
@@ -308,7 +307,7 @@ class SendTable:
 
     @cached_property
     def pairs_sharing_links(self) -> int:
-        """Pairs of sends of one step that share a directed link, on whatever VCs."""
+        """Pairs of sends of one step that share a directed link, whether on one VC or on two."""
         sends = self.hop_sends
         keys = self.step[sends] * np.int64(self.topology.nodes * self.topology.ports) + self.links
         order = np.argsort(keys, kind="stable")

@@ -1,9 +1,9 @@
 """Timetables of timed schedules: the cycle in which each send begins, so that no flit ever waits.
 
-A schedule that is *timed* is not held together by steps. Its sends are taken in the order of the
-table, and each begins in the first cycle from which on its blocks are there and all its places are
-free when it passes them; it may pass one before a send that was taken earlier. What F flits take is
-known beforehand, if nothing is in their way (docs/router.md, sections 5 and 9)::
+A *timed* schedule does not wait for the end of steps. Its sends are placed in the order of the
+table. Each begins in the first cycle from which on its source holds its blocks and every resource
+is free when it passes. A send may begin before one that was placed earlier. The cycles of F flits
+are known in advance if nothing is in their way (docs/router.md, sections 5 and 9)::
 
     begin t        port out of the source     t  ...  t+F-1, and then the next row is read
                    first link                    t+1  ...  t+F
@@ -22,18 +22,18 @@ from .rules import IntArray, broken
 from .table import SendTable
 
 READ_CYCLES = 2
-"""Cycles from the one in which a word leaves the network to that in which it can be sent on."""
+"""Cycles from the one in which a word leaves the network to the one in which it can be sent on."""
 NEVER = -1
-"""The cycle of a block that has not come."""
+"""The cycle of a block that has not arrived."""
 NO_CYCLES = np.iinfo(np.int64).max
 
 
 def begins(schedule: SendTable, lasting: IntArray, row_cycles: int, hop_cycles: int) -> IntArray:
-    """The cycle in which each send of ``schedule`` begins, shape (sends,).
+    """Return the cycle in which each send of ``schedule`` begins, shape (sends,).
 
-    ``lasting`` are the cycles that the packets of each send take to be injected, shape (sends,);
-    ``row_cycles`` those in which a row of the table is read, and ``hop_cycles`` those of a hop.
-    Raises :class:`.ScheduleError` for a send before the one that brings what it carries.
+    ``lasting`` has the cycles that injecting the packets of each send takes, shape (sends,).
+    ``row_cycles`` are the cycles that reading a row of the table takes, ``hop_cycles`` those of a
+    hop. Raises :class:`.ScheduleError` for a send listed before the one that brings its blocks.
     """
     first, place, number = places_of(schedule)
     uses = offsets_of(np.bincount(place, minlength=number))
@@ -50,15 +50,16 @@ def begins(schedule: SendTable, lasting: IntArray, row_cycles: int, hop_cycles: 
 
 
 def ends(schedule: SendTable, begin: IntArray, lasting: IntArray, hop_cycles: int) -> IntArray:
-    """The cycle after that in which the last flit of each send has come, shape (sends,)."""
+    """Return the cycle after the one in which each send's last flit arrives, shape (sends,)."""
     end: IntArray = begin + lasting + 1 + hop_cycles * schedule.distances
     return end
 
 
 def _holdings(schedule: SendTable) -> tuple[IntArray, IntArray, IntArray]:
-    """The numbers of (node, block) at the source and at the target of all that sends carry.
+    """Number the (node, block) pairs of all sends, and return the cycle of each pair's block.
 
-    And for each number the cycle from which the block is there: 0 for its owner.
+    Returns the numbers at the sources, those at the targets, and for each number the cycle from
+    which the node holds the block: 0 for its owner, otherwise ``NEVER``.
     """
     send, count = schedule.block_sends, len(schedule.blocks)
     ends = (schedule.source[send], schedule.target[send])
@@ -70,9 +71,9 @@ def _holdings(schedule: SendTable) -> tuple[IntArray, IntArray, IntArray]:
 
 @compiled_loop
 def _free_from(begin: int, used: int, start: IntArray, end: IntArray, cycle: int, busy: int) -> int:
-    """The first cycle from ``cycle`` on from which a place is free for ``busy`` cycles.
+    """Return the first cycle from ``cycle`` on from which a resource is free for ``busy`` cycles.
 
-    It is busy from ``start`` up to ``end`` of ``used`` numbers from ``begin`` on, which ascend.
+    Its busy times are ``start[i]`` to ``end[i]`` for ``used`` indices from ``begin`` on, ascending.
     """
     at = begin + np.searchsorted(end[begin : begin + used], cycle, side="right")
     while at < begin + used and start[at] < cycle + busy:
@@ -83,7 +84,7 @@ def _free_from(begin: int, used: int, start: IntArray, end: IntArray, cycle: int
 
 @compiled_loop
 def _occupy(begin: int, used: int, start: IntArray, end: IntArray, cycle: int, busy: int) -> None:
-    """Note that a place, as in :func:`_free_from`, is busy from ``cycle`` for ``busy`` cycles."""
+    """Record that a resource, as in :func:`_free_from`, is busy for ``busy`` cycles."""
     at = begin + used
     while at > begin and start[at - 1] > cycle:
         start[at], end[at] = start[at - 1], end[at - 1]
@@ -108,9 +109,9 @@ def _place(
     hop_cycles: int,
     begin: IntArray,
 ) -> None:
-    """Find ``begin`` of one send after the other, up to one whose blocks are not there.
+    """Set ``begin`` for each send in order; stop at a send whose blocks have not arrived.
 
-    Place p is busy from ``start`` up to ``end`` of the ``used[p]`` numbers from ``uses[p]`` on.
+    Resource p is busy from ``start[i]`` to ``end[i]`` for ``used[p]`` indices i from ``uses[p]``.
     """
     for send in range(len(begin)):
         cycle = row_cycles
@@ -123,7 +124,7 @@ def _place(
             at, delay = place[first[send] + hop], 1 + (hop - 1) * hop_cycles if hop else 0
             busy = lasting[send] + (0 if hop else row_cycles)
             later = _free_from(uses[at], used[at], start, end, cycle + delay, busy) - delay
-            # Behind what is in the way all places are tried again.
+            # After a conflict, check every resource again.
             hop, cycle = hop + 1 if later == cycle else 0, later
         for hop in range(hops):
             at, delay = place[first[send] + hop], 1 + (hop - 1) * hop_cycles if hop else 0

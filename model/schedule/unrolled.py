@@ -1,7 +1,7 @@
-"""A schedule without streams, for those who know none: files of other tools.
+"""Schedules rewritten without streams, for files of tools that do not know them.
 
-A step in which sends stream becomes several: each block goes in a step of its own, later than the
-one in which it comes, and a send has one block after the other.
+A step in which sends stream becomes several steps. Each block is sent in a step of its own, after
+the step in which it arrives, and a send's blocks are sent one after the other.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from .streams import streams_of
 
 
 def unrolled(schedule: Schedule) -> Schedule:
-    """The schedule with every send of a streaming step cut into its blocks, none of which streams.
+    """Return the schedule with every send of a streaming step cut into one send for each block.
 
-    ``schedule`` must pass its check. One without streams is given back as it is.
+    ``schedule`` must pass its check. If it has no streams, it is returned unchanged.
     """
     if not schedule.stream.any():
         return schedule
@@ -43,10 +43,10 @@ def _late(
     block: np.ndarray,
     streaming: np.ndarray,
 ) -> np.ndarray:
-    """Steps by which each part of a send is behind the first of its old step: shape (parts,).
+    """Return the steps from the first part of the old step to each part: shape (parts,).
 
-    A part waits for the one before it of the same send, and for the same block of the packet that
-    it streams.
+    A part waits for the previous part of the same send, and for the same block of the packet that
+    the send streams.
     """
     streams = streams_of(schedule)
     feeder = dict(zip(streams.send.tolist(), streams.feeder.tolist(), strict=True))
