@@ -1,1 +1,1 @@
-"""The third noun: a program, which is the injection tables of all nodes."""
+"""Programs: the injection tables of all nodes, compiled from a schedule and proved."""

@@ -1,7 +1,7 @@
 """Addresses of the words that rows read and write, with their windows: docs/router.md, section 20.
 
-In a window of 2 ** w words the address after the last one is the first one again, so that a message
-lies in one piece or in two::
+In a window of 2 ** w words the first address follows the last one, so a message is in one piece or
+in two::
 
     window 2, from 6, 3 words      | 4 | 5 | 6 | 7 |    words 6, 7, 4: pieces [6, 8) and [4, 5)
 """
@@ -17,12 +17,12 @@ from ..network.config import MOST_MEMORY_WORDS
 from .table import Numbers, ProgramTable
 
 PLACE_WORDS = 2 * MOST_MEMORY_WORDS
-"""More addresses than a memory has."""
+"""A number larger than any address of a memory."""
 
 
 def window_sizes(table: ProgramTable) -> Numbers:
-    """Words of each row's window; 1 where it has none."""
-    # Numbers of windows that are too large are refused elsewhere.
+    """Return the words of each row's window; 1 without one."""
+    # Other checks refuse windows that are too large.
     return np.int64(1) << np.clip(table.window, 0, MOST_MEMORY_WORDS.bit_length())
 
 
@@ -35,7 +35,7 @@ class Pieces(NamedTuple):
 
 
 def pieces(table: ProgramTable, first: Numbers, length: Numbers) -> Pieces:
-    """The pieces in which ``length`` words of all rows lie, from ``first`` on; none of no words."""
+    """Return the pieces of ``length`` words from ``first`` on, for all rows; no empty pieces."""
     rows = np.arange(len(first))
     size = window_sizes(table)
     base = first // size * size
@@ -50,9 +50,9 @@ def pieces(table: ProgramTable, first: Numbers, length: Numbers) -> Pieces:
 def pieces_at(
     table: ProgramTable, node: Numbers, first: Numbers, length: Numbers, *, by_step: bool
 ) -> Pieces:
-    """The pieces of ``length`` words from ``first`` on in the memory of each row's ``node``.
+    """Return the pieces of ``length`` words from ``first`` on in the memory of each row's ``node``.
 
-    Their addresses tell nodes apart, -1 too, and ``by_step`` steps; ``PLACE_WORDS`` to each place.
+    Different nodes (and -1), with ``by_step`` also different steps, get disjoint addresses.
     """
     found = pieces(table, first, length)
     place = node + (table.step * (table.nodes + 1) if by_step else 0)
@@ -61,7 +61,7 @@ def pieces_at(
 
 
 def ends(table: ProgramTable, first: Numbers) -> Numbers:
-    """One more than the last address of each row's message from ``first`` on."""
+    """Return the end (last address + 1) of each row's message from ``first`` on."""
     end = first + table.length
     size = window_sizes(table)
     window_end = (first // size + 1) * size
@@ -70,20 +70,20 @@ def ends(table: ProgramTable, first: Numbers) -> Numbers:
 
 
 def source_ends(table: ProgramTable) -> Numbers:
-    """One more than the last address that must be there for a row to be sent: its window's last."""
+    """Return the end (last address + 1) of the words that each row may read: its whole window."""
     size = window_sizes(table)
     whole = (table.source_address // size + 1) * size
     return np.where(table.window > 0, whole, table.source_address + table.length)
 
 
 def across(table: ProgramTable) -> npt.NDArray[np.bool_]:
-    """Tell which rows' packets are combined with words of the other half of the memory."""
+    """Tell which rows' packets combine with words of the other half of the memory."""
     combined: npt.NDArray[np.bool_] = (table.operator > 0) & (table.operator % 2 == 0)
     return combined
 
 
 def across_ends(table: ProgramTable) -> Numbers:
-    """One more than the last address that a packet combined across reads; 0 of any other."""
+    """Return the end (last address + 1) of the words read across; 0 for any other row."""
     half = np.int64(1 << (table.config.address_bits - 1))
     lower = np.minimum(ends(table, table.target_address), half) + half
     reads = across(table) & (table.target_address < half) & (table.length > 0)

@@ -1,4 +1,4 @@
-"""The network that carries out schedules: what its user asked for, with room for what they need."""
+"""The network for a set of schedules: the user's parameters, enlarged as the schedules need."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .program import Program
 
 @dataclass(frozen=True)
 class Room:
-    """The network that a user asks for.
+    """The network that a user requests.
 
-    ``parameters`` are fields of :class:`.NetworkConfig`. No schedule raises those with names in
-    ``fixed``; other step numbers, VCs, memories and operators are as many as schedules need.
-    ``require`` refuses a program that must not run, by default one that may deadlock.
+    ``parameters`` are fields of :class:`.NetworkConfig`. Schedules do not raise those named in
+    ``fixed``; the other step numbers, VCs, memories and operators grow as schedules need.
+    ``require`` refuses a program that must not run; by default, one that may deadlock.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -35,13 +35,13 @@ class Room:
         return compile_all(config, schedules, layouts, fixed=self.fixed)[1]
 
     def compile_one(self, schedule: Schedule) -> Compiled:
-        """Compile a schedule for a network with room for it, and require that it may run."""
+        """Compile a schedule for a network with room for it, and refuse one that must not run."""
         (compiled,) = self.compile([schedule])
         self.require(compiled.program)
         return compiled
 
     def common(self, schedules: Sequence[Schedule]) -> tuple[NetworkConfig, list[Layout]]:
-        """The network with room for all of ``schedules`` but their tables, and their layouts."""
+        """Return the network with room for all of ``schedules``, except tables, and the layouts."""
         needed = any(schedule.port_model == PortModel.ALL_PORT for schedule in schedules)
         all_port = self.parameters.get("all_port", False) or needed
         parameters = {**self.parameters, "all_port": all_port}

@@ -1,9 +1,9 @@
-"""Checks of a program's values against limits: those of its tables, or of its whole network.
+"""Checks of a program's values against the limits of its tables, or of its whole network.
 
-A table can hold more than a network can carry out: a port code that is no port, an address beyond
-the message memory. Senders and routers flag such rows, and the cycle model says how; so it runs
-whatever tables can hold (:func:`require_held`). What is compiled, or read from a file, must be what
-its network can carry out (:func:`check_program`).
+A table can hold rows that a network cannot carry out: a port code without a port, an address beyond
+the message memory. Senders and routers flag such rows, and the cycle model reproduces the flags, so
+it runs every program that tables can hold (:func:`require_held`). A compiled program, or one from a
+file, must be one that its network can carry out (:func:`check_program`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .streams import require_streams
 from .table import NO_START, Numbers, ProgramTable
 
 _ANY = int(np.iinfo(np.int64).max)
-"""The largest value that a column can have."""
+"""The largest value of a column."""
 
 
 class _Limit(NamedTuple):
-    """The least and the largest value of a column, and how that is said if not as numbers."""
+    """The least and the largest value of a column, and words for them if numbers do not do."""
 
     name: str
     column: Numbers
@@ -35,11 +35,11 @@ class _Limit(NamedTuple):
     allowed: str | None = None
 
     def wrong(self) -> Numbers:
-        """The places of values out of the limits."""
+        """Return the indices of values out of the limits."""
         return np.flatnonzero((self.column < self.least) | (self.column > self.most))
 
     def refusal(self, where: str, place: int) -> InvalidInput:
-        """Say what is wrong with the value at a place."""
+        """Return the error for the value at an index."""
         allowed = self.allowed or f"{self.least} to {self.most}"
         return InvalidInput.of(f"{where}{self.name}", allowed, int(self.column[place]))
 
@@ -109,8 +109,8 @@ def check_program(table: ProgramTable) -> None:
 def require_timing(table: ProgramTable, timing: Timing) -> None:
     """Raise :class:`InvalidInput` for rows that combine or stream without a barrier between steps.
 
-    What comes for a later step would be combined, or counted, too early. Where a network combines,
-    so would be what is written over words that are still to be sent.
+    Without a barrier, a packet of a later step would be combined, or counted, too early. In a
+    network that combines, a packet could also overwrite words that are not sent yet.
     """
     if timing != Timing.BARRIER and (table.operator.any() or table.stream.any()):
         does = "streams" if table.stream.any() else "combines"
@@ -135,7 +135,7 @@ def require_interfaces(table: ProgramTable) -> None:
 def require_table_room(table: ProgramTable, otherwise: str = "") -> None:
     """Raise :class:`InvalidInput` for the first node with more rows than its table memory holds.
 
-    ``otherwise`` tells what may be done instead.
+    ``otherwise`` tells the user what to do instead.
     """
     most = table.config.table_words
     limit = _Limit("", table.table_sizes, 0, most, f"at most {most} words long{otherwise}")
@@ -146,8 +146,8 @@ def require_table_room(table: ProgramTable, otherwise: str = "") -> None:
 def require_loadable(table: ProgramTable) -> None:
     """Raise :class:`InvalidInput` for a program that an image through the host port cannot hold.
 
-    That is one of a network with timed rows, and one that its tables are too short for; where the
-    network has a controller, that depends on where the program lies (:mod:`.slots`).
+    Timed rows are refused, and tables that are too short. With a controller the room depends on the
+    program's slot (:mod:`.slots`) instead.
     """
     if table.config.timed_rows:
         raise InvalidInput.of("timed rows", "left out of the network of an image", "given")
@@ -161,7 +161,7 @@ def _hops_limit(table: ProgramTable, least: int) -> _Limit:
 
 
 def _start_limits(table: ProgramTable) -> Iterator[_Limit]:
-    """Limits of a row's start, where there are any."""
+    """Yield the limits of a row's start: none may be given in a network without timed rows."""
     if not table.config.timed_rows:
         yield _Limit("start", table.start, NO_START, NO_START, "left out here")
     else:
@@ -170,7 +170,7 @@ def _start_limits(table: ProgramTable) -> Iterator[_Limit]:
 
 
 def _held_additions(table: ProgramTable) -> Iterator[_Limit]:
-    """Limits of a delivery's operator and window, and of a row's stream and lead."""
+    """Yield the limits of a delivery's operator and window, and of a row's stream and lead."""
     config = table.config
     for name, bits in (
         ("operator", config.operator_bits),
@@ -182,7 +182,7 @@ def _held_additions(table: ProgramTable) -> Iterator[_Limit]:
 
 
 def _additions(table: ProgramTable) -> Iterator[_Limit]:
-    """Refuse operators, streams, windows and lengths that the network cannot carry out."""
+    """Yield limits to the operators, streams, windows and lengths that the network carries out."""
     config = table.config
     yield _Limit("operator", table.operator, 0, 2 * len(config.operators))
     yield _Limit("stream", table.stream, 0, config.lanes if config.streams else 0)
@@ -217,7 +217,7 @@ def _require_rows(table: ProgramTable, rows: list[_Limit], segments: list[_Limit
 def _require_order_of_steps(table: ProgramTable) -> None:
     """Raise :class:`InvalidInput` for the first row of a sender after a row of a later step.
 
-    The sender would wait for the end of the later step, and that step for the row: for ever.
+    The sender would wait for the later step to end, and that step for the row: a deadlock.
     """
     order = table.sender_order
     step, sender = table.step[order], table.sender[order]
@@ -237,7 +237,7 @@ def _require_continuations(table: ProgramTable) -> None:
     after = follower[rows]
     goes_on = (after >= 0) & (sender[after] == sender[rows])
     goes_on &= table.step[after] == table.step[rows]
-    # Equal routes of one sender seldom stand twice among the routes.
+    # A sender seldom has two equal routes with different indices.
     for place in np.flatnonzero(~goes_on | (table.route[after] != table.route[rows])).tolist():
         routes = (table.routes[table.route[row]] for row in (rows[place], after[place]))
         if not goes_on[place] or len(set(routes)) > 1:

@@ -1,7 +1,7 @@
-"""From a schedule to the injection tables of a network.
+"""Compilation of a schedule to the injection tables of a network.
 
-A send becomes one put, or several where its blocks do not lie side by side
-(:class:`~.layout.Layout`): rows that are all *continued* but for the last.
+A send becomes one put, or several if its blocks are not adjacent (:class:`~.layout.Layout`). All
+rows of a send except the last are *continued*.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from .timed import require_no_other, require_timed_rows, timed
 def compile_schedule(
     schedule: Schedule, config: NetworkConfig, layout: Layout | None = None
 ) -> Program:
-    """The program that carries out ``schedule`` on a network of ``config``.
+    """Compile ``schedule`` for a network of ``config``.
 
-    ``layout`` says where the blocks lie, if that is known. Raises :class:`InvalidInput` if the
-    network's limits are too small, naming the limit, or if its nodes have too few ports.
+    ``layout`` gives the addresses of the blocks; None makes one. Raises :class:`InvalidInput` if a
+    limit of the network is too small, naming the limit, or if its nodes have too few ports.
     """
     layout = layout or Layout.of(schedule, config.message_words)
     _require_memory(layout, config)
@@ -49,7 +49,7 @@ def compile_schedule(
     if schedule.timed:
         require_timed_rows(config)
     puts, receives = puts_of(schedule, layout, streams, config), _receives(schedule, config)
-    # A node's rows are in order of step, and in a step in the order of the sends.
+    # A node's rows are ordered by step, and within a step as the sends of the schedule.
     order = np.lexsort((schedule.step[puts.send], schedule.source[puts.send]))
     send = puts.send[order]
     additions = {"operator": puts.operator} | _stream_columns(schedule, streams, puts)
@@ -80,14 +80,14 @@ def compile_schedule(
 
 
 def _require_memory(layout: Layout, config: NetworkConfig) -> None:
-    """Refuse a layout for which the message memories have no room."""
+    """Refuse a layout that does not fit in the message memories."""
     if layout.fits(config):
         return
     raise InvalidInput.of("flits", layout.limit(config), layout.size)
 
 
 class Compiled(NamedTuple):
-    """A schedule, where its blocks lie, and the program that carries it out."""
+    """A schedule, the layout of its blocks, and the program that carries it out."""
 
     schedule: Schedule
     layout: Layout
@@ -105,11 +105,11 @@ class Compiled(NamedTuple):
 def fit(
     config: NetworkConfig, schedules: Sequence[Schedule], *, fixed: Collection[str] = ()
 ) -> tuple[NetworkConfig, list[Compiled]]:
-    """Give ``config`` room for all of ``schedules``, and compile each for it, once.
+    """Give ``config`` room for all of ``schedules``, and compile each for the resulting network.
 
-    Step numbers, VCs and memories grow as far as they must and may, but for the fields of
-    :class:`.NetworkConfig` that are named in ``fixed``.
-    Raises :class:`InvalidInput` for the first schedule that does not fit all the same.
+    Step numbers, VCs and memories grow as needed, up to their limits. Fields of
+    :class:`.NetworkConfig` named in ``fixed`` do not grow.
+    Raises :class:`InvalidInput` for the first schedule that still does not fit.
     """
     config, layouts = make_room(config, schedules, fixed=fixed)
     return compile_all(config, schedules, layouts, fixed=fixed)
@@ -122,7 +122,7 @@ def compile_all(
     *,
     fixed: Collection[str] = (),
 ) -> tuple[NetworkConfig, list[Compiled]]:
-    """Compile ``schedules`` for ``config`` with the table memories needed, as :func:`fit` does."""
+    """Compile ``schedules`` for ``config``; table memories grow as in :func:`fit`."""
     wide = with_largest_tables(config, fixed=fixed)
     pairs = zip(schedules, layouts, strict=True)
     compiled = [Compiled.of(schedule, wide, layout) for schedule, layout in pairs]
@@ -132,10 +132,10 @@ def compile_all(
 def make_room(
     config: NetworkConfig, schedules: Sequence[Schedule], *, fixed: Collection[str] = ()
 ) -> tuple[NetworkConfig, list[Layout]]:
-    """Give ``config`` the steps, VCs, memories, streams, timed rows that ``schedules`` need.
+    """Give ``config`` the steps, VCs, memories, streams and timed rows that ``schedules`` need.
 
-    As :func:`fit` does, which also compiles them. Returns where the blocks of each lie, in message
-    memories that may still be too small.
+    Returns the network and the layout of each schedule. The message memories may still be too
+    small, if they are fixed or at their limit.
     """
     steps, vcs = config.steps, config.vcs
     streams = config.streams or any(schedule.stream.any() for schedule in schedules)
@@ -160,14 +160,14 @@ def make_room(
 
 
 def _operators(config: NetworkConfig, schedules: Sequence[Schedule]) -> tuple[Operator, ...]:
-    """The operators of ``config``, and then the others of ``schedules``."""
+    """Return the operators of ``config``, followed by the others that ``schedules`` use."""
     names = (name for schedule in schedules for name in schedule.blocks.operator if name)
     known = {operator.name: operator for operator in config.operators}
     return as_operators(known.get(name, name) for name in dict.fromkeys((*known, *names)))
 
 
 def with_largest_tables(config: NetworkConfig, *, fixed: Collection[str] = ()) -> NetworkConfig:
-    """``config`` with table memories as large as they may be: to compile for, and see what fits."""
+    """Return ``config`` with the largest table memories, for a compilation that measures tables."""
     if "table_words" in fixed:
         return config
     return replace(config, table_words=MOST_MEMORY_WORDS)
@@ -176,7 +176,7 @@ def with_largest_tables(config: NetworkConfig, *, fixed: Collection[str] = ()) -
 def make_table_room(
     config: NetworkConfig, compiled: Sequence[Compiled], *, fixed: Collection[str] = ()
 ) -> tuple[NetworkConfig, list[Compiled]]:
-    """Give ``config`` the table memories that all of ``compiled`` need, and each this network."""
+    """Give ``config`` table memories for all of ``compiled``, and each program the new network."""
     if "table_words" not in fixed:
         words = max((int(each.program.table_sizes.max()) for each in compiled), default=0)
         config = replace(config, table_words=max(config.table_words, _room(words)))
@@ -186,12 +186,12 @@ def make_table_room(
 
 
 def _room(words: int) -> int:
-    """The power of two that holds ``words``, or the most that there may be."""
+    """Return the least power of two that holds ``words``, at most the largest memory."""
     return min(MOST_MEMORY_WORDS, power_for(words))
 
 
 def _stream_columns(schedule: Schedule, streams: Streams, puts: Puts) -> dict[str, Numbers]:
-    """The columns of the puts that say what streams: stream, lead and window."""
+    """Return the columns stream, lead and window of the puts."""
     lane, lead = np.zeros((2, schedule.sends), np.int64)
     lane[streams.send] = 1
     if schedule.port_model == PortModel.ALL_PORT:
@@ -201,7 +201,7 @@ def _stream_columns(schedule: Schedule, streams: Streams, puts: Puts) -> dict[st
 
 
 class _Receives(NamedTuple):
-    """Receives as columns: node, step and, in an all-port network, port, in this order."""
+    """Receives as columns, sorted by node, step and port; port is 0 unless all-port."""
 
     node: Numbers
     step: Numbers
@@ -209,7 +209,7 @@ class _Receives(NamedTuple):
 
 
 def _receives(schedule: Schedule, config: NetworkConfig) -> _Receives:
-    """The steps in which each node receives, ascending, and the ports by which it does."""
+    """Return the steps and ports in which each node receives, ascending."""
     target, ports = schedule.target, _ports_in(schedule)
     order = np.lexsort((ports, schedule.step, target))
     node, step, port = (column[order].astype(np.int64) for column in (target, schedule.step, ports))
@@ -224,7 +224,7 @@ def _receives(schedule: Schedule, config: NetworkConfig) -> _Receives:
 
 
 def _ports_in(schedule: Schedule) -> npt.NDArray[np.int32]:
-    """The link port by which each send comes to its target, shape (sends,)."""
+    """Return the link port by which each send enters its target, shape (sends,)."""
     before, target = schedule.path_nodes[schedule.path_offsets[1:] - 2], schedule.target
     ports: npt.NDArray[np.int32] = schedule.topology.peer[
         before, schedule.topology.ports_between(before, target)

@@ -14,21 +14,21 @@ one after it. Four packets that each go two links around a ring of four nodes on
 Interconnection Networks", IEEE Trans. Computers C-36(5), 1987, Theorem 1). Wormhole routing by a
 routing function is free of deadlock if, and only if, its channel dependency graph has no cycle.
 
-What it assumes holds in the network of docs/router.md:
+The theorem's assumptions hold in the network of docs/router.md:
 
 * a route is fixed when its packet is sent, and so is the VC on each of its links;
-* every channel has a buffer of its own, is held by one packet from head flit to tail flit, and a
-  packet waits for nothing but the next channel of its route (unless it streams: what else such a
-  packet waits for is in :mod:`.stream_waits`);
-* every packet that waits for a channel which becomes free again and again gets it in the end: it is
-  passed a bounded number of times (section 3);
-* ejection always drains: the interface takes a flit in every cycle, or where it refuses some (timed
-  rows), in at least one of 16, unless told to refuse all. So the channel out of port 0 waits for
-  nothing that waits; and nothing waits for the one into port 0 but packets not yet in the network.
+* every channel has its own buffer, is held by one packet from head flit to tail flit, and a packet
+  waits only for the next channel of its route (a packet that streams also waits for words:
+  :mod:`.stream_waits`);
+* a packet that waits for a channel which becomes free again and again gets it in the end, because
+  other packets pass it only a bounded number of times (section 3);
+* ejection always drains: the interface takes a flit in every cycle, or with refusals (timed rows)
+  in at least one of 16, unless it is told to refuse all. So a packet in the channel out of port 0
+  never waits in a circle. Only packets not yet in the network wait for the channel into port 0.
 
-A program is a fixed set of routes instead of a function that routes any packet anywhere. For it
-"if" remains: without a cycle it cannot deadlock, whatever the timing. With a cycle it can if the
-packets of the cycle may be in flight at once; all rows of all steps are taken together here, as
+A program is a fixed set of routes, not a function that routes any packet anywhere. For it the "if"
+remains: without a cycle it cannot deadlock, whatever the timing. With a cycle it can, if the
+packets of the cycle may be in flight at the same time. The graph has all rows of all steps, because
 self-timed nodes may be steps apart.
 """
 
@@ -65,8 +65,8 @@ class Channel(NamedTuple):
 class DeadlockError(InvalidInput):
     """A program's packets may wait for each other in a circle.
 
-    ``cycle`` has the channels of the circle; a packet may hold each of them while it waits for the
-    next, and hold the last while it waits for the first. The message shows them with their nodes:
+    ``cycle`` has the channels of the circle. A packet may hold each of them while it waits for the
+    next one, and the last while it waits for the first. The message shows them with their nodes:
     "0 -> 1 (port 1, VC 0), 1 -> 0 (port 1, VC 0)"; and ``remedy``, if there is one.
     """
 
@@ -81,7 +81,7 @@ class DeadlockError(InvalidInput):
 
 
 class StreamDeadlockError(DeadlockError):
-    """Packets of one step that stream, or others, may wait for each other in a circle.
+    """Packets of one step, some of which stream, may wait for each other in a circle.
 
     The message names their rows; ``cycle`` is empty.
     """
@@ -98,9 +98,9 @@ class StreamDeadlockError(DeadlockError):
 def certify(program: ProgramTable) -> None:
     """Raise :class:`DeadlockError` unless ``program`` is free of deadlock.
 
-    The theorem and what it assumes are at the top of this module. ``program`` must keep the limits
-    of its network (:func:`.checks.check_program`); :class:`InvalidInput` is raised for a route that
-    leaves it.
+    The theorem and its assumptions are at the top of this module. ``program`` must keep the limits
+    of its network (:func:`.checks.check_program`). Raises :class:`InvalidInput` for a route that
+    leaves the network.
     """
     cycle = find_cycle(program)
     if cycle:
@@ -111,10 +111,10 @@ def certify(program: ProgramTable) -> None:
 
 
 def find_cycle(program: ProgramTable) -> list[Channel]:
-    """A cycle of the channel dependency graph of ``program``, its lowest channel first.
+    """Return a cycle of the channel dependency graph of ``program``, from its lowest channel on.
 
-    Each channel depends on the next one, and the last on the first. Empty where there is no cycle.
-    Raises :class:`InvalidInput` as :func:`certify` does.
+    Each channel depends on the next one, and the last on the first. The list is empty without a
+    cycle. Raises :class:`InvalidInput` as :func:`certify` does.
     """
     numbers = find_circle(_dependencies(program))
     lines, vcs = np.divmod(numbers, program.config.vcs)
@@ -123,9 +123,9 @@ def find_cycle(program: ProgramTable) -> list[Channel]:
 
 
 def remedy(program: ProgramTable) -> str:
-    """Say that two VCs free the routes of ``program`` from deadlock; "" where they do not.
+    """Return advice to use two VCs if they free ``program`` from deadlock, otherwise "".
 
-    Each ring of a grid is given a dateline, as :func:`.dateline_vcs` does.
+    The test gives each ring of a grid a dateline, as :func:`.dateline_vcs` does.
     """
     config, topology = program.config, program.config.topology
     if config.vcs > 1 or not topology.wrapped:
@@ -144,11 +144,11 @@ def remedy(program: ProgramTable) -> str:
 
 
 def _dependencies(program: ProgramTable) -> Channels:
-    """The different pairs of consecutive channels on all routes: shape (pairs, 2), ascending."""
+    """Return the distinct pairs of consecutive channels on all routes: (pairs, 2), ascending."""
     config, topology = program.config, program.config.topology
-    # A pair is one number meanwhile, as numbers are sorted much faster than rows.
+    # Each pair is kept as one number, because numbers are sorted much faster than rows.
     most = topology.neighbor.size * config.vcs
-    # The first row of each node that takes each of its routes.
+    # The first row of each node for each of its routes.
     keys = program.row_node * len(program.routes) + program.route
     rows = np.unique(keys, return_index=True)[1]
     held = np.full(len(rows), NO_LINK)

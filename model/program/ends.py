@@ -1,4 +1,4 @@
-"""The links that packets go over, and where they come to."""
+"""The links that packets cross, and the nodes and lanes at which they arrive."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .table import Numbers, ProgramTable
 
 
 class Hop(NamedTuple):
-    """The next link of the routes of some rows: columns, one entry for each that goes on so far.
+    """The next link of the routes of some rows: columns, an entry for each route not ended yet.
 
     place
-        Which of the rows it is.
+        Index of the row among the rows asked for.
     node, port, vc
         The link, and the VC on it.
     ahead
-        The node that it leads to; ``NO_LINK`` where there is none, and the route is left.
+        The node that the link leads to; ``NO_LINK`` if there is no link and the route ends here.
     last
-        Whether it is the last one.
+        Whether it is the last link of the route.
     segment, left
-        The segment of the route, and how many of its hops come after this one.
+        The segment of the route, and its hops after this one.
     """
 
     place: Numbers
@@ -38,7 +38,7 @@ class Hop(NamedTuple):
 
 
 def hops_of(table: ProgramTable, rows: Numbers) -> Iterator[Hop]:
-    """Follow the routes of ``rows``, all of them at once, link by link."""
+    """Follow the routes of ``rows``, all at the same time, link by link."""
     topology, routes = table.config.topology, table.routes
     segment, end = routes.first[table.route[rows]], routes.first[table.route[rows] + 1]
     place = np.flatnonzero(segment < end)
@@ -58,12 +58,12 @@ def hops_of(table: ProgramTable, rows: Numbers) -> Iterator[Hop]:
 
 
 class Ends(NamedTuple):
-    """Ends of packets, one entry for each: -1 of a route that does not leave the network.
+    """Ends of packets, an entry for each: -1 for a route that follows a missing link.
 
     node
         The target.
     lane
-        The ejection port there, from 1, as a row that streams names it; 1 where there is one.
+        The ejection port there, from 1, as a row that streams names it; 1 if there is only one.
     """
 
     node: Numbers
@@ -71,7 +71,7 @@ class Ends(NamedTuple):
 
 
 def ends_of(table: ProgramTable, rows: Numbers) -> Ends:
-    """The ends of the routes of ``rows``."""
+    """Return the ends of the routes of ``rows``."""
     ends = Ends(np.full(len(rows), NO_LINK), np.full(len(rows), NO_LINK))
     for hop in hops_of(table, rows):
         over = hop.last & (hop.ahead != NO_LINK)

@@ -12,11 +12,11 @@
                           "length": 4}], "receives": []},
                {"rows": [], "receives": [1]}]}
 
-"network" is described in :mod:`~eyecast.model.network.config_file`. A route is a list of segments
-[port, hops, vc]. A timed row has "start", and a node that receives packets of timed rows says in
-"awaited" how many. A row whose message goes on in the next row is "continued". In an all-port
-network "receive_ports" are the ports of "receives", one for each. "operator", "stream", "lead" and
-"window" of a row, the numbers of docs/router.md, sections 19 and 20, are left out where they are 0.
+:mod:`~eyecast.model.network.config_file` describes "network". A route is a list of segments
+[port, hops, vc]. A timed row has "start"; "awaited" counts the packets of timed rows that a node
+receives. A row whose message continues in the next row is "continued". In an all-port network
+"receive_ports" has the port of each of "receives". "operator", "stream", "lead" and "window" of a
+row are the numbers of docs/router.md, sections 19 and 20; the file leaves them out if they are 0.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def program_json(program: Program) -> str:
-    """``program`` as JSON text, one node per line."""
+    """Return ``program`` as JSON text, one node per line."""
     columns = zip(program.rows, program.receives, program.receive_ports, strict=True)
     nodes = [
         msgspec.json.encode(_node_to_json(program.config, *node, awaited))
@@ -97,7 +97,7 @@ def _node_to_json(
     receive_ports: tuple[int, ...],
     awaited: int,
 ) -> dict[str, object]:
-    """A node of a program as the file has it."""
+    """Return a node of a program in the form of the file."""
     fields: dict[str, object] = {
         "rows": [_row_to_json(row) for row in rows],
         "receives": receives,
@@ -110,7 +110,7 @@ def _node_to_json(
 
 
 def _row_to_json(row: Row) -> dict[str, object]:
-    """A row of a program as the file has it."""
+    """Return a row of a program in the form of the file."""
     fields: dict[str, object] = {
         "step": row.step,
         "route": row.route,
@@ -135,7 +135,7 @@ def write_program(program: Program, path: str | Path) -> None:
 
 
 def read_program(path: str | Path) -> Program:
-    """Read the program in the JSON file ``path``, which its network must be able to hold.
+    """Read the program in the JSON file ``path``; refuse one that its network cannot carry out.
 
     Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
     allowed there.
@@ -144,7 +144,7 @@ def read_program(path: str | Path) -> Program:
 
 
 def _program(file: _File) -> Program:
-    """The program of a file whose types are right; refused if its network cannot hold it."""
+    """Build the program of a file whose types are right, and check it."""
     config = network_from_json(file.network)
     port_model = PortModel.named(file.port_model, "port_model")
     if len(file.nodes) != config.topology.nodes:
@@ -165,7 +165,7 @@ def _program(file: _File) -> Program:
 
 
 def _row(row: _Row) -> Row:
-    """A row of the file as a row of a program."""
+    """Return a row of the file as a row of a program."""
     route = tuple(Segment(*segment) for segment in row.route)
     addresses = row.source_address, row.target_address, row.length
     additions = (getattr(row, name) for name in ADDITIONS)

@@ -1,31 +1,31 @@
-"""Halves of the memory, in which reduced blocks lie while they are combined.
+"""Halves of the memory, and copies, for reduced blocks while they are combined.
 
-A node that sends a block in the step in which something comes for it must send what it held before,
-whatever comes when. So what comes is written to the same place of the other half of the memory,
-combined with the word of this half (*across*), or as it is, and the next step sends from there: the
-block *changes halves* (docs/router.md, section 19). Where a node does not send the block in that
-step, or streams it, what comes is combined in place; and so is what comes back to it, every word of
-which left before (:func:`.returning_rows`)::
+A node may send a block in the step in which a packet for that block arrives. It must send the old
+value, whatever arrives first. So the arriving words are written to the other half of the memory,
+combined with the words of this half (*across*) or unchanged. The next step sends from there: the
+block *changes halves* (docs/router.md, section 19). If the node does not send the block in that
+step, or streams it, arriving words are combined in place. The same holds for words that return to
+their sender: each of them has left before (:func:`.returning_rows`)::
 
     recursive doubling, node 0      start    step 1    step 2    step 3      end
     upper half                      0        .         0-3       .           .
     lower half, the block's own     .        0-1       .         0-7         0-7
 
-A block ends in the lower half, at its own address. So it starts in the upper one where it changes
-an odd number of times, and is loaded there.
+A block ends in the lower half, at its own address. So if it changes halves an odd number of times,
+it starts in the upper half, and is loaded there.
 
-Two messages that come for a block in one step cannot both go across: the one that comes last would
-undo the other, and which one that is no schedule says. There, a block has *copies* instead, each of
-which is loaded before the start. What comes is combined in place with all but the one that is sent,
-which is then out of use; so there is one more at the start than the block changes, and the last one
-that is left is at the block's own address::
+Two packets that arrive for a block in one step cannot both go across: the second would undo the
+first, in an unknown order. Such a block has *copies* instead, all loaded before the start. Arriving
+words are combined in place with all copies except the one that is sent, which is then out of use.
+So there is one copy more than the block has changes, and the last copy left is at the block's own
+address::
 
     trivance-whole, nodes in a ring of 9    start    step 1       step 2       end
     copy 2                                  0        . sent       out of use
     copy 1                                  0        0-2 of 9     . sent
     copy 0, the block's own                 0        0-2 of 9     all          all
 
-Each message is sent once for each copy that is left: more words, in fewer steps.
+Each message is sent once for each remaining copy: more words, in fewer steps.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _STEPS = LARGEST_STEP + 2
 class Halves:
     """The steps in which blocks change halves, or lose a copy.
 
-    ``keys`` are ``(node * blocks + block) * _STEPS + step``, ascending. ``copied`` tells that
-    blocks have copies; without them they have one place in each half of the memory.
+    ``keys`` are ``(node * blocks + block) * _STEPS + step``, ascending. If ``copied``, blocks have
+    copies; otherwise they have one place in each half of the memory.
     """
 
     blocks: int
@@ -61,12 +61,12 @@ class Halves:
 
     @classmethod
     def of(cls, schedule: Schedule) -> Halves:
-        """Find them. Raises :class:`.InvalidInput` where there must be copies, and cannot be."""
+        """Find the changes. Raises :class:`.InvalidInput` for copies that are not possible."""
         count = len(schedule.blocks)
         if not schedule.blocks.reduced.any():
             return cls(count, np.zeros(0, np.int64))
         moves = Moves.of(schedule)
-        # What streams is sent on as it comes, and not as it was before.
+        # A send that streams forwards arriving words, not the old value.
         whole = ~schedule.stream[moves.send]
         sent = (moves.source * _STEPS + moves.step)[whole]
         back = _returning(schedule, moves)
@@ -96,9 +96,9 @@ class Halves:
         blocks: npt.NDArray[np.integer],
         steps: npt.NDArray[np.integer],
     ) -> Numbers:
-        """The places where blocks, each in its node, lie after a step; 0: at first.
+        """Return the place of each block in its node after a step; step 0 is the start.
 
-        Place 0 is that at the block's own address, 1 in the other half; of copies the highest one.
+        Place 0 is at the block's own address, 1 in the other half; with copies, the highest left.
         """
         pairs = (nodes.astype(np.int64) * self.blocks + blocks) * _STEPS
         left: Numbers = np.searchsorted(self.keys, pairs + _STEPS - 1) - np.searchsorted(
@@ -108,7 +108,7 @@ class Halves:
 
 
 def _require_copies(schedule: Schedule, key: int) -> None:
-    """Refuse copies that would not stay the same, or that something streams from."""
+    """Refuse copies that could differ in value, or that a stream uses."""
     pair, step = divmod(key, _STEPS)
     node, block = divmod(pair, len(schedule.blocks))
     operator = schedule.blocks.operator[block]
@@ -123,9 +123,9 @@ def _require_copies(schedule: Schedule, key: int) -> None:
 
 
 def _returning(schedule: Schedule, moves: Moves) -> Numbers:
-    """The moves by which blocks come back, in the same step, to who sent them.
+    """Return the moves that bring blocks back, in the same step, to the node that sent them.
 
-    They left in no other send than that one, which streams nothing itself, and nothing else comes.
+    The block must leave in one send only, which does not stream; no other packet may arrive for it.
     """
     back, left = moves.returning()
     whole = ~schedule.stream[moves.send]
@@ -135,15 +135,15 @@ def _returning(schedule: Schedule, moves: Moves) -> Numbers:
 
 
 def _once(numbers: Numbers, others: Numbers) -> Flags:
-    """Tell which ``numbers`` are among the others just once."""
+    """Tell which ``numbers`` occur exactly once among the others."""
     distinct, counts = np.unique(others, return_counts=True)
     return _among(numbers, distinct[counts == 1])
 
 
 def _among(numbers: Numbers, ordered: Numbers) -> Flags:
-    """Tell which ``numbers`` are among those that are ``ordered``.
+    """Tell which ``numbers`` are among the sorted numbers ``ordered``.
 
-    (np.isin sorts them once more, which takes thirty times as long.)
+    (np.isin sorts them again, which takes thirty times as long.)
     """
     if not ordered.size:
         return np.zeros(numbers.size, np.bool_)

@@ -1,21 +1,21 @@
 """Layout of blocks in the message memories of a network.
 
-Where all blocks of a collective fit in one node's memory, block b lies at the same address in every
-node: the blocks one after the other, in the order of the schedule's list. An all-to-all has as many
-blocks as there are pairs of nodes, and no node ever sees most of them. Where they do not fit, every
-node keeps what it has at the start from address 0 on, and what it receives after that, as it
-comes::
+If all blocks of a collective fit in one node's memory, the layout is *aligned*: each block has the
+same address in every node, in the order of the schedule's list. An all-to-all has a block for each
+pair of nodes, and a node handles only few of them. If they do not fit, the layout is *packed*: a
+node has its own blocks from address 0 on, followed by the blocks that it receives, in order of
+arrival::
 
     aligned     node 5   | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | ...
     packed      node 5   | 40 | 41 | 42 | ... | 47 || 8 | 9 || 24 | 25 ||
                            its own at the start      step 1    step 2
 
-Blocks that stream round a ring lie at the same address in every node where addresses can run round
-in a window with them. Otherwise every node has them in the order in which it sends them
-(:mod:`..schedule.stream_runs`), so that no packet of the ring is cut in two.
+Blocks that stream round a ring are aligned if a window of addresses can wrap with them. Otherwise
+every node has them in the order in which it sends them (:mod:`..schedule.stream_runs`), so that no
+packet of the ring is cut.
 
-Where reduced blocks change halves (:mod:`.halves`), all of this is the lower half of a memory;
-where they have copies, these follow one behind the other.
+If reduced blocks change halves (:mod:`.halves`), this layout is the lower half of a memory. If they
+have copies, the copies follow one after the other.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from .halves import Halves
 
 @dataclass(frozen=True)
 class Layout:
-    """The address of every block that a node ever has.
+    """The address of every block in every node that ever holds it.
 
-    ``starts`` has shape (blocks + 1,): where each block begins, and the last one ends, where all
-    lie one after the other. ``packed`` is None if they do, in every node; otherwise it has the
-    address of each ``node * blocks + block``. ``size`` is the most words used by any node, from
-    address 0 on, and ``halves`` say which blocks lie in the upper half of the memory when, or how
-    many copies they have. ``in_runs`` tells that blocks are packed as they stream.
+    ``starts`` has shape (blocks + 1,): where each block begins and the last one ends, in an aligned
+    layout. ``packed`` is None for an aligned layout; otherwise it maps ``node * blocks + block`` to
+    an address. ``size`` is the largest number of words that a node uses, from address 0 on.
+    ``halves`` tells when a block is in the upper half of the memory, or how many copies it has.
+    ``in_runs`` tells that blocks are packed in the order in which they stream.
     """
 
     starts: npt.NDArray[np.int64]
@@ -54,9 +54,9 @@ class Layout:
 
     @classmethod
     def of(cls, schedule: Schedule, message_words: int) -> Layout:
-        """The layout for ``schedule`` in memories of ``message_words``, which may be too few.
+        """Return the layout for ``schedule``, if possible in memories of ``message_words``.
 
-        What streams lies at the same place in all nodes if it can, otherwise side by side in each.
+        Blocks that stream have the same address in all nodes if possible, otherwise adjacent ones.
         """
         starts, halves = block_starts(schedule.blocks), Halves.of(schedule)
         if schedule.stream.any():
@@ -65,7 +65,7 @@ class Layout:
             packed, size = None, int(starts[-1])
             if streamed.elsewhere.any() and (found := _pack_streams(schedule, starts)):
                 packed, size = found
-            # A window is at most half of what addresses can tell apart.
+            # A window is at most half of the address range.
             size = max(size, streamed.window + 1)
             return cls(starts, packed, size, halves, in_runs=packed is not None)
         aligned = cls(starts, None, int(starts[-1]), halves)
@@ -76,27 +76,27 @@ class Layout:
 
     @property
     def room(self) -> int:
-        """Words of a memory that has room for it: a half must begin where a bit of addresses does.
+        """Words of a memory with room for the layout: halves begin at a power of two.
 
-        (A memory of other words may have room too, if its upper half has: :meth:`fits`.)
+        (A smaller memory may have room too, if its upper half is large enough: :meth:`fits`.)
         """
         if self.halves.copied:
             return self.size * self.halves.places
         return 2 * power_for(self.size) if self.halves.any else self.size
 
     def apart(self, config: NetworkConfig) -> int:
-        """Words from one place of a block to the next one in the memories of a network."""
+        """Return the words between two places of a block in the memories of a network."""
         return self.size if self.halves.copied else upper_half(config)
 
     def fits(self, config: NetworkConfig) -> bool:
-        """Tell whether the memories of a network have room for it."""
+        """Tell whether the memories of a network have room for the layout."""
         if self.halves.copied or not self.halves.any:
             return self.room <= config.message_words
         half = upper_half(config)
         return self.size <= half and half + self.size <= config.message_words
 
     def limit(self, config: NetworkConfig) -> str:
-        """Words on the largest ``size`` that the memories of a network have room for."""
+        """Say the largest ``size`` that the memories of a network have room for."""
         if self.halves.copied or not self.halves.any:
             copies = self.halves.places
             parts = "" if copies == 1 else f" for {copies} copies"
@@ -106,13 +106,13 @@ class Layout:
         return f"at most {most}, the upper half of the message memory"
 
     def aligned_if_within(self, message_words: int) -> Layout:
-        """The layout for memories of ``message_words``, given that it was one for smaller ones."""
+        """Return the aligned layout if it fits in ``message_words``, otherwise this layout."""
         aligned = Layout(self.starts, None, int(self.starts[-1]), self.halves)
         kept = self.packed is None or self.in_runs or aligned.room > message_words
         return self if kept else aligned
 
     def address(self, node: int, block: int) -> int:
-        """Address at which ``block`` begins in ``node``; KeyError if it never has it."""
+        """Return the address of ``block`` in ``node``; KeyError if the node never has it."""
         if self.packed is None:
             return int(self.starts[block])
         return self.packed[node * (len(self.starts) - 1) + block]
@@ -120,7 +120,7 @@ class Layout:
     def addresses(
         self, nodes: npt.NDArray[np.integer], blocks: npt.NDArray[np.integer]
     ) -> npt.NDArray[np.int64]:
-        """Addresses of ``blocks``, each in the node beside it; KeyError if it never has it."""
+        """Return addresses of ``blocks`` in ``nodes``, pairwise; KeyError if one never has it."""
         if self.packed is None:
             starts: npt.NDArray[np.int64] = self.starts[blocks]
             return starts
@@ -130,9 +130,9 @@ class Layout:
 
 
 def held_words(schedule: Schedule, layout: Layout) -> npt.NDArray[np.bool_]:
-    """The words that are part of a block that a node has at the start or receives.
+    """Mark the words of blocks that a node has at the start or receives.
 
-    Shape (nodes, layout.size). What else lies in a memory is from before, and no part of the run.
+    Shape (nodes, layout.size). Other words are not part of the run.
     """
     held = np.zeros((schedule.topology.nodes, layout.size), dtype=np.bool_)
     words = schedule.blocks.words.tolist()
@@ -146,24 +146,24 @@ def held_words(schedule: Schedule, layout: Layout) -> npt.NDArray[np.bool_]:
 
 
 def _at_start(schedule: Schedule) -> Iterator[tuple[int, int]]:
-    """Each block and a node that has a value of it before step 1."""
+    """Yield each block with each node that has a value of it before step 1."""
     for block in range(len(schedule.blocks)):
         for holder in schedule.blocks.holders(block, schedule.topology):
             yield block, holder
 
 
 def upper_half(config: NetworkConfig) -> int:
-    """The address at which the upper half of a message memory begins."""
+    """Return the address at which the upper half of a message memory begins."""
     return 1 << (config.address_bits - 1)
 
 
 def power_for(words: int) -> int:
-    """The least power of two that is ``words`` or more."""
+    """Return the least power of two that is at least ``words``."""
     return 1 << max(words - 1, 0).bit_length()
 
 
 def block_starts(blocks: Blocks) -> npt.NDArray[np.int64]:
-    """Offsets at which each of ``blocks``, one after the other, begins and the last one ends."""
+    """Return where each of ``blocks`` begins, and where the last ends, in an aligned layout."""
     return offsets_of(blocks.words)
 
 
@@ -175,10 +175,10 @@ def sent_blocks(schedule: Schedule, send: int) -> list[int]:
 
 
 class _Streamed(NamedTuple):
-    """How packets that stream lie, where blocks lie one after the other in every node.
+    """The packets that stream in an aligned layout, and the windows of their addresses.
 
-    ``elsewhere`` tells which nodes send or get one that goes on at an address to which no window
-    leads, or one of such a node; shape (nodes,). ``window`` is the words of the largest window.
+    ``elsewhere``, shape (nodes,), marks the nodes that send or get a packet whose next block is not
+    adjacent and not reached by a window, and their partners. ``window`` is the largest window.
     """
 
     elsewhere: npt.NDArray[np.bool_]
@@ -188,7 +188,7 @@ class _Streamed(NamedTuple):
     def of(
         cls, schedule: Schedule, starts: npt.NDArray[np.int64], base: npt.NDArray[np.int64]
     ) -> _Streamed:
-        """Look at all packets, where address 0 of a node is ``base`` words behind ``starts``."""
+        """Check all packets; a node's address 0 is ``base`` words after the begin of ``starts``."""
         send, before, after = streamed_pairs(schedule)
         ends = np.stack((schedule.source, schedule.target))[:, send]
         back = np.broadcast_to(starts[before + 1] - starts[after], ends.shape)
@@ -205,9 +205,9 @@ class _Streamed(NamedTuple):
 def _pack_streams(
     schedule: Schedule, starts: npt.NDArray[np.int64]
 ) -> tuple[dict[int, int], int] | None:
-    """The addresses of blocks that cannot all lie at the same ones, and the most words used.
+    """Return the addresses of blocks that cannot all be aligned, and the most words used.
 
-    Every node has its blocks one after the other, in runs if it must; None where that does not do.
+    Every node has its blocks adjacent, in runs if necessary. None if the blocks form no runs.
     """
     count, words = len(schedule.blocks), schedule.blocks.words.tolist()
     held = {node * count + block: None for block, node in _at_start(schedule)}
@@ -235,10 +235,10 @@ def _pack_streams(
 
 
 def _pack(schedule: Schedule) -> tuple[dict[int, int], int]:
-    """The address of each ``node * blocks + block``, and the most words used by a node.
+    """Return the address of each ``node * blocks + block``, and the most words used by a node.
 
-    Nothing is ever put where something else has been, so that no timing can make a node overwrite
-    what it has still to send.
+    No address is used for two blocks, so no timing can make a node overwrite a block that it has
+    not sent yet.
     """
     count, words = len(schedule.blocks), schedule.blocks.words.tolist()
     packed: dict[int, int] = {}
@@ -254,7 +254,7 @@ def _pack(schedule: Schedule) -> tuple[dict[int, int], int]:
         append(holder, block)
     source, target = schedule.source.tolist(), schedule.target.tolist()
     for send in np.argsort(schedule.step, kind="stable").tolist():
-        # In the order of the sender's memory, so that what lies together there stays together.
+        # In the order of the sender's memory, so that adjacent blocks stay adjacent.
         base = source[send] * count
         for block in sorted(sent_blocks(schedule, send), key=lambda block: packed[base + block]):
             append(target[send], block)

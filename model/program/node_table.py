@@ -1,4 +1,4 @@
-"""A node's injection table for people: what it sends in each step, where to, and what it gets."""
+"""A node's injection table as text: what it sends in each step, to which node, by which route."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TableLine:
 
     step
         Step of the row.
-    words
+        Addresses of the words here: "0-15", or "none" for a packet without payload.
         Addresses of the words here: "0-15", or "none" of a packet without payload.
     target, target_words
         Name of the node that gets them, and their addresses there.
@@ -27,7 +27,7 @@ class TableLine:
     vcs
         VCs of the route's segments: "0", or "0, 1".
     remarks
-        Everything else that the row says, such as "continued" or "from cycle 20".
+        All other properties of the row, such as "continued" or "from cycle 20".
     table
         The words of the row in the table memory, in hexadecimal.
 
@@ -81,7 +81,7 @@ def _starts(program: ProgramTable, row: int) -> list[str]:
 
 
 def row_remarks(program: ProgramTable, row: int) -> list[str]:
-    """List what a row says besides its step or start, its route, addresses and length."""
+    """List a row's properties besides its step or start, its route, addresses and length."""
     remarks = []
     if program.continued[row]:
         remarks.append("continued")
@@ -96,7 +96,7 @@ def row_remarks(program: ProgramTable, row: int) -> list[str]:
 
 
 def _table_words(program: ProgramTable, rows: Numbers) -> list[str]:
-    """The words of each of ``rows`` in its table memory, in hexadecimal."""
+    """Return the words of each of ``rows`` in its table memory, in hexadecimal."""
     _, words = table_words(program)
     sizes = program.header_flits + program.config.table.control_words
     return [

@@ -1,13 +1,13 @@
-"""The check that no packet is written to words that a row may still read: docs/router.md, 19.
+"""The check that no packet overwrites words that a row may still read: docs/router.md, 19.
 
-With barrier timing that is a row of the same step: whether it sends the words of before or those
-that come would depend on who is first. What a node sends and what comes to it in a step must lie
-apart, as in an exchange *across* the halves of a memory. Self-timed, a packet may come before the
-rows of earlier steps are sent, too. A row that streams sends on what comes, and reads it when it is
-there; its lead it reads at any time.
+With barrier timing, such a row is of the same step: timing would decide whether it sends the old
+words or the arriving ones. So the words that a node sends and receives in a step must not overlap,
+as in an exchange *across* the halves of a memory. With self-timed nodes, a packet may also arrive
+before rows of earlier steps are sent. A row that streams reads arriving words once they are
+written; its lead it may read at any time.
 
-Words may come *back* to the row that sent them, through rows that stream one another without a lead
-and each combine or pass on what comes: then word i is written when word i has long been read.
+Words may come *back* to the row that sent them, through rows that stream each other without a lead
+and combine or forward the words. Then word i is written long after it has been read.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _NEVER = int(np.iinfo(np.int64).max)
 def require_no_overwriting(table: ProgramTable, *, self_timed: bool = False) -> None:
     """Raise :class:`.InvalidInput` for the first row whose words a packet may change too early.
 
-    In a network without operators nothing is refused: no packet there changes what it finds but by
-    what its sender had.
+    In a network without operators nothing is refused: its packets only replace words, by words that
+    their senders had.
     """
     if not table.config.operators:
         return
@@ -40,7 +40,7 @@ def require_no_overwriting(table: ProgramTable, *, self_timed: bool = False) -> 
     reads = pieces_at(table, table.row_node, table.source_address, own, by_step=by_step)
     writes = pieces_at(table, target, table.target_address, table.length, by_step=by_step)
     coming, leaving = np.isin(writes.row, back), np.isin(reads.row, left)
-    # What comes back must be apart from all but what it is made of.
+    # Returning words may overlap only the words that they are made from.
     _require_apart(table, _some(reads, ~leaving), writes)
     _require_apart(table, _some(reads, leaving), _some(writes, ~coming))
     _require_alone(table, _some(reads, leaving))
@@ -51,7 +51,7 @@ def _some(found: Pieces, chosen: npt.NDArray[np.bool_]) -> Pieces:
 
 
 def _require_apart(table: ProgramTable, reads: Pieces, writes: Pieces) -> None:
-    """Require that nothing that is written has a word of what an equal or later step reads."""
+    """Require that no write overlaps a word read in the same or a later step."""
     earliest = least_steps(table, reads, writes)
     for place in np.flatnonzero(earliest <= table.step[writes.row])[:1].tolist():
         row = table.row_name(int(writes.row[place]))
@@ -60,7 +60,7 @@ def _require_apart(table: ProgramTable, reads: Pieces, writes: Pieces) -> None:
 
 
 def _require_alone(table: ProgramTable, reads: Pieces) -> None:
-    """Require that no two rows send words that come back to either."""
+    """Require that no two rows send words that return to one of them."""
     order = np.argsort(reads.begin)
     latest = np.maximum.accumulate(reads.end[order])
     for place in np.flatnonzero(reads.begin[order][1:] < latest[:-1])[:1].tolist():
@@ -70,7 +70,7 @@ def _require_alone(table: ProgramTable, reads: Pieces) -> None:
 
 
 def returning_rows(table: ProgramTable) -> tuple[Numbers, Numbers]:
-    """The rows whose packets bring words back to where they were read, and those that sent them."""
+    """Return the rows that bring words back to where they were read, and their first senders."""
     if not table.stream.any():
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     count = len(table.step)
@@ -88,11 +88,10 @@ def returning_rows(table: ProgramTable) -> tuple[Numbers, Numbers]:
 
 
 def least_steps(table: ProgramTable, reads: Pieces, writes: Pieces) -> Numbers:
-    """The least step of a piece of ``reads`` with which each of ``writes`` has a word in common.
+    """Return, for each of ``writes``, the least step of the ``reads`` that it overlaps.
 
-    The memories are cut where a piece that is read begins or ends. Of each part between two cuts
-    the least step is found (:func:`_spread`), and of the parts that a piece written has words of,
-    the least of these (:func:`_least_of_ranges`).
+    The memories are cut at both ends of each read. :func:`_spread` finds the least step of each
+    part between two cuts, and :func:`_least_of_ranges` the least over the parts of each write.
     """
     cuts = np.unique(np.concatenate((reads.begin, reads.end)))
     if not cuts.size:
@@ -104,15 +103,15 @@ def least_steps(table: ProgramTable, reads: Pieces, writes: Pieces) -> Numbers:
 
 
 def _levels(begin: Numbers, end: Numbers) -> Numbers:
-    """The largest k of each range with 2 ** k places in it; -1 of an empty one."""
+    """Return the largest k for each range such that it has 2 ** k entries; -1 for an empty one."""
     level: Numbers = np.frexp(np.maximum(end - begin, 0))[1].astype(np.int64) - 1
     return level
 
 
 def _spread(begin: Numbers, end: Numbers, value: Numbers, count: int) -> Numbers:
-    """The least ``value`` of the ranges ``begin`` up to ``end`` that hold each of ``count`` places.
+    """Return, for each of ``count`` entries, the least ``value`` of the ranges that contain it.
 
-    A range is two of 2 ** k places each; those of the largest k are halved again and again.
+    Each range is covered by two of 2 ** k entries, which are halved from the largest k downwards.
     """
     level = _levels(begin, end)
     least = np.full(count, _NEVER)
@@ -127,7 +126,7 @@ def _spread(begin: Numbers, end: Numbers, value: Numbers, count: int) -> Numbers
 
 
 def _least_of_ranges(values: Numbers, begin: Numbers, end: Numbers) -> Numbers:
-    """The least of the values from ``begin`` up to ``end``, of each range; none of an empty one."""
+    """Return the least of ``values[begin:end]`` for each range; ``_NEVER`` for an empty one."""
     level = _levels(begin, end)
     result = np.full(len(begin), _NEVER)
     least = values.copy()

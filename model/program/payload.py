@@ -1,4 +1,4 @@
-"""Content of the blocks of a schedule when it is carried out: random words, no two alike."""
+"""Content of the blocks of a schedule in a run: random words."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """The words of every block, and where they lie.
+    """The words of every block, and their addresses.
 
-    ``words`` has shape (layout.starts[-1],), uint64: the blocks one after the other, as those who
-    are owed them must end up with them. ``contributions[block]`` are, of a reduced block, its
-    ``holders``' own values: shape (holders, words of the block); ``holders`` has their nodes.
-    ``results`` are, of the blocks that an operator of a user's own combines, the words that each
-    (node, block) ends with: they depend on the order (``model/compare/combined.py``), and ``words``
-    is 0 there.
+    ``words`` has shape (layout.starts[-1],), uint64: the blocks one after the other, as the owed
+    nodes must hold them at the end. For a reduced block, ``contributions[block]`` has the values of
+    its contributors, shape (contributors, words of the block), and ``holders[block]`` their nodes.
+    Only for a custom operator, ``results`` has the words of each (node, block) at the end: they
+    depend on the order (``model/compare/combined.py``), and ``words`` is 0 there.
     """
 
     blocks: Blocks
@@ -37,7 +36,7 @@ class Payload:
 
     @classmethod
     def random(cls, compiled: Compiled, seed: int) -> Payload:
-        """Words drawn evenly from all that a flit can carry, and what is to become of them."""
+        """Draw words uniformly from all values of a flit, and compute the expected results."""
         schedule, layout, program = compiled
         blocks, config = schedule.blocks, program.config
         words = random_words(config, (int(layout.starts[-1]),), seed)
@@ -56,11 +55,11 @@ class Payload:
         return cls(blocks, layout, words, contributions, holders)
 
     def loads(self, config: NetworkConfig) -> list[tuple[int, int, Words]]:
-        """(node, address, words) of all that nodes have before the start.
+        """Return (node, address, words) for all words that nodes have before the start.
 
-        That is every block at its owner, and each contribution: at the block's own address, or,
-        where the block ends there after an odd number of changes, in the upper half of the memory;
-        where blocks have copies, in each of them.
+        Each owner has its block, and each contributor its value, at the block's own address. If the
+        block changes halves an odd number of times, the value is in the upper half of the memory
+        instead; if the block has copies, it is in each of them.
         """
         owned = [
             (owner, self.layout.address(owner, block), self._block(block))
@@ -80,14 +79,14 @@ class Payload:
         return owned
 
     def memory(self, config: NetworkConfig) -> Words:
-        """The message memories before the start, (nodes, message words): 0 but for the loads."""
+        """Return the message memories before the start, (nodes, message words); others are 0."""
         memory = empty_memory(config)
         for node, address, words in self.loads(config):
             memory[node, address : address + len(words)] = words
         return memory
 
     def delivered(self, memory: Words, topology: Topology) -> npt.NDArray[np.bool_]:
-        """Nodes that are owed something and hold all of it, word for word: shape (nodes,), bool.
+        """Mark the owed nodes that hold all their blocks, word for word: shape (nodes,), bool.
 
         ``memory`` has shape (nodes, at least layout.size).
         """
@@ -97,7 +96,7 @@ class Payload:
         for block, owed in enumerate(self.blocks.owed):
             nodes = everyone if owed is None else owed
             served[list(nodes)] = True
-            # A block of no words is never brought, and need have no address.
+            # No send brings a block of no words, and it need not have an address.
             for node in nodes if self.blocks.words[block] else ():
                 words = self.results.get((node, block), self._block(block))
                 address = self.layout.address(node, block)
@@ -110,14 +109,14 @@ class Payload:
 
 
 def empty_memory(config: NetworkConfig) -> npt.NDArray[np.uint64]:
-    """Message memories that hold 0 everywhere, shape (nodes, message words)."""
+    """Return message memories of zeros, shape (nodes, message words)."""
     return np.zeros((config.topology.nodes, config.message_words), dtype=np.uint64)
 
 
 def random_words(
     config: NetworkConfig, shape: tuple[int, ...], seed: int
 ) -> npt.NDArray[np.uint64]:
-    """Words drawn evenly from all that a flit can carry."""
+    """Draw words uniformly from all values of a flit."""
     return _drawn(np.random.default_rng(seed), config, shape)
 
 

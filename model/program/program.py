@@ -1,8 +1,8 @@
 """Programs: the injection tables that make a network carry out a schedule.
 
 A row is a *put*: in a step, copy ``length`` words from an address of this node to an address of the
-node at the end of a route. A program is columns (:class:`~.table.ProgramTable`); its rows one by
-one (:class:`~.row.Row`) are a view of them, for files, messages and programs written by hand.
+node at the end of a route. A program stores rows as columns (:class:`~.table.ProgramTable`); single
+rows (:class:`~.row.Row`) are a view for files, messages and programs written by hand.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .table import ADDITIONS, NO_START, ProgramTable
 
 
 class Program(ProgramTable):
-    """The tables of every node of a network, and what they assume of it."""
+    """The tables of every node of a network, and the network they are made for."""
 
     def check(self) -> None:
         """Raise :class:`InvalidInput` for the first row that the network cannot carry out.
@@ -37,7 +37,7 @@ class Program(ProgramTable):
 
     @cached_property
     def rows(self) -> tuple[tuple[Row, ...], ...]:
-        """The rows of each node, one by one: for small programs, and for files."""
+        """The rows of each node as objects: for small programs, and for files."""
         routes = list(self.routes)
         starts = (None if start == NO_START else start for start in self.start.tolist())
         columns = (self.source_address, self.target_address, self.length)
@@ -72,7 +72,7 @@ class Program(ProgramTable):
         return self._by_node(self.receive_port)
 
     def _by_node(self, column: npt.NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
-        """A column of receives, node by node."""
+        """Split a column of receives by node."""
         values = column.tolist()
         bounds = self.first_receive.tolist()
         return tuple(tuple(values[begin:end]) for begin, end in pairwise(bounds))
@@ -88,10 +88,10 @@ class Program(ProgramTable):
         receive_ports: Sequence[Sequence[int]] = (),
         awaited: Sequence[int] = (),
     ) -> Program:
-        """Make the columns of rows and receives that are given node by node.
+        """Make the columns from rows and receives given node by node.
 
         ``receive_ports`` has a port for each receive of an all-port network, and is empty in any
-        other; without ``awaited`` no packets of timed rows are awaited.
+        other. Without ``awaited``, no node awaits packets of timed rows.
         """
         nodes = config.topology.nodes
         listed = list(chain.from_iterable(rows))

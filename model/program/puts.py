@@ -1,8 +1,8 @@
-"""The puts of the sends of a schedule: runs of blocks that lie side by side at both ends.
+"""The puts of the sends of a schedule: runs of blocks that are adjacent at both ends.
 
-A send whose blocks do not lie together becomes several puts. What streams, and what is streamed on,
-is one packet with its blocks in the order of the send; their addresses may run round in a window
-(docs/router.md, section 20)::
+A send whose blocks are not adjacent becomes several puts. A packet that streams, or that another
+row streams, stays whole, with its blocks in the order of the send; its addresses may wrap in a
+window (docs/router.md, section 20)::
 
     blocks of a send     5    6    7    0    1          window of 8 blocks: one put from block 5 on
     in the memory        | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
@@ -27,9 +27,9 @@ from .table import Numbers
 
 
 class Puts(NamedTuple):
-    """The puts of all sends, those of a send one after the other: columns of one length.
+    """The puts of all sends, in the order of the sends: columns of equal length.
 
-    ``window`` is w where the addresses run round in 2 ** w words, 0 where they do not.
+    ``window`` is w if the addresses wrap in 2 ** w words, 0 without a window.
     """
 
     send: Numbers
@@ -41,10 +41,10 @@ class Puts(NamedTuple):
 
 
 def puts_of(schedule: Schedule, layout: Layout, streams: Streams, config: NetworkConfig) -> Puts:
-    """A put for each run of a send's blocks that lie side by side at both ends.
+    """Return one put for each run of a send's blocks that are adjacent at both ends.
 
-    Raises :class:`.InvalidInput` for a send that ``streams``, or is streamed on, and whose blocks
-    do not lie in its order, in a window at most; and for an operator that ``config`` has not.
+    Raises :class:`.InvalidInput` if a send of ``streams``, or a feeder, has blocks that are neither
+    adjacent in its order nor in a window; and for an operator that ``config`` does not have.
     """
     placed = _placed(schedule, layout, config)
     in_order = np.zeros(schedule.sends, np.bool_)
@@ -69,9 +69,9 @@ def puts_of(schedule: Schedule, layout: Layout, streams: Streams, config: Networ
 
 
 class _Placed(NamedTuple):
-    """Blocks of sends, each as often as it is sent: where it lies, and what is done with it there.
+    """The blocks of all sends: their addresses at both ends, and their operators at the target.
 
-    ``copy`` is which of the copies at the target it goes to, 0 where there are none.
+    ``copy`` is the copy at the target that the row writes, 0 without copies; a row for each copy.
     """
 
     send: Numbers
@@ -83,7 +83,7 @@ class _Placed(NamedTuple):
 
 
 def _placed(schedule: Schedule, layout: Layout, config: NetworkConfig) -> _Placed:
-    """Find the places of all blocks of all sends: of several copies, of all that are left."""
+    """Find the addresses of all blocks of all sends; of copies, write all that are left."""
     send, block = schedule.block_sends, schedule.block_ids.astype(np.int64)
     step, source, target = (
         column[send] for column in (schedule.step, schedule.source, schedule.target)
@@ -102,7 +102,7 @@ def _placed(schedule: Schedule, layout: Layout, config: NetworkConfig) -> _Place
 
 
 def _operator_numbers(schedule: Schedule, config: NetworkConfig) -> Numbers:
-    """Number of each block's operator among those of the network, from 1; 0 where it has none."""
+    """Return the number of each block's operator in the network, from 1; 0 without one."""
     numbers = {operator.name: place for place, operator in enumerate(config.operators, start=1)}
     names = schedule.blocks.operator
     for name in names:
@@ -114,7 +114,7 @@ def _operator_numbers(schedule: Schedule, config: NetworkConfig) -> Numbers:
 
 
 class _Blocks(NamedTuple):
-    """Blocks of sends as columns: where each lies at both ends, and how long it is."""
+    """Blocks of sends as columns: their addresses at both ends, and their words."""
 
     send: Numbers
     begin: Numbers
@@ -123,7 +123,7 @@ class _Blocks(NamedTuple):
 
 
 def _windows(schedule: Schedule, blocks: _Blocks, breaks: npt.NDArray[np.bool_]) -> Numbers:
-    """The window of each send, shape (sends,), that leads from each place of ``breaks`` back."""
+    """Return each send's window, (sends,), which must lead back at each index of ``breaks``."""
     window = np.zeros(schedule.sends, np.int64)
     total = np.bincount(blocks.send, blocks.words, schedule.sends).astype(np.int64)
     for place in np.flatnonzero(breaks).tolist():

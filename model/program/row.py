@@ -1,4 +1,4 @@
-"""A row of an injection table, as a person writes it and a file has it."""
+"""A row of an injection table, as people write it and as files store it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..network.segment import Segment
 class Row:
     """One put: in a step, copy ``length`` words from an address here to one of another node.
 
-    That node is at the end of ``route``. ``start`` is the first cycle in which the row may begin,
-    None for as soon as its step has come. ``continued``: the row after it, of the same step and
-    route, has more of the same message.
+    That node is at the end of ``route``. ``start`` is the first cycle in which the row may begin;
+    None: as soon as its step begins. ``continued``: the next row, of the same step and route,
+    carries more of the same message.
 
-    ``operator`` is 0 where the words replace what is there; 2o - 1 where operator o of the network,
-    from 1, combines them with it in place, 2o where across (docs/router.md, section 19).
-    ``stream`` is 1 where the row sends on what comes in its step, in an all-port network the port
-    by which it comes, and ``lead`` the words that it sends before. The addresses of the message
-    run round in a window of 2 ** ``window`` words, unless that is 0 (section 20).
+    ``operator`` is 0 if the words replace the target's words. Operator o of the network, from 1,
+    combines them in place if it is 2o - 1, across if it is 2o (docs/router.md, section 19).
+    ``stream`` is 0 unless the row forwards a packet that arrives in its step; then it is 1, or in
+    an all-port network the port of arrival. ``lead`` counts the words sent before that packet. The
+    message's addresses wrap in a window of 2 ** ``window`` words, unless that is 0 (section 20).
     """
 
     step: int

@@ -1,4 +1,4 @@
-"""Places of programs in the table memories of a network with a controller: docs/router.md, 16."""
+"""Slots of programs in the table memories of a network with a controller: docs/router.md, 16."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .table import ProgramTable
 
 
 class Slot(NamedTuple):
-    """Place of a program in the table memory of every sender.
+    """The words of a program in the table memory of every sender.
 
     base
-        The address at which it begins.
+        The address of its first word.
     words
-        Words from there on that are its own: as many as the longest of its tables takes.
+        Number of words: those of the longest of its tables.
     """
 
     base: int
@@ -26,10 +26,10 @@ class Slot(NamedTuple):
 
 
 def slot_of(program: ProgramTable, base: int = 0) -> Slot:
-    """The slot of ``program`` from ``base`` on.
+    """Return the slot of ``program`` from ``base`` on.
 
-    Raises :class:`.InvalidInput` where it does not fit in the table memories, or the network has
-    no controller that could start it there.
+    Raises :class:`.InvalidInput` if it does not fit in the table memories, or if the network has no
+    controller to start it.
     """
     config = program.config
     if not config.programs:
@@ -44,9 +44,9 @@ def slot_of(program: ProgramTable, base: int = 0) -> Slot:
 
 
 def slots_of(programs: Sequence[ProgramTable]) -> list[Slot]:
-    """Slots of ``programs`` of one network, one behind the other from address 0 on.
+    """Return the slots of ``programs`` of one network, one after the other from address 0 on.
 
-    Raises :class:`.InvalidInput` for more than the network keeps, or where they do not fit.
+    Raises :class:`.InvalidInput` if there are too many programs, or if they do not fit.
     """
     for one, other in pairwise(programs):
         if identity(one.config) != identity(other.config):

@@ -1,26 +1,25 @@
-"""Waits of packets for each other in a step in which some of them stream.
+"""The certificate against deadlock for steps in which packets stream.
 
-A packet that streams holds the channels of its route while it waits for words to come, so what
-Dally and Seitz assume (:mod:`.deadlock`) does not hold of it: that it waits for nothing but its
-next channel. The packets of such a step are taken into the graph of channels, each for "all words
-of this packet come"::
-
+A packet that streams holds the channels of its route while it waits for words. So it breaks an
+assumption of Dally and Seitz (:mod:`.deadlock`): that a packet waits only for its next channel. The
+graph of channels therefore gets a node for each packet of such a step, which means "all words of
+this packet arrive". Its edges are::
     a channel  ─► the next one of the route          held by a packet that waits for the next
-    a channel  ─► the feeder of a packet that        held by one that waits for words
+    a channel  ─► the feeder of a packet that        held by a packet that waits for words
                   holds it
-    a packet   ─► each channel of its route that     it may have to wait for that one
+    a packet   ─► each channel of its route that     it may have to wait for that channel
                   packets of other senders take too
     a packet   ─► the one before it at its sender    which is sent first
     a packet   ─► its feeder                         whose words it waits for
 
-Without a circle nothing waits for ever. A ring of packets, each the feeder of the next, is a circle
-too, of the last kind of edge alone. It goes on all the same if some lead is not 0: word i of a
-packet waits for word i less the lead of the one before, and round the ring for a word farther in
-front of itself (that a lead is there, :func:`.streams.require_streams` has proved). So a ring is
-one node here, and only what leads from it back to it by an edge of another kind is a circle: where
-no other packet takes a channel of a ring, there is none.
+Without a circle nothing waits forever. A ring of packets, each the feeder of the next, is a circle
+too, with only the last kind of edge. It does not lock if some lead is not 0: word i of a packet
+waits for word i - lead of its feeder, so round the ring for an earlier word of its own.
+:func:`.streams.require_streams` has proved that a lead exists. So a ring is one node of the graph,
+and only edges of another kind that lead out of the ring and back to it make a circle. If no other
+packet takes a channel of the ring, there is no circle.
 
-The way out of the network is a channel here, which packets by several links may want.
+The way out of the network is a channel here, because packets from several links may want it.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ from .table import Numbers, ProgramTable
 
 
 def waiting_packets(table: ProgramTable) -> list[int]:
-    """The rows of packets that may wait for each other in a circle; empty where none may.
+    """Return the rows of packets that may wait for each other in a circle; empty without one.
 
-    Routes must not leave the network, and rows stream as :func:`.streams.require_streams` allows.
+    Routes must follow links, and rows must stream as :func:`.streams.require_streams` allows.
     """
     if not table.stream.any():
         return []
     feeder = feeders(table)
-    # A row that is over before anything comes waits for nothing.
+    # A row whose lead is its whole message waits for nothing.
     feeder = np.where(table.length > table.lead, feeder, NO_FEEDER)
     rows = np.flatnonzero(np.isin(table.step, np.unique(table.step[table.stream > 0])))
     name = _ring_names(feeder)
@@ -66,9 +65,9 @@ def waiting_packets(table: ProgramTable) -> list[int]:
 
 
 def _channels(table: ProgramTable, rows: Numbers) -> tuple[Numbers, Numbers]:
-    """The channels of all ``rows``, one row after the other, and the row of each.
+    """Return the channels of all ``rows``, row by row, and the row of each.
 
-    Numbers that no row has, and other ones in each step.
+    Their numbers are above those of all rows, and differ from step to step.
     """
     config, ports = table.config, table.config.topology.ports
     in_step = config.topology.nodes * ports * config.vcs
@@ -86,7 +85,7 @@ def _channels(table: ProgramTable, rows: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _shared(channel: Numbers, sender: Numbers) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Tell which entries have a channel that packets of another sender take, too."""
+    """Tell which entries have a channel that packets of another sender take too."""
     kinds, which = np.unique(channel, return_inverse=True)
     least = np.full(len(kinds), np.iinfo(np.int64).max)
     most = np.full(len(kinds), -1)
@@ -96,7 +95,7 @@ def _shared(channel: Numbers, sender: Numbers) -> np.ndarray[tuple[int], np.dtyp
 
 
 def _former(table: ProgramTable) -> Numbers:
-    """The row of the same step that each row's sender sends before it, or ``NO_FEEDER``."""
+    """Return the row that each row's sender sends before it in the same step, or ``NO_FEEDER``."""
     order, sender = table.sender_order, table.sender
     former = np.full(len(order), NO_FEEDER)
     before, after = order[:-1], order[1:]
@@ -106,7 +105,7 @@ def _former(table: ProgramTable) -> Numbers:
 
 
 def _ring_names(feeder: Numbers) -> Numbers:
-    """A name for each row: the row itself, in a ring of feeders the lowest row of the ring."""
+    """Return a name for each row: the lowest row of its ring of feeders, otherwise the row."""
     count = len(feeder)
     ahead = np.append(np.where(feeder == NO_FEEDER, count, feeder), count)
     lowest, far = np.arange(count + 1), ahead

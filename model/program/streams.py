@@ -1,7 +1,7 @@
-"""Rows that send on a packet while it comes, and the packets: docs/router.md, section 20.
+"""Rows that forward a packet while it arrives, and their packets: docs/router.md, section 20.
 
-A row that streams waits for the packet of its step that comes to its node. That packet may itself
-be of a row that streams, and so on, back to a row that has all its words, or round a ring::
+A row that streams waits for the packet that arrives at its node in its step. That packet may come
+from another row that streams, and so on, back to a row that has all its words, or round a ring::
 
     row a ──► row b ──► row c        b is the feeder of c, a the feeder of b
 """
@@ -19,13 +19,13 @@ from .ends import ends_of
 from .table import Numbers, ProgramTable
 
 NO_FEEDER = -1
-"""The feeder of a row that sends words of its own alone."""
+"""No feeder: the row sends only words of its own."""
 
 
 def feeders(table: ProgramTable) -> Numbers:
-    """The row whose packet each row sends on while it comes; ``NO_FEEDER`` where there is none.
+    """Return the row whose packet each row forwards while it arrives; ``NO_FEEDER`` without one.
 
-    Of several packets of one step at one lane it is that of the program's first row.
+    If several packets of one step arrive at one lane, the program's first row counts.
     """
     found = np.full(len(table.step), NO_FEEDER)
     rows = np.flatnonzero(table.stream)
@@ -36,10 +36,10 @@ def feeders(table: ProgramTable) -> Numbers:
 
 
 def require_streams(table: ProgramTable) -> None:
-    """Raise :class:`.InvalidInput` for the first row that streams what it may not.
+    """Raise :class:`.InvalidInput` for the first row whose stream is not allowed.
 
-    That is a packet that does not come, one of several, one that is continued or too short; and
-    in the end itself, round a circle in which no row sends anything before what comes.
+    Its packet must arrive, as the only one of its step, not continued and long enough. Rows must
+    not wait in a circle in which no row has a lead.
     """
     rows = np.flatnonzero(table.stream)
     if not rows.size:
@@ -66,9 +66,9 @@ def require_streams(table: ProgramTable) -> None:
 
 
 class _Coming(NamedTuple):
-    """The packets that steps wait for: their rows, and step and lane of each as one number.
+    """The packets that steps wait for: the row of each, and its step and lane as one number.
 
-    In ascending order of that number.
+    The columns are sorted by that number.
     """
 
     row: Numbers
@@ -76,7 +76,7 @@ class _Coming(NamedTuple):
 
     @classmethod
     def of(cls, table: ProgramTable) -> _Coming:
-        """All of a program's."""
+        """Return the packets of a program."""
         rows = np.flatnonzero(table.header_step)
         ends = ends_of(table, rows)
         number = _number(table, ends.node, ends.lane, table.step[rows])
@@ -84,28 +84,28 @@ class _Coming(NamedTuple):
         return cls(rows[order], number[order])
 
     def sought(self, table: ProgramTable, rows: Numbers) -> Numbers:
-        """The numbers of what comes to the lanes that ``rows`` stream, in their steps."""
+        """Return the numbers of the packets that ``rows`` stream."""
         return _number(table, table.row_node[rows], table.stream[rows], table.step[rows])
 
     def first(self, sought: Numbers) -> Numbers:
-        """The first row of each number, or ``NO_FEEDER``."""
+        """Return the first row of each number, or ``NO_FEEDER``."""
         place = np.searchsorted(self.number, sought)
         return np.where(self.rows_of(sought) > 0, np.append(self.row, NO_FEEDER)[place], NO_FEEDER)
 
     def rows_of(self, sought: Numbers) -> Numbers:
-        """Count the rows of each number."""
+        """Return how many rows have each number."""
         end = np.searchsorted(self.number, sought, side="right")
         return end - np.searchsorted(self.number, sought)
 
 
 def _number(table: ProgramTable, node: Numbers, lane: Numbers, step: Numbers) -> Numbers:
-    """A step at an ejection port as one number."""
+    """Return a step at an ejection port as one number."""
     number: Numbers = (node * table.config.lanes + lane - 1) * (1 << table.config.step_bits) + step
     return number
 
 
 def _continues(table: ProgramTable) -> npt.NDArray[np.bool_]:
-    """Tell which rows go on with the message of the row before, of the same sender."""
+    """Tell which rows continue the message of the row before, of the same sender."""
     order = table.sender_order
     result = np.zeros(len(order), dtype=np.bool_)
     result[order[1:]] = table.continued[order[:-1]]

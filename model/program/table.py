@@ -1,16 +1,16 @@
 """The columns of a program: the injection tables of all nodes as whole arrays.
 
-What varies in length is flat, with the offsets at which each part begins. Many rows may take one
-route, so routes are kept apart::
+Columns of varying length are flat, with the offset at which each part begins. Many rows may share a
+route, so routes are kept separately::
 
     node        0              1    2          first_row   [0, 3, 4, 6]
     row         0    1    2    3    4    5
     route       0    0    1    2    3    2     routes      segments of route 0, 1, 2, 3
 
-A *sender* is an injection port with its table. A node has one, and it is number ``node``; in an
-all-port network it has one for each link port: that of port l is number ``node * lanes + l - 1``,
-and sends the rows whose routes leave by port l. What a node receives by ejection port l is counted
-for the same number.
+A *sender* is an injection port with its table. A node has one sender, number ``node``. In an
+all-port network it has one for each link port: the sender of port l has number
+``node * lanes + l - 1`` and sends the rows whose routes leave by port l. Ejection ports have the
+same numbers.
 """
 
 from __future__ import annotations
@@ -30,54 +30,54 @@ from ..network.segment import Routes
 Numbers = npt.NDArray[np.int64]
 
 NO_START = -1
-"""The start of a row that may begin as soon as its step has come."""
+"""The start of a row that may begin as soon as its step begins."""
 
 ADDITIONS = ("operator", "stream", "lead", "window")
 """Columns that are 0 in the rows of most programs: docs/router.md, sections 19 and 20."""
 
 
 def no_additions(rows: int) -> dict[str, Numbers]:
-    """The columns of :data:`ADDITIONS` for rows that neither combine nor stream."""
+    """Return the columns of :data:`ADDITIONS` for rows that neither combine nor stream."""
     return dict.fromkeys(ADDITIONS, np.broadcast_to(np.int64(0), rows))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ProgramTable:
-    """The tables of every node of a network, and what they assume of it.
+    """The tables of every node of a network, and the network they are made for.
 
     config
         The network.
     port_model
-        That of the schedule; with "half-duplex" the hardware flags a send and a receive in a step.
+        Port model of the schedule; "half-duplex" flags a send and a receive in the same step.
     first_row
-        Node n has the rows ``first_row[n]`` up to ``first_row[n + 1]``, in the order in which its
-        senders go through them: shape (nodes + 1,).
+        Node n has the rows ``first_row[n]`` to ``first_row[n + 1] - 1``, in the order in which its
+        senders send them: shape (nodes + 1,).
     step, source_address, target_address, length
-        Fields of each row; addresses and length count words. Length 0 is a packet of its header.
+        Fields of each row; addresses and length count words. A packet of length 0 has no payload.
     start
-        The first cycle in which a row may begin; ``NO_START`` where it has none.
+        The first cycle in which a row may begin; ``NO_START`` if it is not timed.
     continued
-        True where the next row of the same sender, of the same step and route, has more of the
+        True if the next row of the same sender, of the same step and route, carries more of the
         same message.
     operator
-        0 where a row's words replace what is there. 2o - 1 where operator o of the network, from 1,
-        combines them with it in place, 2o where across.
+        0 if a row's words replace the target's words. Operator o of the network, from 1, combines
+        them in place if the value is 2o - 1, across if it is 2o.
     stream, lead
-        The lane, from 1, whose packet of the step a row sends on while it comes, and how many words
-        it sends before; 0 where it does not.
+        The lane, from 1, of the arriving packet that a row forwards, and the words that the row
+        sends before it; 0 if it forwards none.
     window
-        w where the addresses of a row's message, here and at its target, run round in a window of
-        2 ** w words; 0 where they do not.
+        w if the addresses of a row's message, here and at its target, wrap in a window of 2 ** w
+        words; 0 without a window.
     route
-        Number in ``routes`` of the route that a row takes.
+        Index in ``routes`` of the route that a row takes.
     first_receive, receive_step, receive_port
         Node n receives in the steps ``receive_step[first_receive[n]:first_receive[n + 1]]``. In an
-        all-port network ``receive_port`` has the link port by which it does, in any other 0.
+        all-port network ``receive_port`` has the link port of each receive; otherwise it is 0.
     awaited
         Packets of timed rows that each node receives: shape (nodes,).
 
-    All are int64, ``continued`` bool. Raises :class:`.InvalidInput` if shapes do not fit together;
-    whether the network can hold and carry out the program is what ``checks`` prove.
+    All are int64; ``continued`` is bool. Raises :class:`.InvalidInput` if shapes do not fit
+    together; ``checks`` prove that the network can hold and carry out the program.
     """
 
     config: NetworkConfig
@@ -141,12 +141,12 @@ class ProgramTable:
 
     @property
     def steps(self) -> int:
-        """The last step in which anything is sent or received; 0 where nothing is."""
+        """The last step in which a node sends or receives; 0 without any."""
         return int(max(self.step.max(initial=0), self.receive_step.max(initial=0)))
 
     @property
     def latest_start(self) -> int:
-        """The latest start of any row; 0 where none has one."""
+        """The latest start of any row; 0 if no row is timed."""
         return int(self.start.max(initial=0))
 
     @property
@@ -166,7 +166,7 @@ class ProgramTable:
 
     @property
     def header_step(self) -> Numbers:
-        """The step that each row's packet carries: 0 of a timed or continued row."""
+        """The step that each row's packet carries: 0 for a timed or continued row."""
         return np.where((self.start != NO_START) | self.continued, 0, self.step)
 
     @cached_property
@@ -176,19 +176,19 @@ class ProgramTable:
 
     @property
     def deliveries(self) -> npt.NDArray[np.uint64]:
-        """The last header flit of each row's packet, as its target gets it."""
+        """The last header flit of each row's packet, as its target receives it."""
         return self.config.header.delivery(
             self.header_step, self.target_address, self.operator, self.window
         )
 
     @property
     def flit_hops(self) -> int:
-        """Flits that leave routers if every packet, header flits and all, gets to its target."""
+        """Flits, header flits included, that leave routers if every packet reaches its target."""
         return int(((self.header_flits + self.length) * (self.row_hops + 1)).sum())
 
     @property
     def first_port(self) -> Numbers:
-        """The first port of each row's route; 0 of a route that has none."""
+        """The first port of each row's route; 0 for an empty route."""
         first = self.routes.first
         ports = np.append(self.routes.port, 0)[first[:-1]]
         return np.where(np.diff(first) == 0, 0, ports)[self.route]
@@ -202,7 +202,7 @@ class ProgramTable:
 
     @cached_property
     def sender_order(self) -> Numbers:
-        """The rows in the order of senders, and for each in the order of its table."""
+        """The rows in the order of senders, and for each sender in the order of its table."""
         return np.argsort(self.sender, kind="stable")
 
     @cached_property
@@ -211,24 +211,24 @@ class ProgramTable:
         return offsets_of(np.bincount(self.sender, minlength=self.nodes * self.config.lanes))
 
     def row_name(self, row: int) -> str:
-        """Name the node of a row and its place there: "node 3, row 0"."""
+        """Name a row by its node and its index there: "node 3, row 0"."""
         node = int(np.searchsorted(self.first_row, row, side="right")) - 1
         return f"node {node}, row {row - int(self.first_row[node])}"
 
     def header_of(self, rows: Numbers) -> npt.NDArray[np.uint64]:
-        """Header flits of some rows, one row after the other."""
+        """Return the header flits of some rows, in the order of ``rows``."""
         flits = self.header_flits
         return self.header[ranges(offsets_of(flits)[rows], flits[rows])]
 
     @property
     def receiver(self) -> Numbers:
-        """The number of each receive's ejection port, counted like senders."""
+        """The number of each receive's ejection port, numbered like senders."""
         node = np.repeat(np.arange(self.nodes), np.diff(self.first_receive))
         return node * self.config.lanes + np.maximum(self.receive_port - 1, 0)
 
     @property
     def expected(self) -> npt.NDArray[np.bool_]:
-        """Tell whether anything is received in a step: shape (nodes * lanes, 2 ** step_bits)."""
+        """Tell for each step whether a port receives: shape (nodes * lanes, 2 ** step_bits)."""
         shape = (self.nodes * self.config.lanes, 1 << self.config.step_bits)
         expected = np.zeros(shape, dtype=np.bool_)
         expected[self.receiver, self.receive_step] = True
@@ -236,7 +236,7 @@ class ProgramTable:
 
     @property
     def table_sizes(self) -> Numbers:
-        """Words of each sender's table, end mark included, and of ``expected`` in front of it."""
+        """Words of each sender's table: ``expected`` in front, the rows, and the end mark."""
         words = self.header_flits + self.config.table.control_words
         senders = self.nodes * self.config.lanes
         table = np.bincount(self.sender, words, senders).astype(np.int64)

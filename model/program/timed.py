@@ -1,7 +1,7 @@
-"""Programs of timed schedules: rows that begin in cycles of a timetable (docs/router.md, 11).
+"""Programs of timed schedules: rows begin in cycles of a timetable (docs/router.md, 11).
 
-All rows are of step 1, and a node does not wait for a packet but counts all that come to it. As no
-flit waits for another, each word is there when the row begins that sends it on.
+All rows are of step 1. A node does not wait for single packets; it counts all arriving packets. No
+flit waits for another, so each word has arrived when the row that forwards it begins.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from .program import Program
 
 _OF_ROWS = ("source_address", "target_address", "length", "continued", "route", *ADDITIONS)
-"""Columns of rows that a timetable leaves as they are, but for their order."""
+"""Columns of rows that a timetable only reorders."""
 
 
 def require_no_other(config: NetworkConfig, schedules: Sequence[Schedule]) -> None:
-    """Raise :class:`.InvalidInput` where a schedule is timed and a network has no room for that.
+    """Raise :class:`.InvalidInput` if a schedule is timed and a parameter excludes timed rows.
 
-    ``config`` may have what does not go with timed rows; the first such parameter is named.
+    The error names the first such parameter of ``config``.
     """
     for schedule in (schedule for schedule in schedules if schedule.timed):
         for name in (name for name in incompatible("timed_rows") if getattr(config, name)):
@@ -38,7 +38,7 @@ def require_no_other(config: NetworkConfig, schedules: Sequence[Schedule]) -> No
 
 
 def require_timed_rows(config: NetworkConfig) -> None:
-    """Raise :class:`.InvalidInput` unless a network has timed rows, and keeps its links busy."""
+    """Raise :class:`.InvalidInput` unless a network has timed rows and full-rate links."""
     if not config.timed_rows:
         raise InvalidInput.of("network", "one with timed rows, for a timed schedule", "without")
     if config.depth < config.busy_depth:
@@ -47,9 +47,9 @@ def require_timed_rows(config: NetworkConfig) -> None:
 
 
 def timed(program: Program, schedule: Schedule) -> Program:
-    """The ``program`` of a ``schedule``, its rows begun by a timetable and not by steps.
+    """Return the ``program`` of a ``schedule`` with rows that begin by a timetable, not by steps.
 
-    Row i carries out, or helps to, the send ``program.route[i]``.
+    Row i carries out the send ``program.route[i]``, or a part of it.
     """
     # Numba takes long to load, and few schedules are timed.
     from ..schedule.timetable import begins  # noqa: PLC0415
@@ -59,7 +59,7 @@ def timed(program: Program, schedule: Schedule) -> Program:
     busy = program.header_flits + program.length + row_cycles
     lasting = np.bincount(send, busy, schedule.sends).astype(np.int64) - row_cycles
     begin = begins(schedule, lasting, row_cycles, 1 + config.link_registers)
-    # The rows of a send stand one behind the other.
+    # The rows of a send follow each other without a gap.
     before = offsets_of(busy)[:-1]
     opens = np.append(True, send[1:] != send[:-1])[: len(send)]
     first = before[np.flatnonzero(opens)][np.cumsum(opens) - 1]

@@ -12,10 +12,10 @@ Words = npt.NDArray[np.uint64]
 
 
 def table_words(program: ProgramTable) -> tuple[Numbers, Words]:
-    """The words of all senders' tables, end marks included, and where each table begins and ends.
+    """Return (first, words): where each table begins and ends, and the words of all tables.
 
-    Sender n has the words ``first[n]`` up to ``first[n + 1]`` of ``(first, words)``. In a network
-    with a controller they begin with the ``leading_words`` of what the sender's port receives.
+    Sender n has the words ``first[n]`` to ``first[n + 1] - 1``, end mark included. In a network
+    with a controller they begin with the ``leading_words`` of :func:`expected_words`.
     """
     config, order = program.config, program.sender_order
     leading = config.leading_words
@@ -44,13 +44,13 @@ def row_begins(program: ProgramTable) -> Numbers:
     config, order = program.config, program.sender_order
     sizes = config.table.control_words + program.header_flits[order]
     begins = np.empty_like(order)
-    # Behind each sender's rows stands its end mark, which is 0 as all words are at first.
+    # Each sender's rows are followed by its end mark, a word 0, which the array holds already.
     begins[order] = offsets_of(sizes)[:-1] + program.sender[order]
     return begins + config.leading_words * (program.sender + 1)
 
 
 def expected_words(program: ProgramTable) -> Words:
-    """The steps in which each ejection port receives, as bit masks over step numbers.
+    """Return the steps in which each ejection port receives, as bit masks over step numbers.
 
     Shape (nodes * lanes, mask words): bit i of word w is for step ``w * flit_width + i``.
     """
