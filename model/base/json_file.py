@@ -26,8 +26,7 @@ class _Header(msgspec.Struct):
 def read_json(path: str | Path | InputFile, build: Callable[[bytes], _Built]) -> _Built:
     """Read the JSON text in the file ``path`` and return what ``build`` makes of it.
 
-    Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
-    allowed there.
+    Raises :class:`InvalidInput` with one line: the file, the place in it and the allowed value.
     """
     name, text = input_name(path), read_input(path)
     try:

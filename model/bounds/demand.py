@@ -57,7 +57,7 @@ class Demand:
         )
 
     def between(self, owners: Numbers) -> Numbers:
-        """Words that each of ``owners``, ascending, has for each node: shape (owners, nodes)."""
+        """Return the words of each of ``owners`` (ascending) for each node: (owners, nodes)."""
         found = np.zeros((len(owners), self.nodes), np.int64)
         found[:, self.working] = self.to_all[owners][:, np.newaxis]
         rows = np.searchsorted(owners, self.source)
@@ -71,7 +71,7 @@ class Demand:
         return found
 
     def received(self) -> Numbers:
-        """Words that each node must receive: shape (nodes,)."""
+        """Return the words that each node must receive: shape (nodes,)."""
         total = np.zeros(self.nodes, np.int64)
         total[self.working] = self.to_all.sum() - self.to_all[self.working]
         np.add.at(total, self.target, self.words)
@@ -80,7 +80,7 @@ class Demand:
         return total
 
     def sent(self) -> Numbers:
-        """Words that each node must send, each word counted once: shape (nodes,)."""
+        """Return the words that each node must send, each word counted once: shape (nodes,)."""
         total = self.to_all * (len(self.working) > 1)
         np.add.at(total, self.source, self.words)
         for owner, _, words in self.several:

@@ -1,1 +1,1 @@
-"""The first noun: a network, which is a topology, its faults and its configuration."""
+"""Networks: topology, faults, routes and configuration."""

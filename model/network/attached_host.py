@@ -1,7 +1,7 @@
 """A network with a host: one more node, which has the message at the start.
 
-The host of an N-node network is node N. It is linked, both ways, to the nodes that it uses and to
-no others (Ho, Hsu & Sung 1996, section 7: as many links as sends are enough)::
+The host of an N-node network is node N. It is linked, both ways, only to the nodes that it sends to
+(Ho, Hsu & Sung 1996, section 7: as many links as sends are enough)::
 
     0 --- 1 --- 2 --- 3        line of 4, the host linked to nodes 1 and 3
           |           |
@@ -24,9 +24,9 @@ from .topology import NO_LINK, Topology, require_port_count
 class HostedTopology(Topology):
     """A topology whose last node is a host.
 
-    ``network`` is what the host is attached to, without faults; ``host_links`` the nodes that it is
-    linked to, ascending: port 1 leads to the first of them, and so on. They reach it by a port of
-    its own, the last. It is no grid, whatever the network is, so ``dims`` is empty.
+    ``network`` is the network without faults to which the host is attached. ``host_links`` are the
+    nodes linked to the host, ascending: port 1 of the host leads to the first, and so on. They
+    reach the host by their last port. ``dims`` is empty, because the whole is not a grid.
     """
 
     network: Topology
@@ -39,9 +39,9 @@ class HostedTopology(Topology):
 
 
 def with_host(topology: Topology, targets: Iterable[int]) -> HostedTopology:
-    """``topology`` with a host that is linked to the nodes ``targets``.
+    """Return ``topology`` with a host that is linked to the nodes ``targets``.
 
-    Faults of ``topology`` stay. Raises :class:`InvalidInput` for targets outside it, and for none.
+    Faults of ``topology`` stay. Raises :class:`InvalidInput` for no targets or targets outside it.
     """
     network = topology.without_faults or topology
     links = tuple(sorted(set(targets)))

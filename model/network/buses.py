@@ -1,4 +1,4 @@
-"""Buses that may lie in front of a network with programs (docs/router.md, section 21)."""
+"""Buses that may be put in front of a network with programs (docs/router.md, section 21)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ..base.errors import InvalidInput
 from .config import NetworkConfig
 
 MOST_ADDRESS_BITS = 32
-"""Width of a byte address at most."""
+"""Largest width of a byte address."""
 
 
 REVISION = 1
-"""Number that rises when registers or hardware change so that software must know."""
+"""Revision of registers and hardware, which rises with changes that software must know."""
 
 
 class HostBus(StrEnum):
@@ -29,7 +29,7 @@ class TileBus(StrEnum):
 
 
 def bus_data_bits(config: NetworkConfig) -> int:
-    """Width of the data on a bus: the least of 32 and 64 that holds a word of the network."""
+    """Return the width of data on a bus: 32, or 64 if a word of the network needs more."""
     return 32 if config.flit_width <= 32 else 64
 
 
@@ -42,7 +42,7 @@ def require_buses(config: NetworkConfig, host: HostBus | None, tile: TileBus | N
 
 
 def require_address_bits(bits: int) -> None:
-    """Raise :class:`InvalidInput` for byte addresses that are wider than a bus has them."""
+    """Raise :class:`InvalidInput` for byte addresses wider than :data:`MOST_ADDRESS_BITS`."""
     if bits > MOST_ADDRESS_BITS:
         raise InvalidInput.of(
             "bits of a byte address (regions, nodes, words of a node)",

@@ -1,7 +1,6 @@
-"""The one frozen description of a network that the cycle model and the RTL share.
+"""The configuration of a network, which the cycle model and the RTL share.
 
-What travels in it has formats of its own: ``header`` (:mod:`.header`) and ``table``
-(:mod:`.table_format`).
+It holds the formats of packet headers (:mod:`.header`) and of table rows (:mod:`.table_format`).
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ from .table_format import HEADER_COUNT_BITS, Fields, TableFormat
 from .topology import Topology
 
 MOST_VCS = 8
-"""Virtual channels of a link at most."""
+"""Most virtual channels of a link."""
 
 MOST_MEMORY_WORDS = 1 << 16
-"""Words of the largest message memory, and of the largest table, that a node may have."""
+"""Most words of the message memory, and of the table memory, of a node."""
 
 
 MOST_PROGRAMS = 15
-"""Programs that may be resident at once."""
+"""Most programs that a controller keeps at the same time."""
 
 
 class Timing(StrEnum):
-    """The ways in which the steps of nodes follow each other (docs/router.md, section 4)."""
+    """Ways in which the steps of nodes follow each other (docs/router.md, section 4)."""
 
     BARRIER = "barrier"
     SELF_TIMED = "self-timed"
 
     @classmethod
     def named(cls, text: str) -> Timing:
-        """Find the timing with this name; raises :class:`.InvalidInput` if there is none."""
+        """Return the timing with this name; raise :class:`.InvalidInput` for any other name."""
         for timing in cls:
             if timing == text:
                 return timing
@@ -45,36 +44,36 @@ class Timing(StrEnum):
 
 
 TIMINGS = tuple(Timing)
-"""All of them."""
+"""All timings."""
 
 SIGNATURE_BITS = 32
 """Width of a node's signature."""
 
 
 def bits_for(largest: int) -> int:
-    """Bits that hold every number from 0 to ``largest``."""
+    """Return the bits that hold every number from 0 to ``largest``."""
     return largest.bit_length()
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """Metadata of a field of :class:`NetworkConfig`: all that is said of it beside its default.
+    """Metadata of a field of :class:`NetworkConfig`, besides its default.
 
-    The checks, the command-line options, the files and the soak's draws are made from these.
+    The checks, the command-line options, the files and the soak's draws are made from them.
 
     limits
-        Least and most of a number; None of a flag and of names.
+        Least and largest value of a number; None for a flag and for names.
     help
-        Help of the command-line option, with the limits for ``{}``; "" for a parameter without an
-        option, which follows from what is run.
+        Help of the command-line option, with ``{}`` for the limits; "" for a parameter without an
+        option, which other choices determine.
     for_traffic
-        True where ``eyecast traffic`` has the option too.
+        True if ``eyecast traffic`` has the option too.
     for_runs
-        False where ``eyecast verilog`` alone has the option: what is run then decides by itself.
+        False if only ``eyecast verilog`` has the option; in runs, the task decides it.
     in_every_file
-        True where files have it even if it is the default.
+        True if files state the parameter even if it has its default.
     names
-        True where it is a list of names, which options and sweeps have with commas between.
+        True for a list of names, separated by commas in options and sweeps.
     """
 
     limits: tuple[int, int] | None = None
@@ -86,19 +85,19 @@ class Parameter:
 
     @property
     def kind(self) -> type[bool] | type[int] | type[str]:
-        """Tell what its values are for people: flags, numbers, or texts."""
+        """The type of its values in options: flag, number or text."""
         if self.names:
             return str
         return bool if self.limits is None else int
 
     @property
     def of_runs(self) -> bool:
-        """Tell whether who runs something may choose the parameter."""
+        """Tell whether a user who runs something may choose the parameter."""
         return bool(self.help) and self.for_runs
 
     @property
     def help_text(self) -> str:
-        """The help of the option, with the limits in their place."""
+        """The help of the option, with its limits filled in."""
         return self.help.format(*self.limits or ())
 
 
@@ -110,22 +109,22 @@ def _number(
     for_traffic: bool = True,
     in_every_file: bool = False,
 ) -> int:
-    """A field that is an integer within ``limits``."""
+    """Return a field that is an integer within ``limits``."""
     parameter = Parameter(limits, help_text, for_traffic, in_every_file)
     return field(default=default, metadata={"parameter": parameter})
 
 
 def _flag(help_text: str = "", *, for_runs: bool = True) -> bool:
-    """A field that is false if nobody asks for it."""
+    """Return a field that is false by default."""
     parameter = Parameter(None, help_text, for_traffic=False, for_runs=for_runs)
     return field(default=False, metadata={"parameter": parameter})
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkConfig:
-    """Everything that is fixed when a network is built; docs/router.md says what each part does.
+    """All properties fixed when a network is built; docs/router.md says what each part does.
 
-    A new parameter is one field here, and the hardware that heeds it.
+    A new parameter needs one field here, and hardware that uses it.
     """
 
     topology: Topology
@@ -142,12 +141,12 @@ class NetworkConfig:
     depth: int = _number(
         2, (1, 16), "Flits in the buffer of each VC, {} to {}.", in_every_file=True
     )
-    """Flits that an input buffer holds per VC. A credit takes 2R + 2 cycles to come back over R
-    link registers, so that depth is the least that keeps a link busy."""
+    """Flits that an input buffer holds per VC. A credit takes 2R + 2 cycles to return over R link
+    registers; a smaller depth cannot keep a link busy."""
 
     flit_width: int = _number(32, (8, 64), "Bits of a flit, {} to {}.", in_every_file=True)
-    """Bits of data in a flit and in a word of memory; with timed rows at least 16, as a word holds
-    a pattern of refusal of 16 bits."""
+    """Bits of data in a flit and in a word of memory. Timed rows need at least 16, because a word
+    holds a refusal pattern of 16 bits."""
 
     message_words: int = _number(
         256,
@@ -174,8 +173,8 @@ class NetworkConfig:
         "Registers between all nodes and the barrier, {} to {}: for a faster clock.",
         for_traffic=False,
     )
-    """Registers between all nodes and the barrier, there and back: so many cycles a step starts
-    later with barrier timing. In a large network they make the clock faster."""
+    """Registers between all nodes and the barrier, both ways together. With barrier timing, each
+    adds a cycle to every step. In a large network they allow a faster clock."""
 
     steps: int = _number(
         15,
@@ -187,18 +186,18 @@ class NetworkConfig:
     """The largest step number that a row may carry."""
 
     timed_rows: bool = _flag(
-        "Rows may say the cycle in which they begin, as those of traffic do.", for_runs=False
+        "Rows may state the first cycle in which they begin, as traffic does.", for_runs=False
     )
-    """Rows may say the first cycle in which they begin: what traffic is made of."""
+    """Rows may state the first cycle in which they begin; traffic consists of such rows."""
 
     signature: bool = _flag(
-        "Every node folds what its router sends into 32 bits, for a run without a trace.",
+        "Every node keeps a 32-bit signature of what its router sends: checks without a trace.",
         for_runs=False,
     )
-    """Every node folds what its router sends, and when, into 32 bits."""
+    """Every node has a CRC of 32 bits over the flits that its router sends, and their cycles."""
 
     contention_free: bool = _flag(
-        "Routers without buffers and arbitration; a flag where two flits meet."
+        "Routers without buffers and arbitration; a flag is set if two flits meet."
     )
     """Routers have no buffers, credits or arbitration: for programs in which no two flits meet."""
 
@@ -211,32 +210,32 @@ class NetworkConfig:
         "Programs that a controller keeps, starts and watches, {} to {}; 0: no controller.",
         for_traffic=False,
     )
-    """Programs that are resident at once, which a controller starts and watches; 0: there is no
-    controller, and programs are loaded in reset."""
+    """Programs that are resident at the same time, which a controller starts and watches. Without
+    a controller (0), programs are loaded during reset."""
 
     tile_ports: bool = _flag(
-        "A port at every node to its message memory, for what computes there; needs programs."
+        "A port at every node to its message memory, for the node's processor; needs programs."
     )
-    """What computes at a node has a port of its own to the node's message memory."""
+    """The logic that computes at a node has its own port to the node's message memory."""
 
     parity: bool = _flag("A parity bit in every word of memory; needs programs.")
-    """Words of memories have a parity bit each, which is checked when they are read."""
+    """Every word of memory has a parity bit, which is checked at each read."""
 
     operators: tuple[Operator, ...] = field(
         default=(),
         metadata={
             "parameter": Parameter(
-                help="Operators that combine what comes with what is there: add,max and others.",
+                help="Operators that combine arriving words with the target's: add,max and others.",
                 for_traffic=False,
                 names=True,
             )
         },
     )
-    """Operators by which a packet can be combined with what its target holds. The name of a
-    built-in one may stand for it, and names with commas between for all."""
+    """Operators by which a packet can be combined with the words at its target. A name may stand
+    for a built-in operator, and a text of names with commas for the whole list."""
 
     streams: bool = _flag("Rows may send words on while they arrive.")
-    """Rows may send words on while they arrive, and addresses may run round in windows."""
+    """Rows may forward words while they arrive, and addresses may wrap in windows."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "operators", as_operators(self.operators))
@@ -250,7 +249,7 @@ class NetworkConfig:
         self._require_flit_width("the message length", self.length_bits)
 
     def _delivery_words(self) -> str:
-        """Name the fields of a delivery, for a refusal."""
+        """Name the fields of a delivery, for an error."""
         further = (("operator", self.operator_bits), ("window", self.window_bits))
         names = ["port", "step", "address", *(name for name, bits in further if bits)]
         return f"the delivery ({', '.join(names)})"
@@ -295,7 +294,7 @@ class NetworkConfig:
         return TableFormat(self.flit_width, fields)
 
     def said(self, name: str) -> int | str:
-        """The value of a parameter as options and tables have it: a number, a flag or names."""
+        """Return a parameter's value as options and tables show it: number, flag or names."""
         if PARAMETERS[name].names:
             return operator_names(getattr(self, name))
         value: int = getattr(self, name)
@@ -323,27 +322,27 @@ class NetworkConfig:
 
     @property
     def operator_latency(self) -> int:
-        """Cycles that the slowest operator takes, and with it every one."""
+        """Cycles that the slowest operator takes; the hardware gives every operator as many."""
         return max((operator.latency for operator in self.operators), default=0)
 
     @property
     def stream_bits(self) -> int:
-        """Width of the number of the lane whose packet a row sends on; 0 where none does."""
+        """Width of the number of the lane whose packet a row streams; 0 without streams."""
         return bits_for(self.lanes) if self.streams else 0
 
     @property
     def most_window(self) -> int:
-        """The number of the largest window, which is half of what addresses can tell apart."""
+        """The number w of the largest window: 2 ** w words are half of the address range."""
         return self.address_bits - 1 if self.streams else 0
 
     @property
     def window_bits(self) -> int:
-        """Width of the number of a window; 0 where there are none."""
+        """Width of the number of a window; 0 without windows."""
         return bits_for(self.most_window)
 
     @property
     def busy_depth(self) -> int:
-        """Least depth that keeps a link busy: the cycles until a place in a buffer is used again.
+        """Least depth that keeps a link busy: the cycles until an entry of a buffer is reused.
 
         docs/router.md, section 9.
         """
@@ -356,12 +355,12 @@ class NetworkConfig:
 
     @property
     def leading_words(self) -> int:
-        """Words in front of each table: of ``expected``, where a controller starts programs."""
+        """Words of ``expected`` in front of each table; 0 without a controller."""
         return self.mask_words if self.programs else 0
 
     @property
     def write_delay(self) -> int:
-        """Cycles from that in which a word leaves the network to that at whose end it is written.
+        """Cycles from when a word leaves the network to the cycle at whose end it is written.
 
         docs/router.md, section 19.
         """
@@ -369,17 +368,17 @@ class NetworkConfig:
 
     @property
     def lanes(self) -> int:
-        """Injection ports of a node, and ejection ports."""
+        """Injection ports of a node, and ejection ports: the same number."""
         return self.topology.ports - 1 if self.all_port else 1
 
     @property
     def signature_words(self) -> int:
-        """Words that a signature takes; 0 where there is none."""
+        """Words of a signature; 0 without signatures."""
         return -(-SIGNATURE_BITS // self.flit_width) if self.signature else 0
 
     @property
     def start_bits(self) -> int:
-        """Width of a row's start; 0 where rows have none."""
+        """Width of a row's start; 0 without timed rows."""
         return min(self.flit_width, 32) if self.timed_rows else 0
 
 
@@ -388,9 +387,9 @@ PARAMETERS: dict[str, Parameter] = {
     for each in fields(NetworkConfig)
     if "parameter" in each.metadata
 }
-"""Metadata of each parameter of a network, which are all fields but the topology, by name."""
+"""Metadata of each parameter, by name; every field of a network except its topology is one."""
 
 DEFAULTS: dict[str, Any] = {
     each.name: each.default for each in fields(NetworkConfig) if each.name in PARAMETERS
 }
-"""The value of each parameter that is not given."""
+"""Default value of each parameter, by name."""

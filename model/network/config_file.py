@@ -1,4 +1,4 @@
-"""Parameters of a network in JSON files: its topology, and the fields of its configuration.
+"""Configurations of networks in JSON files: the topology and the parameters.
 
 ::
 
@@ -6,8 +6,8 @@
      "vcs": 1, "depth": 2, "flit_width": 32, "message_words": 256, "table_words": 64, "steps": 15,
      "link_registers": 1}
 
-Parameters that are not in every file (``Parameter.in_every_file``) are left out where they are 0,
-false or empty. "operators" is a list of names; an operator of a user's own is an object in it::
+Parameters that are not in every file (``Parameter.in_every_file``) are left out if they are 0,
+false or empty. "operators" is a list of names; a custom operator is an object in that list::
 
     {"operators": ["add", "max", {"name": "saturating-add", "latency": 1}]}
 """
@@ -49,7 +49,7 @@ _Layout = msgspec.defstruct(
 
 
 def network_to_json(config: NetworkConfig) -> dict[str, object]:
-    """Describe ``config`` as program files do."""
+    """Describe ``config`` in the form of program files."""
     values = {name: getattr(config, name) for name in (*_IN_EVERY_FILE, *_OTHERS)}
     unusual = {
         name: value
@@ -64,7 +64,7 @@ def network_to_json(config: NetworkConfig) -> dict[str, object]:
 def network_from_json(description: dict[str, object]) -> NetworkConfig:
     """Build the configuration that a file describes.
 
-    Raises :class:`InvalidInput` that names the place within ``network``, or what is wrong with it.
+    Raises :class:`InvalidInput` that names the place within ``network``, or the fault in it.
     """
     try:
         values = msgspec.structs.asdict(msgspec.convert(description, _Layout))
@@ -76,20 +76,20 @@ def network_from_json(description: dict[str, object]) -> NetworkConfig:
 
 
 def _operator_to_json(operator: Operator) -> object:
-    """An operator as files have it."""
+    """Return an operator in the form of the file."""
     if operator.name in BUILT_IN:
         return operator.name
     return {"name": operator.name, "latency": operator.latency}
 
 
 def _operator_from_json(described: str | _Operator) -> str | Operator:
-    """An operator of a file: one of a user's own has neither meaning nor component there."""
+    """Return the operator of a file; a custom one has neither meaning nor component."""
     if isinstance(described, str):
         return described
     return Operator(described.name, described.latency)
 
 
 def identity(config: NetworkConfig) -> int:
-    """The 32 bits by which a network says which one it is (docs/router.md, section 16)."""
+    """Return the 32 bits that identify a network (docs/router.md, section 16)."""
     text = json.dumps(network_to_json(config), sort_keys=True, separators=(",", ":"))
     return crc32(text.encode())

@@ -1,8 +1,8 @@
-"""Graphs given as a list of edges, as most file formats of graphs have them.
+"""Graphs given as a list of edges, as in most file formats for graphs.
 
-An edge links two nodes both ways, or is one-way; then the way back is a link of the table that is
-faulty (:func:`.with_faults`), as ports come in pairs. Edges of a node to itself change nothing that
-a message could use and are left out; edges that add no link to those before them count for nothing.
+An edge links two nodes both ways, or one way. A one-way edge becomes a pair of links of which the
+way back is faulty (:func:`.with_faults`), because ports come in pairs. Edges from a node to itself
+are left out, because no message could use them. An edge that adds no link is ignored.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from .topology import NO_LINK, Topology
 class Edges:
     """A graph of ``nodes`` nodes as edges.
 
-    ``ends`` has shape (edges, 2), int64: the two nodes of each, both in range; ``one_way`` has
-    shape (edges,), bool: true where the edge leads from the first to the second alone. ``switches``
-    are the nodes without a network interface.
+    ``ends`` has shape (edges, 2), int64: the two nodes of each edge, both in range. ``one_way`` has
+    shape (edges,), bool: true if the edge leads only from the first to the second. ``switches`` are
+    the nodes without a network interface.
     """
 
     nodes: int
@@ -33,7 +33,7 @@ class Edges:
     switches: tuple[int, ...] = ()
 
     def topology(self) -> Topology:
-        """The graph as a network; ports of a node are in the order of its neighbours' numbers.
+        """Return the graph as a network; a node's ports are in the order of its neighbours.
 
         Raises :class:`.InvalidInput` if all nodes are switches.
         """
@@ -52,7 +52,7 @@ class Edges:
 
     @property
     def repeated(self) -> int:
-        """Number of edges between two nodes that add no link to those of the edges before."""
+        """Number of edges between two nodes that add no link to the edges before them."""
         apart = self.ends[:, 0] != self.ends[:, 1]
         ends, both_ways = self.ends[apart], ~self.one_way[apart]
         edge = np.arange(len(ends))
@@ -63,11 +63,11 @@ class Edges:
         return len(ends) - len(np.unique(edge[order][firsts]))
 
     def _keys(self, ends: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """One number for each pair of nodes."""
+        """Return one number for each pair of nodes."""
         return ends[:, 0] * self.nodes + ends[:, 1]
 
     def _missing_ways(self, topology: Topology) -> list[tuple[int, int]]:
-        """The links of ``topology`` for which there is no edge, as (from, to)."""
+        """Return the links of ``topology`` without an edge, as (from, to)."""
         begins, ports = np.nonzero(topology.neighbor != NO_LINK)
         links = np.stack((begins, topology.neighbor[begins, ports].astype(np.int64)), axis=1)
         wanted = np.concatenate((self.ends, self.ends[~self.one_way, ::-1]))

@@ -1,4 +1,4 @@
-"""The rules between parameters of a network: what excludes what (docs/router.md, section 0).
+"""The rules between parameters of a network: which excludes which (docs/router.md, section 0).
 
 The checks of :class:`.NetworkConfig`, their refusals and the matrix on that page are made from
 one table, :data:`EXCLUDES`.
@@ -21,12 +21,12 @@ class Exclusion(NamedTuple):
     """A limit that one parameter sets to another.
 
     given
-        The parameter that sets the limit, where it is neither 0, false nor empty.
+        The parameter that sets the limit, unless it is 0, false or empty.
     limited
         The parameter, or the property of :class:`.NetworkConfig`, that has the limit.
     least
-        Least value of ``limited``: a number, or the property that gives it. None: it must be left
-        out, or be 0.
+        Least value of ``limited``: a number, or the name of the property that gives it. None:
+        ``limited`` must be 0, false or empty.
     """
 
     given: str
@@ -71,19 +71,19 @@ EXCLUDES = (
     Exclusion("all_port", "operator_latency"),
     Exclusion("contention_free", "operator_latency"),
 )
-"""All rules, in the order in which they are checked; the first that is broken is reported."""
+"""All rules, in the order of checking; the first broken rule is reported."""
 
 _NAMES = {"operator_latency": "latency of operators"}
 _NETWORKS = {"contention_free": "a contention-free network", "all_port": "an all-port network"}
 
 
 def _words(name: str) -> str:
-    """The name of a parameter as errors have it."""
+    """Return the name of a parameter as errors write it."""
     return name.replace("_", " ")
 
 
 def _network(given: str) -> str:
-    """A network with the parameter ``given``, as errors name it."""
+    """Return the name of a network with the parameter ``given``, as errors write it."""
     return _NETWORKS.get(given, f"a network with {_words(given)}")
 
 
@@ -94,6 +94,6 @@ def require_compatible(config: object) -> None:
 
 
 def incompatible(name: str) -> list[str]:
-    """Return the parameters that must be left out of a network in which ``name`` is given."""
+    """Return the parameters that a network with ``name`` must leave out."""
     pairs = [{each.given, each.limited} for each in EXCLUDES if each.least is None]
     return [other for pair in pairs if name in pair for other in pair - {name}]

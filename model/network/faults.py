@@ -1,7 +1,7 @@
 """Topologies without their faulty nodes and links.
 
-Node numbers and ports stay as they are; only links go. A faulty node keeps its number and has no
-links; a faulty link is gone in its own direction only, and the link that comes back works on::
+Node numbers and ports stay; only links are removed. A faulty node keeps its number without links.
+A faulty link is removed in its own direction only; the opposite link stays::
 
     0 <--> 1 <--> 2 <--> 3      with faulty node 3 and faulty link (0, 1):      0 <--- 1 <--> 2    3
 """
@@ -23,11 +23,11 @@ def with_faults(
     faulty_nodes: Iterable[int] = (),
     faulty_links: Iterable[tuple[int, int]] = (),
 ) -> Topology:
-    """Take the links of ``faulty_nodes``, and ``faulty_links``, away from ``topology``.
+    """Return ``topology`` without the links of ``faulty_nodes`` and without ``faulty_links``.
 
     A faulty link is a directed pair (from, to) of nodes, and means all parallel links from the one
-    to the other. Faults that ``topology`` has already stay. Raises :class:`InvalidInput` for a node
-    that does not exist and for a pair without a link.
+    to the other. Earlier faults of ``topology`` stay. Raises :class:`InvalidInput` for a node that
+    does not exist and for a pair without a link.
     """
     whole = topology.without_faults or topology
     nodes = sorted({*topology.faulty_nodes, *faulty_nodes})
@@ -41,7 +41,7 @@ def with_faults(
         return whole
     links_lost = _links_lost(whole, np.array(links, dtype=np.int64).reshape(-1, 2))
     neighbor, peer = whole.neighbor.copy(), whole.peer.copy()
-    # The links that enter a faulty node too: not every link has one that comes back.
+    # Links into a faulty node are removed too, because a link may lack its opposite.
     lost = np.isin(whole.neighbor, nodes) | links_lost
     lost[nodes] = True
     neighbor[lost] = peer[lost] = NO_LINK
@@ -56,7 +56,7 @@ def with_faults(
 
 
 def _links_lost(whole: Topology, links: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Mark ``links`` (from, to), shape (links, 2), in the table of ``whole``; it must have them."""
+    """Mark ``links`` (from, to), shape (links, 2), in the table of ``whole``; refuse others."""
     begins = np.arange(whole.nodes)[:, np.newaxis]
     keys = np.where(whole.neighbor == NO_LINK, -1, begins * whole.nodes + whole.neighbor)
     wanted = links[:, 0] * whole.nodes + links[:, 1]
@@ -75,12 +75,12 @@ def draw_faults(
     part_name: str = "random faults",
     seed_name: str = "seed",
 ) -> list[int]:
-    """Draw faulty nodes: ``part`` of all nodes, rounded, but none of those to ``keep``.
+    """Draw faulty nodes: ``part`` of all nodes, rounded, but none of the nodes to ``keep``.
 
-    All nodes are put in an order, which the seed and their number alone say, and the first that are
-    not kept fail: those kept make room for others, and change nothing else. Raises
-    :class:`InvalidInput`, naming ``part_name`` or ``seed_name``, for a part that is not from 0 to
-    below 1, and a negative seed.
+    The seed and the number of nodes fix an order of all nodes. The first nodes in it that are not
+    kept fail, so kept nodes are replaced by later ones and change nothing else. Raises
+    :class:`InvalidInput`, naming ``part_name`` or ``seed_name``, for a part below 0 or from 1 on,
+    and for a negative seed.
     """
     if not 0 <= part < 1:
         raise InvalidInput.of(part_name, "0 to less than 1", part)

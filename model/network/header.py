@@ -1,16 +1,16 @@
-"""The format of header flits, said once: fields, widths, and what routers and targets read of them.
+"""The format of header flits: fields, widths, and the values that routers and targets read.
 
 A route is a list of segments (:class:`~.segment.Segment`), each cut into *slots* of as many hops as
-a slot can count. The slots and, behind them, the *delivery* fill header flits from bit 0 upwards;
-none is cut in two (docs/router.md, section 1)::
+a slot can count. The slots, followed by the *delivery*, fill header flits from bit 0 upwards; no
+slot is cut in two (docs/router.md, section 1)::
 
     slot       port | more | vc             leave by ``port`` for ``more + 1`` hops, on VC ``vc``
     delivery   deliver code | step | address | operator | window
 
     bit 0 -->  [ slot | slot | slot | ] [ slot | delivery |      ]   flits of ``flit_width`` bits
 
-All methods take and give whole columns of NumPy, or single numbers. The RTL has a reading of that
-page of its own, as has what the cycle model compiles: they share the widths alone.
+All methods take and return whole NumPy columns, or single numbers. The RTL and the cycle model
+implement docs/router.md independently: they share only the widths.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class HeaderFormat:
     hop_bits
         Width of a slot's count of hops after this one.
     vc_bits
-        Width of a VC number; 0 where there is one VC.
+        Width of a VC number; 0 with a single VC.
     step_bits, address_bits, operator_bits, window_bits
-        Widths of a delivery's fields behind its port; the last two are 0 in most networks.
+        Widths of the other fields of a delivery; the last two are 0 in most networks.
     """
 
     flit_width: int
@@ -77,39 +77,39 @@ class HeaderFormat:
 
     @property
     def slots_per_flit(self) -> int:
-        """Slots that a flit has room for."""
+        """Slots that fit in a flit."""
         return self.flit_width // self.slot_bits
 
     def port(self, flit: npt.ArrayLike) -> Numbers:
-        """Port code of the first slot, or of a delivery."""
+        """Return the port code of the first slot, or of a delivery."""
         return _field(flit, 0, self.port_bits)
 
     def more(self, flit: npt.ArrayLike) -> Numbers:
-        """Hops of the first slot after this one."""
+        """Return the hops of the first slot after this one."""
         return _field(flit, self.port_bits, self.hop_bits)
 
     def vc(self, flit: npt.ArrayLike) -> Numbers:
-        """VC of the first slot."""
+        """Return the VC of the first slot."""
         return _field(flit, self.port_bits + self.hop_bits, self.vc_bits)
 
     def step(self, flit: npt.ArrayLike) -> Numbers:
-        """Step of a delivery that stands first in its flit, as its target gets it."""
+        """Return the step of a delivery that is first in its flit, as its target receives it."""
         return _field(flit, self.port_bits, self.step_bits)
 
     def address(self, flit: npt.ArrayLike) -> Numbers:
-        """Address of a delivery that stands first in its flit, as its target gets it."""
+        """Return the address of a delivery that is first in its flit, as at its target."""
         return _field(flit, self.port_bits + self.step_bits, self.address_bits)
 
     def operator(self, flit: npt.ArrayLike) -> Numbers:
-        """Operator of a delivery that stands first in its flit; 0 in a network without any."""
+        """Return the operator of a delivery that is first in its flit; 0 without operators."""
         return _field(flit, self._operator_place, self.operator_bits)
 
     def window(self, flit: npt.ArrayLike) -> Numbers:
-        """Window of a delivery that stands first in its flit; 0 in a network without any."""
+        """Return the window of a delivery that is first in its flit; 0 without windows."""
         return _field(flit, self._operator_place + self.operator_bits, self.window_bits)
 
     def drop_first(self, flit: npt.ArrayLike) -> Words:
-        """Take one hop off the first slot, and the slot off the flit with its last hop."""
+        """Remove one hop from the first slot; with its last hop, remove the slot."""
         words = np.asarray(flit, dtype=np.uint64)
         without_slot = words >> np.uint64(self.slot_bits)
         return np.where(self.more(words) == 0, without_slot, words - np.uint64(1 << self.port_bits))
@@ -121,7 +121,7 @@ class HeaderFormat:
         operator: npt.ArrayLike = 0,
         window: npt.ArrayLike = 0,
     ) -> Words:
-        """A delivery from bit 0 upwards."""
+        """Return a delivery that begins at bit 0."""
         word = np.asarray(step, dtype=np.uint64) << np.uint64(self.port_bits)
         place = self.port_bits + self.step_bits
         for values, bits in (
@@ -135,15 +135,15 @@ class HeaderFormat:
         return word | np.uint64(self.deliver_code)
 
     def flits(self, routes: Routes) -> Numbers:
-        """Header flits that each route takes, the delivery included: shape (routes,)."""
+        """Return the header flits of each route, delivery included: shape (routes,)."""
         return self._last_flit(routes)[0] + 1
 
     def pack(self, routes: Routes, route: Numbers, deliveries: Words) -> Words:
-        """Header flits of packets as they enter the network, one packet after the other.
+        """Return the header flits of packets as they enter the network, packet by packet.
 
-        Packet p takes route ``route[p]`` and has ``deliveries[p]`` behind it, in
-        ``flits(routes)[route[p]]`` flits. The hops of each route must be as few as that many flits
-        can be kept in memory.
+        Packet p takes route ``route[p]``, ends with ``deliveries[p]`` and has
+        ``flits(routes)[route[p]]`` header flits. The flits of all routes together must fit in
+        memory.
         """
         segments = -(-routes.hops // self.reach)
         segment = np.repeat(np.arange(len(routes.hops)), segments)
@@ -171,9 +171,9 @@ class HeaderFormat:
         return sums[routes.first[1:]] - sums[routes.first[:-1]]
 
     def _last_flit(self, routes: Routes) -> tuple[Numbers, Numbers]:
-        """The header flit, from 0, in which each route's delivery stands, and its lowest bit.
+        """Return the header flit, from 0, with each route's delivery, and its lowest bit there.
 
-        The delivery follows the last slot in its flit, or begins the next one.
+        The delivery follows the last slot in its flit, or begins the next flit.
         """
         slots = self._slots(routes)
         last = np.maximum(slots - 1, 0) // self.slots_per_flit
@@ -183,7 +183,7 @@ class HeaderFormat:
 
 
 def _field(flit: npt.ArrayLike, low: int, width: int) -> Numbers:
-    """The ``width`` bits of a flit from bit ``low`` upwards."""
+    """Return the ``width`` bits of a flit from bit ``low`` upwards."""
     mask = np.uint64((1 << width) - 1)
     bits: Numbers = (np.asarray(flit, dtype=np.uint64) >> np.uint64(low) & mask).astype(np.int64)
     return bits

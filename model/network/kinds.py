@@ -1,9 +1,9 @@
-"""The kinds of network that have a name: one entry for each, which all else is made from.
+"""The kinds of network that have a name: one entry of :data:`KINDS` for each.
 
-An entry says how a kind is asked for on the command line, what files say of it, how many nodes it
-has before it is made, how it is made, how it is drawn, and which of its sizes a soak draws. A new
-kind is a constructor and an entry here. A plan of its own for a transmitting host, if there is one,
-is an entry of ``collectives.transmit.schemes.SCHEMES``. Any other network is of kind "graph".
+An entry holds a kind's option, its form in files, its number of nodes before it is made, its
+constructor, its drawing, and the sizes that a soak draws. A new kind needs a constructor and an
+entry here. A transmitting host's own plan for a kind is an entry of
+``collectives.transmit.schemes.SCHEMES``. Any other network is of kind "graph".
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from .named_graphs import (
 from .topology import Topology, hypercube, line, mesh, ring, torus
 
 GRAPH = "graph"
-"""The kind of every network that has no other, described by its table of neighbours."""
+"""The kind of every network without a named kind, described by its table of neighbours."""
 
 Size = tuple[int, ...]
-"""The numbers that say which network of a kind: sides, or a dimension, or arms and their length."""
+"""The numbers that choose a network of a kind: sides, a dimension, or arms and their length."""
 
 
 class Drawing(StrEnum):
-    """Places of a network's nodes in the picture of a transmitting host's plan."""
+    """Positions of a network's nodes in the picture of a transmitting host's plan."""
 
     CIRCLE = "circle"
     GRID = "grid"
@@ -45,25 +45,25 @@ class Kind:
     """One kind of network.
 
     name
-        The name in files, and after ``--`` of the option.
+        The name in files, and of the option after ``--``.
     make
-        The constructor, which takes the numbers of a size, or one tuple of them if it has sides.
+        The constructor. It takes the numbers of a size, or one tuple of them if it has sides.
     help, metavar
-        Help of the option, and the word for its text there.
+        Help of the option, and the word for its value there.
     allowed
-        Words on what the option's text must be.
+        Words on what the option's value must be.
     separator
-        Character between the numbers in the option's text.
+        Character between the numbers in the option's value.
     fields
-        Names in files of the numbers of a size, one for each; one alone for a list of ``sides``.
+        Names in files of the numbers of a size, one for each; with ``sides``, one for the list.
     sides
-        True where a size is any number of sides.
+        True if a size is a list of sides of any length.
     nodes
-        The number of nodes of a size, before a network is made that may be too large for that.
+        The number of nodes of a size, known before the network is made, as it may be too large.
     size
-        The size of a network that was made, its faults put aside.
+        The size of an existing network, without its faults.
     drawing
-        Places of nodes in a drawing; a grid of more than two axes is a circle all the same.
+        Positions of nodes in a drawing; a grid of more than two axes is drawn as a circle.
     samples
         Sizes that a soak draws.
     """
@@ -82,7 +82,7 @@ class Kind:
     samples: tuple[Size, ...] = ()
 
     def network(self, size: Size) -> Topology:
-        """Make the network of a size; raises :class:`.InvalidInput` if there is none."""
+        """Make the network of a size; raise :class:`.InvalidInput` for a size out of range."""
         return self.make(size) if self.sides else self.make(*size)
 
 
@@ -171,10 +171,10 @@ KINDS: dict[str, Kind] = {
         ),
     )
 }
-"""By name, in the order in which help lists them."""
+"""Kinds by name, in the order in which help lists them."""
 
 
 def drawing_of(topology: Topology) -> Drawing:
-    """Choose where the nodes of ``topology`` are drawn when a host transmits."""
+    """Return the positions at which a picture draws the nodes when a host transmits."""
     drawing = KINDS[topology.kind].drawing if topology.kind in KINDS else Drawing.CIRCLE
     return Drawing.CIRCLE if drawing is Drawing.GRID and len(topology.dims) > 2 else drawing

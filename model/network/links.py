@@ -11,13 +11,13 @@ Numbers = npt.NDArray[np.int64]
 
 
 def directed_links(topology: Topology) -> tuple[Numbers, Numbers]:
-    """The nodes at which the directed links of ``topology`` begin and end, parallel ones each."""
+    """Return the begins and the ends of all directed links, parallel links included."""
     begins, ports = np.nonzero(topology.neighbor != NO_LINK)
     return begins.astype(np.int64), topology.neighbor[begins, ports].astype(np.int64)
 
 
 def linked_pairs(topology: Topology) -> tuple[Numbers, Numbers]:
-    """The same, ascending, and parallel links once: a path means one of them alone."""
+    """Return :func:`directed_links` in ascending order, with parallel links only once."""
     begins, ends = directed_links(topology)
     _, single = np.unique(begins * topology.nodes + ends, return_index=True)
     return begins[single], ends[single]

@@ -12,8 +12,8 @@ r"""Trees, diagonal meshes and de Bruijn graphs (Ho, Hsu & Sung 1996, sections 3
                                                     |/\|/\|             (1 and 2 are linked both
                                                     6--7--8              ways, all others one way)
 
-The papers number the nodes of a tree from 1 and those of a diagonal mesh by pairs from 1; here all
-are numbered from 0.
+The papers number the nodes of a tree from 1 and those of a diagonal mesh by pairs from 1. This
+module numbers all nodes from 0.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from ..base.errors import InvalidInput, require_range
 from .topology import LARGEST_NODE_COUNT, NO_LINK, Topology, require_port_count
 
 LARGEST_SIDE = 1 << 12
-"""Of a diagonal mesh, so that it has no more nodes than any network may."""
+"""Largest side of a diagonal mesh, which keeps its nodes below LARGEST_NODE_COUNT."""
 
 _Table = npt.NDArray[np.int32]
 
 
 def binary_tree(nodes: int) -> Topology:
-    """The binary tree that is filled level by level: the papers' full binary tree FT(nodes).
+    """Return the binary tree filled level by level: the papers' full binary tree FT(nodes).
 
-    The children of node *i* are 2i + 1 (port 2) and 2i + 2 (port 3), its parent is behind port 1.
-    (Section 3; the vertices there are one larger.)
+    The children of node *i* are 2i + 1 (port 2) and 2i + 2 (port 3); port 1 leads to its parent.
+    (Section 3, where the numbers of the vertices are one larger.)
 
     >>> binary_tree(4).neighbor.tolist()
     [[-1, -1, 1, 2], [-1, 0, 3, -1], [-1, 0, -1, -1], [-1, 1, -1, -1]]
@@ -47,17 +47,17 @@ def binary_tree(nodes: int) -> Topology:
 
 
 def complete_binary_tree(height: int) -> Topology:
-    """The binary tree with ``height`` full levels, the papers' BT: 2^height - 1 nodes."""
+    """Return the binary tree with ``height`` full levels, the papers' BT: 2^height - 1 nodes."""
     require_range("height of binary tree", height, 1, LARGEST_NODE_COUNT.bit_length() - 1)
     return binary_tree((1 << height) - 1)
 
 
 def star_tree(arms: int, length: int) -> Topology:
-    """A centre, node 0, and ``arms`` lines of ``length`` nodes that end at it (section 4).
+    """Return a star tree: node 0 at the centre of ``arms`` lines of ``length`` nodes (section 4).
 
-    Arm *a*, from 0, is the nodes ``1 + a*length`` to ``(a + 1)*length``, counted outwards. Port
-    ``1 + a`` of the centre leads to it; on the arm, port 1 leads inwards and port 2 outwards. The
-    paper's star trees have two arms or more; one makes a line.
+    Arm *a*, from 0, has the nodes ``1 + a*length`` to ``(a + 1)*length``, counted outwards. Port
+    ``1 + a`` of the centre leads to arm *a*; on the arm, port 1 leads inwards and port 2 outwards.
+    The paper's star trees have two or more arms; one arm makes a line.
 
     >>> star_tree(2, 2).neighbor.tolist()
     [[-1, 1, 3], [-1, 0, 2], [-1, 1, -1], [-1, 0, 4], [-1, 3, -1]]
@@ -79,17 +79,17 @@ def star_tree(arms: int, length: int) -> Topology:
 
 
 def star_tree_size(topology: Topology) -> tuple[int, int]:
-    """Arms and length of a star tree made by :func:`star_tree`, its faults put aside."""
+    """Return arms and length of a star tree made by :func:`star_tree`, without its faults."""
     table = (topology.without_faults or topology).neighbor
     arms = int((table[0] != NO_LINK).sum())
     return arms, (len(table) - 1) // arms
 
 
 def diagonal_mesh(side: int) -> Topology:
-    """A square mesh whose nodes are also linked to their four diagonal neighbours (section 5).
+    """Return a square mesh with links to the four diagonal neighbours as well (section 5).
 
-    Ports 1 to 4 are those of a mesh, ports 5 to 8 lead to x and y both one up, both one down, x up
-    and y down, x down and y up.
+    Ports 1 to 4 are those of a mesh. Ports 5 to 8 lead to (x+1, y+1), (x-1, y-1), (x+1, y-1) and
+    (x-1, y+1).
 
     >>> diagonal_mesh(2).neighbor[0].tolist()
     [-1, 1, -1, 2, -1, 3, -1, -1, -1]
@@ -111,13 +111,13 @@ def diagonal_mesh(side: int) -> Topology:
 
 
 def de_bruijn(base: int, length: int) -> Topology:
-    """The directed de Bruijn graph of all numbers of ``length`` digits to ``base`` (section 6).
+    """Return the de Bruijn graph of all numbers of ``length`` digits to ``base`` (section 6).
 
     Node *v* has a link to each node whose digits are those of v moved up by one place, with any
-    digit as the last: ``base*v % base^length + digit``. These links work one way only, except
-    where the graph has the opposite one as well: then the two share a port at each end. A link
-    from a node to itself carries nothing, and is left out. Ports are in the order of the nodes that
-    they lead to or come from.
+    digit as the last: ``base*v % base^length + digit``. A link works one way only, unless the graph
+    has the opposite link too; then the two share a port at each end. Links from a node to itself
+    carry nothing and are left out. Ports are in the order of the nodes that they lead to or come
+    from.
 
     >>> de_bruijn(2, 2).neighbor.tolist()
     [[-1, 1, -1, -1], [-1, -1, 2, 3], [-1, 0, 1, -1], [-1, -1, 2, -1]]
@@ -137,12 +137,12 @@ def de_bruijn(base: int, length: int) -> Topology:
 
 
 def de_bruijn_size(topology: Topology) -> tuple[int, int]:
-    """Base and length of a de Bruijn graph made by :func:`de_bruijn`, its faults put aside.
+    """Return base and length of a graph made by :func:`de_bruijn`, without its faults.
 
-    With one node, of base 1, the length makes no difference and is 1.
+    With one node (base 1) every length gives the same graph, and the result is 1.
     """
     table = (topology.without_faults or topology).neighbor
-    # Node 0 has links to all digits but itself.
+    # Node 0 has a link for each digit except 0, which would lead back to itself.
     base = int((table[0] != NO_LINK).sum()) + 1
     nodes, length = len(table), 1
     while base**length < nodes:
@@ -153,10 +153,10 @@ def de_bruijn_size(topology: Topology) -> tuple[int, int]:
 def one_way_tables(
     nodes: int, begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]
 ) -> tuple[_Table, _Table]:
-    """The tables ``neighbor`` and ``peer`` of a directed graph, its links given by their two ends.
+    """Return the tables ``neighbor`` and ``peer`` of a directed graph, given the ends of its links.
 
-    Two nodes share one pair of ports, whichever way or ways there are. Parallel links count once,
-    links from a node to itself not at all.
+    Two nodes share one pair of ports, whether linked one way or both. Parallel links count once;
+    links from a node to itself do not count.
     """
     apart = begins != ends
     pairs = np.stack((begins[apart], ends[apart]), axis=1)
@@ -175,7 +175,7 @@ def one_way_tables(
 
 
 def _empty(nodes: int, ports: int) -> tuple[_Table, _Table]:
-    """The tables of a network without links."""
+    """Return the tables of a network without links."""
     neighbor = np.full((nodes, ports), NO_LINK, dtype=np.int32)
     return neighbor, np.full_like(neighbor, NO_LINK)
 
@@ -189,4 +189,4 @@ def _link(
 
 
 _Ports = int | _Table
-"""One port for all nodes, or one for each."""
+"""One port for all nodes, or one for each node."""

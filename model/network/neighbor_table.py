@@ -1,8 +1,8 @@
 r"""Any graph, given as a table of neighbours.
 
-Row n of the table is ``Topology.neighbor[n]``: entry p is the node to which port p leads, -1 where
-it leads nowhere, and entry 0, the node's own port, is always -1. A triangle with a tail, a port
-number at each end of each link::
+Row n of the table is ``Topology.neighbor[n]``. Entry p is the node to which port p leads, -1 if it
+has no link; entry 0, the node's own port, is always -1. The example is a triangle with a tail, with
+the port numbers at both ends of each link::
 
     [0]1---1[1]                 0: [-1,  1,  2, -1]
        2   2                    1: [-1,  0,  2, -1]
@@ -11,12 +11,12 @@ number at each end of each link::
         [2]3---1[3]
 
 Links come in pairs, one each way between the same two ports, because the credits of a link run
-beside the link that comes back. So there must be as many links n -> m as m -> n; where there are
-several, the lowest port of n is paired with the lowest port of m, and so on. A link that works one
-way only is a pair with a faulty link (:func:`.with_faults`).
+beside the opposite link. So there must be as many links n -> m as m -> n. If there are several, the
+lowest port of n is paired with the lowest port of m, and so on. A link that works only one way is a
+pair with a faulty link (:func:`.with_faults`).
 
 Some nodes may be switches, which forward packets and have no network interface: in a fat tree, all
-but the leaves.
+nodes except the leaves.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from .topology import LARGEST_NODE_COUNT, NO_LINK, Topology
 
 
 def graph(neighbor: Sequence[Sequence[int]], switches: Iterable[int] = ()) -> Topology:
-    """The graph of a table of neighbours: ``neighbor[n][p]`` is behind port p of node n, or -1.
+    """Return the graph of a table: port p of node n leads to node ``neighbor[n][p]``, or -1.
 
     ``switches`` are the nodes without a network interface. Raises :class:`InvalidInput` that names
     the entry or the two nodes at fault: an empty or ragged table, a node that does not exist, a
-    link from a node to itself, a link without a way back; a switch that is no node, or no others.
+    link from a node to itself, a link without a way back; a switch out of range, or only switches.
 
     >>> graph([[-1, 1, 1], [-1, 0, 0]]).peer.tolist()
     [[-1, 1, 2], [-1, 1, 2]]
@@ -45,7 +45,7 @@ def graph(neighbor: Sequence[Sequence[int]], switches: Iterable[int] = ()) -> To
     nodes, ports = np.nonzero(table != NO_LINK)
     ends = table[nodes, ports]
     rising, falling = nodes < ends, nodes > ends
-    # Both ways between two nodes in one order: by lower node, higher node and port.
+    # Sort the links of both directions alike: by lower node, higher node and port.
     up = np.flatnonzero(rising)[np.lexsort((ports[rising], ends[rising], nodes[rising]))]
     down = np.flatnonzero(falling)[np.lexsort((ports[falling], nodes[falling], ends[falling]))]
     _require_ways_back(
@@ -59,9 +59,9 @@ def graph(neighbor: Sequence[Sequence[int]], switches: Iterable[int] = ()) -> To
 
 
 def with_switches(topology: Topology, switches: Iterable[int]) -> Topology:
-    """The graph ``topology`` with nodes that are switches, and have no network interface.
+    """Return the graph ``topology`` in which ``switches`` have no network interface.
 
-    Raises :class:`InvalidInput` for a switch that is no node, and if no other node is left.
+    Raises :class:`InvalidInput` for a switch that does not exist, and if no other node is left.
     """
     given = tuple(sorted(set(switches)))
     for switch in given:
@@ -72,7 +72,7 @@ def with_switches(topology: Topology, switches: Iterable[int]) -> Topology:
 
 
 def _table(neighbor: Sequence[Sequence[int]]) -> npt.NDArray[np.int32]:
-    """The rows as an array, each entry of which is a node, or -1 where it must or may be."""
+    """Return the rows as an array; refuse entries that are neither a node nor an allowed -1."""
     nodes = len(neighbor)
     if not 1 <= nodes <= LARGEST_NODE_COUNT:
         raise InvalidInput.of("neighbor", f"1 to {LARGEST_NODE_COUNT} rows long", nodes)

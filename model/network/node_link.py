@@ -7,9 +7,9 @@
      "edges": [{"source": "a", "target": "b"}]}
 
 Older versions of networkx call the edges ``links``. Nodes are numbered in the order of the file,
-whatever their ids are; those with the attribute ``switch`` true have no network interface
-(:func:`.graph`). Edges of a node to itself and those given more than once change nothing
-that a message could use, and count for nothing and for one; all other attributes are passed over.
+whatever their ids are. Nodes with the attribute ``switch`` true have no network interface
+(:func:`.graph`). Edges from a node to itself are ignored, and repeated edges count once. All other
+attributes are ignored.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class _File(msgspec.Struct):
 
 
 def from_node_link(fields: dict[str, object]) -> Topology:
-    """The graph that a node-link file describes; a directed edge is a link that works one way.
+    """Return the graph of a node-link file; a directed edge is a link that works one way.
 
-    Raises :class:`InvalidInput` that names what is missing or wrong: no nodes, an id given twice,
-    an edge to a node that is not there, nothing but switches.
+    Raises :class:`InvalidInput` that names what is missing or wrong: no nodes, a repeated id, an
+    edge to a node that does not exist, only switches.
     """
     try:
         file = msgspec.convert(fields, _File)
@@ -54,12 +54,12 @@ def from_node_link(fields: dict[str, object]) -> Topology:
 
 
 def decode_node_link(text: bytes) -> Topology:
-    """The graph that the text of a node-link file describes."""
+    """Return the graph that the text of a node-link file describes."""
     return decode_edges(text).topology()
 
 
 def decode_edges(text: bytes) -> Edges:
-    """The edges that the text of a node-link file lists."""
+    """Return the edges that the text of a node-link file lists."""
     return _edges(msgspec.json.decode(text, type=_File))
 
 
@@ -82,7 +82,7 @@ def _edges(file: _File) -> Edges:
 
 
 def _numbers(nodes: list[_Node]) -> dict[bytes, int]:
-    """The number of each id; an id may be anything, and its JSON text is what tells it apart."""
+    """Number the ids; an id may be any JSON value, and its JSON text identifies it."""
     if not 1 <= len(nodes) <= LARGEST_NODE_COUNT:
         raise InvalidInput.of("nodes", f"1 to {LARGEST_NODE_COUNT}", len(nodes))
     numbers: dict[bytes, int] = {}

@@ -1,7 +1,7 @@
-"""Operators that combine a word that comes with the word that is there: docs/router.md, section 19.
+"""Operators that combine an arriving word with the target's word: docs/router.md, section 19.
 
-A network is built with those that it needs. Eight are built in; a user's own is an
-:class:`Operator` with a name and a latency, and with what it means here and in hardware::
+A network is built with the operators that it needs. Eight are built in. A custom operator is an
+:class:`Operator` with a name, a latency, its meaning in Python and its hardware component::
 
     Operator("saturating-add", latency=1, meaning=saturating_add, component=SaturatingAdd)
 """
@@ -23,27 +23,28 @@ Words = npt.NDArray[np.uint64]
 
 _LARGEST_WORD = (1 << 64) - 1
 MOST_LATENCY = 63
-"""Cycles that an operator may take at most."""
+"""Most cycles that an operator may take."""
 
 
 @dataclass(frozen=True)
 class Operator:
-    """Two words in, one word out.
+    """A function of two words that gives one word.
 
     name
-        Lower-case letters, digits and dashes. A built-in name is that of the built-in operator.
+        Lower-case letters, digits and dashes. A built-in name means the built-in operator.
     latency
         Cycles from its words to its result.
     meaning
-        Of an operator of a user's own: what it makes of the word that is there, the word that comes
-        and the bits of a word, three ``uint64``; the result is one, of which so many bits are
-        kept. Numba must be able to compile it. None where nothing here runs the network.
+        Only for a custom operator: a function of the target's word, the arriving word and the bits
+        of a word, three ``uint64``. Its result is one ``uint64``, cut to that number of bits. Numba
+        must be able to compile it. None if the model does not run the network.
     component
-        Of the same: what makes its hardware, as ``rtl/`` asks for it. None where none is built.
+        Only for a custom operator: the function that makes its hardware, as ``rtl/`` calls it.
+        None if no hardware is built.
 
-    Two operators are equal if name and latency are: that is what a network's file says of them.
-    Raises :class:`.InvalidInput` for a name or latency that cannot be, for a meaning or component
-    that cannot be called, and for a meaning that does not take three arguments.
+    Two operators are equal if name and latency are equal: a network's file states only these.
+    Raises :class:`.InvalidInput` for an invalid name or latency, for a meaning or component that
+    cannot be called, and for a meaning that does not take three arguments.
     """
 
     name: str
@@ -66,13 +67,13 @@ class Operator:
         self._require_three_words()
 
     def _require_three_words(self) -> None:
-        """Refuse a meaning that cannot be called with three arguments, where that can be told."""
+        """Refuse a meaning that does not take three arguments, if its signature is known."""
         if self.meaning is None:
             return
         try:
             taken = signature(self.meaning)
         except (TypeError, ValueError):
-            # Functions of compiled modules may have none.
+            # Functions of compiled modules may have no signature.
             return
         try:
             taken.bind(*range(3))
@@ -83,14 +84,14 @@ class Operator:
 
     @property
     def built_in(self) -> bool:
-        """Tell whether every network may have it by its name alone."""
+        """Tell whether every network may have the operator by its name alone."""
         return self.name in _MEANINGS
 
     def combine(self, there: Words, coming: Words, bits: int) -> Words:
         """Combine words of ``bits`` bits by NumPy; the result has shape and dtype of ``there``.
 
-        Raises :class:`.InvalidInput` for an operator without a meaning, or with one that makes
-        something else than integers; and whatever the meaning raises, with a note.
+        Raises :class:`.InvalidInput` for an operator without a meaning, and for a meaning whose
+        result is not an integer. Adds a note to any exception that the meaning raises.
         """
         if self.built_in:
             return _MEANINGS[self.name](there, coming, bits)
@@ -107,12 +108,12 @@ class Operator:
         for result in results:
             if not isinstance(result, int | np.integer):
                 raise self.makes_no_word(type(result).__name__)
-        # Of Python's integers, which may be below 0 or beyond 64 bits, as the cycle model has them.
+        # Python integers may be negative or exceed 64 bits; the cycle model keeps the low 64 bits.
         words = [int(result) & _LARGEST_WORD for result in results]
         return np.array(words, dtype=np.uint64).reshape(there.shape) & _ones(bits)
 
     def makes_no_word(self, made: str) -> InvalidInput:
-        """Refuse the type of what the meaning makes, such as a float."""
+        """Return the error for a meaning whose result has the type ``made``, such as a float."""
         allowed = "one that makes an integer, the bits of a word"
         return InvalidInput.of(f"meaning of operator {self.name}", allowed, made)
 
@@ -125,12 +126,12 @@ class Operator:
 
 
 def _ones(bits: int) -> np.uint64:
-    """A word of ones."""
+    """Return a word whose low ``bits`` bits are 1."""
     return np.uint64((1 << bits) - 1)
 
 
 def _signed(words: Words, bits: int) -> npt.NDArray[np.int64]:
-    """Words of ``bits`` bits as two's complement."""
+    """Return words of ``bits`` bits as two's complement."""
     shift = np.uint64(64 - bits)
     return (words << shift).astype(np.int64) >> np.int64(64 - bits)
 
@@ -156,13 +157,13 @@ _MEANINGS: dict[str, Callable[[Words, Words, int], Words]] = {
 }
 
 BUILT_IN: dict[str, Operator] = {name: Operator(name) for name in _MEANINGS}
-"""The operators that every network may be built with, by name."""
+"""The built-in operators, by name."""
 
 
 def as_operators(given: str | Iterable[Operator | str]) -> tuple[Operator, ...]:
-    """The operators in ``given``: their names with commas between, or operators and names.
+    """Return the operators in ``given``: names separated by commas, or operators and names.
 
-    Raises :class:`.InvalidInput` for a name that no operator has, and for one that comes twice.
+    Raises :class:`.InvalidInput` for an unknown name, and for a name given twice.
     """
     listed = [name for name in given.split(",") if given] if isinstance(given, str) else given
     operators: list[Operator] = []
@@ -179,5 +180,5 @@ def as_operators(given: str | Iterable[Operator | str]) -> tuple[Operator, ...]:
 
 
 def operator_names(operators: Iterable[Operator]) -> str:
-    """Names with commas between, as an option has them."""
+    """Return the names separated by commas, as an option has them."""
     return ",".join(operator.name for operator in operators)

@@ -1,4 +1,4 @@
-"""Names of nodes and of their ports, as people read and write them."""
+"""Names of nodes and ports, as people read and write them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .topology import Topology
 
 
 def place_numbers(topology: Topology, node: int | None) -> list[int] | str | None:
-    """Place of a node as JSON values: its coordinates, or "host"; None for none."""
+    """Return a node as JSON values: its coordinates, or "host"; None for None."""
     if node is None:
         return None
     if isinstance(topology, HostedTopology) and node == topology.host:
@@ -17,7 +17,7 @@ def place_numbers(topology: Topology, node: int | None) -> list[int] | str | Non
 
 
 def place_name(topology: Topology, node: int) -> str:
-    """Name the place of a node: "(1,0)", or "host"."""
+    """Return the name of a node: "(1,0)", or "host"."""
     numbers = place_numbers(topology, node)
     return numbers if isinstance(numbers, str) else f"({','.join(map(str, numbers or ()))})"
 
@@ -25,14 +25,14 @@ def place_name(topology: Topology, node: int) -> str:
 _COMPASS = ("east", "west", "south", "north")
 """The ports of the first two axes of a grid: up and down axis 0, up and down axis 1.
 
-They are as in the pictures, which have row 0 at the top, as a page of text has.
+They match the pictures, which have row 0 at the top.
 """
 
 
 def port_name(topology: Topology, port: int) -> str:
-    """Name the link port ``port``: "east", "axis_2_up", in a hypercube "axis_3", or "port_5".
+    """Return the name of a link port: "east", "axis_2_up", in a hypercube "axis_3", or "port_5".
 
-    It is one word, which can be a part of a longer name.
+    The name is one word, so it can be part of a longer name.
     """
     if topology.kind == "hypercube":
         return f"axis_{port - 1}"

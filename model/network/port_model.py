@@ -8,9 +8,9 @@ from ..base.errors import InvalidInput
 
 
 class PortModel(StrEnum):
-    """Rule on the sends and receives of a node in one step, the strictest first.
+    """Rules on the sends and receives of a node in one step, the strictest first.
 
-    :func:`.check_ports` says what each allows.
+    :func:`.check_ports` says what each rule allows.
     """
 
     HALF_DUPLEX = "half-duplex"
@@ -20,7 +20,7 @@ class PortModel(StrEnum):
 
     @classmethod
     def named(cls, text: str, parameter: str = "port model") -> PortModel:
-        """Find the port model with this name; refused, naming ``parameter``, if there is none."""
+        """Return the port model with this name; refuse any other name, naming ``parameter``."""
         for model in cls:
             if model == text:
                 return model
@@ -28,4 +28,4 @@ class PortModel(StrEnum):
 
 
 PORT_MODELS = tuple(PortModel)
-"""All of them, in their order."""
+"""All port models, the strictest first."""

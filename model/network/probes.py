@@ -1,15 +1,15 @@
 """Signals of a network's Verilog that carry its flits, by their names and fields.
 
 A monitor in a testbench and a reader of waveforms find these signals by the names below. The names
-are paths from the module ``eyecast_network``, with a dot between an instance and what is in it::
+are paths from the module ``eyecast_network``, with a dot between an instance and its content::
 
     tile_5.outputs__0__valid                          the link that leaves node 5 by port 1
     tile_5.outputs__0__flit
     tile_5.network_interface.ejections__0__valid      what port 0 of node 5 delivers
     tile_5.network_interface.ejections__0__flit
 
-``valid`` has one bit for each VC, at most one of which is set; a flit leaves the output in each
-cycle in which one is. ``flit`` has ``flit_width`` bits of data, then the head mark, then the tail
+``valid`` has one bit for each VC, at most one of which is 1. A flit leaves the output in each cycle
+in which one bit is 1. ``flit`` has ``flit_width`` bits of data, then the head mark, then the tail
 mark (docs/router.md, sections 1 and 2).
 """
 

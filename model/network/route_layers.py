@@ -1,8 +1,8 @@
-"""Routes on any network with VCs on which no packets wait for each other in a circle.
+"""Routes on any network with VCs on which packets never wait for each other in a circle.
 
 A grid without faults has dimension-order routes, on VC 0 or on the two classes of a dateline, which
-are free of such circles (:mod:`.routes`). Elsewhere shortest routes are dealt to layers: a route is
-on one VC, the lowest on which it closes no circle with the routes that are on it already::
+are free of such circles (:mod:`.routes`). In other networks shortest routes are dealt to layers: a
+route gets the lowest VC on which it closes no circle with the routes dealt before::
 
     ring of 4 as a graph, routes of two links       VC 0   0 -> 1 -> 2,  1 -> 2 -> 3,  2 -> 3 -> 0
                                                     VC 1   3 -> 0 -> 1, which would close the circle
@@ -23,19 +23,19 @@ from .routes import Nodes, Numbers, Offsets, route
 from .topology import Topology
 
 MOST_LAYERS = 256
-"""Layers that are tried for a route: a VC of a schedule is 0 to 255."""
+"""Most layers that are tried for a route: the VCs of a schedule are 0 to 255."""
 
 Link = tuple[int, int]
 """The nodes at which a link begins and ends."""
 
 Layer = dict[Link, set[Link]]
-"""The links of one VC, each with those that routes take behind it."""
+"""The links of one VC, each with the links that follow it on a route."""
 
 
 def safe_routes(
     topology: Topology, sources: Nodes, targets: Nodes
 ) -> tuple[Offsets, Numbers, Numbers]:
-    """Routes on as few VCs as these rules need: ``(path_offsets, path_nodes, path_vcs)``.
+    """Return routes on as few VCs as the rules need: ``(path_offsets, path_nodes, path_vcs)``.
 
     Shapes and refusals are those of :func:`.route`.
     """
@@ -46,7 +46,7 @@ def safe_routes(
 
 
 def in_dimension_order(topology: Topology) -> bool:
-    """Tell if :func:`.route` takes dimension order, on VCs free of circles: a whole grid."""
+    """Tell whether :func:`.route` takes dimension order on VCs free of circles: a whole grid."""
     whole_grid = bool(topology.dims) and topology.without_faults is None
     return whole_grid and topology.kind in _DIMENSION_ORDER
 
@@ -58,8 +58,8 @@ _DIMENSION_ORDER = ("mesh", "torus", "hypercube", "line", "ring")
 def layered_vcs(path_offsets: Offsets, path_nodes: Nodes) -> Numbers:
     """Deal paths to VCs so that the channel dependency graph of all has no cycle.
 
-    Paths are as in :func:`.route`; the result has one VC for each link of them, all of a path the
-    same. Equal paths get the same.
+    Paths are as in :func:`.route`. The result has one VC for each of their links, the same for all
+    links of a path. Equal paths get equal VCs.
     """
     nodes, bounds = path_nodes.tolist(), path_offsets.tolist()
     layers: list[Layer] = []
@@ -76,7 +76,7 @@ def layered_vcs(path_offsets: Offsets, path_nodes: Nodes) -> Numbers:
 def has_circle(path_offsets: Offsets, path_nodes: Numbers, vcs: Numbers) -> bool:
     """Tell whether packets on these paths may wait for each other in a circle.
 
-    Paths and VCs are columns as those of a schedule; of parallel links each is all.
+    Paths and VCs are columns as in a schedule; parallel links count as one.
     """
     links = np.diff(path_offsets) - 1
     if (links == 1).all():
@@ -86,7 +86,7 @@ def has_circle(path_offsets: Offsets, path_nodes: Numbers, vcs: Numbers) -> bool
     begins = np.flatnonzero(inner)
     ends = path_nodes[begins], path_nodes[begins + 1]
     link = ends[0] * (np.int64(path_nodes.max(initial=0)) + 1) + ends[1]
-    # Links of a path are neighbours in the columns, but the last is beside the next path's first.
+    # Neighbours in the columns are links of one path, except at the last link of each path.
     last = np.zeros(begins.size, np.bool_)
     last[np.cumsum(links) - 1] = True
     channels = link * MOST_LAYERS + vcs
@@ -95,7 +95,7 @@ def has_circle(path_offsets: Offsets, path_nodes: Numbers, vcs: Numbers) -> bool
 
 
 def _layer(layers: list[Layer], links: list[Link]) -> int:
-    """Put a path into the first layer in which it closes no circle: the number of the layer."""
+    """Put a path into the first layer in which it closes no circle; return the layer's number."""
     for number in range(MOST_LAYERS):
         if number == len(layers):
             layers.append({})
@@ -121,7 +121,7 @@ def joins(layer: Layer, links: list[Link]) -> bool:
 
 
 def _leads(layer: Layer, start: Link, end: Link) -> bool:
-    """Tell if ``end`` is reached from ``start``."""
+    """Tell whether ``end`` is reached from ``start``."""
     reached, waiting = {start}, [start]
     while waiting:
         link = waiting.pop()

@@ -1,40 +1,40 @@
-"""Routes: one shortest route for each source and target, at every node by a port that leads closer.
+"""Shortest routes, which at every node take a port that leads closer to the target.
 
-Where several ports lead closer it is the lowest one, but for one tie. What that means:
+If several ports lead closer, the lowest one is taken, with one exception. The result:
 
-* On a grid without faults it is dimension order: the whole way along axis 0, then along axis 1, and
-  so on. On a wrapped axis the route goes the shorter way round. Such routes are computed by axis,
-  all at once (:func:`dimension_order`)::
+* On a grid without faults the result is dimension order: all hops along axis 0, then along axis 1,
+  and so on. On a wrapped axis the route goes the shorter way round. All such routes are computed at
+  the same time, axis by axis (:func:`dimension_order`)::
 
       source --- - --- +          axis 0 first: x, then y
                        |
                      target
 
-  The tie is where both ways round an axis are equally long: there the route goes up if its source's
-  coordinate on the axis is even, and down if it is odd. So as many routes go up as down. (Always
-  up, all pairs of a ring of 8 load its links up with 10 routes each and those down with 6; this
-  way all have 8.)
+  The exception is a tie, when both ways round an axis are equally long. Then the route goes up if
+  its source's coordinate on the axis is even, and down if it is odd, so that both ways get equally
+  many routes. (Always up, all pairs of a ring of 8 put 10 routes on each link up and 6 on each link
+  down; this way each link has 8.)
 
 * On any other graph, and around faults, a search from each target finds the ports that lead closer,
-  and the lowest is taken everywhere (:func:`shortest_paths`).
+  and every node takes the lowest (:func:`shortest_paths`).
 
-With the links of a mesh as channels dimension-order routes never wait for each other in a circle,
-because no route turns from a later axis to an earlier one. Around a ring they may; there the
-channels of each axis are two classes, with a dateline between the ends of the axis
+With the links of a mesh as channels, dimension-order routes never wait for each other in a circle,
+because no route turns from a later axis to an earlier one. Around a ring they may. There the
+channels of each axis form two classes, with a dateline between the ends of the axis
 (:func:`dateline_vcs`)::
 
     VC 0 -> VC 0 -> VC 0 -> [wrap link on VC 0] -> VC 1 -> VC 1 ...   next axis: VC 0 again
 
-Most routes never meet the dateline, and with them class 0 carries most of the flits; so traffic
-draws a class for those (:func:`balanced_vcs`, where it is proved that nothing can wait in a circle
-then either).
+Most routes never cross the dateline, so class 0 would carry most of the flits. Traffic therefore
+draws a class for the routes that do not cross it (:func:`balanced_vcs`, which also proves that no
+circle of waits is possible then).
 
 (Dally & Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks", IEEE
-Trans. Computers C-36(5), 1987.) Other graphs and routes around faults promise nothing:
-:func:`.certify` tells.
+Trans. Computers C-36(5), 1987.) For other graphs and for routes around faults there is no such
+proof: :func:`.certify` checks each program.
 
-Paths list nodes. Where links are parallel, as on a torus axis of length 2, the link that is meant
-is the one with the lowest port (:meth:`.Topology.ports_between`).
+Paths list nodes. If links are parallel, as on a torus axis of length 2, a path means the link with
+the lowest port (:meth:`.Topology.ports_between`).
 """
 
 from __future__ import annotations
@@ -54,24 +54,24 @@ Offsets = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
 
 FAR = 1 << 30
-"""A distance that no node has: what cannot be reached is this far away."""
+"""The distance of unreachable nodes, larger than any real one."""
 
 
 def route(
     topology: Topology, sources: Nodes, targets: Nodes, vcs: int
 ) -> tuple[Offsets, Numbers, Numbers]:
-    """Routes from each source to its target, as ``(path_offsets, path_nodes, path_vcs)``.
+    """Return routes from each source to its target: ``(path_offsets, path_nodes, path_vcs)``.
 
     ``sources`` and ``targets`` are nodes, shape (routes,). Path *i* is
     ``path_nodes[path_offsets[i]:path_offsets[i + 1]]``, both ends included; ``path_offsets`` has
     shape (routes + 1,). ``path_vcs`` has one VC for each link, so those of path *i* begin at
     ``path_offsets[i] - i``. A route from a node to itself has that node and no link.
 
-    ``vcs`` is what the network has: with two or more, wrapped axes use 0 and 1 as their dateline
-    classes, and nothing uses the others.
+    ``vcs`` is the network's number of VCs. With two or more, wrapped axes use VCs 0 and 1 as their
+    dateline classes; no route uses the others.
 
-    Raises :class:`InvalidInput` for a node that does not exist and for a target that cannot be
-    reached.
+    Raises :class:`InvalidInput` for a node that does not exist and for a target that no path
+    reaches.
     """
     require_range("vcs", vcs, 1)
     for name, ends in (("source", sources), ("target", targets)):
@@ -88,19 +88,19 @@ def route(
 
 
 def dimension_order(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[Offsets, Numbers]:
-    """Paths on a grid without faults as ``(path_offsets, path_nodes)``: see :func:`route`.
+    """Return paths on a grid without faults as ``(path_offsets, path_nodes)``: see :func:`route`.
 
-    Where both ways round an axis are equally long, a route goes up from an even coordinate and down
-    from an odd one: all pairs together then cross as many links up the axis as down it, and on an
-    axis whose length is a multiple of 4 every link is crossed equally often. (On an axis of length
-    2 both ways are parallel links, and a path does not tell them apart.)
+    If both ways round an axis are equally long, a route goes up from an even coordinate and down
+    from an odd one. Then all pairs together cross as many links up the axis as down it. On an axis
+    whose length is a multiple of 4, all links are crossed equally often. (On an axis of length 2
+    both ways are parallel links, and a path does not distinguish them.)
 
     The work is proportional to the length of the result, whatever the number of axes.
     """
     starts, ends = topology.coordinates(sources), topology.coordinates(targets)
-    # A path is a run of equal differences between node numbers for each axis (three runs where it
-    # may cross the link between the ends), after one jump from the end of the path before it to its
-    # own source: one running sum makes all paths.
+    # Each axis of a path is a run of equal differences between node numbers, or three runs if it
+    # may cross the wrap link. A jump leads from the end of the path before to the path's source.
+    # One running sum over all differences gives all paths.
     jumps = np.array(sources, dtype=np.int64)
     jumps[1:] -= targets[:-1]
     differences, lengths = [jumps], [np.ones(sources.size, dtype=np.int64)]
@@ -109,7 +109,7 @@ def dimension_order(topology: Topology, sources: Nodes, targets: Nodes) -> tuple
         start, end = starts[:, axis], ends[:, axis]
         if axis in topology.wrapped:
             around = (end - start) % side
-            # An odd start loses the tie; it decides nothing else, as 2 * around is even.
+            # An odd start loses the tie; it changes no other case, because 2 * around is even.
             up = 2 * around + (start & 1) <= side
             hops = np.where(up, around, side - around)
             before = np.minimum(hops, np.where(up, side - 1 - start, start))
@@ -127,9 +127,9 @@ def dimension_order(topology: Topology, sources: Nodes, targets: Nodes) -> tuple
 
 
 def shortest_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[Offsets, Numbers]:
-    """Paths on any graph as ``(path_offsets, path_nodes)``: see :func:`route`.
+    """Return paths on any graph as ``(path_offsets, path_nodes)``: see :func:`route`.
 
-    Every different target costs a search through the whole graph: meant for thousands of nodes.
+    Each distinct target costs a search through the whole graph: suitable for thousands of nodes.
     """
     nodes, ports = np.nonzero(topology.neighbor != NO_LINK)
     before: list[list[int]] = [[] for _ in range(topology.nodes)]
@@ -156,11 +156,11 @@ def shortest_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[
 
 
 def _next_nodes(topology: Topology, before: list[list[int]], target: int) -> list[int]:
-    """Next node by the lowest port that leads closer to ``target``, for each node; -1 for none.
+    """Return each node's next node by the lowest port that leads closer; -1 without one.
 
-    ``before[node]`` are the nodes from which a link leads to ``node``.
+    ``before[node]`` lists the nodes with a link to ``node``.
     """
-    # One entry more than nodes: the neighbour -1, no link, leads there and is never closer.
+    # One extra entry: index -1, the neighbour of a port without a link, which is never closer.
     distance = [FAR] * (topology.nodes + 1)
     distance[target] = 0
     queue = deque([target])
@@ -172,16 +172,16 @@ def _next_nodes(topology: Topology, before: list[list[int]], target: int) -> lis
                 queue.append(farther)
     distances = np.array(distance)
     leads_closer = distances[topology.neighbor] == distances[:-1, np.newaxis] - 1
-    ports = leads_closer.argmax(axis=1)  # the first; column 0 where there is none, which holds -1
+    ports = leads_closer.argmax(axis=1)  # the first one; without any, column 0, which holds -1
     following: list[int] = topology.neighbor[np.arange(topology.nodes), ports].tolist()
     return following
 
 
 def dateline_vcs(topology: Topology, path_offsets: Offsets, path_nodes: Numbers) -> Numbers:
-    """VCs of paths on a grid with wrapped axes: see :func:`route`, for shapes too.
+    """Return the VCs of paths on a grid with wrapped axes; shapes as in :func:`route`.
 
-    A path uses VC 0 on each axis up to and including the link between the two ends of the axis, and
-    VC 1 after it, until it turns into another axis.
+    On each axis a path uses VC 0 up to and including the wrap link between the two ends, and VC 1
+    after it, until the path turns into another axis.
     """
     run, wraps = _dateline(topology, path_offsets, path_nodes)
     crossed: npt.NDArray[np.int64] = np.cumsum(wraps) - wraps
@@ -193,28 +193,28 @@ def dateline_vcs(topology: Topology, path_offsets: Offsets, path_nodes: Numbers)
 def balanced_vcs(
     topology: Topology, path_offsets: Offsets, path_nodes: Numbers, draw: np.random.Generator
 ) -> Numbers:
-    """Like :func:`dateline_vcs`, but a run along an axis that stays off the wrap link draws its VC.
+    """Return :func:`dateline_vcs`, but draw the VC of a run along an axis without the wrap link.
 
-    Such a run is on VC 0 as a whole or on VC 1 as a whole, evenly by lot. The paths must be those
-    of :func:`dimension_order`. Then no packets wait for each other in a circle: number the channels
-    of the network by (axis, up or down, VC, place), where place counts the links of a ring from
-    the dateline on, in the direction of travel, so that the wrap link is the last one::
+    Such a run is on VC 0 or on VC 1 as a whole, with equal probability. The paths must be those of
+    :func:`dimension_order`. Then no packets wait for each other in a circle. To prove it, number
+    the channels by (axis, up or down, VC, place). The place counts the links of a ring from the
+    dateline on in the direction of travel, so the wrap link is the last::
 
         ring of 4, up:   0 --> 1 --> 2 --> 3 --> 0
         place               0     1     2     3 (the wrap link)
 
-    A path that goes from one channel straight to another goes to a higher number:
+    A path that goes from one channel to the next always goes to a higher number:
 
     * into another axis: axes come in order, and no path turns back on an axis;
-    * on the same VC of an axis: to the next place. Only the wrap link leads to a lower one, and no
-      path stays on its VC there: a run crosses it on VC 0 and goes on on VC 1. What is on VC 1
-      never uses the wrap link: be it the rest of such a run, which is less than a whole round, or
-      a run that was drawn, which stays off it;
-    * from VC 0 to VC 1 of an axis: past the wrap link; and no run goes from VC 1 to VC 0.
+    * on the same VC of an axis, to the next place. Only the wrap link leads to a lower one, and no
+      path stays on its VC there. A run crosses the wrap link on VC 0 and continues on VC 1. No run
+      uses the wrap link on VC 1: the rest of a run that has crossed it is shorter than a round, and
+      a run with a drawn VC does not contain it;
+    * from VC 0 to VC 1 of an axis: across the wrap link; no run goes from VC 1 to VC 0.
 
     So the channel dependency graph has no cycle (Dally & Seitz, Theorem 1;
-    :mod:`..program.deadlock`), and copies of it side by side, which are what lanes of VCs make,
-    have none either.
+    :mod:`..program.deadlock`). Disjoint copies of the graph, which lanes of VCs make, have no cycle
+    either.
     """
     run, wraps = _dateline(topology, path_offsets, path_nodes)
     crosses = np.bincount(run, weights=wraps) > 0
@@ -226,7 +226,7 @@ def balanced_vcs(
 def _dateline(
     topology: Topology, path_offsets: Offsets, path_nodes: Numbers
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """The run along an axis that each link of all paths is in, and whether it is a wrap link.
+    """Return for each link of all paths its run along an axis, and whether it is a wrap link.
 
     Runs are numbered from 0, in order.
     """
@@ -243,9 +243,9 @@ def _dateline(
 def segments_of_paths(
     topology: Topology, path_offsets: Offsets, path_nodes: Nodes, path_vcs: Nodes
 ) -> Routes:
-    """All paths of :func:`route` as segments: as long as port and VC stay the same it is one.
+    """Return all paths of :func:`route` as segments; a segment has one port and one VC.
 
-    Raises :class:`InvalidInput` where a path does not follow links.
+    Raises :class:`InvalidInput` if a path does not follow links.
     """
     begins, ports, first = _links(topology, path_offsets, path_nodes)
     turns = first.copy()
@@ -259,7 +259,7 @@ def segments_of_paths(
 def _links(
     topology: Topology, path_offsets: Offsets, path_nodes: Nodes
 ) -> tuple[Nodes, Numbers, npt.NDArray[np.bool_]]:
-    """List the links of all paths: node, port, and whether it is the first of its path."""
+    """Return the links of all paths: node, port, and whether each is the first of its path."""
     inner = np.ones(path_nodes.size, dtype=bool)
     inner[path_offsets[1:] - 1] = False
     begins, ends = path_nodes[inner], path_nodes[np.flatnonzero(inner) + 1]

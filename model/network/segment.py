@@ -1,4 +1,4 @@
-"""Routes as segments: straight parts, each of so many hops by one port on one VC."""
+"""Routes as segments: straight parts of some hops by one port on one VC."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Routes:
-    """Many routes as columns: route i has the segments ``first[i]`` up to ``first[i + 1]``.
+    """Many routes as columns: route i has the segments ``first[i]`` to ``first[i + 1] - 1``.
 
-    ``first`` has shape (routes + 1,); ``port``, ``hops`` and ``vc`` have shape (segments,); int64.
+    ``first`` has shape (routes + 1,); ``port``, ``hops`` and ``vc`` have shape (segments,). int64.
     """
 
     first: Numbers
@@ -50,7 +50,7 @@ class Routes:
 
     @classmethod
     def of(cls, routes: Sequence[Sequence[Segment]]) -> Routes:
-        """Make the columns of routes that are given one by one."""
+        """Make the columns from single routes."""
         segments = [segment for route in routes for segment in route]
         port, hops, vc = np.array(segments, dtype=np.int64).reshape(-1, 3).T.copy()
         return cls(offsets_of([len(route) for route in routes]), port, hops, vc)

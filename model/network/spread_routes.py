@@ -1,9 +1,9 @@
 """Routes on any network that share its links evenly.
 
-Shortest routes by the lowest port crowd on few links where a network is irregular. A search lays
-the routes one after the other, each along the cheapest path; a link costs more, the more routes are
-on it. Then the search takes up each route and lays it again, several times, and each time the
-links with many routes cost more::
+In an irregular network, shortest routes by the lowest port crowd on few links. A search lays the
+routes one after the other, each along the cheapest path; the more routes use a link, the more it
+costs. Then the search removes each route and lays it again, several times. Each time the links with
+many routes cost more::
 
     routes 0 -> 2 and 1 -> 2      by the lowest port      0 -> 1 -> 2    1 -> 2     link 1 -> 2: 2
     of a ring of 4                by the cheapest path    0 -> 3 -> 2    1 -> 2     each link: 1
@@ -27,15 +27,15 @@ from .routes import Nodes, Numbers, Offsets
 from .topology import Topology
 
 SWEEPS = 10
-"""Times that all routes are laid."""
+"""Number of times that all routes are laid."""
 LEAST_POWER, MOST_POWER = 2.0, 12.0
-"""Powers of a link's load by which it counts, in the first sweep and in the last."""
+"""Exponents of a link's load in its cost, in the first sweep and in the last."""
 HOP_COST = 0.2
-"""What a hop costs beside the load of its link, 1 for the busiest one."""
+"""Cost of a hop in addition to the load of its link, which is at most 1."""
 MOST_WORK = 1 << 28
-"""Nodes that are looked at in all searches for paths together, about: a second."""
+"""Most nodes visited by all searches for paths together: about a second."""
 MOST_PATH_NODES = 1 << 23
-"""Routes, times the nodes that a path may have: what is dealt to VCs in a few seconds."""
+"""Most routes times nodes of a path, so that dealing them to VCs takes a few seconds."""
 
 Integers = npt.NDArray[np.int64]
 
@@ -43,14 +43,14 @@ Integers = npt.NDArray[np.int64]
 def spread_routes(
     topology: Topology, sources: Nodes, targets: Nodes, enough: int = 0
 ) -> tuple[Offsets, Numbers, Numbers]:
-    """Routes of which no link has many: ``(path_offsets, path_nodes, path_vcs)``.
+    """Return routes that share links evenly: ``(path_offsets, path_nodes, path_vcs)``.
 
     Shapes and refusals are those of :func:`.safe_routes`. Packets on the routes never wait for each
     other in a circle. The same arguments give the same routes.
 
-    The routes are those of :func:`.safe_routes` on a whole mesh, in a network with too many routes,
-    where those put at most ``enough`` on a link or share all links evenly, and where this search
-    finds none that are better on the VCs that a network can have.
+    The routes are those of :func:`.safe_routes` on a mesh without faults; if there are too many
+    routes; if they put at most ``enough`` on a link, or share all links evenly; and if this search
+    finds no better ones on the VCs that a network can have.
     """
     given = safe_routes(topology, sources, targets)
     offsets, nodes, _ = given
@@ -71,7 +71,7 @@ def spread_routes(
 
 
 def spread_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[Offsets, Numbers]:
-    """Paths of which no link has many: ``(path_offsets, path_nodes)``.
+    """Return paths that share links evenly: ``(path_offsets, path_nodes)``.
 
     Shapes and refusals are those of :func:`.route`. The same arguments give the same paths.
     """
@@ -82,8 +82,8 @@ def spread_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[Of
 class _Links:
     """The directed links of a network, parallel ones once.
 
-    Link i leads to node ``ends[i]``; those of node n begin at ``first[n]``. ``number`` has the link
-    between two nodes, shape (nodes, nodes).
+    Link i leads to node ``ends[i]``; the links of node n begin at ``first[n]``. ``number`` has the
+    link between two nodes, shape (nodes, nodes).
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -93,13 +93,13 @@ class _Links:
         self.number[begins, self.ends] = np.arange(len(begins))
 
     def busiest(self, offsets: Offsets, nodes: Numbers) -> int:
-        """Return the number of routes on the link that has the most of these."""
+        """Return the number of routes on the most used link."""
         begins = np.delete(np.arange(len(nodes)), offsets[1:] - 1)
         links = self.number[nodes[begins], nodes[begins + 1]]
         return int(np.bincount(links, minlength=1).max())
 
     def laid(self, offsets: Offsets, nodes: Numbers, width: int) -> tuple[Offsets, Numbers]:
-        """Lay these routes anew: those of the sweep in which the busiest link has the fewest.
+        """Lay these routes again; return those of the sweep with the fewest on the busiest link.
 
         A path of more than ``width`` nodes stays as it is.
         """
@@ -121,9 +121,9 @@ class _Links:
         return kept
 
     def _groups(self, sources: Numbers, draw: np.random.Generator) -> tuple[Integers, Integers]:
-        """The routes, those of a source together, and rows of begin and end: those laid at once.
+        """Return the routes sorted by source, and the rows (begin, end) of groups laid together.
 
-        One search finds the paths of a group; there are as many as there is time for.
+        One search finds the paths of a group; :data:`MOST_WORK` limits the number of groups.
         """
         order = np.lexsort((draw.random(len(sources)), sources))
         searches = max(1, MOST_WORK // (SWEEPS * len(self.number) ** 2))
@@ -144,7 +144,7 @@ def _lay(
     length: Integers,
     way: Numbers,
 ) -> None:
-    """Take up the routes of each group, and lay them along the cheapest paths from their source.
+    """Remove the routes of each group, and lay them along the cheapest paths from their source.
 
     Route r is ``way[r, :length[r]]``; group g has the routes ``order[groups[g, 0]:groups[g, 1]]``.
     """
@@ -189,7 +189,7 @@ def _search(
     source: int,
     before: Integers,
 ) -> None:
-    """Find the node ``before`` each one on the cheapest path from ``source``; -1 for none."""
+    """Set ``before`` to each node's predecessor on the cheapest path from ``source``; -1: none."""
     nodes = len(before)
     far, done = np.full(nodes, np.inf), np.zeros(nodes, np.bool_)
     before[:] = -1

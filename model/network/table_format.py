@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 HEADER_COUNT_BITS = 4
-"""Width of the field of a table row that counts its header flits: at most 15."""
+"""Width of the field of a table row that counts its header flits."""
 
 MOST_HEADER_FLITS = (1 << HEADER_COUNT_BITS) - 1
-"""Header flits of a row at most."""
+"""Most header flits of a row: 15."""
 
 Fields = tuple[tuple[str, int], ...]
 """Names and widths of fields, in the order in which they are packed."""
@@ -39,7 +39,7 @@ class TableFormat:
         return self.positions[-1][0] + 1
 
     def pack(self, columns: dict[str, npt.NDArray[np.int64]]) -> npt.NDArray[np.uint64]:
-        """Control words of many rows, shape (rows, control words), from a column for each field."""
+        """Return control words, shape (rows, control words), from a column for each field."""
         rows = len(columns[self.fields[0][0]])
         words = np.zeros((rows, self.control_words), dtype=np.uint64)
         for (name, _), (word, low) in zip(self.fields, self.positions, strict=True):
@@ -48,7 +48,7 @@ class TableFormat:
 
 
 def pack_positions(fields: Fields, word_width: int) -> tuple[tuple[int, int], ...]:
-    """Place each (name, width) field: (word, lowest bit), low bits first, none straddling.
+    """Return (word, lowest bit) for each (name, width) field, low bits first, none straddling.
 
     >>> pack_positions((("a", 10), ("b", 4), ("c", 6)), 16)
     ((0, 0), (0, 10), (1, 0))

@@ -10,14 +10,14 @@ A node has numbered ports. Port 0 is the node's own (injection and ejection); on
                       port 3
 
 A torus also links the last node of each axis up to the first one, by the same ports. An axis of
-length 1 has no links. One of length 2 has two links each way, because the way up and the way down
-both lead to the one other node::
+length 1 has no links. An axis of length 2 has two links each way, because the way up and the way
+down both lead to the other node::
 
     length 4    .-> 0 <--> 1 <--> 2 <--> 3 <-.        length 2    0 <-- up 0, down 1 --> 1
                 '----------------------------'                    0 <-- down 0, up 1 --> 1
 
-A hypercube of dimension n has 2^n nodes, and port ``i + 1`` of each leads to the node whose number
-differs from its own in bit *i*.
+A hypercube of dimension n has 2^n nodes. Port ``i + 1`` of a node leads to the node whose number
+differs in bit *i*.
 """
 
 from __future__ import annotations
@@ -35,30 +35,29 @@ NO_LINK = -1
 MOST_AXES = 31
 LARGEST_NODE_COUNT = 1 << 24
 LARGEST_PORT_COUNT = 1 << 28
-"""Ports of all nodes together: the two tables of a topology take eight bytes for each."""
+"""Most ports of all nodes together; the two tables of a topology take eight bytes for each port."""
 LARGEST_DIMENSION = 23
-"""Of a hypercube: of 24 there would be too many ports."""
+"""Largest dimension of a hypercube; 24 would exceed LARGEST_PORT_COUNT."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Topology:
     """A network's nodes and directed links.
 
-    ``neighbor[node, port]`` is the node at the far end of the link that leaves ``node`` by ``port``
-    and ``peer[node, port]`` the port by which that link enters it; both are -1 where there is no
+    ``neighbor[node, port]`` is the node at the far end of the link that leaves ``node`` by
+    ``port``. ``peer[node, port]`` is the port by which that link enters it. Both are -1 without a
     link, and in column 0. Shapes (nodes, ports), dtype int32. Links come in pairs, one each way
-    between the same two ports; a fault may take one of the two away.
+    between the same two ports; a fault may remove one of the two.
 
-    ``dims`` holds the side lengths of a grid, axis 0 first; of a hypercube it is (2, 2, ...), of
-    any other graph empty. ``wrapped`` lists the axes whose two ends are linked, in a grid with the
-    ports of a grid. ``name`` is what a person calls the network, where dims and kind do not say it.
+    ``dims`` holds the side lengths of a grid, axis 0 first; for a hypercube (2, 2, ...), for any
+    other graph (). ``wrapped`` lists the axes of a grid whose two ends are linked. ``name`` is the
+    name of the network for people, if dims and kind do not give it.
 
-    ``faulty_nodes`` and ``faulty_links`` (from, to), ascending, are what
-    :func:`.with_faults` took away from ``without_faults``, which is None where nothing is
-    missing.
+    ``faulty_nodes`` and ``faulty_links`` (from, to), ascending, are the parts that
+    :func:`.with_faults` removed from the topology ``without_faults``, which is None without faults.
 
     ``switches``, ascending, are nodes that forward packets and have no network interface
-    (docs/router.md, section 15): nothing is sent from or to them. Only a graph has any.
+    (docs/router.md, section 15): no send starts or ends there. Only graphs have switches.
     """
 
     kind: str
@@ -96,7 +95,7 @@ class Topology:
 
     @property
     def working_nodes(self) -> npt.NDArray[np.int64]:
-        """The nodes that take part: not faulty, and no switches; ascending."""
+        """The nodes that take part: neither faulty nor switches; ascending."""
         works = np.ones(self.nodes, np.bool_)
         works[[*self.faulty_nodes, *self.switches]] = False
         return np.flatnonzero(works)
@@ -108,12 +107,12 @@ class Topology:
 
     @property
     def plain_label(self) -> str:
-        """The network as a person writes it, its switches and faults put aside."""
+        """The network as people write it, without its switches and faults."""
         return self.name or "x".join(str(side) for side in self.dims) + f" {self.kind}"
 
     @property
     def label(self) -> str:
-        """The network as a person writes it: "8x8 mesh", "7-cube with 1 faulty node"."""
+        """The network as people write it: "8x8 mesh", "7-cube with 1 faulty node"."""
         parts = [
             f"{len(nodes)} {one if len(nodes) == 1 else several}"
             for nodes, one, several in (
@@ -140,12 +139,12 @@ class Topology:
 
     @cached_property
     def longest_run(self) -> int:
-        """The most links that one route segment (one port, many hops) should cover; at least 1.
+        """The most hops that one route segment (one port) should cover; at least 1.
 
-        It is the longest run that visits no node twice: L - 1 on any axis of length L. The shortest
-        routes of a torus need L // 2 alone, but a schedule may go round a ring one way and a detour
-        the long way; they cost a slot one bit more. Faults change nothing, so that a network keeps
-        its format when a link breaks. (A longer run is cut into several slots.)
+        It is the longest run that visits no node twice: L - 1 on an axis of length L. Shortest
+        routes of a torus need only L // 2. But a schedule may go round a ring one way, and a detour
+        may go the long way; the longer run costs a slot one bit. Faults do not change the result,
+        so a network keeps its format when a link breaks. (Longer runs take several slots.)
         """
         if self.dims:
             return max(1, max(self.dims) - 1)
@@ -153,16 +152,16 @@ class Topology:
         return max((1, *(_longest_chain(column.tolist()) for column in whole.neighbor.T[1:])))
 
     def coordinates(self, nodes: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Grid coordinates of ``nodes``: shape (..., axes), axis 0 first.
+        """Return grid coordinates of ``nodes``: shape (..., axes), axis 0 first.
 
-        In a graph that is no grid a node has one coordinate, its number.
+        In a graph that is not a grid a node has one coordinate, its number.
         """
         return np.stack(np.unravel_index(np.asarray(nodes), self._sides, order="F"), axis=-1)
 
     def node_at(self, coordinates: tuple[int, ...], parameter: str = "source") -> int:
-        """The number of the node at ``coordinates``; refused, naming ``parameter``, if outside.
+        """Return the node at ``coordinates``; refuse coordinates outside, naming ``parameter``.
 
-        A single number on a grid of several axes is the number of a node.
+        On a grid of several axes a single coordinate is the number of a node.
         """
         sides = self._sides
         if len(coordinates) == 1 and len(sides) > 1 and 0 <= coordinates[0] < self.nodes:
@@ -182,10 +181,10 @@ class Topology:
     def ports_between(
         self, sources: npt.NDArray[np.integer], targets: npt.NDArray[np.integer]
     ) -> npt.NDArray[np.int32]:
-        """Port of the link from each source to each target, -1 where there is none.
+        """Return the port of the link from each source to each target, -1 without a link.
 
-        Of parallel links it is the one with the lowest port: the way up a torus axis of length 2.
-        A path, which lists nodes alone, means these links.
+        Of parallel links the result is the lowest port: the way up a torus axis of length 2.
+        A path, which lists only nodes, means these links.
         """
         found = np.full(sources.shape, NO_LINK, dtype=np.int32)
         for port in range(self.ports - 1, 0, -1):
@@ -198,7 +197,7 @@ class Topology:
 
 
 def _longest_chain(following: list[int]) -> int:
-    """The most links from any node by ``following`` (-1: none) that lead to no node twice."""
+    """Return the most links in a chain of ``following`` (-1: end) that visits no node twice."""
     links: list[int] = [NO_LINK] * len(following)
     for start in range(len(following)):
         places: dict[int, int] = {}
@@ -206,7 +205,7 @@ def _longest_chain(following: list[int]) -> int:
         while node != NO_LINK and links[node] == NO_LINK and node not in places:
             places[node] = len(places)
             node = following[node]
-        begin = places.get(node, len(places))  # the chain's nodes from here on are a circle
+        begin = places.get(node, len(places))  # from here on, the chain's nodes form a circle
         walked = list(places)
         for circling in walked[begin:]:
             links[circling] = len(walked) - begin - 1
@@ -217,7 +216,7 @@ def _longest_chain(following: list[int]) -> int:
 
 
 def mesh(dims: tuple[int, ...]) -> Topology:
-    """A mesh with the given side lengths, axis 0 first; each at least 1.
+    """Return a mesh with the given side lengths, axis 0 first; each at least 1.
 
     >>> mesh((3, 2)).neighbor[0].tolist()
     [-1, 1, -1, 3, -1]
@@ -227,9 +226,9 @@ def mesh(dims: tuple[int, ...]) -> Topology:
 
 
 def torus(dims: tuple[int, ...]) -> Topology:
-    """A torus with the given side lengths, axis 0 first; each at least 1.
+    """Return a torus with the given side lengths, axis 0 first; each at least 1.
 
-    An axis of length 2 has two links each way, one of length 1 none.
+    An axis of length 2 has two links each way, an axis of length 1 none.
 
     >>> torus((3, 2)).neighbor[0].tolist()
     [-1, 1, 2, 3, 3]
@@ -240,13 +239,13 @@ def torus(dims: tuple[int, ...]) -> Topology:
 
 
 def line(nodes: int) -> Topology:
-    """Nodes in a line: a mesh with one axis."""
+    """Return nodes in a line: a mesh with one axis."""
     require_range("nodes of line", nodes, 1, LARGEST_NODE_COUNT)
     return Topology("line", (nodes,), *_grid((nodes,), ()), name=f"line of {nodes}")
 
 
 def ring(nodes: int) -> Topology:
-    """Nodes in a ring: a torus with one axis."""
+    """Return nodes in a ring: a torus with one axis."""
     require_range("nodes of ring", nodes, 1, LARGEST_NODE_COUNT)
     wrapped = (0,) if nodes > 1 else ()
     tables = _grid((nodes,), wrapped)
@@ -254,7 +253,7 @@ def ring(nodes: int) -> Topology:
 
 
 def hypercube(dimension: int) -> Topology:
-    """A hypercube of 2^dimension nodes; port i + 1 flips bit i of a node's number.
+    """Return a hypercube of 2^dimension nodes; port i + 1 flips bit i of a node's number.
 
     >>> hypercube(3).neighbor[5].tolist()
     [-1, 4, 7, 1]
@@ -294,13 +293,13 @@ def require_port_count(name: str, nodes: int, ports: int) -> None:
 def _grid(
     dims: tuple[int, ...], wrapped: tuple[int, ...]
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """The tables ``neighbor`` and ``peer`` of a grid, the ends of axes ``wrapped`` linked."""
+    """Return the tables ``neighbor`` and ``peer`` of a grid; axes ``wrapped`` have linked ends."""
     neighbor = np.full((prod(dims), 1 + 2 * len(dims)), NO_LINK, dtype=np.int32)
     peer = np.full_like(neighbor, NO_LINK)
     numbers = np.arange(prod(dims), dtype=np.int32)
     for axis in range(len(dims)):
         up, down = 1 + 2 * axis, 2 + 2 * axis
-        # Views of the tables with this axis first: whole layers of nodes are linked at once.
+        # Views of the tables with this axis first, to link whole layers of nodes at once.
         at, to, by = (
             np.moveaxis(table.reshape(*dims[::-1], -1), -2 - axis, 0)
             for table in (numbers, neighbor, peer)

@@ -1,4 +1,4 @@
-"""Topologies in JSON files: how each kind is written, and the topology that a file describes.
+"""Topologies in JSON files: the form of each kind, and the topology that a file describes.
 
 ::
 
@@ -13,11 +13,11 @@
     {"kind": "graph", "neighbor": [[-1, 1, -1], [-1, 0, 2], [-1, 1, -1]], "switches": [1], ...}
     {"kind": "line", "nodes": 4, "host": true, "host_links": [1, 3], ...}
 
-``neighbor`` is the table of :func:`.graph`, column 0 included, and ``switches`` are the nodes of a
-graph that have no network interface, which are written only where there are any. They and the sizes
-describe the network without faults; the faults stand beside them as in :func:`.with_faults`. They
-are always written, and where a file leaves them out there are none. ``host_links`` are the nodes
-that a host is linked to; the host itself is the node after the last.
+``neighbor`` is the table of :func:`.graph`, column 0 included. ``switches`` are a graph's nodes
+without a network interface; they are written only if there are any. Sizes, ``neighbor`` and
+``switches`` describe the network without faults; the faults are those of :func:`.with_faults`. They
+are always written; a file without them has no faults. ``host_links`` are the nodes that a host is
+linked to; the host itself is the node after the last.
 
 A graph may also be in the form that networkx writes (:mod:`.node_link`).
 """
@@ -59,7 +59,7 @@ class _Graph(_Faults):
 
 
 def _layout_of(kind: Kind) -> type[msgspec.Struct]:
-    """Make the layout of a kind: its numbers, or its list of sides, beside the faults."""
+    """Return the layout of a kind: its numbers, or its list of sides, and the faults."""
     number = list[_Number] if kind.sides else _Number
     return msgspec.defstruct(
         kind.name,
@@ -77,7 +77,7 @@ _LAYOUTS: dict[str, Any] = {
 
 
 def topology_to_json(topology: Topology) -> dict[str, object]:
-    """Describe ``topology``, made by a constructor, as schedule and program files do."""
+    """Describe ``topology``, made by a constructor, in the form of schedule and program files."""
     host: dict[str, object] = {}
     network = topology
     if isinstance(topology, HostedTopology):
@@ -93,7 +93,7 @@ def topology_to_json(topology: Topology) -> dict[str, object]:
 
 
 def _size_to_json(topology: Topology) -> dict[str, object]:
-    """Describe which network of its kind a topology is; a graph by its table of neighbours."""
+    """Describe the size of a topology of a named kind, or the table of neighbours of a graph."""
     if topology.kind not in KINDS:
         table = (topology.without_faults or topology).neighbor.tolist()
         switches = {"switches": list(topology.switches)} if topology.switches else {}
@@ -107,22 +107,22 @@ def _size_to_json(topology: Topology) -> dict[str, object]:
 def topology_from_json(fields: dict[str, object]) -> Topology:
     """Build the topology that a file describes.
 
-    Raises :class:`InvalidInput` that names the place within ``topology`` or what is wrong with it.
+    Raises :class:`InvalidInput` that names the place within ``topology``, or the fault in it.
     """
     kind = _known_kind(fields.get("kind"))
     return _topology(kind, lambda layout: msgspec.convert(fields, layout))
 
 
 def read_topology(path: str | Path | InputFile) -> Topology:
-    """Read a topology from a JSON file that holds its description alone, ours or networkx's.
+    """Read a topology from a JSON file with only its description, in our form or networkx's.
 
-    Raises :class:`InvalidInput` with one line that names the file and what is wrong with it.
+    Raises :class:`InvalidInput` with one line that names the file and the fault.
     """
     return read_json(path, _from_text)
 
 
 class _Sketch(msgspec.Struct):
-    """Keys that tell the two forms apart."""
+    """Keys by which the two forms differ."""
 
     kind: object = msgspec.UNSET
     nodes: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
@@ -143,7 +143,7 @@ def _known_kind(kind: object) -> str:
 
 
 def _topology(kind: str, decode: Callable[[type[_Faults]], _Faults]) -> Topology:
-    """The topology of a kind, whose description ``decode`` gives in a layout."""
+    """Build the topology of a kind; ``decode`` decodes its description in a given layout."""
     try:
         file = decode(_LAYOUTS[kind])
     except msgspec.ValidationError as error:
@@ -157,7 +157,7 @@ def _topology(kind: str, decode: Callable[[type[_Faults]], _Faults]) -> Topology
 
 
 def _whole_network(name: str, file: Any) -> Topology:
-    """Make the network that a description in its kind's layout is about, without faults."""
+    """Make the network that a file describes, without its faults and its host."""
     if name not in KINDS:
         return graph(file.neighbor, file.switches)
     kind = KINDS[name]

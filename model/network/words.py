@@ -1,4 +1,4 @@
-"""Networks in words: the kind and the size that people write, their faults, and sizes in use."""
+"""Networks as people write them: kind, size, nodes and links; and the largest size for each use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .topology import LARGEST_NODE_COUNT, Topology
 
 
 class SizeLimit(Enum):
-    """A use of a network: its name, and the largest size for which it takes minutes at most."""
+    """The uses of a network: words for the use, and the largest size that takes only minutes."""
 
     SCHEDULE = ("for a schedule", LARGEST_NODE_COUNT)
     PROGRAM = ("for a program", 1 << 20)
@@ -25,19 +25,19 @@ class SizeLimit(Enum):
         """Raise :class:`InvalidInput` if the network ``label`` has too many nodes for this use."""
         purpose, most = self.value
         if nodes > most:
-            # Of many sides, a number can have more digits than Python prints.
+            # With many sides, a number can have more digits than Python prints.
             given = nodes if nodes < 1 << 63 else "more"
             raise InvalidInput.of(f"nodes of the {label}", f"at most {most} {purpose}", given)
 
 
 def sized_network(name: str, text: str, limit: SizeLimit, parameter: str) -> Topology:
-    """Make the network of kind ``name`` whose size is written in ``text``: "8x8", "2,5".
+    """Return the network of kind ``name`` whose size is written in ``text``: "8x8", "2,5".
 
-    Raises :class:`InvalidInput`, naming ``parameter``, for a text that is no size, and for a
+    Raises :class:`InvalidInput`, naming ``parameter``, for a text that is not a size, and for a
     network too large for its use.
     """
     kind = KINDS[name]
-    # Asked before the network is made, which may be too large for that alone.
+    # The size is checked before the network is made, which could take too long.
     size = integers(parameter, kind.allowed, text, kind.separator)
     if not kind.sides and len(size) != len(kind.fields):
         raise InvalidInput.of(parameter, kind.allowed, repr(text))
@@ -46,12 +46,12 @@ def sized_network(name: str, text: str, limit: SizeLimit, parameter: str) -> Top
 
 
 def node_in_words(topology: Topology, text: str, parameter: str) -> int:
-    """The number of the node at the coordinates in ``text``: "3,4"."""
+    """Return the node at the coordinates in ``text``: "3,4"."""
     return topology.node_at(integers(parameter, "coordinates such as 3,4", text, ","), parameter)
 
 
 def link_in_words(topology: Topology, text: str, parameter: str) -> tuple[int, int]:
-    """The two nodes of the link in ``text``: "3,4:4,4"."""
+    """Return the two nodes of the link in ``text``: "3,4:4,4"."""
     begin, colon, end = text.partition(":")
     if not colon:
         raise InvalidInput.of(parameter, "two nodes such as 3,4:4,4", repr(text))

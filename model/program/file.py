@@ -137,8 +137,7 @@ def write_program(program: Program, path: str | Path) -> None:
 def read_program(path: str | Path) -> Program:
     """Read the program in the JSON file ``path``; refuse one that its network cannot carry out.
 
-    Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
-    allowed there.
+    Raises :class:`InvalidInput` with one line: the file, the place in it and the allowed value.
     """
     return read_json(path, lambda text: _program(decode_versioned(text, FORMAT, (VERSION,), _File)))
 

@@ -190,8 +190,7 @@ def _requested(request: _Request) -> Requested:
 def read_schedule(path: str | Path | InputFile) -> Schedule:
     """Read the schedule in the JSON file ``path``, without checking it.
 
-    Raises :class:`InvalidInput` with one line that names the file, the place in it and what is
-    allowed there.
+    Raises :class:`InvalidInput` with one line: the file, the place in it and the allowed value.
     """
     return read_json(path, lambda text: _schedule(_decoded(text)))
 
