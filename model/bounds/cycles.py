@@ -95,7 +95,7 @@ class _Search:
         yield from self._farthest()
         if self._near:
             yield self._volume()
-        # With one port, words for all nodes take as long through a port as through any cut.
+        # With one port and only words for all nodes, no cut gives a larger bound than a port.
         if self._all_port or self._demand.source.size or self._demand.several:
             yield from self._tried_cuts()
         if self._all_port and self._topology.nodes <= MOST_EXACT:
@@ -224,7 +224,7 @@ class _Search:
 
     @cached_property
     def _alone(self) -> npt.NDArray[np.float64]:
-        """Words of one owner for one node: shape (owners, nodes)."""
+        """Words that each owner has for single nodes: shape (owners, nodes)."""
         demand = self._demand
         found = np.zeros((len(self._owners), demand.nodes))
         rows = np.searchsorted(self._owners, demand.source)

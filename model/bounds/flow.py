@@ -21,7 +21,7 @@ UNREACHED = -1
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Arcs in pairs, there and back.
+    """Arcs in pairs: each arc with its reverse.
 
     ``head`` has the node that each arc leads to, shape (2 * pairs,). The arcs out of node n,
     reverse arcs included, are ``arcs[first[n]:first[n + 1]]``. All int64.

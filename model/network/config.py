@@ -317,7 +317,7 @@ class NetworkConfig:
 
     @property
     def operator_bits(self) -> int:
-        """Width of a delivery's operator: 0, to replace, and two numbers for each operator."""
+        """Width of a delivery's operator: 0 replaces, and each operator has two further values."""
         return bits_for(2 * len(self.operators))
 
     @property
@@ -350,7 +350,7 @@ class NetworkConfig:
 
     @property
     def mask_words(self) -> int:
-        """Words that hold one bit per step number."""
+        """Words of a mask with one bit for each step number."""
         return -(-(1 << self.step_bits) // self.flit_width)
 
     @property

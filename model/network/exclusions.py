@@ -1,6 +1,6 @@
 """The rules between parameters of a network: which excludes which (docs/router.md, section 0).
 
-The checks of :class:`.NetworkConfig`, their refusals and the matrix on that page are made from
+The checks of :class:`.NetworkConfig`, their errors and the matrix on that page are made from
 one table, :data:`EXCLUDES`.
 """
 

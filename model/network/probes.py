@@ -5,7 +5,7 @@ are paths from the module ``eyecast_network``, with a dot between an instance an
 
     tile_5.outputs__0__valid                          the link that leaves node 5 by port 1
     tile_5.outputs__0__flit
-    tile_5.network_interface.ejections__0__valid      what port 0 of node 5 delivers
+    tile_5.network_interface.ejections__0__valid      the flits that port 0 of node 5 delivers
     tile_5.network_interface.ejections__0__flit
 
 ``valid`` has one bit for each VC, at most one of which is 1. A flit leaves the output in each cycle

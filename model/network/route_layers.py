@@ -37,7 +37,7 @@ def safe_routes(
 ) -> tuple[Offsets, Numbers, Numbers]:
     """Return routes on as few VCs as the rules need: ``(path_offsets, path_nodes, path_vcs)``.
 
-    Shapes and refusals are those of :func:`.route`.
+    Shapes and errors are those of :func:`.route`.
     """
     path_offsets, path_nodes, path_vcs = route(topology, sources, targets, 2)
     if not in_dimension_order(topology):

@@ -45,7 +45,7 @@ def spread_routes(
 ) -> tuple[Offsets, Numbers, Numbers]:
     """Return routes that share links evenly: ``(path_offsets, path_nodes, path_vcs)``.
 
-    Shapes and refusals are those of :func:`.safe_routes`. Packets on the routes never wait for each
+    Shapes and errors are those of :func:`.safe_routes`. Packets on the routes never wait for each
     other in a circle. The same arguments give the same routes.
 
     The routes are those of :func:`.safe_routes` on a mesh without faults; if there are too many
@@ -73,7 +73,7 @@ def spread_routes(
 def spread_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[Offsets, Numbers]:
     """Return paths that share links evenly: ``(path_offsets, path_nodes)``.
 
-    Shapes and refusals are those of :func:`.route`. The same arguments give the same paths.
+    Shapes and errors are those of :func:`.route`. The same arguments give the same paths.
     """
     offsets, nodes, _ = routes.route(topology, sources, targets, 1)
     return _Links(topology).laid(offsets, nodes, 2 * int(np.diff(offsets).max(initial=1)))

@@ -63,7 +63,7 @@ class Channel(NamedTuple):
 
 
 class DeadlockError(InvalidInput):
-    """A program's packets may wait for each other in a circle.
+    """The error for packets of a program that may wait for each other in a circle.
 
     ``cycle`` has the channels of the circle. A packet may hold each of them while it waits for the
     next one, and the last while it waits for the first. The message shows them with their nodes:
@@ -81,7 +81,7 @@ class DeadlockError(InvalidInput):
 
 
 class StreamDeadlockError(DeadlockError):
-    """Packets of one step, some of which stream, may wait for each other in a circle.
+    """The error for packets of a step with streams that may wait for each other in a circle.
 
     The message names their rows; ``cycle`` is empty.
     """

@@ -168,7 +168,7 @@ def block_starts(blocks: Blocks) -> npt.NDArray[np.int64]:
 
 
 def sent_blocks(schedule: Schedule, send: int) -> list[int]:
-    """The blocks that ``send`` carries."""
+    """Return the blocks that ``send`` carries."""
     begin, end = schedule.block_offsets[send], schedule.block_offsets[send + 1]
     carried: list[int] = schedule.block_ids[begin:end].tolist()
     return carried

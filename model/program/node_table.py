@@ -18,8 +18,8 @@ class TableLine:
 
     step
         Step of the row.
+    words
         Addresses of the words here: "0-15", or "none" for a packet without payload.
-        Addresses of the words here: "0-15", or "none" of a packet without payload.
     target, target_words
         Name of the node that gets them, and their addresses there.
     route

@@ -1,4 +1,4 @@
-"""The proof that a schedule carries out its collective, from its table of sends alone.
+"""The proof that a schedule carries out its collective, given only its table of sends.
 
 The proof does not use how a schedule was made. Each rule reads the whole table at once; Python
 loops over rules, never over nodes or sends. The error names the first send that breaks a rule: the

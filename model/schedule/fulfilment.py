@@ -3,12 +3,12 @@
 An algorithm may cut a message into blocks. The check adds up the words of the blocks:
 
 ================================================= ================================================
-collective                                        words that are compared with the request
+collective                                        blocks whose words are added up
 ================================================= ================================================
-broadcast, multicast, reduce, all-reduce, barrier of all blocks together
-scatter, reduce-scatter                           of the blocks for each node
-gather, all-gather                                of the blocks of each node
-all-to-all                                        of the blocks of each node for each other node
+broadcast, multicast, reduce, all-reduce, barrier all blocks
+scatter, reduce-scatter                           the blocks for each node
+gather, all-gather                                the blocks of each node
+all-to-all                                        the blocks of each node for each other node
 ================================================= ================================================
 
 A scatter or gather may leave out the root's block for itself, and an all-to-all each node's own.
@@ -41,7 +41,7 @@ _TABLES = (
     "a number, or one for each node that takes part",
     "a number, or a row for each node that takes part, with one for each",
 )
-"""Forms of the words of a request, by whether a message has an owner, a target, or both."""
+"""Allowed words of a request, by the ends (owner, target) that a message has: 0, 1 or 2."""
 
 
 def check_requests(schedule: SendTable) -> None:

@@ -65,7 +65,7 @@ class OrderedSends:
 
 
 class CircleError(InvalidInput):
-    """Sends wait in a circle. ``circle`` has their rows, each before the row that it waits for."""
+    """The error for a circle of sends: ``circle`` has their rows, each before the one it awaits."""
 
     def __init__(self, circle: list[int]) -> None:
         around = " after ".join(f"send {row}" for row in [*circle, circle[0]])

@@ -180,7 +180,7 @@ class _Values:
         return broken(self.schedule, send, f"node {node} gets block {block} only by {bringer}")
 
     def check_disjoint(self) -> None:
-        """Require that no value is used twice on the way to one last value."""
+        """Require that no last value uses another value twice."""
         groups = [_Uses.of(batch) for batch in self.combined]
         used = np.zeros(self.count, np.bool_)
         for group in groups:
@@ -200,7 +200,7 @@ class _Values:
                     raise self._combined_twice(twice)
 
     def _blocks(self) -> IntArray:
-        """The block of each value."""
+        """Return the block of each value."""
         block = np.empty(self.count, np.int64)
         block[: self.origin.size] = self.origin % len(self.schedule.blocks)
         for batch in self.combined:

@@ -22,7 +22,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 class ScheduleError(InvalidInput):
-    """A schedule breaks a rule.
+    """The error of a schedule that breaks a rule.
 
     ``send`` is the index in the table of the send at fault, None if a send is missing.
     """

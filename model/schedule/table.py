@@ -84,26 +84,26 @@ class Blocks:
         return reduced
 
     def holders(self, block: int, topology: Topology) -> tuple[int, ...]:
-        """The nodes that have a value of ``block`` before step 1: its owner or contributors."""
+        """Return the nodes with a value of ``block`` before step 1: its owner or contributors."""
         if self.owner[block] != NO_OWNER:
             return (int(self.owner[block]),)
         contributors = self.contributors[block]
         return tuple(topology.working_nodes.tolist()) if contributors is None else contributors
 
     def served(self, topology: Topology) -> set[int]:
-        """The nodes of ``topology`` that must end up with some block."""
+        """Return the nodes of ``topology`` that must end up with some block."""
         if None in self.owed:
             return set(topology.working_nodes.tolist())
         return {node for owed in self.owed for node in owed or ()}
 
     def some(self, kept: npt.NDArray[np.bool_]) -> Blocks:
-        """The blocks that are ``kept``, shape (blocks,)."""
+        """Return the blocks marked in ``kept``, shape (blocks,)."""
         if kept.all():
             return self
         return self.chosen(np.flatnonzero(kept))
 
     def chosen(self, numbers: npt.NDArray[np.int64]) -> Blocks:
-        """The blocks with these ``numbers``, in this order; a number may occur repeatedly."""
+        """Return the blocks with these ``numbers``, in this order; numbers may occur repeatedly."""
         chosen = numbers.tolist()
         return Blocks(
             self.owner[numbers],
@@ -115,7 +115,7 @@ class Blocks:
 
     @classmethod
     def of_broadcast(cls, root: int, words: int) -> Blocks:
-        """One block of ``words`` words that ``root`` owes to every node."""
+        """Return one block of ``words`` words that ``root`` owes to every node."""
         require_range("flits", words, 1)
         return cls(np.array([root], np.int32), (None,), np.array([words], np.int32))
 
@@ -123,7 +123,7 @@ class Blocks:
     def reduced_to(
         cls, owed: tuple[tuple[int, ...] | None, ...], words: npt.ArrayLike, operator: str
     ) -> Blocks:
-        """Blocks to which every node contributes, each owed to the nodes of ``owed``."""
+        """Return blocks to which every node contributes, each owed to the nodes of ``owed``."""
         lengths = np.broadcast_to(np.asarray(words, np.int32), (len(owed),))
         for length in lengths[lengths < 0][:1]:
             require_range("flits", int(length), 0)
