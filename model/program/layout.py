@@ -106,7 +106,7 @@ class Layout:
         return f"at most {most}, the upper half of the message memory"
 
     def aligned_if_within(self, message_words: int) -> Layout:
-        """Return the aligned layout if it fits in ``message_words``, otherwise this layout."""
+        """Return the aligned layout if it fits and no block is in a run, otherwise this layout."""
         aligned = Layout(self.starts, None, int(self.starts[-1]), self.halves)
         kept = self.packed is None or self.in_runs or aligned.room > message_words
         return self if kept else aligned

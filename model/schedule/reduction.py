@@ -48,8 +48,8 @@ def check_reductions(schedule: SendTable) -> None:
     """Require that every result of a reduced block contains each contribution exactly once.
 
     A node has its own contribution from step 0. It may not send or combine a block before it has a
-    value of it. In one step at most one send may replace a node's value, and then no other may
-    combine with it: the result would depend on the order. Streams may fix that order.
+    value of it. In one step at most one send may replace a node's value. Then no other may combine
+    with it, because the result would depend on their order, unless streams fix that order.
     """
     _check_combining(schedule)
     if not schedule.blocks.reduced.any():
@@ -208,7 +208,7 @@ class _Values:
         return block
 
     def _combined_twice(self, value: int) -> ScheduleError:
-        """Describe the first row that combines two values with a contribution to ``value``."""
+        """Describe the first row that combines two values which share a part of ``value``."""
         left, right, move = (
             np.concatenate([getattr(batch, name) for batch in self.combined])
             for name in ("left", "right", "move")

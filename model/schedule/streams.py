@@ -47,9 +47,9 @@ class Streams:
 def check_streams(schedule: SendTable) -> None:
     """Raise :class:`.ScheduleError` unless every send that streams gets its words in time.
 
-    One packet of the send's step must bring all blocks that its source lacks. No block may leave
-    earlier, relative to its arrival, than the lead allows. The packet must last as long as the send
-    needs it, and no send may wait for itself.
+    One packet of the send's step must bring all blocks that its source lacks. No such block may
+    stand earlier in the send than in the packet. The packet must have as many words as the send has
+    after its lead. No circle of feeders may be without any lead.
     """
     if schedule.stream.any():
         _require_no_circle(schedule, streams_of(schedule))
