@@ -155,7 +155,7 @@ def _put_in_place(partial: Path, finished: Path) -> None:
 
 
 def remove_leftovers(home: Path, key: str | None = None) -> None:
-    """Remove old logs and what killed processes left; the caller holds the lock of ``key``."""
+    """Remove old logs and leftovers of killed processes; the caller holds the lock of ``key``."""
     for path in home.glob(f"{KEY_PATTERN}*{PARTIAL}"):
         of = path.name.partition(".")[0]
         if of == key:

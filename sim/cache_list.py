@@ -40,7 +40,7 @@ def list_cache(home: Path) -> list[Kept]:
 
 
 def clear_cache(home: Path, *, unused_days: int) -> list[Kept]:
-    """Remove entries unused for this many days, and what killed processes left.
+    """Remove entries unused for this many days, and the leftovers of killed processes.
 
     Entries that a process is making now stay. Returns the removed entries.
     """

@@ -15,7 +15,7 @@ COMMAND, RESULT = 2, 3
 """Addresses in the controller's space."""
 
 LONGEST_ANSWER = 100
-"""Cycles for the longest answer: 64, or 2·7 + 8 with 7 barrier registers, the most there are."""
+"""Longest wait for an answer, in cycles: more than 64 for the memory and 2·7 + 8 for registers."""
 
 RESET_CYCLES = 3
 """Cycles for which :meth:`ControllerDriver.reset` holds ``rst``."""

@@ -67,7 +67,7 @@ class Coverage:
         self._delivered: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
 
     def watch(self, monitor: NetworkMonitor) -> None:
-        """Count what ``monitor`` sees from now on."""
+        """Count the flits and packets of ``monitor`` from now on."""
         monitor.on_flit(self.flit)
         monitor.on_packet(self.packet)
 

@@ -11,7 +11,7 @@ from ..run.standstill import standstill
 
 
 def waiting(program: Program, measured: HardwareRun) -> list[str]:
-    """Return one line for each unfinished node: what it still waits for.
+    """Return one line for each unfinished node with its missing receives, unsent rows and flags.
 
     First come the lines of a deadlock, then that of a controller, if there is one.
     """

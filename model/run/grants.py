@@ -127,9 +127,9 @@ def check_vcs(program: Program, packets: Packets, buffered: Buffered) -> None:
 class _Waiting:
     """Flits in front of one output VC, in the order in which they leave by it.
 
-    ``waits`` has the cycle from which each is at the front; for a head, that of the earliest head
-    waiting then. ``left`` has the cycles in which they leave, ``returned`` those in which credits
-    come back, both ascending.
+    ``waits`` has the cycle from which each is at the front; for a head, the earliest of its own and
+    those of all later heads. ``left`` has the cycles in which they leave, ``returned`` those in
+    which credits come back, both ascending.
     """
 
     waits: list[int]

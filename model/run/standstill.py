@@ -1,4 +1,4 @@
-"""Packets that stand in a network at the end of an unfinished run, and what each waits for.
+"""Packets that stand in a network at the end of an unfinished run, and the wait of each.
 
 A trace tells which flits have crossed which links, and so what each buffer holds, which packet
 holds each output VC, and what its head waits for (docs/router.md, section 3)::
