@@ -1,1 +1,1 @@
-"""Floor 4: networks on FPGA boards: tops, bitstreams, and the serial line to load and read them."""
+"""Networks on FPGA boards: top modules, bitstreams, and the serial line to load and read them."""

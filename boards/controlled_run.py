@@ -1,4 +1,4 @@
-"""A run on a board whose network has a controller: loaded, started and read by requests to it."""
+"""A run on a board whose network has a controller: loaded, started and read by requests."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from .serial.computer import SerialHost
 from .serial.frame import Control, Outcome, Status
 
 POLLS = 1000
-"""Statuses that are read while a run lasts, at the most: many times as long as any run."""
+"""Most statuses that are read during a run: many times more than any run needs."""
 
 Say = Callable[[str], None]
 
 
 def carry_out(host: SerialHost, job: Job, say: Say) -> JobResult:
-    """Load and start the program of ``job`` and read what came of it.
+    """Load and start the program of ``job`` and read its result.
 
-    Raises ``RuntimeError`` where the controller refuses what it must not.
+    Raises ``RuntimeError`` if the controller refuses a request that it must accept.
     """
     assert job.controller is not None
     space, command = job.controller["space"], job.controller["command"]
-    # Out of reset, and nothing has been refused yet.
+    # Leave reset, and clear the mark of earlier refusals.
     host.control(Control(0))
     host.write_word(0, space, command, job.controller["stop"])
     write_all(host, job, say)
@@ -49,7 +49,7 @@ def carry_out(host: SerialHost, job: Job, say: Say) -> JobResult:
 
 
 def _result(host: SerialHost, job: Job) -> int:
-    """The word *result* of the controller."""
+    """Read the controller's word *result*."""
     assert job.controller is not None
     (word,) = host.read_words(0, job.controller["space"], 1, first=job.controller["result"])
     return int(word)
@@ -63,14 +63,14 @@ def write_all(host: SerialHost, job: Job, say: Say) -> None:
 
 
 def await_end(host: SerialHost, job: Job) -> Status:
-    """The status of a run that has ended, or that the watchdog has given up.
+    """Return the status at the end of a run, or when the watchdog gives up.
 
-    A controller ends it itself, a node's flag alone does not.
+    A controller ends a run itself; without one a node's flag does not end it.
     """
     overdue = 0
     for _ in range(POLLS):
         status = host.status()
-        # The bytes of a running counter need not belong together: one look may be wrong.
+        # The bytes of a running counter may not belong together: one reading may be wrong.
         overdue = overdue + 1 if status.cycle > job.cycle_limit else 0
         failed = job.controller is not None and Outcome.ERROR in status.outcome
         if Outcome.DONE in status.outcome or failed or overdue > 1:
@@ -87,7 +87,7 @@ def read_all(
     *,
     without: Container[int] = (),
 ) -> npt.NDArray[np.uint64]:
-    """The first words of a space of every node: shape (nodes, words); 0 of those ``without`` it."""
+    """Read the first words of a space of every node: shape (nodes, words); 0 if ``without``."""
     values = np.zeros((job.nodes, words), dtype=np.uint64)
     for node in range(job.nodes):
         say(f"reading the {space.name.lower()} of node {node} of {job.nodes}")

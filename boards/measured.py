@@ -1,6 +1,6 @@
-"""Networks that have been built for the boards, and what came out: a file beside this one.
+"""Networks built for the boards, with their measured sizes and frequencies: ``measured.json``.
 
-``bench/boards.py`` builds them anew and writes the file.
+``bench/boards.py`` builds them again and writes the file.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ class MeasuredNetwork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A network on a board.
 
     board, options
-        What to give to ``eyecast bitstream``.
+        The arguments of ``eyecast bitstream``.
     luts, block_rams
-        As placed: on an iCE40 logic cells, which have a LUT and a flip-flop each.
+        As placed; on an iCE40, ``luts`` counts logic cells: a LUT and a flip-flop each.
     fmax
-        In Hz.
+        The highest clock frequency in Hz.
     """
 
     board: str
@@ -31,5 +31,5 @@ class MeasuredNetwork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def measured_networks() -> list[MeasuredNetwork]:
-    """All of them, in the order of the file."""
+    """Read all networks, in the order of the file."""
     return msgspec.json.decode(MEASURED_FILE.read_bytes(), type=list[MeasuredNetwork])

@@ -1,4 +1,4 @@
-"""The boards, as a table: what each holds, and how its pins are called."""
+"""Table of the boards: their devices, pins and tools' options."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from ..model.base.errors import InvalidInput
 
 BAUD = 115200
-"""Bits per second on every board's serial line: each of their USB adapters has this rate."""
+"""Bits per second on every board's serial line; all their USB adapters support this rate."""
 TIMEOUT_SECONDS = 0.02
-"""So long may the bytes of a request be apart; a board gives up before twice as long."""
+"""Longest pause between bytes of a request; a board gives up before twice this time."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity:
-    """Capacity of a device: LUTs of four inputs, flip-flops, block RAMs."""
+    """Capacity of a device: 4-input LUTs, flip-flops and block RAMs."""
 
     luts: int
     flip_flops: int
@@ -28,21 +28,21 @@ class Board:
     """A board.
 
     name, title
-        On the command line, and in full.
+        Its name on the command line, and its full name.
     platform
-        Module and class in amaranth-boards: it knows the pins, the oscillator, the reset.
+        Module and class in amaranth-boards, which define pins, oscillator and reset.
     device, family
         The FPGA, and the tools' name for its kind: "ice40" or "ecp5".
     device_options
-        What nextpnr must be told of the device.
+        Options of nextpnr for the device.
     capacity
-        Of the device.
+        Capacity of the device.
     clock
-        The oscillator's frequency in Hz, which is the network's.
+        Frequency in Hz of the oscillator, which clocks the network.
     done_led, error_led
-        Resource, number and, where it has several colours, the colour.
+        Resource and number of each LED; the resource includes the colour if there are several.
     loader_options
-        What openFPGALoader must be told of the board.
+        Options of openFPGALoader for the board.
     """
 
     name: str
@@ -64,11 +64,11 @@ class Board:
 
     @property
     def timeout(self) -> int:
-        """Clock cycles between two bytes after which a request is given up."""
+        """Clock cycles between two bytes after which a request is dropped."""
         return round(self.clock * TIMEOUT_SECONDS)
 
     def make_platform(self) -> Any:
-        """An Amaranth platform. Raises :class:`.InvalidInput` where amaranth-boards is missing."""
+        """Make an Amaranth platform. Raises :class:`.InvalidInput` without amaranth-boards."""
         module, name = self.platform
         try:
             return getattr(importlib.import_module(f"amaranth_boards.{module}"), name)()
@@ -119,8 +119,8 @@ _ULX3S = Board(
     loader_options=("-b", "ulx3s"),
 )
 
-# The second ECP5 board is the cheap one: open hardware, a USB serial line of its own, plain LEDs,
-# and an oscillator of 50 MHz, so that Fmax is held against more than 25 MHz here.
+# The second ECP5 board is the cheap one: open hardware, its own USB serial line, plain LEDs, and an
+# oscillator of 50 MHz, so that here Fmax must be more than 25 MHz.
 _ICEPI_ZERO = Board(
     name="icepi-zero",
     title="Icepi Zero",
@@ -139,7 +139,7 @@ BOARDS = {board.name: board for board in (_ICEBREAKER, _HX8K, _ULX3S, _ICEPI_ZER
 
 
 def find_board(name: str) -> Board:
-    """The board of that name. Raises :class:`.InvalidInput` for another, with the names."""
+    """Return the board of that name. Raises :class:`.InvalidInput`, with all names, for others."""
     try:
         return BOARDS[name]
     except KeyError:

@@ -1,4 +1,4 @@
-"""Use of a device by a network, and refusal of what does not fit."""
+"""Use of a device by a network, and refusal of networks that do not fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .registry import Board
 
 @dataclass(frozen=True)
 class Resource:
-    """Use of one resource of a device: how many are used, how many there are."""
+    """Use of one resource of a device: number used, number available."""
 
     name: str
     used: int
@@ -25,24 +25,24 @@ _PLACED = {
     "ice40": {"ICESTORM_LC": "logic cells", "ICESTORM_RAM": "block RAMs"},
     "ecp5": {"TRELLIS_COMB": "LUTs", "TRELLIS_FF": "flip-flops", "DP16KD": "block RAMs"},
 }
-"""Names of nextpnr's resources."""
+"""Names of the resources in nextpnr's log, by family."""
 
 LEAST_BLOCK_WORDS = 128
-"""A memory of so many words, of 16 bits or more, is made of block RAMs."""
+"""Fewest words, of 16 bits or more, of a memory that is certainly made of block RAMs."""
 LEAST_SHARE_OF_A_TILE = 0.5
-"""What a tile of a network keeps, at the least, of the LUTs of one with a link at every port."""
+"""Least LUTs of any tile in a network, as a share of those of a tile with all links."""
 
 _BLOCK_SHAPES = {
     "ice40": ((256, 16), (512, 8), (1024, 4), (2048, 2)),
     "ecp5": ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1)),
 }
-"""Words and bits of a block RAM."""
+"""Words and bits of a block RAM, by family."""
 
 
 def require_memories_fit(board: Board, config: NetworkConfig) -> None:
-    """Raise :class:`.InvalidInput` if the nodes' message memories alone are too many.
+    """Raise :class:`.InvalidInput` if the message memories alone need too many block RAMs.
 
-    This is known before synthesis. Short memories, and so the tables, are left out: they may be
+    This is known before synthesis. Short memories, and so the tables, do not count: they may be
     made of LUTs.
     """
     if config.message_words < LEAST_BLOCK_WORDS:
@@ -53,12 +53,12 @@ def require_memories_fit(board: Board, config: NetworkConfig) -> None:
 
 
 def block_rams_of(family: str, words: int, bits: int) -> int:
-    """Block RAMs that a memory takes, if it is made of them."""
+    """Return the block RAMs of a memory that is made of them."""
     return min(-(-words // deep) * -(-bits // wide) for deep, wide in _BLOCK_SHAPES[family])
 
 
 def cells_used(board: Board, statistics: dict[str, Any]) -> tuple[Resource, ...]:
-    """Count the cells that yosys has made, the least that a device must have."""
+    """Count the cells that yosys made, the least that the device must have."""
     cells: dict[str, int] = statistics["design"]["num_cells_by_type"]
 
     def count(pattern: str) -> int:
@@ -69,7 +69,7 @@ def cells_used(board: Board, statistics: dict[str, Any]) -> tuple[Resource, ...]
         luts, flip_flops = count("SB_LUT4"), count("SB_DFF.*")
         blocks = count("SB_RAM40_4K.*")
     else:
-        # A carry cell and a distributed RAM are made of LUTs: two, and four with two to write it.
+        # LUTs of a carry cell: 2; of a distributed RAM: 4, and 2 to write it.
         luts = count("LUT4") + 2 * count("CCU2C") + 6 * count("TRELLIS_DPR16X4")
         flip_flops, blocks = count("TRELLIS_FF"), count("DP16KD|PDPW16KD")
     return (
@@ -82,8 +82,8 @@ def cells_used(board: Board, statistics: dict[str, Any]) -> tuple[Resource, ...]
 def require_tiles_fit(board: Board, config: NetworkConfig, tile: Iterable[Resource]) -> None:
     """Raise :class:`.InvalidInput` if a network of tiles like ``tile`` is clearly too large.
 
-    Tiles at an edge are smaller than the one in the middle that was counted, but not by half.
-    Switches, which have no memories and may be smaller yet, are left out.
+    ``tile`` has all links; tiles at an edge are smaller, but not by half. Switches do not count:
+    they have no memories and may be smaller still.
     """
     nodes = config.topology.interfaces
     for resource in tile:
@@ -108,7 +108,7 @@ def placed_resources(board: Board, log: str) -> tuple[Resource, ...]:
 
 
 def require_fits(board: Board, config: NetworkConfig, resources: Iterable[Resource]) -> None:
-    """Raise :class:`.InvalidInput`, saying by how much, if there is too little of a resource."""
+    """Raise :class:`.InvalidInput`, with the numbers, if the device lacks some resource."""
     for resource in resources:
         if resource.used > resource.available:
             over = resource.used - resource.available

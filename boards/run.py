@@ -1,4 +1,4 @@
-"""Carries out a verified schedule on a board, and holds what came of it against the prediction."""
+"""Runs of verified schedules on a board, compared with their predictions."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def run_on_board(
 ) -> Verification:
     """Load ``case`` onto a board, run it, read everything back and compare.
 
-    ``say`` is told what is under way.
-    Raises :class:`.InvalidInput` if the board is silent or holds another network.
+    ``say`` gets the current activity. Raises :class:`.InvalidInput` if the board is silent or holds
+    another network.
     """
     require_network(host, case.program.config)
     job = job_of(case)
@@ -53,7 +53,7 @@ def run_on_board(
 
 
 def _carry_out_in_reset(host: SerialHost, job: Job, say: Callable[[str], None]) -> JobResult:
-    """Load and read a network in reset, and run it between."""
+    """Load the network in reset, run it, and read the memories in reset again."""
     mode = Control.BARRIER if job.barrier else Control(0)
     mode |= Control.HALF_DUPLEX if job.half_duplex else Control(0)
     host.control(mode | Control.RESET)
@@ -68,9 +68,9 @@ def _carry_out_in_reset(host: SerialHost, job: Job, say: Callable[[str], None]) 
 
 
 def compare_with_board(case: Case, measured: HardwareRun) -> Verification:
-    """Hold what a board did against what was predicted.
+    """Compare a run on a board with its prediction.
 
-    A board tells of no trace, so there is no first difference to show, and no stalled flits.
+    A board sends no trace, so there is no first difference and no check of stalled flits.
     """
     last_step = int(np.nonzero(measured.arrived)[-1].max(initial=0))
     checks = [
@@ -86,7 +86,7 @@ def compare_with_board(case: Case, measured: HardwareRun) -> Verification:
 
 
 def _signatures_check(case: Case, measured: HardwareRun) -> Check:
-    """Check how many nodes have sent what was predicted, when it was predicted."""
+    """Check the nodes' signatures, which cover what each router sent and when."""
     from ..model.run.signature import signatures  # noqa: PLC0415 - compiles the cycle model
 
     expected = signatures(case.predicted.trace, case.program.config)

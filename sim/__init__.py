@@ -1,1 +1,1 @@
-"""Floor 3: Verilog, Verilator builds and their cache, the cocotb bench, the comparison."""
+"""Simulation of the hardware: Verilog, Verilator builds, their cache, and the cocotb bench."""

@@ -1,10 +1,8 @@
 """The cocotb bench: loads programs through the design's own ports, runs them, reads the outcome.
 
-It runs inside the simulator's process, once for all jobs of a folder. Python is woken for each word
-that is loaded or read, but not during a run: the tables are executed and the trace is printed by
-the design itself.
-
-Signals are driven and read at the falling edge, when nothing else moves.
+It runs inside the simulator's process, once for all jobs of a folder. Python runs for each word
+that is loaded or read, but not during a program: the design executes the tables and prints the
+trace itself.
 """
 
 import ctypes
@@ -24,13 +22,13 @@ from eyecast.sim.host_of_controller import HostOfController
 from eyecast.sim.job import JOBS_FOLDER, TRACE_FILE, Job, JobResult
 
 CLOCK_PERIOD = 2
-"""In time units of the simulator."""
+"""In time steps of the simulator."""
 
 
 @cocotb.test()
 async def run_jobs(dut: Any) -> None:
     """Carry out every job in the folder, in order of name."""
-    # The clock of the simulator itself: Python is not woken at its edges.
+    # The simulator's own clock: Python does not run at its edges.
     Clock(dut.clk, CLOCK_PERIOD, unit="step", impl="gpi").start()
     host: HostInReset | HostOfController | None = None
     for job_folder in sorted(path for path in Path(JOBS_FOLDER).iterdir() if path.is_dir()):
@@ -55,7 +53,7 @@ async def run_jobs(dut: Any) -> None:
 
 @contextmanager
 def _standard_output_to(path: Path) -> Iterator[None]:
-    """Send what the simulator's C++ prints, the trace and nothing else, to ``path`` meanwhile."""
+    """Redirect the output of the simulator's C++, which is only the trace, to ``path``."""
     c_library = ctypes.CDLL(None)
     sys.stdout.flush()
     c_library.fflush(None)

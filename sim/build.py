@@ -1,4 +1,4 @@
-"""The simulator of a network: built by Verilator once per configuration and sources, and kept."""
+"""The simulator of a network: built once per configuration and sources, then cached."""
 
 import json
 import os
@@ -39,7 +39,7 @@ CONTROL_FILE = "control.vlt"
 BUILD_FOLDER = "build"
 RUNTIME_OBJECTS = "verilated*.o"
 WAVES_OBJECT = "verilated_vcd"
-"""How the names of those objects begin that write waveforms."""
+"""Prefix of the objects that write waveforms."""
 BUILT_FROM = (
     *NETWORK_SOURCES,
     *(
@@ -51,7 +51,7 @@ BUILT_FROM = (
     ),
     *("sim/together/*.py", "verilog/*.py"),
 )
-"""Sources of this package that decide what is built."""
+"""Sources of this package on which a simulator depends."""
 
 
 class BuildError(RuntimeError):
@@ -69,12 +69,12 @@ def build_simulator(
 ) -> Path:
     """Return the folder of the compiled simulator of a network.
 
-    It is built if it is not in the cache; ``on_build`` is called before. Without ``trace`` it
-    prints nothing, counts no stalls, and is built for speed; with it, to be ready soon, as the runs
-    that are compared are short. :func:`.choose_way` says where tiles are together in one module.
-    ``waves`` builds one that can record a VCD file. ``monitored`` builds one without a trace whose
-    probes a bench can read (:mod:`..model.network.probes`). ``verilog`` makes the text to build
-    from instead of the network's own, which is how tests put a fault into the hardware.
+    If it is not in the cache it is built, after a call of ``on_build``. With ``trace`` it prints
+    every flit, counts stalls and is optimized for a short build, because such runs are short;
+    without, for speed. :func:`.choose_way` chooses whether all tiles are one module.
+    ``waves`` builds a simulator that can record a VCD file. ``monitored`` builds one without a
+    trace, with probes that a bench can read (:mod:`..model.network.probes`). ``verilog`` makes
+    other Verilog than the network's own; tests use it to put a fault into the hardware.
 
     Raises :class:`BuildError` if the tools fail, :class:`.InvalidInput` if one is missing or the
     network is too large for them.
@@ -85,8 +85,8 @@ def build_simulator(
     text = None if verilog is None else verilog(config)
     tiles = choose_way(config, trace=trace, inside=waves or monitored, given=text)
     more, level = compiler_options(tiles, trace=trace, waves=waves)
-    # No --public-flat-rw: only some ports need to be public (the control file says which), and to
-    # make the rest public costs minutes of compilation and most of the speed.
+    # No --public-flat-rw: the control file makes the few needed ports public. All signals public
+    # would cost minutes of compilation and most of the speed.
     options = [*VERILATOR_OPTIONS, *more]
     tools = [*tool_versions(), json.dumps([*options, waves, monitored])]
     description = json.dumps(network_to_json(config), sort_keys=True)
@@ -97,7 +97,7 @@ def build_simulator(
 
     def make(folder: Path) -> None:
         on_build()
-        # Amaranth is loaded for a new simulator only.
+        # Import Amaranth only to build a new simulator.
         from .verilog import fast_verilog, network_verilog, verilator_control  # noqa: PLC0415
 
         made = fast_verilog if tiles is Tiles.TOGETHER else network_verilog
@@ -121,7 +121,7 @@ def build_simulator(
 
 
 def _own_operators(config: NetworkConfig) -> str:
-    """Return the Verilog of the operators that have components of their own."""
+    """Return the Verilog of the operators with custom components."""
     if all(operator.component is None for operator in config.operators):
         return ""
     from .verilog import own_operators_text  # noqa: PLC0415 - loads Amaranth
@@ -138,8 +138,8 @@ def _verilate(
     *,
     waves: bool,
 ) -> None:
-    """Run Verilator and the compiler, with their output in a log that is kept if they fail."""
-    # -P: no module of the folder that the user is in takes the place of one of Python's own.
+    """Run Verilator and the compiler; keep their log if they fail."""
+    # -P: a module in the user's current folder must not replace one of Python's own.
     builder = [sys.executable, "-P", "-m", "eyecast.sim.build_worker", TOP_MODULE, str(folder)]
     command = [*builder, json.dumps(options), level, "waves" if waves else "no-waves"]
     log = folder.with_suffix(".log")
@@ -156,9 +156,9 @@ def _verilate(
 def runtime_objects(folder: Path, *, waves: bool = False) -> Iterator[None]:
     """Compile Verilator's own library, most of the work of a small build, once for all builds.
 
-    Its objects are the same for every design, with waveforms and without; those that write
-    waveforms are kept by themselves. Found in ``folder``, newer than the makefile that
-    Verilator is going to write, they are not made again.
+    Its objects are the same for every design; those for waveforms are cached separately. Cached
+    objects are copied into ``folder`` with a time later than Verilator's makefile, so that make
+    does not compile them again.
     """
     later = time.time() + 3600
     groups = (False, True) if waves else (False,)
@@ -180,7 +180,7 @@ def runtime_objects(folder: Path, *, waves: bool = False) -> Iterator[None]:
 
 
 def _keep_only(folder: Path, name: str) -> None:
-    """Remove all but one file: what a build leaves is a hundred times as large as the simulator."""
+    """Remove all files except one: a build leaves a hundred times the size of the simulator."""
     for path in folder.iterdir():
         if path.is_dir():
             shutil.rmtree(path)

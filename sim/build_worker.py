@@ -1,6 +1,6 @@
-"""A process of its own that runs Verilator and the compiler and can be stopped whole.
+"""A process that runs Verilator and the compiler, so that they can be stopped together.
 
-They are called as cocotb's own runner calls them, which brings all of cocotb and pytest along.
+It calls them as cocotb's own runner does, without importing all of cocotb and pytest.
 """
 
 import json
@@ -20,12 +20,12 @@ VERILATOR_OPTIONS = [
     *("--x-assign", "fast", "--x-initial", "fast"),
     *("-Wno-fatal", "-Wno-lint", "-Wno-style"),
 ]
-"""Options of every simulator, of a network and of a board."""
+"""Verilator's options for every simulator, of a network or a board."""
 QUICK_LEVEL = "-O1"
-"""Of the compiler's optimization. With -O2 a small network takes half again as long to compile, and
-is a tenth faster; with -O0 it is ready a second sooner, and takes twice as long to load and run."""
+"""Optimization level of the compiler. ``-O2``: a small network compiles half as long again and runs
+a tenth faster. ``-O0``: ready a second sooner, but loads and runs take twice as long."""
 MOST_COMPILERS = 4
-"""At once: one alone takes up to a gigabyte of memory."""
+"""Compilers at once; each takes up to a gigabyte of memory."""
 MAKEFILE, WHOLE_MAKEFILE = "Vtop.mk", "whole.mk"
 WHOLE = """\
 include {makefile}
@@ -44,17 +44,17 @@ whole.cpp:
 	printf '#undef VL_PCH_INCLUDED\\n#include "%s"\\n' $(PARTS) > $@
 endif
 """
-"""How a simulator is compiled, for make."""
+"""Makefile of a simulator."""
 LARGE = 8_000_000
-"""Bytes of C++, beyond which a design is compiled file by file. In one file it takes half as much
-of the processors' time, but two processors do not share the work."""
+"""Bytes of C++ above which a design is compiled file by file. One file takes half the processor
+time, but only one processor can compile it."""
 
 
 class Build:
     """The commands that compile the simulator of the module ``top``, and their environment.
 
-    They name links in ``links`` instead of folders whose names make cannot read. That of ``folder``
-    and those of the sources it must be able to read: Verilator follows links to them.
+    They use links in ``links`` for folders whose names make cannot read. The names of ``folder``
+    and of the sources' folders must be readable, because Verilator resolves links to them.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Build:
         verilate += [*("--top-module", top), *("--prefix", "Vtop"), *("-o", top)]
         verilate += [*("-LDFLAGS", linked), *(["--trace"] if waves else []), *options]
         verilate += [*("--timescale", "1ns/1ns"), str(main), *map(str, sources)]
-        # What makes the tile too has a makefile of its own.
+        # A hierarchical build has its own makefile, with a target for all parts.
         everything = "hier_build" if "--hierarchical" in options else top
         text = WHOLE.format(
             makefile=MAKEFILE, everything=everything, large=LARGE, main=main, program=top
@@ -97,7 +97,7 @@ class Build:
                 sys.exit(status)
 
     def _make_verilator_plain(self) -> None:
-        """Give Verilator a name that it can read itself: a copy, as it follows links to itself."""
+        """Copy Verilator if make cannot read its path; it would resolve a link."""
         root = self.environment.get("VERILATOR_ROOT")
         if root is not None and not is_plain(root):
             copy = shutil.copytree(root, self._links / "verilator")
@@ -106,7 +106,7 @@ class Build:
             self.environment["PATH"] = os.pathsep.join(places)
 
     def _plain(self, folder: Path) -> Path:
-        """The folder itself, or a link to it where its name has a space or the like."""
+        """Return the folder, or a link to it if make cannot read its name."""
         if is_plain(folder):
             return folder
         link = self._links / str(len(list(self._links.iterdir())))
@@ -115,7 +115,7 @@ class Build:
 
 
 def is_plain(folder: str | Path) -> bool:
-    """Tell whether make can read the name of a folder: a space takes a name apart there."""
+    """Tell whether make can read the name of a folder, which must have no spaces and the like."""
     return re.fullmatch(r"[\w./+-]+", str(folder)) is not None
 
 
@@ -130,7 +130,7 @@ def build(
 ) -> None:
     """Compile the simulator of the module ``top``; exit if that fails.
 
-    ``level`` is the compiler's of optimization. Sources lie beside ``folder``.
+    ``level`` is the compiler's optimization level. Sources lie beside ``folder``.
     """
     with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
         links, work = Path(name) / "links", folder
@@ -145,7 +145,7 @@ def build(
 
 
 def main() -> None:
-    """``build_worker TOP BUILD_FOLDER OPTIONS LEVEL WAVES SOURCE...``; status 0 if it is built.
+    """Run ``build_worker TOP BUILD_FOLDER OPTIONS LEVEL WAVES SOURCE...``; exit 0 if it is built.
 
     ``OPTIONS`` are Verilator's, as a list in JSON.
     """

@@ -1,4 +1,4 @@
-"""Things that take long to make, kept under a key: made once, whole or not at all."""
+"""A cache of folders that take long to make: each is made once, whole or not at all."""
 
 import contextlib
 import hashlib
@@ -23,21 +23,21 @@ from .cache_entry import PARTIAL, open_entry, partial_folder, remove_folder, sea
 CACHE_VARIABLE = "EYECAST_CACHE"
 KEY_DIGITS = 24
 KEY_PATTERN = "[0-9a-f]" * KEY_DIGITS
-"""Names of entries; only what is named so is ever removed, whatever else is in the folder."""
+"""Pattern of entry names; nothing else in the folder is ever removed."""
 LOGS = "logs"
 LOG_DAYS = 7
-"""For so long the logs of what failed are kept."""
+"""Days for which the logs of failed builds are kept."""
 PACKAGE = Path(__file__).resolve().parent.parent
 NETWORK_SOURCES = ("rtl/*.py", "model/network/*.py")
-"""Sources of this package that decide what the hardware of a network is, given its parameters."""
+"""Sources of this package that define the hardware of a network, given its parameters."""
 
 
 class CacheError(RuntimeError):
-    """Something could not be kept."""
+    """An entry could not be stored."""
 
 
 def cache_folder() -> Path:
-    """``EYECAST_CACHE`` if set, ``build/cache`` in a source tree, else the user's cache folder."""
+    """Return ``EYECAST_CACHE`` if set, ``build/cache`` in a source tree, or the user's cache."""
     named = os.environ.get(CACHE_VARIABLE)
     if named:
         return Path(named)
@@ -47,7 +47,7 @@ def cache_folder() -> Path:
 
 
 def digest(*parts: str | bytes) -> str:
-    """A key from texts: 24 hexadecimal digits of SHA-256."""
+    """Make a key from texts: 24 hexadecimal digits of SHA-256."""
     hashed = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
@@ -56,10 +56,10 @@ def digest(*parts: str | bytes) -> str:
 
 
 def source_digest(*patterns: str) -> str:
-    """A key from the sources of this package that match one of ``patterns``.
+    """Make a key from the sources of this package that match one of ``patterns``.
 
-    Raises :class:`ValueError` for a pattern that matches nothing: what it stood for has moved, and
-    would change without a change of the key.
+    Raises :class:`ValueError` for a pattern without a match: its sources have moved, so the key
+    would no longer change with them.
     """
     files = []
     for pattern in patterns:
@@ -71,7 +71,7 @@ def source_digest(*patterns: str) -> str:
 
 
 def network_words(config: NetworkConfig) -> str:
-    """Words on a network: what it is, and what of it is not as it is by default."""
+    """Describe a network: its topology, and its parameters that differ from the defaults."""
     parts = [config.topology.label]
     for name, usual in DEFAULTS.items():
         value = config.said(name)
@@ -82,12 +82,12 @@ def network_words(config: NetworkConfig) -> str:
 
 
 def cached_folder(key: str, what: str, make: Callable[[Path], None]) -> Path:
-    """The folder kept under ``key``; ``make`` fills a new one if there is none, or a damaged one.
+    """Return the folder cached under ``key``; if missing or damaged, ``make`` fills a new one.
 
-    ``what`` it is, in words, is said while it is made, and where the cache is listed. Each try has
-    a folder of its own, and only one that was made to the end gets the key's name; only one process
-    makes it at a time. Raises :class:`CacheError` if there is no room for it, and
-    :class:`InvalidInput` as :func:`require_own` does.
+    ``what`` describes it, for the progress line and the list of the cache. Each attempt has its own
+    folder, which gets the key's name when it is complete; a lock lets only one process make it.
+    Raises :class:`CacheError` if there is no room, and :class:`InvalidInput` as
+    :func:`require_own` does.
     """
     home = cache_folder()
     require_own(home)
@@ -96,7 +96,7 @@ def cached_folder(key: str, what: str, make: Callable[[Path], None]) -> Path:
         return finished
     with _locked(home, key):
         remove_leftovers(home, key)
-        # Another process may have made it meanwhile.
+        # Another process may have made it while this one waited for the lock.
         if not open_entry(finished):
             if finished.exists():
                 LOG.warning("%s in the cache is damaged, and made anew: %s", what, finished)
@@ -107,9 +107,9 @@ def cached_folder(key: str, what: str, make: Callable[[Path], None]) -> Path:
 
 
 def require_own(home: Path) -> None:
-    """Raise :class:`InvalidInput` if another user may have put something into the cache folder.
+    """Raise :class:`InvalidInput` if another user could write to the cache folder.
 
-    Programs in the cache are executed. A folder that is missing, or that root owns, passes.
+    Programs in the cache are executed. A missing folder passes, and so does one of root.
     """
     if not home.exists():
         return
@@ -149,19 +149,19 @@ def _put_in_place(partial: Path, finished: Path) -> None:
     try:
         partial.rename(finished)
     except OSError:
-        # Another process has made it too, when the lock that it held was cleared away.
+        # Another process has made it too, because its lock file was cleared away.
         if not open_entry(finished):
             raise
 
 
 def remove_leftovers(home: Path, key: str | None = None) -> None:
-    """Remove what killed processes have left, and old logs; the lock of ``key`` is held."""
+    """Remove old logs and leftovers of killed processes; the caller holds the lock of ``key``."""
     for path in home.glob(f"{KEY_PATTERN}*{PARTIAL}"):
         of = path.name.partition(".")[0]
         if of == key:
             remove_folder(path)
             continue
-        # Whoever still makes it holds its lock.
+        # A process that still makes it holds its lock.
         with (
             contextlib.suppress(filelock.Timeout),
             filelock.FileLock(home / f"{of}.lock", timeout=0),
@@ -174,7 +174,7 @@ def remove_leftovers(home: Path, key: str | None = None) -> None:
 
 
 def keep_log(log: Path) -> Path:
-    """Keep, for some days, what a failed program has said in a folder that is given up."""
+    """Copy the log of a failed program to the cache, where it stays for some days."""
     kept = cache_folder() / LOGS / f"{log.stem}-{uuid.uuid4().hex[:8]}.log"
     kept.parent.mkdir(parents=True, exist_ok=True)
     return Path(shutil.copy(log, kept))
@@ -182,13 +182,13 @@ def keep_log(log: Path) -> Path:
 
 @contextlib.contextmanager
 def _locked(home: Path, key: str) -> Iterator[None]:
-    """Hold the lock of ``key``, in a cache folder that is made if it is not there."""
+    """Hold the lock of ``key``; make the cache folder if it is missing."""
     lock = filelock.FileLock(home / f"{key}.lock")
     try:
         home.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
-        # Another user may have made it just before.
+        # Another user may have made the folder just before.
         require_own(home)
-        # Where no file can be made, some file systems say so in words that the lock waits over.
+        # The lock would wait for ever on some file systems where no file can be made.
         with tempfile.TemporaryFile(dir=home):
             pass
         lock.acquire()

@@ -1,8 +1,8 @@
-"""An entry of the cache: a folder with a list of its files, by which damage is seen.
+"""An entry of the cache: a folder with a list of its files, which shows damage.
 
-The list is ``entry.json``: what the entry is, in words, and each file's size, time of change and
-digest. When an entry is opened, sizes and times are looked at. A file whose time has changed is
-read, and if it is as it was, the new time is noted.
+``entry.json`` has the description of the entry, and each file's size, modification time and digest.
+Opening an entry checks sizes and times. If only the time of a file differs, its digest is checked,
+and the new time is stored.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import msgspec
 
 LIST = "entry.json"
 PARTIAL = ".partial"
-"""How the names of folders end that are being made, or removed."""
+"""Suffix of folders that are being made or removed."""
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file as it was made: size in bytes, time of change in ns, SHA-256 of its content."""
+    """A file as it was made: size in bytes, modification time in ns, SHA-256 of its content."""
 
     size: int
     changed: int
@@ -30,14 +30,14 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """An entry of the cache: its description, and its files by their paths within its folder."""
+    """An entry: its description, and its files by their paths inside the folder."""
 
     what: str
     files: dict[str, File]
 
 
 def seal(folder: Path, what: str) -> None:
-    """Write the list of the files that are in ``folder``."""
+    """Write the list of all files in ``folder``."""
     names = sorted(
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
     )
@@ -48,7 +48,7 @@ def seal(folder: Path, what: str) -> None:
 
 
 def read_entry(folder: Path) -> Entry | None:
-    """Read the list of ``folder``; None if there is none, or it is damaged."""
+    """Read the list of ``folder``; None if it is missing or damaged."""
     try:
         return msgspec.json.decode((folder / LIST).read_bytes(), type=Entry)
     except (OSError, msgspec.DecodeError):
@@ -56,7 +56,7 @@ def read_entry(folder: Path) -> Entry | None:
 
 
 def open_entry(folder: Path) -> bool:
-    """Tell whether ``folder`` is a whole entry; if so it counts as used now."""
+    """Tell whether ``folder`` is a complete entry; if so, mark it as used now."""
     entry = read_entry(folder)
     if entry is None:
         return False
@@ -72,7 +72,7 @@ def open_entry(folder: Path) -> bool:
                     return False
         except OSError:
             return False
-    # Others' entries may be used that cannot be written to.
+    # An entry of another user may be read-only, and can still be used.
     with contextlib.suppress(OSError):
         if touched:
             seal(folder, entry.what)
@@ -81,14 +81,14 @@ def open_entry(folder: Path) -> bool:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove an entry, first its name: half of one is never taken for whole."""
+    """Remove an entry; rename it first, so that half of one is never taken for whole."""
     if not folder.name.endswith(PARTIAL):
         folder = folder.rename(partial_folder(folder))
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def partial_folder(entry: Path) -> Path:
-    """A name for a folder in which ``entry`` is made; another one at each try."""
+    """Return a new name for a folder in which ``entry`` is made."""
     return entry.with_name(f"{entry.name}.{uuid.uuid4().hex[:8]}{PARTIAL}")
 
 

@@ -1,4 +1,4 @@
-"""All entries of the cache at once: listed, and removed."""
+"""Listing and clearing of the cache."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .cache import KEY_PATTERN, remove_leftovers
 from .cache_entry import read_entry, remove_folder
 
 DAMAGED = "damaged"
-"""What an entry without a list of its files is called."""
+"""Description of an entry that has no readable list of its files."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """An entry: what it is in words, its bytes, and when it was last used, in seconds since 1970.
+    """An entry: its description, size in bytes, and last use in seconds since 1970.
 
     ``key`` is the name of its folder.
     """
@@ -29,20 +29,20 @@ class Kept:
     used: float
 
     def to_json(self) -> dict[str, object]:
-        """The entry as JSON values."""
+        """Return the entry as JSON values."""
         return asdict(self)
 
 
 def list_cache(home: Path) -> list[Kept]:
-    """The entries in a cache folder, the last used first."""
+    """List the entries in a cache folder, the last used first."""
     found = [_kept(folder) for folder in _folders(home)]
     return sorted(found, key=lambda entry: entry.used, reverse=True)
 
 
 def clear_cache(home: Path, *, unused_days: int) -> list[Kept]:
-    """Remove what was not used for so many days, and what killed processes have left.
+    """Remove entries unused for this many days, and the leftovers of killed processes.
 
-    What a process is making now is left alone. Returns what was removed.
+    Entries that a process is making now stay. Returns the removed entries.
     """
     before = time.time() - unused_days * 86_400
     removed = []
@@ -51,7 +51,7 @@ def clear_cache(home: Path, *, unused_days: int) -> list[Kept]:
         if entry.used <= before:
             with contextlib.suppress(filelock.Timeout), lock:
                 remove_folder(home / entry.key)
-                # Who waits for it now, beside one who comes later, makes a folder of his own.
+                # A process that waits for this lock, and a later one, each make their own folder.
                 (home / f"{entry.key}.lock").unlink(missing_ok=True)
                 removed.append(entry)
     remove_leftovers(home)
@@ -59,7 +59,7 @@ def clear_cache(home: Path, *, unused_days: int) -> list[Kept]:
 
 
 def _folders(home: Path) -> list[Path]:
-    """The folders of a cache folder that are entries: their names are keys."""
+    """Return the folders of a cache folder whose names are keys, so are entries."""
     return [path for path in home.glob(KEY_PATTERN) if path.is_dir()]
 
 

@@ -1,10 +1,10 @@
-"""What the hardware does with a collective, as cocotb tests on the Verilog that users get.
+"""Tests of a collective, as cocotb tests on the Verilog that users get.
 
-Each test carries out the program of a folder, watches every output of the network, and asserts one
-sentence. The folder, which the environment variable ``EYECAST_RUN`` names, has what ``eyecast
-program -o program.json --image image.csv`` writes, and ``owed.json``: a list of {"node", "address",
-"words"}, the words that each node is owed. The tests leave ``trace.csv`` there, the flits that they
-have seen, and ``coverage.json``.
+Each test runs the program of a folder, watches every output of the network, and asserts the
+sentence in its docstring. The environment variable ``EYECAST_RUN`` names the folder. It has the
+output of ``eyecast program -o program.json --image image.csv``, and ``owed.json``: a list of
+{"node", "address", "words"}, the words owed to each node. The tests write ``trace.csv``, the flits
+that they have seen, and ``coverage.json``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from eyecast.testbench.packet_headers import delivery_of
 
 CLOCK_PERIOD = 2
 SLACK = 100
-"""Cycles after which a run is taken to hang, beyond twice the predicted ones."""
+"""Cycles, beyond twice the predicted ones, after which a run is taken to hang."""
 
 NO_FLAGS = "no node has set a flag"
 
@@ -49,13 +49,13 @@ class Seen:
     """One run of the program, as the bench has seen it.
 
     done
-        All nodes finished before the bench gave up.
+        True if all nodes finished before the bench gave up.
     cycles
-        What the network's output ``cycle`` shows at the end.
+        The network's output ``cycle`` at the end.
     flags
         The error flags of all nodes in words.
     flits, packets
-        Everything that left an output.
+        All flits and packets that left an output.
     memory
         Each node's message memory after the run.
     """
@@ -69,7 +69,7 @@ class Seen:
 
     @property
     def delivered(self) -> Iterator[tuple[Packet, int, int]]:
-        """Yield each packet that a node has got, with its step and its address."""
+        """Yield each delivered packet with its step and its address."""
         for packet in self.packets:
             if packet.port == 0:
                 yield packet, *delivery_of(CONFIG.header, packet.header)
@@ -78,7 +78,7 @@ class Seen:
 async def carry_out(
     dut: Any, idles: Iterator[bool] | None = None, scoreboard: Scoreboard | None = None
 ) -> Seen:
-    """Load the program, run it to its end, and read what there is to read."""
+    """Load the program, run it to its end, and read flags and memories."""
     Clock(dut.clk, CLOCK_PERIOD, unit="step").start()
     late = 2 + CONFIG.barrier_registers
     host = HostDriver(dut, answer_cycles=late, idles=idles)

@@ -1,6 +1,6 @@
-"""How a network becomes a simulator: which tiles together, and by which options.
+"""Compilation of a network's simulator: which tiles go into one module, and the options.
 
-This module needs no Amaranth, which takes longer to import than a short run takes.
+This module does not import Amaranth, which takes longer than a short run.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from .build_worker import QUICK_LEVEL
 TOP_MODULE = "eyecast_network"
 
 MOST_BUFFERS = 88
-"""Ports times VCs, what an output of a router chooses from: as in a 10-cube with 8 VCs.
+"""Most ports times VCs, the buffers that an output of a router chooses from: a 10-cube with 8 VCs.
 
-The time of the conversion, about a minute there, and its memory rise with the square.
+There the conversion takes about a minute; time and memory grow with the square.
 """
 
 
 def require_convertible(config: NetworkConfig) -> None:
-    """Raise :class:`InvalidInput` for routers too large to be converted, and for no component."""
+    """Raise :class:`InvalidInput` for too large routers, or operators without a component."""
     for operator in config.operators:
         if not operator.built_in and operator.component is None:
             allowed = "given with its component, for hardware"
@@ -34,7 +34,7 @@ def require_convertible(config: NetworkConfig) -> None:
 
 
 class Tiles(enum.Enum):
-    """Ways in which the tiles of a network become C++."""
+    """How the tiles of a network become C++."""
 
     APART = "a tile is compiled by itself, once for all nodes"
     WHOLE = "the network is compiled as a whole, of tiles that are modules of their own"
@@ -42,33 +42,33 @@ class Tiles(enum.Enum):
 
 
 TILE_APART_OPTIONS = ["--hierarchical"]
-"""A tile compiled by itself, whatever the number of nodes: a third of the time for 3x3, and a
-quarter for 8x8; but its code is gone through more than once in a cycle."""
+"""A tile compiled once, for any number of nodes: a third of the compile time for 3x3, a quarter for
+8x8; but the simulator evaluates its code more than once in a cycle."""
 WHOLE_OPTIONS = [
-    # Two optimizations (of -O3, so they stand behind it) that number their variables through the
-    # whole design: with them no two tiles have the same code, and each is compiled by itself.
+    # These two optimizations of -O3 number their variables through the whole design: with
+    # them no two tiles have the same code, and each is compiled separately.
     "-fno-dfg",
     "-fno-table",
 ]
-"""The network compiled as a whole: three times as fast in the end."""
+"""The network compiled as a whole: its simulator is three times as fast."""
 TOGETHER_OPTIONS = [
     *WHOLE_OPTIONS,
-    # In functions so short: over longer ones the compiler takes almost twice as long.
+    # Split into short functions: over longer ones the compiler takes almost twice as long.
     "--output-split-cfuncs",
     "300",
 ]
-"""Tiles together: seven times as fast as the network compiled as a whole, in 8x8."""
+"""Tiles together: the simulator of 8x8 is seven times as fast as compiled as a whole."""
 THOROUGH_LEVEL = "-O2"
-"""The compiler's level for simulators without a trace, whose runs are long."""
+"""The compiler's level for simulators without a trace, because their runs are long."""
 RECORDING_LEVEL = "-O0"
-"""The compiler's level for simulators that record waveforms: a third of the time of ``-O2``, and a
-run spends its time on the recording."""
+"""The compiler's level for simulators that record waveforms: a third of the build time of ``-O2``,
+and the recording takes most of a run."""
 FEWEST_TOGETHER = 25
-"""Nodes of a network whose tiles print a trace together; fewer are built sooner apart."""
+"""Fewest nodes for which tiles with a trace are together; smaller networks build faster apart."""
 
 
 def compiler_options(tiles: Tiles, *, trace: bool, waves: bool) -> tuple[list[str], str]:
-    """Return Verilator's options and the compiler's level of optimization."""
+    """Return Verilator's options and the compiler's optimization level."""
     options = {
         Tiles.APART: TILE_APART_OPTIONS,
         Tiles.WHOLE: WHOLE_OPTIONS,
@@ -81,11 +81,11 @@ def compiler_options(tiles: Tiles, *, trace: bool, waves: bool) -> tuple[list[st
 def choose_way(config: NetworkConfig, *, trace: bool, inside: bool, given: str | None) -> Tiles:
     """Choose how to compile the tiles.
 
-    ``inside``: somebody reads signals inside the tiles, which only ``Tiles.WHOLE`` shows.
-    ``given``: Verilog that takes the place of the network's own.
+    ``inside``: a bench reads signals inside the tiles, which only ``Tiles.WHOLE`` shows.
+    ``given``: Verilog that replaces the network's own.
 
-    Tiles are together except in small networks with a trace, and in networks with tile ports or
-    with operators that have components of users' own.
+    Tiles are together, except in small networks with a trace and in networks with tile ports or
+    with custom components of operators.
     """
     if given is not None:
         if TILES_MODULE in given:

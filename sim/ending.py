@@ -1,4 +1,4 @@
-"""The end of a run, out of the word *result* of a controller (docs/router.md, section 16)."""
+"""The end of a run, decoded from a controller's word *result* (docs/router.md, section 16)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _CULPRIT_LOW = 16
 
 
 def ending_of(result: int, cycle: int) -> Ending | None:
-    """Tell how the last run has ended; None if it has not ended by itself.
+    """Return the end of the last run; None if it has not ended by itself.
 
-    ``result`` is the word of that name, ``cycle`` the cycle at which the controller stands still.
+    ``result`` is the controller's word *result*, ``cycle`` the cycle at which its count stopped.
     """
     state = _STATES.get(RunState(state_of(result)))
     if state is None:

@@ -1,8 +1,8 @@
-"""Runs a command, and ends it with all that it has started when its starter is gone.
+"""A guard that runs a command, and kills it with all its children when the starter is gone.
 
-Run as a program of its own, it needs nothing of this package. It leads a process group. Its
-standard input is a pipe of which the starter alone has the other end: however that one ends, it
-is closed then, and nothing is left that could go on writing to a folder.
+It is a program and imports nothing of this package. It leads a process group. Only the starter has
+the other end of the pipe at its standard input: however the starter ends, the pipe is closed, and
+no process is left that could go on writing to a folder.
 """
 
 import os
@@ -18,13 +18,13 @@ def _end_with_the_starter() -> None:
 
 
 def main() -> None:
-    """``guard.py COMMAND...``; the command's exit status, 128 and the signal if it was killed."""
+    """Run ``guard.py COMMAND...``; exit with its status, or 128 + the signal that killed it."""
     threading.Thread(target=_end_with_the_starter, daemon=True).start()
     try:
         status = subprocess.call(sys.argv[1:], stdin=subprocess.DEVNULL)
     except OSError as error:
         sys.exit(f"{sys.argv[1]}: {error.strerror}")
-    # At once: the thread is not to be waited for.
+    # Exit at once, without waiting for the thread.
     os._exit(status if status >= 0 else 128 - status)
 
 

@@ -1,4 +1,4 @@
-"""The bench's host of a network that is loaded and read in reset (docs/router.md, section 6)."""
+"""The bench's host for a network that is loaded and read in reset (docs/router.md, section 6)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 class HostInReset:
-    """Carries out jobs on a network that is loaded in reset.
+    """Runs jobs on a network that is loaded in reset.
 
-    ``period`` is that of the clock, in time units of the simulator.
+    ``period`` is the clock period in time steps of the simulator.
     """
 
     def __init__(self, dut: Any, period: int) -> None:
@@ -22,21 +22,21 @@ class HostInReset:
 
     async def load(self, job: Job) -> None:
         """Hold the network in reset and write the job's words."""
-        # Each barrier register makes an answer a cycle later.
+        # Each barrier register delays an answer by a cycle.
         self._driver.answer_cycles = 2 + job.barrier_registers
         await self._driver.load(job.writes)
 
     async def run(self, job: Job) -> bool:
         """Release reset and wait for done or the watchdog. True if all nodes finished.
 
-        A flag does not end the run: what was under way goes on, and the model says how.
+        A flag does not end the run: flits go on moving, as in the model.
         """
         await self._driver.start(barrier=job.barrier, half_duplex=job.half_duplex)
         cycles = job.cycle_limit + job.barrier_registers
         return await self._driver.wait(cycles * self._period)
 
     async def result(self, _job: Job) -> int:
-        """Tell of a controller, which is not here."""
+        """Return 0: there is no controller."""
         return 0
 
     async def status(self, job: Job) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""The bench's host of a network with a controller (docs/router.md, sections 16 and 17)."""
+"""The bench's host for a network with a controller (docs/router.md, sections 16 and 17)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _FAILED = 4
 """The number of the state *failed*."""
 
 _TILE_INPUTS = ("write_valid", "read_valid", "hold")
-"""Inputs of a tile port that ask for something."""
+"""Inputs of a tile port that make requests."""
 
 
 class HostOfController:
-    """Loads, starts and reads a network by requests, while it runs; it is reset but once.
+    """Loads, starts and reads a running network by requests; it is reset only once.
 
-    ``period`` is that of the clock, in time units of the simulator.
+    ``period`` is the clock period in time steps of the simulator.
     """
 
     def __init__(self, dut: Any, period: int) -> None:
@@ -34,7 +34,7 @@ class HostOfController:
         self._was_reset = False
 
     async def load(self, job: Job) -> None:
-        """Stop what runs, and write the job's words."""
+        """Stop any run, and write the job's words."""
         if not self._was_reset:
             for node in job.hold:
                 for name in _TILE_INPUTS:
@@ -47,11 +47,10 @@ class HostOfController:
     async def run(self, job: Job) -> bool:
         """Start the program and wait for its end. True if all nodes finished.
 
-        After a flag what was under way goes on for as long as the run might have taken, as the
-        model does.
+        After a flag the simulation goes on for the rest of the cycle limit, as in the model.
         """
         dut, clock_cycle = self._dut, self._period
-        # More than the cycles before a run and those after which its end is seen.
+        # More than the cycles before the run and those until its end is seen.
         late = 2 * job.barrier_registers + 16
         watchdog = Timer((job.cycle_limit + late) * clock_cycle, unit="step")
         tiles = cocotb.start_soon(self._hold(job))
@@ -65,7 +64,7 @@ class HostOfController:
         return bool(dut.done.value)
 
     async def result(self, job: Job) -> int:
-        """Read how the run has ended, when the culprit's flags are known."""
+        """Read the word *result* of the run, after the culprit's flags have arrived."""
         for _ in range(2 * job.barrier_registers + 8):
             await self._falling_edge
         return await self._driver.result()
@@ -75,22 +74,22 @@ class HostOfController:
         return await self._read(job, job.status_space, job.status_words)
 
     async def messages(self, job: Job) -> list[list[int]]:
-        """Read every node's message memory, in a run that hangs after it has been stopped.
+        """Read every node's message memory; stop the run first if it has not finished.
 
-        That of a switch, which there is not, is all 0.
+        A switch has no memory; its words are 0.
         """
         if not self._dut.done.value:
             await self._driver.stop()
         return await self._read(job, job.message_space, job.read_words, without=job.switches)
 
     async def _hold(self, job: Job) -> None:
-        """Hold nodes back from the core reset on, each for its number of cycles."""
+        """Hold nodes from the core reset on, each for its number of cycles."""
         ports = {node: getattr(self._dut, f"tile_{node}__hold") for node in job.hold}
         for node, port in ports.items():
             port.value = int(job.hold[node] > 0)
         if not any(job.hold.values()):
             return
-        # All nodes are released from reset in the same cycle, cycle 0, of which this is the half.
+        # All nodes leave reset in cycle 0; the next falling edge is its middle.
         await RisingEdge(getattr(self._dut, f"tile_{next(iter(ports))}__running"))
         await self._falling_edge
         now = 0
@@ -104,7 +103,7 @@ class HostOfController:
     async def _read(
         self, job: Job, space: int, words: int, without: Container[int] = ()
     ) -> list[list[int]]:
-        """The first ``words`` words of a space of every node; 0 of those ``without`` it."""
+        """Read the first ``words`` words of a space of every node; 0 for nodes ``without`` it."""
         values = [[0] * words for _ in range(job.nodes)]
         for node, here in enumerate(values):
             for address in range(0 if node in without else words):

@@ -1,10 +1,10 @@
 """Jobs and results of the simulation, in files between two processes.
 
-The bench runs inside the simulator's process (``bench.py``); the driver (``simulator.py``) prepares
-jobs and reads results. Each job is a folder with ``job.json``, and afterwards ``trace.txt`` and
-``result.json``; the last is written when the others are whole.
+The bench runs inside the simulator's process (``bench.py``). The driver (``simulator.py``) prepares
+jobs and reads results. Each job is a folder with ``job.json``; the bench adds ``trace.txt`` and,
+when that is complete, ``result.json``.
 
-Nothing here needs NumPy: the bench would be longer in importing it than in a short run.
+This module does not import NumPy, because that would take the bench longer than a short run.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 JOBS_FOLDER = "jobs"
-"""The folder of the job folders, in the one in which the simulator is started."""
+"""The folder of the job folders, inside the simulator's working folder."""
 
 TRACE_FILE = "trace.txt"
 
 
 def state_of(result: int) -> int:
-    """The number of a controller's state, out of its word *result* (docs/router.md, section 16)."""
+    """Return a controller's state from its word *result* (docs/router.md, section 16)."""
     return result >> 8 & 7
 
 
 @dataclass(frozen=True)
 class _Stored:
-    """A dataclass of numbers and tables, stored as JSON; a table is a list of rows when read."""
+    """A dataclass of numbers and tables, stored as JSON; a table is read as a list of rows."""
 
     def save(self, path: Path) -> None:
-        """Write to ``path``, beside it first."""
+        """Write to a temporary file beside ``path``, then rename it."""
         beside = path.with_suffix(".tmp")
         with beside.open("w") as file:
-            # A table of numbers may be an array.
+            # A table may be a NumPy array.
             json.dump(vars(self), file, default=lambda table: table.tolist())
         beside.replace(path)
 
@@ -53,18 +53,16 @@ class Job(_Stored):
     """One program to simulate.
 
     ``writes`` has shape (writes, 4): node, space, address, word of each write through the host port
-    before the start. ``read_words`` words of every node's space ``message_space`` are read
-    afterwards, and ``status_words`` words of its ``status_space``, of which ``mask_words`` for each
-    of the node's ``lanes`` tell in which of ``step_numbers`` steps a packet has arrived.
-    ``cycle_limit`` is when the watchdog stops the run. What all nodes say, the answers to the host
-    too, is
-    ``barrier_registers`` cycles later than it would be without such registers.
+    before the start. After the run the bench reads ``read_words`` words of every node's space
+    ``message_space`` and ``status_words`` words of its ``status_space``. In the status,
+    ``mask_words`` words for each of the node's ``lanes`` tell in which of ``step_numbers`` steps a
+    packet has arrived. ``cycle_limit`` is when the watchdog stops the run. ``barrier_registers``
+    delay by this many cycles all signals from the nodes, and answers to the host.
 
-    ``controller`` is None in a network that is loaded in reset. In one with a controller it has the
-    words of its commands and where they are written: ``space``, ``command``, ``result``, ``start``,
-    ``stop``; and ``switches``, which have no messages to read, are left out there. ``hold`` has the
-    nodes with a tile port, as text, each with the number of cycles for which its tile holds it
-    back.
+    ``controller`` is None in a network that is loaded in reset. With a controller it has the words
+    of its commands and their addresses: ``space``, ``command``, ``result``, ``start``, ``stop``;
+    and ``switches`` lists the nodes without messages to read. ``hold`` has each node with a tile
+    port, as text, and the number of cycles for which its tile holds it.
     """
 
     FILE = "job.json"
@@ -93,17 +91,17 @@ class JobResult(_Stored):
     """Result of a job.
 
     done
-        All nodes finished before the limit.
+        True if all nodes finished before the limit.
     cycles
-        The design's own count.
+        The cycles that the design counted.
     seconds
-        CPU time from the release of reset to the end of the run.
+        CPU time of the run, in seconds.
     status
         Shape (nodes, status words).
     messages
         Shape (nodes, read words).
     result
-        The word *result* of a controller, which tells how the run has ended; 0 without one.
+        The controller's word *result*, which tells how the run ended; 0 without a controller.
     """
 
     FILE = "result.json"

@@ -1,4 +1,4 @@
-"""Loading of a network before a run, as writes through its host port."""
+"""Jobs: the writes through a network's host port that load a program before a run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _COMMANDS = {
     "start": int(Command.START),
     "stop": int(Command.STOP),
 }
-"""``Job.controller``: program 0 is what is run."""
+"""Value of ``Job.controller``; the bench runs program 0."""
 
 
 def job_of(case: Case) -> Job:
@@ -52,7 +52,7 @@ def job_of(case: Case) -> Job:
 
 
 def job_of_traffic(case: TrafficCase, *, read_memories: bool) -> Job:
-    """Prepare the job that runs traffic; ``read_memories``: all of them are read afterwards."""
+    """Prepare the job that runs traffic; ``read_memories`` reads all memories afterwards."""
     return prepare(
         case.program,
         [(node, 0, words) for node, words in enumerate(case.words)],
@@ -73,13 +73,13 @@ def prepare(
     refusal: npt.NDArray[np.uint16] | None = None,
     hold: npt.NDArray[np.int64] | None = None,
 ) -> Job:
-    """The job that loads and runs ``program``.
+    """Return the job that loads and runs ``program``.
 
-    ``loads`` are (node, address, words) of the message memories before the start; ``timing`` is
-    "barrier" or "self-timed"; ``read_words`` is how much of each message memory to read afterwards.
-    ``cycle_limit`` is when the watchdog ends the run: the controller's, where there is one.
-    ``refusal`` is a pattern for each node (docs/router.md, section 11); ``hold`` for how many
-    cycles each node's tile holds it back, where there are tile ports.
+    ``loads`` are (node, address, words) of the message memories before the start. ``timing`` is
+    "barrier" or "self-timed". ``read_words`` are the words of each message memory to read after it.
+    ``cycle_limit`` is when the watchdog ends the run, or the controller, if there is one.
+    ``refusal`` is a pattern for each node (docs/router.md, section 11). ``hold`` has the cycles for
+    which each node's tile holds it, in a network with tile ports.
     """
     require_held(program)
     require_table_room(program)
@@ -111,7 +111,7 @@ def prepare(
 
 
 def _hold(config: NetworkConfig, cycles: npt.NDArray[np.int64] | None) -> dict[str, int]:
-    """``Job.hold``: for how many cycles each tile that has a port holds its node back."""
+    """Return ``Job.hold``: the cycles for which each tile with a port holds its node."""
     held = np.zeros(config.topology.nodes, dtype=np.int64) if cycles is None else cycles
     return {str(node): int(held[node]) for node in nodes_with_ports(config)}
 
@@ -119,7 +119,7 @@ def _hold(config: NetworkConfig, cycles: npt.NDArray[np.int64] | None) -> dict[s
 def _without_switches(
     config: NetworkConfig, writes: npt.NDArray[np.uint64]
 ) -> npt.NDArray[np.uint64]:
-    """The writes to nodes that have a network interface: a switch has nothing to write to."""
+    """Return only the writes to nodes with a network interface, so not to switches."""
     if not config.topology.switches:
         return writes
     return writes[~np.isin(writes[:, 0], config.topology.switches)]
@@ -131,7 +131,7 @@ _Columns = npt.NDArray[np.integer]
 def _writes(
     node: _Columns | int, space: HostSpace, address: _Columns, word: npt.NDArray[np.uint64]
 ) -> npt.NDArray[np.uint64]:
-    """Writes as rows of ``Job.writes``."""
+    """Return writes as rows of ``Job.writes``."""
     writes = np.empty((len(word), 4), dtype=np.uint64)
     for place, column in enumerate((node, space, address, word)):
         writes[:, place] = column
@@ -139,7 +139,7 @@ def _writes(
 
 
 def _table_writes(program: Program) -> Iterator[npt.NDArray[np.uint64]]:
-    """The writes of every sender's table, and of the steps in which each port receives."""
+    """Yield the writes of every sender's table, and of the steps in which each port receives."""
     config = program.config
     first, words = table_words(program)
     sizes = np.diff(first)
@@ -147,7 +147,7 @@ def _table_writes(program: Program) -> Iterator[npt.NDArray[np.uint64]]:
     address = (lane << table_address_bits(config)) + ranges(0, sizes)
     yield _writes(node, HostSpace.TABLE, address, words)
     if config.programs:
-        # They stand in front of each table.
+        # The expected steps are part of each table.
         return
     masks = expected_words(program)
     receiver, place = (column.ravel() for column in np.indices(masks.shape))
@@ -158,7 +158,7 @@ def _table_writes(program: Program) -> Iterator[npt.NDArray[np.uint64]]:
 def _directory_writes(
     program: Program, timing: Timing, limit: int
 ) -> Iterator[npt.NDArray[np.uint64]]:
-    """The writes that tell a controller where the program is, and for which network."""
+    """Yield the writes of the program's directory entry and of the network's identity."""
     config, slot = program.config, slot_of(program)
     mode = int(timing == Timing.BARRIER) | int(program.half_duplex) << 1
     fields = {
@@ -175,7 +175,7 @@ def _directory_writes(
 def _message_writes(
     loads: Sequence[tuple[int, int, npt.NDArray[np.uint64]]],
 ) -> Iterator[npt.NDArray[np.uint64]]:
-    """The writes of message memories."""
+    """Yield the writes of message memories."""
     for node, first, words in loads:
         yield _writes(node, HostSpace.MESSAGE, np.arange(first, first + len(words)), words)
 
@@ -183,7 +183,7 @@ def _message_writes(
 def _timing_writes(
     program: Program, refusal: npt.NDArray[np.uint16] | None
 ) -> Iterator[npt.NDArray[np.uint64]]:
-    """The writes that say how many packets every node awaits, and when it refuses flits."""
+    """Yield the writes of the packets that each node awaits, and of its refusal pattern."""
     nodes, first = np.arange(program.nodes), program.config.mask_words
     patterns = np.zeros(program.nodes, dtype=np.uint64) if refusal is None else refusal
     columns = program.awaited.astype(np.uint64), patterns.astype(np.uint64)

@@ -1,4 +1,4 @@
-"""Programs that are ended whole: each is started in a process group of its own, with a guard."""
+"""Processes that end with all their children: each leads a process group under a guard."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 GUARD = Path(__file__).with_name("guard.py")
 FULL = 1 << 16
-"""Bytes: a disk with less room is full."""
+"""Bytes; a disk with less free room counts as full."""
 
 
 def start(
@@ -22,14 +22,14 @@ def start(
     folder: Path | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a command in ``folder``, with all that it says in ``log``.
+    """Start a command in ``folder``, with all its output in ``log``.
 
-    ``variables`` are its environment instead of this process's own. If this process is killed, the
-    command is, and all that it has started.
+    ``variables`` replace this process's environment. If this process is killed, so are the command
+    and all its children.
     """
-    # Without Python's site packages, the guard starts in a moment.
+    # Without site packages, Python starts the guard in a moment.
     guarded = [sys.executable, "-I", "-S", str(GUARD), *command]
-    # Not to a terminal, where the WebAssembly yosys may die.
+    # Not a terminal: there the WebAssembly yosys may crash.
     with log.open("wb") as output:
         return subprocess.Popen(
             guarded,
@@ -43,7 +43,7 @@ def start(
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """End a process that was started here, and all that it has started, if it has not ended."""
+    """End a process started here, and all its children, if it still runs."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -58,9 +58,9 @@ def run(
     folder: Path | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> int:
-    """Run a command as :func:`start` does, and give its exit status.
+    """Run a command as :func:`start` does; return its exit status.
 
-    Interrupted, however, it is ended: nothing goes on writing to a folder that is given up.
+    If this call is interrupted, the command is killed, so nothing goes on writing to its folder.
     """
     process = start(command, log, folder=folder, variables=variables)
     try:
@@ -70,13 +70,13 @@ def run(
 
 
 def require_room(log: Path) -> None:
-    """Raise the :class:`OSError` of a full disk if that is why a program has failed."""
-    # It says not where; programs write beside their log, and to the temporary folder.
+    """Raise the :class:`OSError` of a full disk if that is why a program failed."""
+    # The program does not say which disk; it writes beside its log and to the temporary folder.
     places = {
         shutil.disk_usage(place).free: place for place in (log.parent, Path(tempfile.gettempdir()))
     }
     least = min(places)
     said = os.strerror(errno.ENOSPC) in log.read_text(errors="replace")
-    # On a full disk the log too may have found no room.
+    # On a full disk even the log may be incomplete.
     if said or least < FULL:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(places[least]))

@@ -1,6 +1,6 @@
-"""The start of a simulator with a cocotb bench inside.
+"""Start of a simulator with a cocotb bench inside.
 
-cocotb's own runner would do it in a Python process of its own, which takes as long as a short run.
+cocotb's own runner would start another Python process, which takes as long as a short run.
 """
 
 import os
@@ -28,10 +28,10 @@ def start_bench(
 ) -> subprocess.Popen[bytes]:
     """Start the program ``simulator`` in a folder, with a module as its bench.
 
-    The simulated module has the name of the program. ``modules`` is the folder of the bench, where
-    it is not an installed one.
+    The simulated module has the name of the program. ``modules`` is the folder of the bench, unless
+    it is an installed module.
     """
-    # A simulator knows where these were when it was built, and they may have been links then.
+    # The simulator stores the build-time paths of its libraries, which may have been links.
     searched = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
     others = filter(None, [os.environ.get(searched)])
     variables = {
@@ -44,7 +44,7 @@ def start_bench(
         "COCOTB_RESULTS_FILE": str(run_folder / "results.xml"),
         "COCOTB_TRUST_INERTIAL_WRITES": "1",
         "COCOTB_LOG_LEVEL": "WARNING",
-        # A bench asserts nothing, and pytest with all of its plugins is long in coming.
+        # A bench asserts nothing, so pytest, slow to import with its plugins, is not needed.
         "COCOTB_REWRITE_ASSERTION_FILES": "",
     }
     if modules is not None:
@@ -60,8 +60,8 @@ def start_bench(
 
 @cache
 def _users() -> str:
-    """The libraries that cocotb loads: Python, and the one by which it calls a bench."""
-    # Without importing cocotb, of which the bench alone makes use.
+    """Return the libraries that cocotb loads: Python, and the one that calls a bench."""
+    # Do not import cocotb: only the bench needs it.
     found = PathFinder.find_spec("simulator", [str(libs_dir.parent)])
     if found is None or found.origin is None:
         raise FileNotFoundError(f"{libs_dir.parent} has no library named simulator")

@@ -1,7 +1,7 @@
-"""Registers of network interfaces, read out of the waveforms that a simulator records.
+"""Registers of network interfaces, read from recorded waveforms.
 
-A recording has every signal of the hardware, by the names that the hardware's parts have, before
-and after the run too. It is read line by line: that of a large network takes gigabytes.
+A recording has every signal of the hardware, by hierarchical name, also before and after the run.
+It is read line by line, because that of a large network takes gigabytes.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from ..waves.registers import Change, Register, Registers
 from .compilation import TOP_MODULE
 
 _CLOCK, _RESET, _CYCLE = "clk", "tile_0.rst", "tile_0.cycle"
-"""The clock, the reset of the tiles, and the cycle as they count it."""
+"""The clock, the reset of the tiles, and their cycle count."""
 
 _BEGINS = "progress__begins"
-"""In a lane: a row begins in this cycle."""
+"""Signal of a lane: high in the cycle in which a row begins."""
 
 _NOT_YET = -1
-"""No value of a signal."""
+"""A value that no signal has."""
 
 
 def read_registers(recording: Path, config: NetworkConfig, cycles: int) -> Registers:
     """Read the ``cycles`` cycles of the last run in a recording (VCD).
 
-    Of each node there are ``step``; ``step_over``, 1 while nothing is left to do in it;
-    ``barrier``, 1 in the cycle in which the barrier lets all nodes go on; and for each of its lanes
-    ``sender``, the state of the sender, and ``row``, the rows of its table that have begun.
+    For each node: ``step``; ``step_over``, 1 while its step is over; ``barrier``, 1 in the cycle in
+    which the barrier raises all steps. For each of its lanes: ``sender``, the state of the sender,
+    and ``row``, the number of rows that have begun.
     """
     signals = dict(_signals(config))
     registers, changes = list(signals.values()), list[Change]()
@@ -41,7 +41,7 @@ def read_registers(recording: Path, config: NetworkConfig, cycles: int) -> Regis
     shown: list[int] = []
     for *values, in_reset, cycle, _ in _samples(recording, wanted):
         if in_reset:
-            # What was before is not the run, but loading it, or what a simulator makes up first.
+            # The values before belong to the loading, or are the simulator's initial values.
             shown, rows = [_NOT_YET] * len(registers), dict.fromkeys(counted, 0)
         elif shown and cycle < cycles:
             if cycle == 0:
@@ -57,13 +57,13 @@ def read_registers(recording: Path, config: NetworkConfig, cycles: int) -> Regis
 
 
 def _samples(recording: Path, wanted: list[str]) -> Iterator[list[int]]:
-    """Yield the values of the ``wanted`` signals, and the clock's, at each of its falling edges."""
+    """Yield the values of the ``wanted`` signals and of the clock at each falling edge."""
     with recording.open("rb") as file:
         yield from vcd_samples(file, wanted, _CLOCK, scope=TOP_MODULE)
 
 
 def _signals(config: NetworkConfig) -> Iterator[tuple[str, Register]]:
-    """Name the signals in the recording, and the registers that they are."""
+    """Yield signal names in the recording, each with its register."""
     for node in range(config.topology.nodes):
         if not has_interface(config.topology, node):
             continue

@@ -1,4 +1,4 @@
-"""Runs programs on the compiled simulator and brings back what the hardware did."""
+"""Runs of programs on the compiled simulator, and their results."""
 
 import shutil
 import subprocess
@@ -35,12 +35,11 @@ class SimulatorError(RuntimeError):
 def simulate(
     simulator: Path, jobs: Sequence[Job], *, waves_file: Path | None = None
 ) -> Iterator[HardwareRun]:
-    """Run ``jobs`` one after the other on the simulator in a folder, yielding each as it ends.
+    """Run ``jobs`` one after the other on the simulator in a folder; yield each run as it ends.
 
-    ``waves_file`` gets the waveforms (VCD) of all of them; the simulator must have been built for
-    it.
-    Raises :class:`SimulatorError` if the simulator ends before its jobs do, or the disk of the
-    temporary folder is full.
+    ``waves_file`` gets the waveforms (VCD) of all of them; the simulator must have been built with
+    ``waves``. Raises :class:`SimulatorError` if the simulator ends before its jobs do, or if the
+    disk of the temporary folder is full.
     """
     with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
         run_folder = Path(name)
@@ -59,7 +58,7 @@ def simulate(
                 measured = hardware_run(job, result, trace)
                 ending = measured.ending
                 if result.done or (ending and ending.state is EndState.TIMED_OUT):
-                    # That all nodes are finished may be heard late, and a stray packet goes on.
+                    # The bench sees the end some cycles late; drop the flits of those cycles.
                     rows = int(np.searchsorted(trace.cycle, result.cycles))
                     measured = replace(measured, trace=trace.first_rows(rows))
                 yield measured
@@ -73,7 +72,7 @@ def simulate(
 
 @contextmanager
 def _full_disk_named() -> Iterator[None]:
-    """Raise :class:`SimulatorError`, which names the temporary folder, where its disk is full."""
+    """Raise :class:`SimulatorError`, which names the temporary folder, if its disk is full."""
     try:
         yield
     except OSError as error:
@@ -87,7 +86,7 @@ def _full_disk_named() -> Iterator[None]:
 def ended_early(run_folder: Path) -> SimulatorError:
     """Return the error of a simulator that ended before its jobs did; its log is kept.
 
-    Raises :class:`SimulatorError` where a full disk is the reason.
+    Raises :class:`SimulatorError` if a full disk is the reason.
     """
     log = run_folder / LOG
     with _full_disk_named():
@@ -99,7 +98,7 @@ def _await_result(process: subprocess.Popen[bytes], folder: Path, run_folder: Pa
     """Wait until the job in ``folder`` has its result."""
     result = folder / JobResult.FILE
     while not result.exists():
-        # Asked before the last look, so that a result written just before the end is not missed.
+        # Poll the process first: it may write the result just before it ends.
         ended = process.poll() is not None
         if ended and not result.exists():
             raise ended_early(run_folder)
@@ -107,7 +106,7 @@ def _await_result(process: subprocess.Popen[bytes], folder: Path, run_folder: Pa
 
 
 def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
-    """Read the words of the status, of a simulated network or one on a board."""
+    """Decode the status words of a simulated network or of one on a board."""
     status = np.array(result.status, dtype=np.uint64)
     end_of_arrived = StatusWord.ARRIVED + job.lanes * job.mask_words
     end_of_states = end_of_arrived + job.lanes - 1
@@ -138,9 +137,9 @@ def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
 def read_printed_trace(path: Path) -> Trace:
     """Read the trace that the design printed, rows in any order.
 
-    It has decimal columns, or the records of :mod:`.together.trace`. What left by an ejection port
-    has that one's number; sorted by it, it becomes port 0. Raises :class:`SimulatorError` if
-    anything else is in the file.
+    The file has decimal columns or the records of :mod:`.together.trace`. Deliveries have a number
+    for their ejection port; after sorting by it, it becomes port 0. Raises
+    :class:`SimulatorError` for any other content.
     """
     content = path.read_bytes()
     try:

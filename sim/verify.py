@@ -1,4 +1,4 @@
-"""Cases carried out on the simulated hardware, each compared with its prediction as it ends."""
+"""Simulation of cases, each compared with its prediction as it ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def verify(
     on_build: Callable[[], None] = lambda: None,
     verilog: Callable[[NetworkConfig], str] | None = None,
 ) -> Iterator[Verification]:
-    """Carry out ``cases``, all on one network, on the hardware, and compare each as it ends.
+    """Run ``cases``, all on one network, on the simulated hardware; compare each as it ends.
 
     See :func:`build_simulator` for ``on_build`` and ``verilog``, :func:`simulate` for
     ``waves_file``.
@@ -41,10 +41,10 @@ def run_traffic(
     on_build: Callable[[], None] = lambda: None,
     read_memories: bool = False,
 ) -> Iterator[TrafficResult]:
-    """Run ``cases``, all on one network, on the hardware, and compare each as it ends.
+    """Run ``cases``, all on one network, on the simulated hardware; compare each as it ends.
 
-    Each trace is also put to the checks that need no model. With ``read_memories`` the message
-    memories are read afterwards.
+    Each trace is also checked by the rules that need no model. ``read_memories`` reads and checks
+    the message memories after each run.
     """
     simulator = build_simulator(cases[0].program.config, on_build=on_build)
     jobs = [job_of_traffic(case, read_memories=read_memories) for case in cases]

@@ -1,4 +1,4 @@
-"""The network as Verilog, for the simulator here and for other people's flows."""
+"""Verilog of the network, for the simulator here and for other tools."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from .compilation import TOP_MODULE, Tiles, require_convertible
 from .together.network import TILES, tiles_verilog, word_modules
 
 ENGINE_MODULE = "eyecast_engine"
-"""The top module where there are buses in front of the network."""
+"""The top module of a network behind buses."""
 
 
 def network_modules(
@@ -27,11 +27,11 @@ def network_modules(
     host: HostBus | None = None,
     tile: TileBus | None = None,
 ) -> dict[str, str]:
-    """Verilog of each module of a network by its name, the top module first.
+    """Return the Verilog of each module of a network by name, the top module first.
 
-    That is ``eyecast_network``, which has an ``eyecast_tile`` for each node, or an
-    ``eyecast_switch``; with a bus in front of its host port or of its tile ports it is
-    ``eyecast_engine``, which has the network in it. The text is the same on every machine. With
+    The top module is ``eyecast_network``, with an ``eyecast_tile`` or an ``eyecast_switch`` for
+    each node. With a bus in front of its host port or tile ports, the top module is
+    ``eyecast_engine``, which contains the network. The text is the same on every machine. With
     ``trace`` the tiles print each flit that leaves an output port. Raises :class:`.InvalidInput` as
     :func:`require_convertible` and :class:`.Engine` do.
     """
@@ -58,16 +58,16 @@ def network_verilog(
     host: HostBus | None = None,
     tile: TileBus | None = None,
 ) -> str:
-    """The modules of :func:`network_modules` in one text."""
+    """Return the modules of :func:`network_modules` in one text."""
     modules = network_modules(config, trace=trace, host=host, tile=tile)
     return "\n".join([_HEAD, *modules.values()])
 
 
 def fast_verilog(config: NetworkConfig, *, trace: bool = False) -> str:
-    """The same network as :func:`network_verilog`, for a fast simulator.
+    """Return the network of :func:`network_verilog` for a fast simulator, with tiles in one module.
 
-    Its tiles are together in one module. With ``trace`` it prints as :mod:`.together.trace` says.
-    Raises :class:`.InvalidInput` as :func:`network_verilog` does.
+    With ``trace`` it prints records (:mod:`.together.trace`). Raises :class:`.InvalidInput` as
+    :func:`network_verilog` does.
     """
     require_convertible(config)
     division = Division()
@@ -77,7 +77,7 @@ def fast_verilog(config: NetworkConfig, *, trace: bool = False) -> str:
 
 
 def own_operators_text(config: NetworkConfig) -> str:
-    """The Verilog of all operators of users' own, of which a network's file has only the names."""
+    """Return the Verilog of all custom operators; a network's file has only their names."""
     division = Division()
     for place, operator in enumerate(config.operators):
         if operator.component is not None:
@@ -88,17 +88,17 @@ def own_operators_text(config: NetworkConfig) -> str:
 def verilator_control(
     config: NetworkConfig, tiles: Tiles, *, trace: bool, monitored: bool = False
 ) -> str:
-    """A control file that tells Verilator how to compile a network's Verilog.
+    """Return the control file that tells Verilator how to compile a network's Verilog.
 
-    Of the network itself cocotb must reach the ports. Where it is compiled as a whole a tile stays
-    a module, and nothing is moved across its ports: then the C++ of one tile serves for all that
-    lie alike (inside, at an edge, in a corner). Of tiles in more than one word, the same.
+    cocotb must reach the ports of the network. With ``Tiles.WHOLE`` each tile stays a module
+    without optimization across its ports, so tiles with equal links (inside, at an edge, in a
+    corner) share their C++. The same holds for several words of tiles.
     """
     kinds = tile_modules(config)
     modules = {
         Tiles.APART: [f'hier_block -module "{name}"' for name in kinds],
         Tiles.WHOLE: [f'no_inline -module "{name}"' for name in kinds],
-        # Of one word alone there is nothing to share.
+        # A single word module has no copy to share its code with.
         Tiles.TOGETHER: [
             f'no_inline -module "{name}"'
             for name in word_modules(config)
@@ -108,7 +108,7 @@ def verilator_control(
     ports = [(TOP_MODULE, port["name"], "rw") for port in describe_ports(config)]
     for name, switch in kinds.items() if tiles is Tiles.WHOLE else ():
         tile = tile_signature(config, trace=trace, switch=switch)
-        # Only to be read: what might be written from outside is evaluated at every edge.
+        # Read-only: signals that could be written from outside are evaluated at every edge.
         paths = [path for path, _, _ in tile.flatten(tile.create())]
         ports += [(name, _verilog_name(path), "rd") for path in paths]
     if monitored:
@@ -133,10 +133,9 @@ def interface_signals(config: NetworkConfig) -> list[tuple[str, str]]:
 def describe_ports(
     config: NetworkConfig, host: HostBus | None = None, tile: TileBus | None = None
 ) -> list[dict[str, Any]]:
-    """Name, direction and width of every port of the top module, clock and reset first.
+    """Return name, direction and width of every port of the top module, clock and reset first.
 
-    With a bus in front of its host port or of its tile ports, the top module is
-    ``eyecast_engine``.
+    With a bus in front of its host port or tile ports, the top module is ``eyecast_engine``.
     """
     network = engine_signature(config, host, tile).create()
     ports: list[dict[str, Any]] = [
@@ -150,7 +149,7 @@ def describe_ports(
 
 
 def _verilog_name(path: tuple[str | int, ...]) -> str:
-    """The name that Amaranth gives to a port in Verilog."""
+    """Return the name that Amaranth gives to a port in Verilog."""
     return "__".join(str(part) for part in path)
 
 

@@ -1,4 +1,4 @@
-"""Drivers of an engine: the requests to its controller, through the bus (docs/router.md, 21).
+"""Drivers of an engine's controller through its bus (docs/router.md, section 21).
 
 They need the bus models of cocotbext-axi and cocotbext-wishbone: ``pip install 'eyecast[ip]'``.
 """
@@ -20,25 +20,25 @@ from ..registers.register_map import byte_address
 from .controller_driver import CONTROLLER_SPACE, LONGEST_ANSWER, ControllerDriver, Refused
 
 REFUSED = 7
-"""Address of the word *refused* in the space of the controller."""
+"""Address of the word *refused* in the controller's space."""
 
 _REFUSAL = 3
-"""Bits of *refused* that say with what the last refused access was refused."""
+"""Bits of *refused* with the kind of the last refusal."""
 
 _WISHBONE = {
     **{"cyc": "cyc_i", "stb": "stb_i", "we": "we_i", "adr": "adr_i", "sel": "sel_i"},
     **{"datwr": "dat_i", "datrd": "dat_o", "ack": "ack_o", "err": "err_o"},
 }
-"""Names of Wishbone's signals in cocotbext-wishbone, and those of our ports without ``wb_``."""
+"""Wishbone signals: name in cocotbext-wishbone, and name of our port without ``wb_``."""
 
 _ACKNOWLEDGED = 1
-"""What cocotbext-wishbone calls the answer ``ack``."""
+"""Value of cocotbext-wishbone for the answer ``ack``."""
 
 
 class BusDriver(ControllerDriver):
     """Host of an engine: the methods of :class:`ControllerDriver`, carried out by a bus.
 
-    ``reset`` comes first.
+    Call ``reset`` first.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class BusDriver(ControllerDriver):
     config
         Configuration of its network.
     idles
-        Tells before each access whether the host pauses for a cycle; it never does by default.
+        Yields, before each access, True if the host pauses for a cycle; no pauses by default.
 
     """
 
@@ -61,10 +61,10 @@ class BusDriver(ControllerDriver):
 
     @abstractmethod
     async def _access(self, address: int, word: int | None) -> int | None:
-        """Write a word, or read one where ``word`` is None; return None if the bus refuses it."""
+        """Write a word, or read one if ``word`` is None; return None if the bus refuses it."""
 
     def _ask_nothing(self) -> None:
-        """The model of the bus shows no access by itself."""
+        """Do nothing: the model of the bus shows no access by itself."""
 
     async def _answer(self, node: int, space: int, address: int, word: int | None) -> int:
         answer = await self._carry_out(node, space, address, word)
@@ -74,7 +74,7 @@ class BusDriver(ControllerDriver):
         raise Refused(f"node {node}, space {space}, address {address}", (refused or 0) & _REFUSAL)
 
     async def _carry_out(self, node: int, space: int, address: int, word: int | None) -> int | None:
-        """Carry out an access. Raises ``RuntimeError`` where the bus does not answer."""
+        """Carry out an access. Raises ``RuntimeError`` if the bus does not answer."""
         place = byte_address(self._config, node, Space(space), address)
         patience = ClockCycles(self._clock, LONGEST_ANSWER)
         answer: int | None
@@ -114,7 +114,7 @@ class WishboneDriver(BusDriver):
         self._master: Any = None
 
     def _ask_nothing(self) -> None:
-        # Not at time 0: Icarus would then never compute what depends on the signals driven.
+        # Not at time 0: Icarus would then never compute signals that depend on the driven ones.
         if self._master is None:
             self._master = self._connect()
 

@@ -12,10 +12,10 @@ from .host_driver import Write
 
 CONTROLLER_SPACE = 2
 COMMAND, RESULT = 2, 3
-"""Addresses in the space of the controller."""
+"""Addresses in the controller's space."""
 
 LONGEST_ANSWER = 100
-"""Cycles in which any answer has come: at most 64, and 2·7 + 8 with as many barrier registers."""
+"""Longest wait for an answer, in cycles: more than 64 for the memory and 2·7 + 8 for registers."""
 
 RESET_CYCLES = 3
 """Cycles for which :meth:`ControllerDriver.reset` holds ``rst``."""
@@ -40,7 +40,7 @@ class Refused(RuntimeError):
 class ControllerDriver:
     """Host of a network with a controller: it loads, starts, stops and reads while a chip runs.
 
-    Signals are driven at the falling edge of the clock. One request is under way at a time.
+    The driver changes signals at the falling edge of the clock, and makes one request at a time.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class ControllerDriver:
     clock
         Handle of the clock; ``network.clk`` by default.
     idles
-        Tells before each request whether the host pauses for a cycle; it never does by default.
+        Yields, before each request, True if the host pauses for a cycle; no pauses by default.
 
     """
 
@@ -61,14 +61,14 @@ class ControllerDriver:
         self._idles = idles
 
     async def reset(self) -> None:
-        """Hold ``rst`` for some cycles with nothing asked."""
+        """Hold ``rst`` for :data:`RESET_CYCLES` cycles, without requests."""
         await self._falling_edge
         self._network.rst.value = 1
         self._ask_nothing()
         for _ in range(RESET_CYCLES):
             await self._falling_edge
         self._network.rst.value = 0
-        # ``rst`` passes a register, and a request in reset is not answered.
+        # ``rst`` passes a register; a request in reset would get no answer.
         await self._falling_edge
         await self._falling_edge
 
@@ -94,18 +94,18 @@ class ControllerDriver:
         await self.command(Command.START, program)
 
     async def stop(self) -> None:
-        """Stop the program that runs."""
+        """Stop the running program."""
         await self.command(Command.STOP)
 
     async def wait(self, time: int, unit: str = "step") -> bool:
-        """Wait for the end of a run, for ``time`` at most; tell whether the program is done."""
+        """Wait for the end of a run, at most for ``time``; return whether the program is done."""
         network = self._network
         await First(RisingEdge(network.done), RisingEdge(network.error), Timer(time, unit=unit))
         await self._falling_edge
         return bool(network.done.value)
 
     async def result(self) -> int:
-        """Read the word *result*, which tells how a run has ended."""
+        """Read the word *result*, which tells how the last run ended."""
         return await self.read(0, CONTROLLER_SPACE, RESULT)
 
     async def _request(self, node: int, space: int, address: int, word: int | None = None) -> int:
@@ -137,7 +137,7 @@ class ControllerDriver:
         return read
 
     async def _until(self, signal: Any) -> None:
-        """Wait for a signal of the host port. Raises ``RuntimeError`` where it does not come."""
+        """Wait for a signal of the host port. Raises ``RuntimeError`` if it stays low."""
         for _ in range(LONGEST_ANSWER):
             if signal.value:
                 return

@@ -1,7 +1,7 @@
-"""Coverage of the contract: which of its sentences have happened in runs, by name.
+"""Coverage of the contract: which of its sentences have happened in runs.
 
-A *point* is a sentence of docs/router.md that a monitor can see happen at a network's outputs. A
-bench watches a monitor and merges its counts into a file; the file adds up any number of runs::
+A *point* is a sentence of docs/router.md that a monitor can observe at a network's outputs. A bench
+watches a monitor and adds its counts to a file, which collects any number of runs::
 
     coverage = Coverage(program.config)
     coverage.watch(monitor)
@@ -43,7 +43,7 @@ POINTS = {
     "delivery into a window": "20",
     "window that wraps round": "20",
 }
-"""Each point with the section of docs/router.md that says it."""
+"""Each point with its section of docs/router.md."""
 
 
 _BAD_ROW = 1 << 6
@@ -51,7 +51,7 @@ _BAD_ROW = 1 << 6
 
 
 class Coverage:
-    """Counts of the points that have happened in the runs of one network.
+    """Counts of the points in the runs of one network.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ class Coverage:
         self._delivered: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
 
     def watch(self, monitor: NetworkMonitor) -> None:
-        """Count what ``monitor`` sees from now on."""
+        """Count the flits and packets of ``monitor`` from now on."""
         monitor.on_flit(self.flit)
         monitor.on_packet(self.packet)
 
     def flit(self, flit: Flit) -> None:
-        """Count the points of a flit and the one that left its output in the cycle before."""
+        """Count the points of a flit and of the flit in the cycle before at the same output."""
         output = flit.node, flit.port
         last, self._last[output] = self._last.get(output), flit
         if last is None or last.cycle != flit.cycle - 1:
@@ -82,7 +82,7 @@ class Coverage:
         self._count("packet behind another without a gap", ended and last.vc == flit.vc)
 
     def packet(self, packet: Packet) -> None:
-        """Count the points of a packet that has left an output whole."""
+        """Count the points of a whole packet that has left an output."""
         flits = len(packet.header) + len(packet.words)
         used_up = len(packet.header) > 1 and int(self._header.port(packet.header[0])) == 0
         self._count("packet of one flit", flits == 1)
@@ -96,13 +96,13 @@ class Coverage:
             self._go_on(packet, packet.header[used_up])
 
     def flags(self, flags: Iterable[int]) -> None:
-        """Count the points of the nodes' error flags, as their status words have them."""
+        """Count the points of the nodes' error flags, given as status words."""
         for word in flags:
             self._count("node with an error flag", word != 0)
             self._count("refused row", bool(word & _BAD_ROW))
 
     def _go_on(self, packet: Packet, flit: int) -> None:
-        """Count the points of a packet on a link, whose next slot or delivery is in ``flit``."""
+        """Count the points of a packet on a link; ``flit`` has its next slot or delivery."""
         port, vc = int(self._header.port(flit)), int(self._header.vc(flit))
         changes = port != self._header.deliver_code and vc != packet.vc
         self._count("packet that changes its VC on the way", changes)
@@ -131,7 +131,7 @@ class Coverage:
         self.counts[point] += happened
 
     def merge_into(self, path: str | Path) -> None:
-        """Add the counts to those of a file (JSON), which is made if it is not there."""
+        """Add the counts to those of a file (JSON); make the file if it is missing."""
         path = Path(path)
         total = Counter(json.loads(path.read_text())) if path.exists() else Counter[str]()
         total.update(self.counts)
@@ -141,7 +141,7 @@ class Coverage:
 def coverage_table(*paths: str | Path) -> str:
     """Return a table of the counts in merged files: section of docs/router.md, count, point.
 
-    A point that has not happened has a dash in the place of its count.
+    A point that has not happened has a dash instead of a count.
     """
     return table_of([json.loads(Path(path).read_text()) for path in paths])
 

@@ -1,4 +1,4 @@
-"""Driver of the port by which a network is loaded and read in reset (docs/router.md, section 6)."""
+"""Driver of the host port, which loads and reads a network in reset (docs/router.md, section 6)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Write = tuple[int, int, int, int]
 class HostDriver:
     """Host of a network without a controller: it loads in reset, starts, waits and reads.
 
-    Signals are driven at the falling edge of the clock. One word is written or read in each cycle.
+    The driver changes signals at the clock's falling edge, and reads or writes one word a cycle.
 
     Parameters
     ----------
@@ -23,9 +23,9 @@ class HostDriver:
     clock
         Handle of the clock; ``network.clk`` by default.
     answer_cycles
-        Cycles from an address at the ports to its word: 2, and one more for each barrier register.
+        Cycles from an address to its word: 2, and one more for each barrier register.
     idles
-        Tells before each write whether the host pauses for a cycle; it never does by default.
+        Yields, before each write, True if the host pauses for a cycle; no pauses by default.
 
     """
 
@@ -45,12 +45,12 @@ class HostDriver:
         self._port = {name: getattr(network, f"host__{name}") for name in names}
 
     async def reset(self) -> None:
-        """Hold the network in reset from the next falling edge on, with nothing written."""
+        """Hold the network in reset from the next falling edge, without writes."""
         await self._falling_edge
         self.hold_reset()
 
     def hold_reset(self) -> None:
-        """Hold the network in reset from now on, with nothing written."""
+        """Hold the network in reset from now on, without writes."""
         self._network.rst.value = 1
         self._port["write"].value = 0
 
@@ -80,13 +80,13 @@ class HostDriver:
         await self._falling_edge
 
     async def start(self, *, barrier: bool, half_duplex: bool = False) -> None:
-        """Release reset: cycle 0 is the next cycle but one of the ports."""
+        """Release reset: at the ports, cycle 0 is the cycle after the next one."""
         self._network.barrier.value = int(barrier)
         self._network.half_duplex.value = int(half_duplex)
         self._network.rst.value = 0
 
     async def wait(self, time: int, unit: str = "step") -> bool:
-        """Wait until all nodes are finished, for ``time`` at most; tell whether they are."""
+        """Wait until all nodes are finished, at most for ``time``; return whether they are."""
         await First(RisingEdge(self._network.done), Timer(time, unit=unit))
         await self._falling_edge
         return bool(self._network.done.value)
@@ -101,7 +101,7 @@ class HostDriver:
     ) -> list[list[int]]:
         """Read the words at ``addresses`` of a space of each node: shape (nodes, addresses).
 
-        A word is asked for in each cycle, while the answers of earlier cycles are under way.
+        The driver shows an address in each cycle, while earlier answers are still on their way.
         """
         port = self._port
         places = [(node, address) for node in nodes for address in addresses]

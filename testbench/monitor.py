@@ -1,4 +1,4 @@
-"""Monitors: what leaves each output of a network, flit by flit and packet by packet.
+"""Monitors of all flits and packets that leave the outputs of a network.
 
 ::
 
@@ -38,14 +38,14 @@ FlitCallback = Callable[[Flit], None]
 
 @dataclass(frozen=True)
 class Packet:
-    """A packet that has left an output port whole.
+    """A whole packet that has left an output port.
 
     node, port, vc
         The output and its VC; port 0 is delivery to the node.
     begin, end
         Cycles in which its first and its last flit left.
     header
-        Data of its header flits as they left: at port 0 the last one has the delivery at bit 0.
+        Data of its header flits as they left; at port 0 the last one has the delivery at bit 0.
     words
         Data of its payload flits.
     """
@@ -63,11 +63,11 @@ PacketCallback = Callable[[Packet], None]
 
 
 class Sampler:
-    """Cycle counter that has every busy output sampled once in each cycle, in order.
+    """A cycle counter that samples every busy output once in each cycle, in order.
 
-    An output costs nothing while nothing leaves by it: a change of its ``valid`` puts it on the
-    list of busy outputs, and a cycle without ``valid`` takes it off. What does not change is not
-    read again: to read a signal takes longer than all else.
+    An output without flits costs nothing: a change of its ``valid`` puts it on the list of busy
+    outputs, and a cycle without ``valid`` takes it off. An unchanged signal is not read again,
+    because reading signals takes most of the time.
 
     Parameters
     ----------
@@ -95,12 +95,12 @@ class Sampler:
         cocotb.start_soon(self._run())
 
     def add(self, monitor: LinkMonitor) -> None:
-        """Sample ``monitor`` from now on, after those that were added before."""
+        """Sample ``monitor`` from now on, after the monitors added before."""
         self._monitors.append(monitor)
         cocotb.start_soon(self._wake(monitor, len(self._monitors) - 1))
 
     def at_end_of_cycle(self, callback: Callable[[int], None]) -> None:
-        """Call ``callback`` with the cycle's number when all flits of a cycle have been seen."""
+        """Call ``callback`` with the cycle's number after all flits of a cycle."""
         self._cycle_ends.append(callback)
 
     async def _wake(self, monitor: LinkMonitor, number: int) -> None:
@@ -132,7 +132,7 @@ class Sampler:
 
 
 class LinkMonitor:
-    """Flits that leave one output port of a router, and the packets that they make.
+    """A monitor of one output port of a router: its flits, and the packets that they make.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class LinkMonitor:
     probe
         The output: one of :func:`.output_probes`.
     sampler
-        The sampler to share with other monitors; one of its own by default.
+        A sampler shared with other monitors; a new one by default.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class LinkMonitor:
         self._packets.append(callback)
 
     async def recv(self) -> Packet:
-        """Wait for the next packet that has left since this method was first called."""
+        """Wait for the next packet; packets count from the first call of this method."""
         if self._received is None:
             self._received = Queue()
             self.on_packet(self._received.put_nowait)
@@ -185,7 +185,7 @@ class LinkMonitor:
         return packet
 
     def sample(self, cycle: int) -> bool:
-        """Take the flit of this cycle; tell whether there was one."""
+        """Take the flit of this cycle; return whether there was one."""
         if self.changed:
             self._vc = self._read_vc(cycle)
             self.changed = False
@@ -203,14 +203,14 @@ class LinkMonitor:
         return True
 
     def _read_vc(self, cycle: int) -> int | None:
-        """The VC of the flit that leaves in this cycle; None if none does."""
+        """Return the VC of the flit that leaves in this cycle; None if none leaves."""
         valid = number_of(self.valid)
         if valid is None:
             raise ValueError(f"{self.probe.valid} is undefined in cycle {cycle}")
         return vc_of(valid) if valid else None
 
     def _collect(self, flit: Flit) -> None:
-        """Put packets together; hand on the one that ends with ``flit``."""
+        """Add a flit to its packet; if it is a tail, report the packet."""
         flits = self._under_way.setdefault(flit.vc, [])
         flits.append(flit)
         if not flit.kind & TAIL_MARK:
@@ -230,7 +230,7 @@ class LinkMonitor:
 
 
 class InterfaceMonitor:
-    """One network interface: what it injects and gets, its step, and its flags.
+    """A monitor of one network interface: its injections and deliveries, step and flags.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ class InterfaceMonitor:
 
 
 class NetworkMonitor:
-    """Every output of a network: all flits that a trace has, and the packets that they make.
+    """A monitor of every output of a network: all flits of a trace, and their packets.
 
     Parameters
     ----------
@@ -316,12 +316,12 @@ class NetworkMonitor:
             link.on_flit(callback)
 
     def on_packet(self, callback: PacketCallback) -> None:
-        """Call ``callback`` with each packet that has left any output."""
+        """Call ``callback`` with each whole packet that leaves any output."""
         for link in self.links:
             link.on_packet(callback)
 
     def on_cycle(self, callback: Callable[[int], None]) -> None:
-        """Call ``callback`` with each cycle's number when all flits of that cycle are told."""
+        """Call ``callback`` with each cycle's number after all flits of that cycle."""
         self.sampler.at_end_of_cycle(callback)
 
     def record(self) -> Recording:
@@ -332,20 +332,20 @@ class NetworkMonitor:
 
 
 class Recording:
-    """Flits that a monitor has seen."""
+    """The flits that a monitor has seen."""
 
     def __init__(self) -> None:
         self.flits: list[Flit] = []
 
     def trace(self) -> Trace:
-        """Return the flits as a trace, in the order of a trace's rows."""
+        """Return the flits as a trace, sorted."""
         return Trace.from_flits(self.flits)
 
 
 def handle_at(network: Any, path: str) -> Any:
     """Return the handle of the signal at ``path`` below ``network``.
 
-    Raises ``AttributeError`` that names the path where the simulator shows no such signal.
+    Raises ``AttributeError`` that names the path if the simulator shows no such signal.
     """
     names: Iterable[str] = path.split(".")
     try:
@@ -358,7 +358,7 @@ def handle_at(network: Any, path: str) -> Any:
 
 
 def number_of(handle: Any) -> int | None:
-    """Return the value of a signal as a number; None where a bit of it is undefined."""
+    """Return the value of a signal as a number; None if any of its bits is undefined."""
     try:
         return int(handle.value)
     except ValueError:

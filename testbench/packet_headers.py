@@ -10,7 +10,7 @@ from ..model.network.header import HeaderFormat
 def delivery_of(header: HeaderFormat, flits: Sequence[int]) -> tuple[int, int]:
     """Return the step and the target address of the delivery in the header flits of a packet.
 
-    Slots that routers have used up may be gone. Raises ``ValueError`` if there is no delivery.
+    Slots that routers have used up may be missing. Raises ``ValueError`` without a delivery.
     """
     mask = (1 << header.port_bits) - 1
     for flit in flits:

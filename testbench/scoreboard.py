@@ -1,7 +1,7 @@
-"""Scoreboard: what monitors see, checked against a program and the golden model.
+"""Scoreboard: checks of a monitored run against its program and the golden model.
 
-Each rule is checked at the moment at which a monitor can see that it is broken; the error names
-the node, the port, the VC and the cycle:
+Each rule is checked as soon as a monitor can observe that it is broken; the error names the node,
+the port, the VC and the cycle:
 
 =========== ======================================================================================
 *flit*      a flit is the one that the cycle model predicts, in its cycle, bit for bit
@@ -44,7 +44,7 @@ class ScoreboardError(AssertionError):
 
 
 class Scoreboard:
-    """Judge of one run of a program.
+    """The judge of one run of a program.
 
     Parameters
     ----------
@@ -55,14 +55,14 @@ class Scoreboard:
     timing
         Timing of the steps: "barrier" or "self-timed".
     predicted
-        The run as predicted; the cycle model predicts it by default.
+        The predicted run; the cycle model predicts it by default.
 
     Attributes
     ----------
     owed, delivered
-        Packets that the program delivers, and that have been delivered so far, each counted.
+        Counts of the packets that the program delivers, and of those delivered so far.
     steps
-        The largest step of a packet that has been delivered.
+        The largest step of a delivered packet.
     most_on_a_link
         The most packets of one step that have crossed one link so far.
 
@@ -77,7 +77,7 @@ class Scoreboard:
         predicted: Prediction | None = None,
     ) -> None:
         if predicted is None:
-            # Loads the compiled cycle model.
+            # Import late: it loads the compiled cycle model.
             from ..model.cycle.model import run  # noqa: PLC0415
 
             predicted = run(program, memory, timing=Timing(timing))
@@ -92,7 +92,7 @@ class Scoreboard:
         self._next = 0
 
     def watch(self, monitor: NetworkMonitor) -> None:
-        """Check everything that ``monitor`` sees from now on."""
+        """Check every flit and packet that ``monitor`` sees from now on."""
         monitor.on_flit(self.flit)
         monitor.on_packet(self.packet)
         monitor.on_cycle(self.end_of_cycle)
@@ -108,7 +108,7 @@ class Scoreboard:
         raise ScoreboardError("flit", f"{where}: the hardware sends {flit}, {predicted}")
 
     def packet(self, packet: Packet) -> None:
-        """Check a packet that has left an output whole. Raises :class:`ScoreboardError`."""
+        """Check a whole packet that has left an output. Raises :class:`ScoreboardError`."""
         config = self.program.config
         step, address = delivery_of(config.header, packet.header)
         where = f"cycle {packet.end}, node {packet.node}, port {packet.port}, VC {packet.vc}"
@@ -133,7 +133,7 @@ class Scoreboard:
     def check_done(self, cycles: int | None = None) -> None:
         """Check the end of the run. Raises :class:`ScoreboardError`.
 
-        ``cycles`` is what the network's output ``cycle`` shows when it is done.
+        ``cycles`` is the value of the network's output ``cycle`` when it is done.
         """
         self.end_of_cycle(int(self.predicted.trace.cycle.max(initial=0)))
         missing = self.owed - self.delivered
@@ -183,7 +183,7 @@ def owed_deliveries(program: Program) -> Counter[Delivery]:
 
 
 def shared_links(program: Program) -> dict[tuple[int, int, int], int]:
-    """Count the packets on each (step, node, port) that more than one packet of the step crosses.
+    """Count the packets on each (step, node, port) that several packets of the step cross.
 
     Packets of step 0, which no step waits for, do not count.
     """
@@ -196,7 +196,7 @@ def shared_links(program: Program) -> dict[tuple[int, int, int], int]:
 
 
 def _by_cycle(predicted: Prediction) -> dict[int, dict[Output, list[Flit]]]:
-    """The predicted flits of each cycle, by the output that they leave by."""
+    """Return the predicted flits of each cycle, by output."""
     flits: defaultdict[int, dict[Output, list[Flit]]] = defaultdict(dict)
     for flit in predicted.trace:
         flits[flit.cycle].setdefault((flit.node, flit.port), []).append(flit)

@@ -9,10 +9,10 @@ from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge
 
 
 class TileDriver:
-    """Tile of one node: it reads and writes the node's message memory, and holds the node back.
+    """Tile of one node: it reads and writes the node's message memory, and holds the node.
 
-    Signals are driven at the falling edge of the clock. A read and a write may be under way at the
-    same time, from two tasks.
+    The driver changes signals at the falling edge of the clock. A read and a write may be under way
+    at the same time, from two tasks.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class TileDriver:
     clock
         Handle of the clock; ``network.clk`` by default.
     idles
-        Tells before each request whether the tile pauses for a cycle; it never does by default.
+        Yields, before each request, True if the tile pauses for a cycle; no pauses by default.
 
     """
 
@@ -44,14 +44,14 @@ class TileDriver:
             self._port(name).value = 0
 
     async def write(self, address: int, word: int) -> None:
-        """Write one word, as soon as the network lets the tile."""
+        """Write one word, as soon as the network accepts it."""
         await self._pause()
         self._port("write_address").value = address
         self._port("write_data").value = word
         await self._ask("write")
 
     async def read(self, address: int) -> int:
-        """Read one word, as soon as the network lets the tile."""
+        """Read one word, as soon as the network accepts the request."""
         await self._pause()
         self._port("read_address").value = address
         await self._ask("read")
@@ -59,21 +59,21 @@ class TileDriver:
         return word
 
     def hold(self, held: bool) -> None:
-        """Hold the node back from its next cycle on, or let it go."""
+        """Hold the node from its next cycle on, or release it."""
         self._port("hold").value = int(held)
 
     async def doorbell(self) -> int:
-        """Wait until a packet of a step has ended at the node; return the step."""
+        """Wait until a packet with a step has ended at the node; return the step."""
         while True:
             await self._falling_edge
             if self._port("arrived").value:
                 return int(self._port("arrived_step").value)
 
     async def _ask(self, kind: str) -> None:
-        """Show a request until it is taken, and to the falling edge after that."""
+        """Show a request until it is accepted, and then until the next falling edge."""
         self._port(f"{kind}_valid").value = 1
         while True:
-            # The answer is that of this cycle, after what was just driven.
+            # Read the answer after the signals just driven have settled, in the same cycle.
             await ReadOnly()
             taken = bool(self._port(f"{kind}_ready").value)
             await RisingEdge(self._clock)

@@ -1,1 +1,1 @@
-"""Proof of a bitstream: its netlist, read back, runs in simulation and is compared."""
+"""Proof of a bitstream: its netlist, read back, is simulated and compared with the model."""

@@ -1,12 +1,12 @@
-"""The cocotb bench of a board: its five pins as a line that another process writes and reads.
+"""The cocotb bench of a board: it connects the five pins to another process.
 
-It runs inside the simulator's process and knows nothing of what goes over the line: the requests
-and replies are those of ``serial/computer.py``, in the process that has started the simulator
-(``simulated_board.py``). So what is simulated may be anything with the pins ``clk``, ``rst``,
-``rx``, ``tx`` and ``led``.
+It runs inside the simulator's process and does not know the requests and replies of the serial line
+(``serial/computer.py``); they are in the process that started the simulator
+(``simulated_board.py``). So it works for any design with the pins ``clk``, ``rst``, ``rx``, ``tx``
+and ``led``.
 
-Python is woken for each bit of the line, never for a clock cycle. ``rx`` changes at the falling
-edge of the clock, when nothing else moves.
+Python runs for each bit of the line, never for a clock cycle. ``rx`` changes at the falling edge of
+the clock, when no other signal changes.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from cocotb.triggers import Event, FallingEdge, First, Timer
 from cocotb.utils import get_sim_time
 
 LINE_FILE = "line"
-"""The socket of the other process, in the folder in which the simulator is started."""
+"""The socket of the other process, in the simulator's working folder."""
 
 CLOCK_PERIOD = 2
-"""In time units of the simulator."""
+"""In time steps of the simulator."""
 RESET_CYCLES = 4
 
 
 @cocotb.test()
 async def serve_line(dut: Any) -> None:
-    """Do what the other process asks for, and tell it the result and the time; until it leaves.
+    """Carry out the other process's calls; answer each with its result and the cycle.
 
-    It sends how many cycles a bit of the line takes, and then, as often as it likes, the name of a
-    method of :class:`_Pins` and its arguments. While it thinks, no time passes here.
+    The process first sends the cycles of a bit of the line, and then any number of calls: the name
+    of a method of :class:`_Pins` and its arguments. Between calls no simulated time passes.
     """
-    # The clock without Python: its own coroutine takes longer than a small network.
+    # The simulator's own clock: cocotb's coroutine takes longer than a small network.
     Clock(dut.clk, CLOCK_PERIOD, unit="step", impl="gpi").start()
     line = socket(AF_UNIX)
     line.connect(LINE_FILE)
@@ -52,7 +52,7 @@ async def serve_line(dut: Any) -> None:
 
 
 class _Pins:
-    """The pins of a board, driven and read; a bit of the line takes ``divisor`` cycles."""
+    """The pins of a board; a bit of the line takes ``divisor`` cycles."""
 
     def __init__(self, dut: Any, divisor: int) -> None:
         self._dut = dut
@@ -61,7 +61,7 @@ class _Pins:
         self._more = Event()
 
     async def reset(self) -> None:
-        """Reset for a few cycles, with the line idle, and listen from then on."""
+        """Hold reset for a few cycles with the line idle; then start to listen."""
         self._dut.rx.value = 1
         self._dut.rst.value = 1
         await _cycles(RESET_CYCLES)
@@ -70,7 +70,7 @@ class _Pins:
         cocotb.start_soon(self._listen())
 
     async def wait(self, cycles: int) -> None:
-        """Let so many cycles pass."""
+        """Let this many cycles pass."""
         await _cycles(cycles)
 
     async def write(self, data: bytes) -> None:
@@ -82,7 +82,7 @@ class _Pins:
                 await _cycles(self._divisor)
 
     async def read(self, most: int, cycles: int) -> bytes:
-        """Read bytes until ``most`` are there or so many cycles have passed."""
+        """Read bytes until there are ``most`` or this many cycles have passed."""
         limit = cocotb.start_soon(_cycles(cycles))
         while len(self._received) < most and not limit.done():
             self._more.clear()
@@ -93,15 +93,15 @@ class _Pins:
         return data
 
     async def leds(self) -> int:
-        """The two LEDs."""
+        """Return the two LEDs."""
         return int(self._dut.led.value)
 
     async def _listen(self) -> None:
-        """Keep every byte that the board sends. One whose stop bit is 0 is no byte."""
+        """Keep every byte that the board sends; drop a byte whose stop bit is 0."""
         tx = self._dut.tx
         while True:
             await FallingEdge(tx)
-            # From the edge, which is one of the clock, to the middle of a bit, where it is not.
+            # From the edge, at a clock edge, to the middle of a bit, between clock edges.
             await Timer(self._divisor // 2 * CLOCK_PERIOD + 1, unit="step")
             byte = 0
             for place in range(9):

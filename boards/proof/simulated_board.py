@@ -1,4 +1,4 @@
-"""A board that is simulated, as a line for ``serial/computer.py``: its pins and its own time."""
+"""A simulated board as a line for ``serial/computer.py``, with simulated time."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from .worker import MODULE
 
 BENCH = "eyecast.boards.proof.bench"
 POWER_ON_SECONDS = 250e-6
-"""A board's own reset after power-on is over by then: it takes up to 100 us, for the oscillator."""
+"""Time until the board's own reset after power-on is over; the oscillator takes up to 100 us."""
 LATENCY_SECONDS = 1e-3
-"""The reply begins a few cycles after the request has ended: there is no adapter between."""
+"""Longest wait for a reply: it begins a few cycles after the request, without a USB adapter."""
 POLL_SECONDS = 0.05
 
 
 class BoardOverdue(RuntimeError):
-    """The simulated board has had more time than all that was to be done can take."""
+    """The simulated board has used more time than its whole task can take."""
 
 
 class SimulatedBoard:
     """The pins of a simulated board, from power-on to the end of the ``with`` block.
 
-    ``simulator`` is the folder of a simulator that ``worker.py`` has built of ``board``. Time
-    is that of the simulated clock. Beyond ``cycles`` of it every use raises :class:`BoardOverdue`,
-    so that a design that does not answer, or does not stop, comes to an end too; if the simulator
-    ends by itself, :class:`.SimulatorError` is raised.
+    ``simulator`` is the folder of a simulator of ``board`` that ``worker.py`` has built. Time is
+    that of the simulated clock. After ``cycles`` of it every method raises :class:`BoardOverdue`,
+    so a design that does not answer or stop cannot run for ever. If the simulator ends by itself,
+    :class:`.SimulatorError` is raised.
     """
 
     def __init__(self, simulator: Path, board: Board, *, cycles: int) -> None:
@@ -72,15 +72,15 @@ class SimulatedBoard:
         self._stop()
 
     def now(self) -> float:
-        """The time in seconds."""
+        """Return the simulated time in seconds."""
         return self._cycles / self._board.clock
 
     def write(self, data: bytes) -> None:
-        """Put ``data`` on the line."""
+        """Send ``data`` on the line."""
         self._ask("write", data)
 
     def read(self, most: int, seconds: float) -> bytes:
-        """Read bytes until ``most`` are there or ``seconds`` have passed."""
+        """Read bytes until there are ``most`` or ``seconds`` have passed."""
         data: bytes = self._ask("read", most, max(1, round(seconds * self._board.clock)))
         return data
 
@@ -90,7 +90,7 @@ class SimulatedBoard:
         return Outcome(shown * Outcome.DONE)
 
     def _ask(self, name: str, *arguments: object) -> Any:
-        """Let the bench do something, and give its result."""
+        """Call a method of the bench's pins; return its result."""
         if self._cycles > self._limit:
             raise BoardOverdue(f"the board has not done its part within {self._limit} cycles")
         try:
@@ -101,7 +101,7 @@ class SimulatedBoard:
         return result
 
     def _start(self, folder: Path) -> subprocess.Popen[bytes]:
-        """Start the simulator in ``folder``, with a line to it."""
+        """Start the simulator in ``folder``, with a socket for the line."""
         self._socket = socket(AF_UNIX)
         self._socket.bind(str(folder / LINE_FILE))
         self._socket.listen(1)
@@ -109,7 +109,7 @@ class SimulatedBoard:
         return start_bench(self._simulator / MODULE, BENCH, folder)
 
     def _connect(self) -> Connection:
-        """Wait for the bench."""
+        """Wait for the connection from the bench."""
         while True:
             try:
                 connected, _ = self._socket.accept()
@@ -121,11 +121,11 @@ class SimulatedBoard:
             return Connection(connected.detach())
 
     def _failure(self) -> SimulatorError:
-        """Describe how the simulator has ended."""
+        """Return the error of a simulator that ended early."""
         return ended_early(Path(self._folder.name))
 
     def _stop(self) -> None:
-        """End the simulator and all that belongs to it."""
+        """End the simulator and remove its socket and folder."""
         self._socket.close()
         stop(self._process)
         self._folder.cleanup()

@@ -1,1 +1,1 @@
-"""The serial line between a board and the computer: frames, both ends, the network behind it."""
+"""The serial line between a board and the computer: frames, both ends, and the network."""

@@ -1,4 +1,4 @@
-"""The computer's end of a board's serial line: requests, replies, and what to do without one."""
+"""The computer's end of a board's serial line: requests, replies and retries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .frame import (
 ATTEMPTS = 5
 """How often a request is sent before the line is given up."""
 LATENCY_SECONDS = 0.25
-"""So long may a board's reply stay away, with all that a USB adapter and a computer add."""
+"""Longest wait for a reply, with the delays of a USB adapter and a computer."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Pace:
     """Times of a line, in seconds.
 
     byte
-        A byte on the wire.
+        Time of a byte on the wire.
     latency
-        From the last byte of a request to the first of its reply, at the most.
+        Longest time from the last byte of a request to the first of its reply.
     silence
-        So long without a byte, and a board has given up any request begun.
+        Time without a byte after which a board has dropped an incomplete request.
     """
 
     byte: float
@@ -48,26 +48,26 @@ class Pace:
 
 
 class Line(Protocol):
-    """Bytes to a board and from it: a serial port, or the pins of a simulated one."""
+    """A line for bytes to and from a board: a serial port, or the pins of a simulated board."""
 
     name: str
     pace: Pace
 
     def now(self) -> float:
-        """The time in seconds, from any beginning: a simulated line has a time of its own."""
+        """Return the time in seconds from any origin; a simulated line has simulated time."""
 
     def write(self, data: bytes) -> None:
-        """Put ``data`` on the line."""
+        """Send ``data`` on the line."""
 
     def read(self, most: int, seconds: float) -> bytes:
-        """Read bytes until ``most`` are there or ``seconds`` have passed."""
+        """Read bytes until there are ``most`` or ``seconds`` have passed."""
 
 
 class SerialPort:
-    """A line by pyserial.
+    """A line over a serial port (pyserial).
 
-    Raises :class:`.InvalidInput` for a port that cannot be opened, and where one that was open
-    fails, as it does when the cable is pulled.
+    Raises :class:`.InvalidInput` if the port cannot be opened, or fails later, for example because
+    the cable is pulled.
     """
 
     def __init__(self, name: str, baud: int, *, silence: float) -> None:
@@ -79,23 +79,23 @@ class SerialPort:
             self._port = serial.Serial(name, baud, exclusive=True, write_timeout=2)
         except (*self._failures, ValueError) as error:
             raise self._refusal(error) from error
-        # Some USB adapters keep bytes for 16 ms otherwise, and every request would wait so long.
+        # Without this, some USB adapters keep bytes for 16 ms, which would delay every request.
         with contextlib.suppress(AttributeError, NotImplementedError, ValueError, *self._failures):
             self._port.set_low_latency_mode(True)
 
     def now(self) -> float:
-        """The time in seconds."""
+        """Return the time in seconds."""
         return time.monotonic()
 
     def write(self, data: bytes) -> None:
-        """Put ``data`` on the line."""
+        """Send ``data`` on the line."""
         try:
             self._port.write(data)
         except self._failures as error:
             raise self._refusal(error) from error
 
     def read(self, most: int, seconds: float) -> bytes:
-        """Read bytes until ``most`` are there or ``seconds`` have passed."""
+        """Read bytes until there are ``most`` or ``seconds`` have passed."""
         try:
             self._port.timeout = seconds
             data: bytes = self._port.read(most)
@@ -104,7 +104,7 @@ class SerialPort:
         return data
 
     def close(self) -> None:
-        """Give the port back."""
+        """Close the port."""
         self._port.close()
 
     def _refusal(self, error: Exception) -> InvalidInput:
@@ -116,7 +116,7 @@ class SerialPort:
 
 
 def _serial_module() -> Any:
-    """Pyserial, or a refusal that says how to get it."""
+    """Import pyserial. Raises :class:`.InvalidInput` if it is missing."""
     try:
         import serial  # noqa: PLC0415 - optional: only boards need it
     except ImportError as error:
@@ -128,11 +128,11 @@ def _serial_module() -> Any:
 class SerialHost:
     """Loads, starts and reads the network of a board.
 
-    Every method sends requests and waits for their replies. A request that is not answered, or
-    wrongly, is sent again: each says what is to be, not what is to change, so that one carried out
-    twice does what one does. Raises :class:`.InvalidInput` when the line stays silent.
+    Every method sends requests and waits for their replies. A request without a correct reply is
+    sent again. That is safe, because a request sets a value and changes nothing the second time.
+    Raises :class:`.InvalidInput` if the line stays silent.
 
-    ``word_bytes`` is what a word of the network's memories takes.
+    ``word_bytes`` is the number of bytes of a word of the network's memories.
     """
 
     def __init__(self, line: Line, *, word_bytes: int) -> None:
@@ -146,19 +146,19 @@ class SerialHost:
         return Status.of(self._exchange(Request(kind=Kind.STATUS)))
 
     def control(self, control: Control) -> None:
-        """Hold the network in reset or let it run; set how it runs."""
+        """Hold the network in reset or let it run; set its timing and port model."""
         self._exchange(Request(kind=Kind.CONTROL, word=int(control)))
 
     def write_word(self, node: int, space: int, address: int, word: int) -> None:
-        """Write one word through the host port; in reset only."""
+        """Write one word through the host port; without a controller, in reset only."""
         self._exchange(Request(kind=Kind.WRITE, space=space, node=node, address=address, word=word))
 
     def write_once(
         self, space: int, address: int, word: int, *, was_done: Callable[[], bool]
     ) -> None:
-        """Write a word of node 0 that does something, and must not be written twice.
+        """Write a word of node 0 that starts an action, and must not be written twice.
 
-        ``was_done`` is asked where no reply came: the request may have come all the same.
+        If no reply comes, ``was_done`` tells whether the request arrived nevertheless.
         """
         request = Request(kind=Kind.WRITE, space=space, address=address, word=word)
         self._heard = False
@@ -173,7 +173,7 @@ class SerialHost:
     def read_words(
         self, node: int, space: int, words: int, *, first: int = 0
     ) -> npt.NDArray[np.uint64]:
-        """Read ``words`` words of a space of a node, from ``first`` on: shape (words,)."""
+        """Read ``words`` words of a space of a node, from address ``first``: shape (words,)."""
         data = b""
         for address in range(first, first + words, MOST_WORDS):
             count = min(MOST_WORDS, first + words - address)
@@ -185,7 +185,7 @@ class SerialHost:
         return padded.view("<u8")[:, 0].astype(np.uint64)
 
     def _exchange(self, request: Request) -> bytes:
-        """Send ``request`` until a good reply comes, and give its payload."""
+        """Send ``request`` until a correct reply comes; return its payload."""
         self._heard = False
         for attempt in range(ATTEMPTS):
             if attempt:
@@ -196,24 +196,24 @@ class SerialHost:
         raise self._refusal()
 
     def _attempt(self, request: Request) -> bytes | None:
-        """Send ``request`` once: the payload of its reply, None if there is none."""
+        """Send ``request`` once; return the payload of its reply, or None."""
         self._sequence = (self._sequence + 1) % 256
         self._line.write(request.encode(self._sequence, self._word_bytes))
         return self._reply(request)
 
     def _refusal(self) -> InvalidInput:
-        """Say that no good reply has come."""
+        """Return the error of a line without a correct reply."""
         state = "one with other bytes on it" if self._heard else "silent"
         return InvalidInput.of(
             f"serial port {self._line.name}", "a line to a board with a network", state
         )
 
     def _reply(self, request: Request) -> bytes | None:
-        """The payload of the reply, which may stand behind anything; None if there is none."""
+        """Read the payload of a reply, which other bytes may precede; None without a reply."""
         pace = self._line.pace
         size = reply_bytes(request.payload_bytes(self._word_bytes))
         request_bytes = len(request.encode(0, self._word_bytes))
-        # Twice the reply: as much again may stand before it.
+        # Time for twice the reply, because as many other bytes may precede it.
         end = self._line.now() + pace.latency + (request_bytes + 2 * size) * pace.byte
         received = b""
         while self._line.now() < end:
@@ -229,20 +229,20 @@ class SerialHost:
         return None
 
     def _wait_for_silence(self) -> None:
-        """Read until nothing more comes and the board waits for a mark."""
-        # A line that never falls silent is not waited for for ever.
+        """Read until no more bytes come and the board waits for a mark."""
+        # Bounded, because a line may never be silent.
         for _ in range(ATTEMPTS):
             if not self._read(1 << 12, self._line.pace.silence):
                 break
 
     def _read(self, most: int, seconds: float) -> bytes:
-        """Read from the line, and remember that anything came."""
+        """Read from the line, and record whether any byte came."""
         data = self._line.read(most, seconds)
         self._heard |= bool(data)
         return data
 
 
 def _from_mark(data: bytes) -> bytes:
-    """Cut ``data`` before its first mark of a reply."""
+    """Drop the bytes before the first mark of a reply."""
     start = data.find(REPLY_MARK)
     return data[start:] if start >= 0 else b""

@@ -1,4 +1,4 @@
-"""The host of a network on a board: a serial line on one side, the host port on the other.
+"""The host of a network on a board, between a serial line and the host port.
 
 ::
 
@@ -9,9 +9,9 @@
                        │
     tx ◄─ transmitter ◄┴─ mark, sequence, status, CRC
 
-docs/fpga.md says what goes over the line. A request is carried out only when it is here in full
-and its CRC is right, and then at once; the reply is sent from the same shift register. While it is
-sent nothing is received, so one register and one CRC serve both directions.
+docs/fpga.md defines the frames on the line. A complete request with a correct CRC is carried out at
+once; the reply is sent from the same shift register. While sending, the host receives nothing, so
+one register and one CRC serve both directions.
 """
 
 from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
@@ -38,8 +38,8 @@ _HEADER = data.StructLayout(
     {"sequence": 8, "space": 2, "kind": 2, "unused": 4, "count": 8, "node": 8, "address": 16}
 )
 
-# Places of the bytes of a status: then the last two bits of a place number the bytes of the
-# identity, and of the cycle after it.
+# Indices of the first and last byte of a status. With these, the last two bits of an index number
+# the bytes of the identity, and then of the cycle.
 _STATUS_FIRST, _STATUS_LAST = 3, 11
 
 
@@ -49,13 +49,13 @@ class SerialCrc(Component):
     Attributes
     ----------
     clear : In(1)
-        Begin anew.
+        Restarts the CRC.
     step : In(1)
-        Take ``bit`` in.
+        Adds ``bit`` to the CRC.
     bit : In(1)
         The next bit of the line.
     value : Out(16)
-        The CRC of the bits so far; 0 after a frame and its right CRC.
+        The CRC of the bits so far; 0 after a frame and its correct CRC.
 
     """
 
@@ -63,7 +63,7 @@ class SerialCrc(Component):
         super().__init__({"clear": In(1), "step": In(1), "bit": In(1), "value": Out(16)})
 
     def elaborate(self, _platform: object) -> Module:
-        """A shift register with feedback."""
+        """Build a shift register with feedback."""
         m = Module()
         feedback = (self.value[0] ^ self.bit).replicate(16) & C(CRC_POLYNOMIAL, 16)
         with m.If(self.clear):
@@ -77,18 +77,18 @@ class _Parts:
     """Signals that the states of a :class:`UartHost` share.
 
     header, word
-        The shift register; not reset: nothing in it is used before a whole request is there.
+        The shift register; not reset, because nothing uses it before a whole request has arrived.
     shift_in, shift_out, load
-        A bit of a request comes in; a bit of a word goes out; the next word is fetched.
+        High when a bit of a request arrives; a bit of a word is sent; the next word is fetched.
     place
-        Which byte it is: of the request, of a word, of the status, of the CRC.
+        The index of the current byte in the request, the word, the status or the CRC.
     last
-        The word that is being sent is the last one.
+        High while the word that is sent is the last one.
     tells
-        The request is for the status.
+        High if the request asks for the status.
     ask, waits, answer, refused
-        Of a network with a controller: it is asked; it has not answered yet; the word that it read
-        last; some request has been refused since the last one that set something.
+        For a controller: high to make a request; high until the answer; the last word read; high
+        if a request was refused since the last control request.
     """
 
     def __init__(self, divisor: int, word_bytes: int) -> None:
@@ -105,7 +105,7 @@ class _Parts:
         self.answer = Signal(8 * word_bytes, reset_less=True)
 
     def send(self, m: Module, bit: Value) -> None:
-        """In this state, send bytes of which ``bit`` is the bit wanted."""
+        """Send bytes in this state; ``bit`` is the bit that the transmitter selects."""
         m.d.comb += [
             self.transmitter.send.eq(1),
             self.transmitter.bit.eq(bit),
@@ -115,7 +115,7 @@ class _Parts:
 
 
 class UartHost(Component):
-    """Loads, starts and reads a network on behalf of a computer at the end of a serial line.
+    """Loads, starts and reads a network for a computer at the other end of a serial line.
 
     Parameters
     ----------
@@ -124,18 +124,17 @@ class UartHost(Component):
     divisor
         Clock cycles per bit of the line, 4 or more.
     timeout
-        Clock cycles between two bytes of a request after which it is given up; at least so many,
-        and less than twice as many.
+        Clock cycles between two bytes of a request after which the host drops it. The real time is
+        at least this and less than twice this.
 
     Attributes
     ----------
     rx, tx : In(1), Out(1)
         The line.
     host : Out(HostPort)
-        To the network; where that has a controller, a :class:`.RequestPort`.
+        To the network; a :class:`.RequestPort` if it has a controller.
     network_reset, barrier, half_duplex : Out(1)
-        Likewise. The network is in reset until it is started. A controller does not look at the
-        last two.
+        To the network, which is in reset until it is started. A controller ignores the last two.
     done, error, cycle : In
         From the network.
 
@@ -161,7 +160,7 @@ class UartHost(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """The line's two ends, the shift register, and the states of a request."""
+        """Build the line's two ends, the shift register, and the states of a request."""
         m = Module()
         parts = _Parts(self._divisor, self._word_bytes)
         m.submodules.receiver = parts.receiver
@@ -189,7 +188,7 @@ class UartHost(Component):
         return m
 
     def _elaborate_silence(self, m: Module, parts: _Parts) -> Signal:
-        """Tell whether it is long since the last byte came."""
+        """Return a signal that is high after a long time without a byte."""
         silence = Signal((self._timeout - 1).bit_length() + 1, reset_less=True)
         m.d.sync += silence.eq(silence + 1)
         with m.If(parts.receiver.byte_valid):
@@ -197,9 +196,9 @@ class UartHost(Component):
         return silence[-1]
 
     def _elaborate_shift_register(self, m: Module, parts: _Parts) -> None:
-        """Bits of a request come in, through the word to the header; bits of a word go out.
+        """Shift a request in, through ``word`` to ``header``, or a word out.
 
-        The header stays meanwhile: its fields are what the host port shows.
+        While a word goes out ``header`` keeps its value, because its fields drive the host port.
         """
         header, word = parts.header, parts.word
         with m.If(parts.load):
@@ -219,7 +218,7 @@ class UartHost(Component):
         ]
 
     def _elaborate_reception(self, m: Module, parts: _Parts, silent: Value) -> None:
-        """Look for a mark, then take in as many bytes as a request has, or give up in silence."""
+        """Wait for a mark, then receive the bytes of a request, or give up after silence."""
         receiver, crc, place = parts.receiver, parts.crc, parts.place
         body_bytes = HEADER_BYTES + self._word_bytes
         with m.State("HUNT"):
@@ -243,9 +242,9 @@ class UartHost(Component):
                 m.next = "HUNT"
 
     def _elaborate_execution(self, m: Module, parts: _Parts) -> None:
-        """Write a word, where the network may be written; or set what is set.
+        """Write a word, if the network is in reset, or set the control bits.
 
-        A controller is asked in a state of its own, until it answers.
+        A request to a controller has its own state, until the answer.
         """
         kind = parts.header.kind
         with m.If(kind == Kind.CONTROL):
@@ -263,9 +262,9 @@ class UartHost(Component):
                 m.next = "ASK"
 
     def _elaborate_requests(self, m: Module, parts: _Parts) -> None:
-        """Ask a controller for a word, and for the next one while a word is sent.
+        """Request a word from a controller, and the next one while a word is sent.
 
-        A word takes longer to send than any answer to come.
+        Sending a word takes longer than the longest answer.
         """
         port, header = self.host, parts.header
         reads, next_wanted = header.kind == Kind.READ, Signal()
@@ -282,7 +281,7 @@ class UartHost(Component):
             m.d.sync += [asks.eq(1), parts.waits.eq(1)]
 
     def _elaborate_reply_head(self, m: Module, parts: _Parts) -> None:
-        """Mark and sequence; the CRC begins behind the mark."""
+        """Send mark and sequence; the CRC begins after the mark."""
         header, transmitter = parts.header, parts.transmitter
         with m.State("MARK"):
             parts.send(m, C(REPLY_MARK, 8).bit_select(transmitter.place, 1))
@@ -302,10 +301,10 @@ class UartHost(Component):
                     m.next = "PAYLOAD"
 
     def _elaborate_payload(self, m: Module, parts: _Parts) -> None:
-        """Words, each fetched when the one before it is gone; or the bytes of the status."""
+        """Send words, each fetched when the one before is sent, or the bytes of the status."""
         transmitter, place = parts.transmitter, parts.place
         with m.State("PAYLOAD"):
-            # It has far to come, and is taken cycles after it is known which.
+            # A register, because the path is long; ``place`` changes cycles before the bit is sent.
             status_bit = Signal()
             m.d.sync += status_bit.eq(self._status_bit(parts, transmitter.place))
             parts.send(m, Mux(parts.tells, status_bit, parts.word[0]))
@@ -319,7 +318,7 @@ class UartHost(Component):
                         m.next = "CHECK"
 
     def _elaborate_check(self, m: Module, parts: _Parts) -> None:
-        """The two bytes of the CRC: taking in what it puts out, it shifts."""
+        """Send the two bytes of the CRC, which shifts because it takes in its own output."""
         with m.State("CHECK"):
             parts.send(m, parts.crc.value[0])
             with m.If(parts.transmitter.sent):
@@ -328,7 +327,7 @@ class UartHost(Component):
                     m.next = "HUNT"
 
     def _status_bit(self, parts: _Parts, bit: Value) -> Value:
-        """One bit of the status: flags, then the identity, then the cycle."""
+        """Return one bit of the status: flags, then the identity, then the cycle."""
         place = parts.place
         control = Cat(self.network_reset, self.barrier, self.half_duplex)
         flags = Cat(control, self.done, self.error, parts.refused)

@@ -5,7 +5,7 @@
     request  MARK  SEQUENCE  COMMAND  COUNT  NODE  ADDRESS (2)  WORD  CRC (2)
     reply    MARK  SEQUENCE  PAYLOAD  CRC (2)
 
-Numbers of several bytes go low byte first. The CRC is of all between the mark and itself.
+Numbers of several bytes go low byte first. The CRC covers all bytes between the mark and itself.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from ...model.network.config_file import network_to_json
 REQUEST_MARK = 0xE5
 REPLY_MARK = 0xCA
 HEADER_BYTES = 6
-"""Of a request: sequence, command, count, node and address."""
+"""Bytes of a request's header: sequence, command, count, node and address."""
 CRC_BYTES = 2
 CRC_START = 0xFFFF
 CRC_POLYNOMIAL = 0x8408
-"""x^16 + x^12 + x^5 + 1, its bits in the order of the line: lowest first."""
+"""x^16 + x^12 + x^5 + 1, with its bits in the order of the line, lowest first."""
 MOST_WORDS = 256
-"""Words that one request can ask for."""
+"""Most words that one request can read."""
 MOST_NODES = 256
 STATUS_BYTES = 9
 
 
 class Kind(enum.IntEnum):
-    """Kind of a request: bits 2 and 3 of its command. Bits 0 and 1 are a host space."""
+    """Kind of a request: bits 2 and 3 of its command. Bits 0 and 1 are the host space."""
 
     READ = 0
     WRITE = 1
@@ -43,7 +43,7 @@ class Kind(enum.IntEnum):
 
 
 class Control(enum.IntFlag):
-    """Bits that the word of a control request sets; the lowest bits of a status are the same."""
+    """Bits that a control request sets; also the lowest bits of a status."""
 
     RESET = 1
     BARRIER = 2
@@ -51,7 +51,7 @@ class Control(enum.IntFlag):
 
 
 class Outcome(enum.IntFlag):
-    """The bits above, in a status alone."""
+    """Bits 3 to 5 of a status."""
 
     DONE = 8
     ERROR = 16
@@ -64,12 +64,12 @@ class Status:
     """Status of a board.
 
     control, outcome
-        What was set last; what the network says now.
+        The control bits set last; the current signals of the network.
     identity
-        Of the network that the board holds; see :func:`identity`.
+        Identity of the network on the board; see :func:`identity`.
     cycle
-        The cycle counter. It stands still where ``outcome`` says done; otherwise it has moved on
-        while it was sent, and its bytes need not belong together.
+        The cycle counter. It stands still if ``outcome`` has done; otherwise it changes while it is
+        sent, so its bytes may not belong together.
     """
 
     control: Control
@@ -90,7 +90,7 @@ class Status:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A request of the computer; it reads ``words`` words, 1 to :data:`MOST_WORDS`."""
+    """A request of the computer; a read asks for ``words`` words, 1 to :data:`MOST_WORDS`."""
 
     kind: Kind
     space: int = 0
@@ -100,24 +100,24 @@ class Request:
     word: int = 0
 
     def encode(self, sequence: int, word_bytes: int) -> bytes:
-        """The frame, for words of ``word_bytes`` bytes."""
+        """Return the frame, for words of ``word_bytes`` bytes."""
         header = bytes((sequence, self.kind << 2 | self.space, self.words - 1, self.node))
         address = self.address.to_bytes(2, "little")
         body = header + address + self.word.to_bytes(word_bytes, "little")
         return bytes((REQUEST_MARK,)) + body + crc(body).to_bytes(CRC_BYTES, "little")
 
     def payload_bytes(self, word_bytes: int) -> int:
-        """Bytes of the payload of the reply."""
+        """Return the number of payload bytes of the reply."""
         return {Kind.READ: self.words * word_bytes, Kind.STATUS: STATUS_BYTES}.get(self.kind, 0)
 
 
 def reply_bytes(payload: int) -> int:
-    """Bytes of a reply with a payload of ``payload`` bytes."""
+    """Return the number of bytes of a reply with ``payload`` payload bytes."""
     return 2 + payload + CRC_BYTES
 
 
 def decode_reply(frame: bytes, sequence: int) -> bytes | None:
-    """The payload of a reply to request ``sequence``; None if the frame is anything else."""
+    """Return the payload of the reply to request ``sequence``; None for any other frame."""
     body, received = frame[1:-CRC_BYTES], frame[-CRC_BYTES:]
     if frame[:2] != bytes((REPLY_MARK, sequence)):
         return None
@@ -139,12 +139,12 @@ def crc(data: bytes) -> int:
 
 
 def word_bytes(config: NetworkConfig) -> int:
-    """Bytes that a word of a network's memories takes on the line."""
+    """Return the bytes of a word of a network's memories on the line."""
     return -(-config.flit_width // 8)
 
 
 def identity(config: NetworkConfig) -> int:
-    """32 bits that tell a network from others, so that no board is taken for another."""
+    """Return 32 bits that distinguish networks, so that no board is taken for another."""
     return zlib.crc32(json.dumps(network_to_json(config), sort_keys=True).encode())
 
 

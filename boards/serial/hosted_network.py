@@ -1,4 +1,4 @@
-"""A network and its serial host behind five pins: what a board holds, and what is simulated."""
+"""A network and its serial host behind five pins: the design on a board, and its simulation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from .frame import require_boardable
 
 @dataclass(frozen=True)
 class Surroundings:
-    """A design of somebody's own around a network with a controller, for a board.
+    """A user's design around a network with a controller, for a board.
 
     name
-        A text that is another one for each design: what was built is kept by it.
+        A text that is unique to each design; the cache uses it as part of the key.
     wrap
-        Makes the component that has the network inside, and at least its ports ``host``, ``busy``,
+        Makes the component that contains the network, with at least its ports ``host``, ``busy``,
         ``done``, ``error`` and ``cycle``.
     """
 
@@ -45,12 +45,12 @@ class HostedNetwork(Component):
     Attributes
     ----------
     clk, rst : In(1)
-        The one clock, and the reset of everything. The host resets the network alone.
+        The clock, and the reset of everything. The host resets only the network.
     rx, tx : In(1), Out(1)
         The line.
     led : Out(2)
-        Bit 0: done. Bit 1: error. In reset of the network, or while a controller holds its core in
-        reset, they show how the last run ended.
+        Bit 0: done. Bit 1: error. While the network or a controller's core is in reset, they show
+        how the last run ended.
 
     """
 
@@ -80,7 +80,7 @@ class HostedNetwork(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Two domains with one clock: they differ in their reset."""
+        """Build host and network in two domains, with one clock and different resets."""
         m = Module()
         host = UartHost(self._config, divisor=self._divisor, timeout=self._timeout)
         network = Network(self._config, tile_by_name=self._tile_by_name)
@@ -99,7 +99,7 @@ class HostedNetwork(Component):
         return m
 
     def _elaborate_answers(self, m: Module, host: UartHost, network: Network) -> None:
-        """Register the answers of all nodes: the host looks at them bytes later."""
+        """Register the answers of all nodes; the host uses them only bytes later."""
         answers = [(host.done, network.done), (host.error, network.error)]
         if self._config.programs:
             connect(m, host.host, network.host)
@@ -116,12 +116,12 @@ class HostedNetwork(Component):
         m.d.comb += host.cycle.eq(network.cycle)
 
     def _elaborate_domains(self, m: Module, host: UartHost) -> None:
-        """Domain "network" has the very clock signal of domain "host"."""
+        """Make domains "host" and "network", with the same clock signal."""
         m.domains.host = whole = ClockDomain()
         m.domains.network = part = ClockDomain()
         whole.clk = part.clk = self.clk
         whole.rst = self.rst
-        # A register: what resets a network of thousands of registers has a cycle to reach them.
+        # A register gives the reset a cycle to reach thousands of registers.
         reset = Signal(init=1)
         m.d.host += reset.eq(host.network_reset)
         m.d.comb += part.rst.eq(reset)

@@ -1,6 +1,6 @@
-"""The two ends of a serial line, a bit at a time: 8 data bits, lowest first, no parity, one stop.
+"""The two ends of a serial line, bit by bit: 8 data bits, lowest first, no parity, one stop bit.
 
-Neither keeps the byte: whoever uses them has a shift register anyway.
+Neither end stores the byte: their user has a shift register anyway.
 """
 
 from amaranth.hdl import Module, Signal
@@ -10,22 +10,22 @@ from amaranth.lib.wiring import Component, In, Out
 from ...model.base.errors import InvalidInput
 
 LEAST_DIVISOR = 4
-"""Clock cycles that a bit must take at the least, so that its middle can be found."""
+"""Fewest clock cycles of a bit with which the receiver can find its middle."""
 
 _START, _STOP = 0, 9
 
 
 class BitTimer(Component):
-    """Counts the cycles of a bit.
+    """A timer of bits of the line.
 
     Attributes
     ----------
     restart : In(1)
-        ``over`` comes in the ``divisor``-th cycle after this one, or sooner with ``half``.
+        Starts a bit: ``over`` rises ``divisor`` cycles later, or after half a bit with ``half``.
     half : In(1)
-        The next ``over`` comes after half a bit.
+        With ``restart``: the time is half a bit.
     over : Out(1)
-        The time is over; stays until it is restarted.
+        High from the end of the time until ``restart``.
 
     """
 
@@ -36,7 +36,7 @@ class BitTimer(Component):
         super().__init__({"restart": In(1), "half": In(1), "over": Out(1)})
 
     def elaborate(self, _platform: object) -> Module:
-        """Count down to -1, which is seen in the top bit."""
+        """Count down to -1, which sets the top bit."""
         m = Module()
         left = Signal(range(-self._divisor, self._divisor), init=-1)
         m.d.comb += self.over.eq(left[-1])
@@ -50,18 +50,18 @@ class BitTimer(Component):
 
 
 class UartReceiver(Component):
-    """Takes bytes from a line.
+    """A receiver of bytes from a line.
 
     Attributes
     ----------
     rx : In(1)
         The line, not synchronized.
     bit : Out(1)
-        The data bit.
+        The data bit, lowest first. Valid while ``bit_valid`` is high.
     bit_valid : Out(1)
-        A data bit is there, lowest first.
+        High for one cycle for each data bit.
     byte_valid : Out(1)
-        The stop bit was as it must be: the last eight bits were a byte.
+        High for one cycle after eight data bits and a correct stop bit.
 
     """
 
@@ -72,7 +72,7 @@ class UartReceiver(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Wait for a falling edge, then look at the middle of each bit."""
+        """Wait for a falling edge, then sample the middle of each bit."""
         m = Module()
         m.submodules.timer = timer = BitTimer(self._divisor)
         line, before, busy = Signal(init=1), Signal(init=1), Signal()
@@ -81,7 +81,7 @@ class UartReceiver(Component):
         m.d.sync += before.eq(line)
         m.d.comb += self.bit.eq(line)
         with m.If(~busy):
-            # A line that stays low has no edge: a break is no row of bytes.
+            # A line that stays low has no falling edge, so a break makes no bytes.
             m.d.sync += [busy.eq(before & ~line), place.eq(_START)]
             m.d.comb += [timer.restart.eq(1), timer.half.eq(1)]
         with m.Elif(timer.over):
@@ -98,20 +98,20 @@ class UartReceiver(Component):
 
 
 class UartTransmitter(Component):
-    """Puts bytes on a line.
+    """A transmitter of bytes to a line.
 
     Attributes
     ----------
     send : In(1)
-        There is a byte to send; held until ``sent``.
+        High while there is a byte to send; held until ``sent``.
     place : Out(3)
-        The number of the data bit that is wanted.
+        The index of the next data bit.
     bit : In(1)
-        That bit.
+        The data bit with that index.
     taken : Out(1)
-        It is taken in this cycle.
+        High in the cycle in which ``bit`` is taken.
     sent : Out(1)
-        The byte is over with this cycle, its stop bit too.
+        High in the last cycle of the byte's stop bit.
     tx : Out(1)
         The line.
 
@@ -133,7 +133,7 @@ class UartTransmitter(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """One counter, whose values 8 to 15 are the data bits."""
+        """Build one counter; its values 8 to 15 are the data bits."""
         m = Module()
         m.submodules.timer = timer = BitTimer(self._divisor)
         place = Signal(4, init=self._IDLE)

@@ -1,1 +1,1 @@
-"""Bitstreams: what is special for an FPGA, the top of the design, the tools."""
+"""Bitstreams: technology of each FPGA family, top modules, and calls of the tools."""

@@ -1,12 +1,12 @@
-"""From a network to a bitstream: yosys, nextpnr, icepack or ecppack; everything made is kept.
+"""Bitstreams of networks: yosys, nextpnr, and icepack or ecppack; all results are cached.
 
 ::
 
     Amaranth ─► tile.il, top.il ─► yosys ─► top.json ─► nextpnr ─► top.asc    ─► icepack ─► top.bin
                 top.pcf or top.lpf ───────────────────────►        top.config ─► ecppack ─► top.bit
 
-There are two entries in the cache for each board and network: the netlist, and the bitstream made
-from it. So a network that does not fit is refused the second time without synthesis.
+The cache has two entries for each board and network: the netlist, and the bitstream made from it.
+So a network that does not fit is refused the second time without synthesis.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ REPORT = "report.json"
 TILE_SCRIPT = "tile.ys"
 SEED = 1
 TIMING_WEIGHT = 80
-"""Of the placer, whose own is 10: nothing else makes networks as much faster."""
+"""Timing weight of nextpnr's placer, by default 10; no other option speeds up networks as much."""
 FEW_TILES = 8
-"""So many are synthesized whole in little more time than one takes to be counted."""
+"""Networks with at most this many tiles are synthesized without counting a tile first."""
 BUILT_FROM = (
     *NETWORK_SOURCES,
     *(
@@ -62,13 +62,13 @@ BUILT_FROM = (
     ),
     *("boards/synthesis/technology.py", "boards/synthesis/crossbar_mux*.v"),
 )
-"""Sources of this package that decide what is built."""
+"""Sources of this package on which a netlist depends."""
 
 Say = Callable[[str], None]
 
 
 class Stage(enum.StrEnum):
-    """Stages of a build, in order; the first is left out for few nodes."""
+    """Stages of a build, in order; small networks skip the first."""
 
     COUNT = "counting what one node takes (yosys)"
     CONVERT = "converting to RTLIL"
@@ -82,13 +82,13 @@ class Bitstream:
     """A bitstream that was built.
 
     folder
-        Everything that the tools read and wrote.
+        Folder of all files that the tools read and wrote.
     bitstream
         The file for the board.
     resources
-        What is used and what there is, as nextpnr counts.
+        Used and available resources, as nextpnr counts them.
     fmax
-        The highest frequency that nextpnr answers for, in Hz.
+        The highest frequency that nextpnr guarantees, in Hz.
     """
 
     folder: Path
@@ -99,7 +99,7 @@ class Bitstream:
 
 @dataclass(frozen=True)
 class _Family:
-    """The programs of one kind of FPGA, and their files."""
+    """The programs for one kind of FPGA, and their file endings."""
 
     place: str
     constraints: str
@@ -109,7 +109,7 @@ class _Family:
 
     @property
     def place_arguments(self) -> tuple[str, ...]:
-        """Arguments for nextpnr beside the device."""
+        """Arguments for nextpnr except those of the device."""
         option = {"pcf": "--pcf", "lpf": "--lpf"}[self.constraints]
         result = {"asc": "--asc", "config": "--textcfg"}[self.placed]
         return (
@@ -138,15 +138,15 @@ def build_bitstream(
     around: Surroundings | None = None,
     say: Say = lambda stage: None,
 ) -> Bitstream:
-    """Make the bitstream of a network for a board, or take it from the cache.
+    """Build the bitstream of a network for a board, or take it from the cache.
 
-    ``around`` is a design around the network, ``say`` is told each :class:`Stage` as it begins.
+    ``around`` is a design around the network; ``say`` gets each :class:`Stage` as it begins.
     Raises :class:`.InvalidInput` if the network does not fit or a tool is missing,
     :class:`.ToolError` if one fails.
     """
     family = _FAMILIES[board.family]
     _require_possible(board, config)
-    # Asked now, so that a missing one is said before synthesis.
+    # Look for the tools first, so that a missing one is reported before synthesis.
     tools = (tool_version(family.place), tool_version(family.pack))
     netlist = synthesize(board, config, around=around, say=say)
     require_fits(board, config, cells_used(board, json.loads((netlist / STATISTICS).read_text())))
@@ -158,7 +158,7 @@ def build_bitstream(
         try:
             run_tool(family.place, (*board.device_options, *family.place_arguments), folder)
         except ToolError:
-            # That it does not fit is the user's to know, anything else the log's to tell.
+            # If the network does not fit, the user must know; other failures are in the log.
             log = (folder / f"{family.place}.log").read_text(errors="replace")
             require_fits(board, config, placed_resources(board, log))
             raise
@@ -178,7 +178,7 @@ def synthesize(
     around: Surroundings | None = None,
     say: Say = lambda stage: None,
 ) -> Path:
-    """The folder with the netlist of a network for a board (``top.json``), from the cache if there.
+    """Return the folder with a network's netlist for a board (``top.json``), cached.
 
     Raises as :func:`build_bitstream` does.
     """
@@ -199,7 +199,7 @@ def synthesize(
 
 
 def _require_possible(board: Board, config: NetworkConfig) -> None:
-    """Refuse what can be refused without any tool."""
+    """Refuse networks that certainly do not fit, before any tool runs."""
     require_boardable(config)
     require_memories_fit(board, config)
 
@@ -207,9 +207,9 @@ def _require_possible(board: Board, config: NetworkConfig) -> None:
 def count_tile(
     board: Board, config: NetworkConfig, *, say: Say = lambda stage: None
 ) -> tuple[Resource, ...]:
-    """Count the cells of one tile: known in seconds, where the whole network may take hours.
+    """Count the cells of one tile: in seconds, while the whole network may take hours.
 
-    Raises :class:`.InvalidInput` for a network that no board holds, and where yosys is missing,
+    Raises :class:`.InvalidInput` for a network that no board holds or if yosys is missing,
     :class:`.ToolError` if it fails.
     """
     require_boardable(config)
@@ -229,14 +229,14 @@ def count_tile(
 
 
 def _words(board: Board, config: NetworkConfig) -> str:
-    """Words on a network for a board."""
+    """Describe a network for a board in words."""
     return f"{network_words(config)}, for {board.name}"
 
 
 def _run_yosys(folder: Path, script: str) -> None:
-    """Run a script in a folder; once more without the thorough optimization if yosys fails.
+    """Run a script in a folder; if yosys fails, again without the thorough optimization.
 
-    abc was seen to crash in it: with a network of 16 nodes, whose next version it could do.
+    abc sometimes crashes in that optimization, once with a network of 16 nodes.
     """
     arguments = ("-q", "-l", "yosys-full.log", script)
     try:
@@ -248,7 +248,7 @@ def _run_yosys(folder: Path, script: str) -> None:
 
 
 def _netlist_key(what: str, board: Board, config: NetworkConfig) -> str:
-    """The key of what yosys makes of a network for a board."""
+    """Return the cache key of yosys' result for a network and a board."""
     return digest(
         what,
         board.name,
@@ -261,7 +261,7 @@ def _netlist_key(what: str, board: Board, config: NetworkConfig) -> str:
 
 
 def _read(board: Board, folder: Path, family: _Family) -> Bitstream:
-    """Read a finished folder."""
+    """Return the bitstream in a finished folder."""
     report = json.loads((folder / REPORT).read_text())
     log = (folder / f"{family.place}.log").read_text(errors="replace")
     return Bitstream(

@@ -1,11 +1,11 @@
-"""FPGA families: the memories and multiplexers they offer, and yosys scripts that use them.
+"""FPGA families: their memories and multiplexers, and yosys scripts that use them.
 
 ::
 
     tile ─► "eyecast_crossbar_mux" ─► constants spread ─► cells of the family ─► LUTs of the rest
             (crossbar_mux.v)                              (crossbar_mux_<family>*.v)
 
-Yosys makes LUTs of a crossbar's multiplexer that take half as much again as they need.
+By itself yosys uses half as many LUTs again as a crossbar's multiplexer needs.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from ..registry import Board
 from ..resources import block_rams_of
 
 SHALLOW = 2
-"""Flits of a buffer that registers hold in few more cells than block RAM needs, and twice as fast:
-a block RAM read at the falling edge leaves half a cycle for the way to the next router. Distributed
-RAM takes three LUTs for two bits, where registers take one LUT a bit."""
+"""Greatest depth, in flits, of a buffer made of registers. They take few more cells than the logic
+around a block RAM and are twice as fast: a block RAM read at the falling edge leaves half a cycle
+for the path to the next router. Distributed RAM takes three LUTs for two bits, registers two."""
 
 MUX_MODULE = "eyecast_crossbar_mux"
 
 ANY_AT_COLLISION = (
     "setparam -set COLLISION_X_MASK 1 t:$memrd_v2 r:CLK_ENABLE=1 %i r:CLK_POLARITY=1 %i"
 )
-"""A block RAM need not give the old word where one is read while it is written (docs/fpga.md):
-yosys would add a register and a multiplexer for each bit."""
+"""Lets a block RAM return any word for an address that is written in the same cycle, which the
+design allows (docs/fpga.md). Otherwise yosys would add a register and a multiplexer per bit."""
 
 COPIES = f"setattr -set keep 1 w:*{COPY}* %ci1 t:$*dff* %i"
-"""Registers of the same value, each near to those who need it, are not made one."""
+"""Keeps registers of equal value apart, because each is placed near its readers."""
 
 THOROUGH = "scratchpad -copy abc9.script.flow3 abc9.script"
-"""Tells abc to optimize longer than it does by itself."""
+"""Tells abc to optimize longer than by default."""
 
 
 def crossbar_cell(mux: CrossbarMux) -> Module:
-    """The inside of a crossbar's multiplexer: a cell that yosys replaces."""
+    """Build the inside of a crossbar's multiplexer: a cell that yosys replaces."""
     m = Module()
     groups = len(mux.wins)
     m.submodules.cells = Instance(
@@ -63,7 +63,7 @@ def crossbar_cell(mux: CrossbarMux) -> Module:
 
 
 def lut_that_passes(bit: Value, passed: Value) -> Module:
-    """A cell of an iCE40 that passes on a bit."""
+    """Build a LUT of an iCE40 that passes on a bit."""
     m = Module()
     m.submodules.lut = Instance(
         "SB_LUT4", p_LUT_INIT=C(0xAAAA, 16), i_I0=bit, i_I1=C(0), i_I2=C(0), i_I3=C(0), o_O=passed
@@ -72,25 +72,25 @@ def lut_that_passes(bit: Value, passed: Value) -> Module:
 
 
 def technology_of(family: str, config: NetworkConfig, *, block_rams: int) -> Technology:
-    """Choose the technology of a tile each of whose buffers may have ``block_rams`` block RAMs.
+    """Choose the technology of a tile with up to ``block_rams`` block RAMs for each buffer.
 
-    Message and table memories are left to yosys.
+    yosys chooses that of message and table memories.
     """
     return Technology(
         buffer_style=_buffer_style(family, config, block_rams),
         crossbar_mux=crossbar_cell,
         crossbar_rests_at_zero=family == "ice40",
-        # The block RAM of an iCE40 answers in time for what is asked of it, and cells are few.
-        # An interface with a controller does not read ahead.
+        # On an iCE40 the block RAM answers in time without look-ahead, and cells are few. An
+        # interface with a controller does not read ahead.
         look_ahead=family == "ecp5" and not config.programs,
-        # So a LUT of its carry chain has room for what chooses between sum and word.
+        # Keeps room in a LUT of the carry chain for the choice between sum and word.
         kept_cell=lut_that_passes if family == "ice40" else None,
         flattened=True,
     )
 
 
 def _buffer_style(family: str, config: NetworkConfig, block_rams: int) -> BufferStyle:
-    """Choose the style of a buffer with so many block RAMs. An iCE40 has no distributed RAM."""
+    """Choose the style of a buffer with this many block RAMs; an iCE40 has no distributed RAM."""
     for_data = block_rams_of(family, config.depth, config.flit_width)
     labels = routed_layout(config, config.topology.ports - 1).size - config.flit_width
     if config.depth <= SHALLOW:
@@ -105,7 +105,7 @@ def _buffer_style(family: str, config: NetworkConfig, block_rams: int) -> Buffer
 
 
 def tile_technology(board: Board, config: NetworkConfig) -> Technology:
-    """Choose the technology of a network's tiles: buffers share the block RAMs that are left."""
+    """Choose the technology of a network's tiles; buffers share the block RAMs that are left."""
     nodes, capacity = config.topology.interfaces, board.capacity
     memories = (config.message_words, config.table_words)
     each = sum(block_rams_of(board.family, words, config.flit_width) for words in memories)
@@ -117,32 +117,32 @@ def tile_technology(board: Board, config: NetworkConfig) -> Technology:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """A synthesis in the terms of yosys: what comes before it, its options, and what after it."""
+    """A yosys synthesis: the commands before it, its options, and the commands after it."""
 
     before: str
     options: str
     after: str
 
     def script(self, family: str, top: str) -> str:
-        """The whole as one line."""
+        """Return the whole script as one line."""
         return f"{self.before}; synth_{family} {self.options} -top {top}; {self.after}"
 
 
 def synthesis(family: str, top: str) -> Synthesis:
-    """Script for yosys to synthesize a design of that top, beside :func:`synthesis_files`.
+    """Return the yosys script for a design of this top, with :func:`synthesis_files`.
 
-    It is stopped before LUTs are made, and goes on when the multiplexers are cells.
+    It stops before LUTs are made, and continues when the multiplexers are cells.
     """
     before = f"read_verilog -lib crossbar_mux.v; {ANY_AT_COLLISION}; {COPIES}; {THOROUGH}"
     if family == "ecp5":
-        # Wider LUTs of several, joined by multiplexers, make the rest larger and no faster.
+        # Wide LUTs, made of several LUTs and multiplexers, are larger and no faster here.
         options = "-nowidelut"
         before += "; read_verilog -lib -specify crossbar_mux_ecp5_timing.v"
         cells = "; techmap -map crossbar_mux_ecp5_cells.v"
     else:
-        # As reset goes before enable, enabling takes a LUT, better spent on the flip-flops.
+        # Reset has priority over enable, so an enable input takes a LUT: use it only if shared.
         options = "-dffe_min_ce_use 4"
-        # Of size rather than speed: 12 ns are allowed.
+        # Optimize for size rather than speed: a period of 12 ns is allowed.
         before += "; scratchpad -set abc9.D 12000"
         cells = ""
     after = f"techmap -map crossbar_mux_{family}.v; techmap; opt -fast; "
@@ -151,7 +151,7 @@ def synthesis(family: str, top: str) -> Synthesis:
 
 
 def synthesis_files(family: str) -> dict[str, str]:
-    """Files that yosys reads beside the design, by name."""
+    """Return the files that yosys reads beside the design, by name."""
     here = Path(__file__).parent
     paths = (here / "crossbar_mux.v", *here.glob(f"crossbar_mux_{family}*.v"))
     return {path.name: path.read_text() for path in paths}

@@ -1,4 +1,4 @@
-"""Top of a board's FPGA: the network, its serial host, two LEDs."""
+"""Top module of a board's FPGA: the network, its serial host, two LEDs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +29,7 @@ class BoardTop(Elaboratable):
         self._around = around
 
     def elaborate(self, platform: Any) -> Module:
-        """Clock and reset are the platform's; every pin has its buffer."""
+        """Build the core with the platform's clock and reset, and a buffer for every pin."""
         m = Module()
         board = self._board
         m.submodules.core = core = HostedNetwork(
@@ -59,7 +59,7 @@ class BoardTop(Elaboratable):
 class PinNames:
     """Names of the ports of a board's top, in netlists and constraints.
 
-    ``done_inverted`` and ``error_inverted`` say that the LED is lit by a 0.
+    ``done_inverted`` and ``error_inverted`` tell whether a 0 lights the LED.
     """
 
     clk: str
@@ -72,7 +72,7 @@ class PinNames:
 
 
 def pin_names(board: Board) -> PinNames:
-    """The names that Amaranth gives to the ports of a :class:`BoardTop`."""
+    """Return the names that Amaranth gives to the ports of a :class:`BoardTop`."""
     platform = board.make_platform()
     (done, done_number), (error, error_number) = board.done_led, board.error_led
     return PinNames(
@@ -87,7 +87,7 @@ def pin_names(board: Board) -> PinNames:
 
 
 def tile_rtlil(board: Board, config: NetworkConfig, module: str = TILE_MODULE) -> str:
-    """The tile that the network has for each node, or another of its modules, as RTLIL."""
+    """Return a tile of the network, or another of its modules, as RTLIL."""
     technology = tile_technology(board, config)
     tile = Tile(config, switch=tile_modules(config)[module], technology=technology)
     text: str = rtlil.convert(tile, name=module, emit_src=False)
@@ -97,9 +97,9 @@ def tile_rtlil(board: Board, config: NetworkConfig, module: str = TILE_MODULE) -
 def synthesis_inputs(
     board: Board, config: NetworkConfig, statistics: str, around: Surroundings | None = None
 ) -> dict[str, str]:
-    """Files that yosys and nextpnr read, by name: RTLIL, script, constraints.
+    """Return the files that yosys and nextpnr read, by name: RTLIL, script, constraints.
 
-    The script writes the cells' counts to the file ``statistics``.
+    The script writes the cell counts to the file ``statistics``.
     """
     platform = board.make_platform()
     modules = zip((TILE_FILE, SWITCH_FILE), tile_modules(config), strict=False)

@@ -1,1 +1,1 @@
-"""The judge: cases with their prediction, and whether a run of the hardware agrees with it."""
+"""Cases with their predictions, and checks of hardware runs against them."""

@@ -1,4 +1,4 @@
-"""Answers to tasks: the schedule, and what it was chosen from where the best was asked for."""
+"""Answers to tasks: the schedule and, if the best was asked for, its candidates."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 class Answer(NamedTuple):
-    """A schedule, and the choices of the best by the numbers of groups; None for all nodes."""
+    """A schedule, and the choices of the best by group number; key None for all nodes."""
 
     schedule: Schedule
     choices: Mapping[int | None, Choice] = {}
 
     @property
     def kept(self) -> Kept | None:
-        """The schedule as it was compiled and run while it was chosen; None where it was not."""
+        """The chosen schedule as compiled and run during the choice; None without a choice."""
         return self.choices[None].kept if None in self.choices else None
 
     def facts(self) -> dict[str, object]:
-        """Return the choices as JSON values under "best"; nothing where there were none."""
+        """Return the choices as JSON values under "best"; empty without a choice."""
         if None in self.choices:
             return {"best": self.choices[None].to_json()}
         groups = [{"group": place, **each.to_json()} for place, each in self.choices.items()]
@@ -43,15 +43,15 @@ def answer(
     seconds: float | None = None,
     advise: bool = True,
 ) -> Answer:
-    """Make and prove the schedule of an algorithm, or of the best on the network of ``room``.
+    """Make and prove the schedule of an algorithm, or the best one for the network of ``room``.
 
-    The best is chosen by cycles with ``timing``; it begins with no further algorithm after this
-    many ``seconds``. Other arguments and errors are those of :meth:`.Task.schedule`.
+    The best has the fewest cycles with ``timing``. After ``seconds`` no further algorithm is tried.
+    Other arguments and errors are those of :meth:`.Task.schedule`.
     """
     choices: dict[int | None, Choice] = {}
 
     def choose(collective: str, request: Request, number: int | None) -> Schedule:
-        # Loads the compiled cycle model, and what is refused is refused before.
+        # Import late: it loads the compiled cycle model, and most refusals come before.
         from .best import choose_best  # noqa: PLC0415
 
         choices[number] = choose_best(

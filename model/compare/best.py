@@ -1,9 +1,8 @@
-"""The fastest of all algorithms that serve a collective, by the cycles that the model predicts.
+"""Choice of the fastest algorithm for a collective, by the cycles that the model predicts.
 
-All algorithms make their schedules, which are proved; each is about so many cycles
-(:func:`.expected_cycles`). From the fastest on they are compiled and run on the cycle model, until
-none of those that are left can be expected to come near; one that is too long for the model keeps
-what is expected of it.
+All algorithms make their schedules, which are proved and estimated (:func:`.expected_cycles`).
+Then the schedules are predicted, in order of their estimates. A schedule whose estimate is far from
+the fastest, or that is too long for the cycle model, keeps its estimate.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from ..schedule.schedule import Schedule
 from .cycles import quick_run
 
 NEAR = 1.5
-"""How many times as long as the fastest a schedule may be expected to take, to be predicted."""
+"""Schedules with an estimate up to this many times the fastest prediction are predicted."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A schedule that serves, and its cycles: ``predicted`` by the model, or else expected."""
+    """A schedule and its cycles: ``predicted`` by the model, otherwise estimated."""
 
     schedule: Schedule
     cycles: int
@@ -42,7 +41,7 @@ class Candidate:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """Rank of a way, less being better: first that all are served, then cycles."""
+        """Sort key, lower is better: unserved nodes, then cycles."""
         return len(self.schedule.unserved), self.cycles
 
     @property
@@ -53,9 +52,9 @@ class Candidate:
 
 
 class Kept(NamedTuple):
-    """A schedule as it was compiled, and its run where no flit waits in it, else None.
+    """A compiled schedule, and its run if arithmetic predicted it, otherwise None.
 
-    The run is with barrier timing or another that was asked for, of the payload of seed 0.
+    The run has the timing of the choice, barrier by default, and the payload of seed 0.
     """
 
     compiled: Compiled
@@ -64,9 +63,9 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True)
 class Choice:
-    """All candidates, the best first, and the algorithms that there was no time to try.
+    """All candidates, the best first, and the algorithms left untried for lack of time.
 
-    ``kept`` is what was found of the best; None where it was only expected to be.
+    ``kept`` is the compiled best schedule with its run; None if the best was only estimated.
     """
 
     candidates: tuple[Candidate, ...]
@@ -79,7 +78,7 @@ class Choice:
         return self.candidates[0].schedule
 
     def describe(self) -> str:
-        """One line on what was chosen, what would have been next, and what was not tried."""
+        """Return one line: the best, the next best, and the algorithms that were not tried."""
         first, *others = self.candidates
         said = [f"best is {first.words}"]
         if others:
@@ -91,7 +90,7 @@ class Choice:
         return "; ".join(said)
 
     def to_json(self) -> dict[str, object]:
-        """Return the same as JSON values."""
+        """Return cycles by algorithm, and the untried algorithms, as JSON values."""
         tried = {each.schedule.algorithm: each.cycles for each in self.candidates}
         return {"cycles": tried, "untried": list(self.untried)}
 
@@ -106,9 +105,9 @@ def choose_best(
 ) -> Choice:
     """Find the fastest schedule for ``request``.
 
-    ``compiled`` compiles a schedule for the network in question, and refuses what it cannot carry
-    out. After ``seconds`` no further algorithm is tried, nor predicted, once one has served.
-    Raises :class:`.InvalidInput` where none serves.
+    ``compiled`` compiles a schedule for the network, and refuses one that the network cannot carry
+    out. After ``seconds``, once one algorithm has served, no further one is tried or predicted.
+    Raises :class:`.InvalidInput` if none serves.
     """
     end = None if seconds is None else time.monotonic() + seconds
     made, untried = _schedules(collective, request, end)
@@ -141,7 +140,7 @@ def choose_best(
 
 
 def _require_heeded(collective: str, request: Request) -> None:
-    """Refuse the part of a request without which an algorithm serves it."""
+    """Refuse a setting of the request if some algorithm would serve without it."""
     for name in ("duplex", "packet", "order"):
         parameter, setting, unset = CHOICES[name]
         changed: dict[str, Any] = {name: unset}
@@ -160,7 +159,7 @@ def _over(end: float | None) -> bool:
 def _schedules(
     collective: str, request: Request, end: float | None
 ) -> tuple[list[Candidate], list[str]]:
-    """The schedules of all algorithms that serve, and the names of those that were not tried."""
+    """Return the schedules of all algorithms that serve, and the names of untried algorithms."""
     made: list[Candidate] = []
     untried = []
     for algorithm in algorithms_for(collective):
@@ -179,7 +178,7 @@ def _schedules(
 def _predicted(
     candidate: Candidate, compiled: Callable[[Schedule], Compiled], timing: Timing
 ) -> tuple[Candidate, Kept]:
-    """The candidate with the cycles of the model, if it is not too long for it."""
+    """Return the candidate with predicted cycles, or as it was if it is too long to simulate."""
     one = compiled(candidate.schedule)
     program = one.program
     require_timing(program, timing)
@@ -187,7 +186,7 @@ def _predicted(
     predicted = quick_run(program, memory, timing)
     if predicted is None:
         return candidate, Kept(one, None)
-    # Without a trace it is no run that anybody else could use.
+    # A simulated run here has no trace, so no one else can use it.
     exact = predicted if isinstance(predicted, ExactPrediction) else None
     if not predicted.finished:
         raise InvalidInput(f"{candidate.schedule.algorithm} does not finish")

@@ -1,4 +1,4 @@
-"""A schedule to carry out, and what the cycle model says will happen."""
+"""Cases: a schedule to carry out, and its prediction by the cycle model."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from ..bounds.cycles import CycleBound
 
 WATCHDOG_FACTOR = 2
-"""How many times as long as predicted the hardware may take,"""
+"""The watchdog is this many times the predicted cycles,"""
 
 WATCHDOG_SLACK = 100
-"""and how many cycles more, before it is taken to hang."""
+"""plus this many cycles; after that the hardware is taken to hang."""
 
 
 @dataclass(frozen=True, repr=False)
 class Case:
-    """One schedule to carry out, and what the cycle model says will happen.
+    """One schedule to carry out, with its program, payload and prediction.
 
-    ``hold`` has the cycles for which each node's tile holds it back, as :class:`.Control` does;
-    None where none does.
+    ``hold`` has the cycles for which each node's tile holds it, as in :class:`.Control`; None if no
+    tile holds its node.
     """
 
     schedule: Schedule
@@ -52,7 +52,7 @@ class Case:
 
     @property
     def bound(self) -> CycleBound:
-        """The least cycles of any schedule that does the same on these links."""
+        """Lower bound on the cycles of any schedule for the same promise on these links."""
         return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)
 
     @classmethod
@@ -65,13 +65,13 @@ class Case:
         hold: npt.NDArray[np.int64] | None = None,
         simulated: bool = True,
     ) -> Case:
-        """Predict what is ``compiled``, with a payload drawn from ``seed``.
+        """Predict a run of ``compiled``, with a payload drawn from ``seed``.
 
-        Not ``simulated``, it is by arithmetic where no flit waits: the same, but not by the cycle
-        model, which is what hardware is compared with.
+        ``simulated`` False uses arithmetic if no flit waits: the same result, but not by the cycle
+        model, against which hardware is checked.
 
-        Raises :class:`.InvalidInput` where flits would wait in a network that is contention-free,
-        and for another timing than the program can have.
+        Raises :class:`.InvalidInput` if flits would wait in a contention-free network, or if the
+        program does not allow ``timing``.
         """
         schedule, _, program = compiled
         config = program.config
@@ -80,7 +80,7 @@ class Case:
         memory, control = payload.memory(config), Control(hold=hold)
         predicted = (run if simulated else predict)(program, memory, timing=timing, control=control)
         if config.programs and not predicted.finished:
-            # The controller ends it.
+            # The run does not end by itself, so the controller's limit must end it.
             control = replace(control, limit=watchdog(predicted))
             predicted = run(program, memory, timing=timing, control=control)
         if config.contention_free and predicted.stalled_flits.any():
@@ -91,9 +91,9 @@ class Case:
 
 
 def watchdog(predicted: Run) -> int:
-    """Cycles after which the hardware is taken to hang."""
+    """Return the cycles after which the hardware is taken to hang."""
     last = predicted.cycles
     if not predicted.finished:
-        # Nothing moves any more after the last flit; the model's own limit is far beyond.
+        # Nothing moves after the last flit; the limit of the model is far beyond it.
         last = int(predicted.trace.cycle.max(initial=0)) + 1
     return WATCHDOG_FACTOR * last + WATCHDOG_SLACK

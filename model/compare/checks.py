@@ -1,4 +1,4 @@
-"""Runs held against their prediction, line by line."""
+"""Checks of hardware runs against their predictions, line by line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .waiting import waiting
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the table: what was predicted, what was measured, and whether that is right."""
+    """One line of the table: predicted value, measured value, and whether they agree."""
 
     name: str
     predicted: object
@@ -25,13 +25,13 @@ class Check:
     agrees: bool
 
     def to_json(self) -> dict[str, object]:
-        """The line as JSON values."""
+        """Return the line as JSON values."""
         return asdict(self)
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """A run of the hardware, compared with its prediction line by line."""
+    """A run of the hardware, checked against its prediction line by line."""
 
     measured: HardwareRun
     checks: tuple[Check, ...]
@@ -43,18 +43,18 @@ class Comparison:
 
     @property
     def alike(self) -> bool:
-        """Tell whether the hardware did what was predicted, even if neither has finished."""
+        """True if the hardware behaved as predicted, even if neither run finished."""
         return all(check.agrees for check in self.checks)
 
     @property
     def agrees(self) -> bool:
-        """Tell whether every line of the table is right, and the run has finished."""
+        """True if every line agrees and the run finished."""
         return self.alike and self.measured.finished
 
 
 @dataclass(frozen=True, repr=False)
 class Verification(Comparison):
-    """The comparison of a case that was carried out."""
+    """The comparison of a measured run with a case."""
 
     case: Case
 
@@ -64,7 +64,7 @@ class Verification(Comparison):
         return waiting(self.case.program, self.measured)
 
     def to_json(self) -> dict[str, Any]:
-        """The table as JSON values."""
+        """Return the table as JSON values."""
         return {
             "agrees": self.agrees,
             "timing": self.case.timing,
@@ -77,9 +77,9 @@ class Verification(Comparison):
 
 
 def compare(case: Case, measured: HardwareRun) -> Verification:
-    """Hold what the hardware did against what was predicted.
+    """Check a hardware run against the prediction of its case.
 
-    Where the model says that the run does not finish, the hardware must come as far.
+    If the model predicts that the run does not finish, the hardware must come equally far.
     """
     schedule, config, predicted = case.schedule, case.program.config, case.predicted
     run_checks, difference = compare_runs(case.program, predicted, measured)
@@ -89,7 +89,7 @@ def compare(case: Case, measured: HardwareRun) -> Verification:
     step_check = equality_check("steps", steps, count_steps(measured.trace, config))
     checks = (
         delivery_check(case, measured),
-        # The packets of timed rows say no step.
+        # The packets of timed rows carry no step.
         *(() if schedule.timed else (step_check,)),
         equality_check("TCD", distance, count_distance(measured.trace)),
         *run_checks,
@@ -99,12 +99,12 @@ def compare(case: Case, measured: HardwareRun) -> Verification:
 
 
 def equality_check(name: str, predicted: int, measured: int) -> Check:
-    """The line of a number that must be as predicted."""
+    """Return the line of a number that must be as predicted."""
     return Check(name, predicted, measured, predicted == measured)
 
 
 def delivery_check(case: Case, measured: HardwareRun) -> Check:
-    """Check how many nodes have all that they are to have, and nothing else in its place."""
+    """Check how many nodes hold every block owed to them, with the right words."""
     topology = case.schedule.topology
     nodes = len(case.schedule.blocks.served(topology))
     if not case.predicted.finished:
@@ -115,7 +115,7 @@ def delivery_check(case: Case, measured: HardwareRun) -> Check:
 
 
 def cycles_check(predicted: Run, measured: HardwareRun) -> Check:
-    """In how many cycles all was done, if it was."""
+    """Check the cycles of the run; "not finished" if it did not finish."""
     model, hardware = (
         run.cycles if run.finished else "not finished" for run in (predicted, measured)
     )
@@ -131,7 +131,7 @@ def flags_check(predicted: Run, measured: HardwareRun) -> Check:
 
 
 def ending_checks(case: Case, measured: HardwareRun) -> tuple[Check, ...]:
-    """Check how the network's controller says that the run has ended, if there is one."""
+    """Check the end of the run as the network's controller reports it, if there is one."""
     if not case.program.config.programs:
         return ()
     predicted, told = case.predicted.ending, measured.ending
@@ -140,9 +140,9 @@ def ending_checks(case: Case, measured: HardwareRun) -> tuple[Check, ...]:
 
 
 def _same_words(case: Case, measured: HardwareRun) -> bool:
-    """Tell whether the words of all blocks that a node has had are as predicted.
+    """Tell whether all words of the blocks that each node held are as predicted.
 
-    What else lies in a memory of the hardware may be left from another run.
+    Other words of a hardware memory may be left from an earlier run.
     """
     held = held_words(case.schedule, case.payload.layout)
     differing = measured.memory != case.predicted.memory[:, : held.shape[1]]
@@ -150,16 +150,16 @@ def _same_words(case: Case, measured: HardwareRun) -> bool:
 
 
 def _repeated(program: Program) -> int:
-    """Links that a send's further packets cross again, where its blocks did not lie together."""
+    """Return the links that continued rows cross again, if a send's blocks are not adjacent."""
     return int(program.row_hops[program.continued].sum())
 
 
 def compare_runs(
     program: Program, predicted: Run, measured: HardwareRun
 ) -> tuple[tuple[Check, ...], Difference | None]:
-    """Compare what every program has: cycles, stalls, flags, the trace and its first difference.
+    """Check cycles, stalled flits, flags and the trace; also return its first difference.
 
-    A run that has not finished has a line on its deadlock.
+    An unfinished run with a deadlock has a line for it.
     """
     difference = first_difference(predicted.trace, measured.trace)
     expected, found = standstill(program, predicted), standstill(program, measured)
@@ -177,7 +177,7 @@ def compare_runs(
 
 
 def _deadlock_check(predicted: Standstill, measured: Standstill) -> tuple[Check, ...]:
-    """Compare the circles in which packets wait, if there is one."""
+    """Check the circles of waiting packets, if there are any."""
     if not predicted.circle and not measured.circle:
         return ()
     same = predicted.circle == measured.circle
@@ -189,14 +189,14 @@ def _told(end: Standstill) -> str:
 
 
 def count_distance(trace: Trace) -> int:
-    """TCD as counted on the wires: a packet has one tail, which crosses every link of its path.
+    """Count TCD in a trace: a packet has one tail, which crosses every link of its path.
 
-    A send of several packets counts as often.
+    A send of several packets counts once for each packet.
     """
     return int(((trace.port != 0) & (trace.kind & TAIL_MARK != 0)).sum())
 
 
 def count_steps(trace: Trace, config: NetworkConfig) -> int:
-    """The last step as the headers that were delivered say it."""
+    """Return the highest step in the delivered headers."""
     headers = trace.data[(trace.port == 0) & (trace.kind & HEAD_MARK != 0)]
     return int(config.header.step(headers).max(initial=0))

@@ -1,15 +1,15 @@
-"""Results of a user's own operator, in the order in which the schedule combines.
+"""Results of a custom operator, in the order in which the schedule combines.
 
-A built-in operator makes the same of all contributions in whatever order, and is expected by that
-alone (:mod:`..program.payload`). One of a user's own may not: sums of floats depend on who is added
-to whom. So the schedule is carried out on words, send by send, as docs/router.md, section 19 says::
+A built-in operator gives the same result in any order, so its results need no order
+(:mod:`..program.payload`). A custom one may not: a sum of floats depends on the order. So this
+module carries out the schedule on words, send by send, as in docs/router.md, section 19::
 
-    a send carries       what its source holds before the step, or if it streams, once that has come
+    a send carries       the source's value before the step or, if it streams, after its arrivals
     at its target        there = operator(there, coming), or coming, if it replaces
 
-Two sends that combine into one block of a node in one step do so word by word as they arrive, that
-of the lower lane first in the same cycle. No schedule says when that is; the trace of the
-prediction does. Nothing else is taken from it, and nothing at all from the hardware.
+If two sends combine into one block of a node in one step, each word is combined in order of
+arrival, in the same cycle lower lane first. The schedule does not give that order, so it comes from
+the trace of the prediction. Nothing else comes from that trace, and nothing from the hardware.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ Place = tuple[int, int]
 """A node and a block."""
 
 Cycles = Mapping[tuple[int, int, int], Mapping[int, int]]
-"""Cycles of words by address: by node, lane and step."""
+"""Cycles of words by address, for each node, lane and step."""
 
 
 def with_results(payload: Payload, compiled: Compiled, predicted: Trace) -> Payload:
-    """Add to ``payload`` what each node is to hold of the blocks that an own operator combines.
+    """Add to ``payload`` the expected results of all blocks that a custom operator combines.
 
     ``predicted`` is the trace of the prediction. Raises :class:`.InvalidInput` for an operator
     without a meaning.
@@ -53,7 +53,7 @@ def with_results(payload: Payload, compiled: Compiled, predicted: Trace) -> Payl
 
 
 class _Combining:
-    """The values of blocks while a schedule is carried out, and what tells their order."""
+    """Values of blocks while a schedule is carried out."""
 
     def __init__(
         self, payload: Payload, compiled: Compiled, own: dict[str, Operator], predicted: Trace
@@ -73,14 +73,14 @@ class _Combining:
         }
 
     def carried_out(self) -> dict[Place, Words]:
-        """Carry out all steps; what each node then holds of each block."""
+        """Carry out all steps; return the words of each block at each node that holds it."""
         moves = Moves.of(self._schedule)
         for begin, end in moves.steps():
             self._carry_out_step(moves, range(begin, end))
         return self._held
 
     def _carry_out_step(self, moves: Moves, rows: Iterable[int]) -> None:
-        """Carry out the moves of one step, which are in the order in which they stream."""
+        """Carry out the moves of one step, given in streaming order."""
         before, count = dict(self._held), len(self._schedule.blocks)
         coming: defaultdict[Place, list[tuple[int, Words]]] = defaultdict(list)
         for row in rows:
@@ -90,7 +90,7 @@ class _Combining:
             place = source, block
             carried = before[place]
             if moves.ahead[row] != FIRST:
-                # Nothing else comes to who streams, or it is not ahead.
+                # All arrivals at this source that the move streams were handled before.
                 carried = self._combined(place, carried, coming[place])
             goal = int(moves.target[row]) // count, block
             coming[goal].append((int(moves.send[row]), carried))
@@ -100,9 +100,9 @@ class _Combining:
     def _combined(
         self, place: Place, value: Words | None, arriving: list[tuple[int, Words]]
     ) -> Words:
-        """The value of a block in a node when all of ``arriving`` has come to what was there.
+        """Return a block's value at a node after all of ``arriving`` has been combined into it.
 
-        Where one replaces what is there, it is known which comes when, and they are in that order.
+        If one of the sends replaces the value, ``arriving`` is already in order of arrival.
         """
         operator, bits = self._operators[place[1]], self._program.config.flit_width
         coming = np.array([words for _, words in arriving])
@@ -118,14 +118,14 @@ class _Combining:
         return value
 
     def _arrivals(self, place: Place, sends: list[int]) -> npt.NDArray[np.intp]:
-        """Which of ``sends`` is first, second, … in each word of a block: shape (sends, words)."""
+        """Return the order in which ``sends`` arrive, for each word: shape (sends, words)."""
         node, block = place
         words = int(self._schedule.blocks.words[block])
         keys = []
         for send in sends:
             lane = _lane(self._schedule, send)
             came = self._cycles[node, lane, int(self._schedule.step[send])]
-            # In a node that sends nothing of it in this step, or one send alone would come.
+            # The node sends nothing of the block in this step, or only one send would arrive.
             first = self._layout.address(node, block)
             first = first if first in came else first + upper_half(self._program.config)
             ports = self._program.config.topology.ports
@@ -138,7 +138,7 @@ class _Combining:
 
 
 def _lane(schedule: Schedule, send: int) -> int:
-    """The link port by which a send comes to its target."""
+    """Return the link port by which a send enters its target."""
     last = schedule.path_offsets[send + 1] - 1
     before, target = schedule.path_nodes[last - 1 : last + 1].tolist()
     port = int(schedule.topology.ports_between(np.array([before]), np.array([target]))[0])
@@ -146,10 +146,9 @@ def _lane(schedule: Schedule, send: int) -> int:
 
 
 def _cycles_of_words(config: NetworkConfig, trace: Trace) -> Cycles:
-    """The cycle in which each word goes over its last link.
+    """Return the cycle in which each word crosses its last link.
 
-    An interface takes what comes at each of its lanes as it comes, so all words of a node are as
-    many cycles later at it.
+    An interface takes words from all lanes after the same delay, so their order is unchanged.
     """
     moving = Trace(*(column[trace.port != 0] for column in trace.columns))
     packets = packets_of(config, moving)
@@ -169,6 +168,6 @@ def _cycles_of_words(config: NetworkConfig, trace: Trace) -> Cycles:
         for word, cycle in enumerate(came):
             came_so_far[address & ~inside | (address + word) & inside] = cycle
         if step:
-            # Of a send's packets, which go the same way, the last one alone says the step.
+            # The packets of a send take the same path; only the last one carries the step.
             cycles[int(router[packet]), lane, step], came_so_far = came_so_far, {}
     return cycles

@@ -22,12 +22,12 @@ from .side_by_side import Entry, SideBySide
 Progress = Callable[
     [str, int], AbstractContextManager[tuple[Callable[[str], None], Callable[[], None]]]
 ]
-"""Begins a work of so many parts: a function to say what is done, and one to count a part."""
+"""Start a task of this many parts; yields a function to show its text and one to count a part."""
 
 
 @contextmanager
 def _silent(_work: str, _parts: int) -> Iterator[tuple[Callable[[str], None], Callable[[], None]]]:
-    """Tell nobody of the progress."""
+    """Show no progress."""
     yield (lambda _text: None), (lambda: None)
 
 
@@ -42,8 +42,8 @@ def compare(
 ) -> SideBySide:
     """Compare all algorithms for ``task``, or those with ``names``, on one network of ``room``.
 
-    Cases are kept in the entries if ``keep`` is True. ``spell`` writes why an algorithm does not
-    serve. Raises :class:`.InvalidInput` where none serves.
+    ``keep`` True keeps the cases in the entries. ``spell`` writes why an algorithm does not serve.
+    Raises :class:`.InvalidInput` if none serves.
     """
     if task.source is not None and task.source in task.topology.faulty_nodes:
         place = place_name(task.topology, task.source).strip("()")
@@ -60,7 +60,7 @@ def compare(
 def _made(
     task: Task, names: list[str], room: Room, progress: Progress
 ) -> tuple[list[Entry], dict[str, InvalidInput]]:
-    """Make and prove the schedules of algorithms, and why others do not serve."""
+    """Make and prove the schedules; return them, and the reasons why others do not serve."""
     entries, refusals = [], {}
     with progress("generating and checking", len(names)) as (say, advance):
         for name in names:
@@ -68,7 +68,7 @@ def _made(
             try:
                 schedule = answer(task, name, room, advise=False).schedule
             except ScheduleError:
-                # A schedule that breaks a rule is no network that is not served.
+                # A broken rule is a bug of the algorithm, not a refusal of the network.
                 raise
             except InvalidInput as error:
                 refusals[name] = error
@@ -86,11 +86,11 @@ def _predict(
     *,
     keep: bool,
 ) -> None:
-    """Note what the cycle model says of each entry with each timing.
+    """Predict each entry with each timing by the cycle model.
 
-    A refused program (routes that may deadlock, too few VCs, ...) has a schedule all the same.
+    A refused program (routes that may deadlock, too few VCs, ...) still has a schedule.
     """
-    # Loads the compiled cycle model.
+    # Import late: it loads the compiled cycle model.
     from .case import Case  # noqa: PLC0415
 
     compiled = _compiled(room, entries, say)
@@ -108,15 +108,15 @@ def _predict(
 def _compiled(
     room: Room, entries: Sequence[Entry], say: Callable[[str], None]
 ) -> dict[str, Compiled]:
-    """Compile all that can be for one network, with streams or timed rows if needed, by name.
+    """Compile the schedules for one network, with streams or timed rows if needed, by name.
 
-    The reason why another one cannot be compiled is noted in its entry.
+    If a schedule cannot be compiled, its entry gets the reason.
     """
     config, layouts = _common(room, [entry.schedule for entry in entries])
     compiled: dict[tuple[bool, bool], tuple[NetworkConfig, list[Compiled]]] = {}
     for entry, layout in zip(entries, layouts, strict=True):
         say(f"compiling {entry.name}")
-        # Both make every row longer, and a schedule that needs neither does without them.
+        # Streams and timed rows make rows longer, so only schedules that need them get them.
         streams = bool(entry.schedule.stream.any()) or room.parameters.get("streams", False)
         timed = entry.schedule.timed
         try:
@@ -133,9 +133,9 @@ def _compiled(
 
 
 def _common(room: Room, schedules: Sequence[Schedule]) -> tuple[NetworkConfig, list[Layout | None]]:
-    """One network for all, or their cycles could not be compared, and their layouts.
+    """Return one network for all schedules, so that cycles are comparable, and their layouts.
 
-    The layout is None for a schedule that has no network of its own either.
+    The layout is None for a schedule that fits no network on its own.
     """
     try:
         config, layouts = room.common(schedules)
@@ -145,7 +145,7 @@ def _common(room: Room, schedules: Sequence[Schedule]) -> tuple[NetworkConfig, l
             raise
         if len(fitting) == len(schedules):
             raise error.between("no network serves all of them: ") from error
-        # With the others' network it is refused again, and then for itself alone.
+        # On this network the others are refused again, each with its own reason.
         config, found = room.common(fitting)
         known = dict(zip(map(id, fitting), found, strict=True))
         return config, [known.get(id(schedule)) for schedule in schedules]
@@ -153,7 +153,7 @@ def _common(room: Room, schedules: Sequence[Schedule]) -> tuple[NetworkConfig, l
 
 
 def _fits(room: Room, schedule: Schedule) -> bool:
-    """Tell whether there is such a network that carries out ``schedule``."""
+    """Tell whether some network of ``room`` carries out ``schedule``."""
     try:
         room.common([schedule])
     except InvalidInput:
@@ -162,10 +162,10 @@ def _fits(room: Room, schedule: Schedule) -> bool:
 
 
 def _unserved(task: Task, refusals: Mapping[str, InvalidInput]) -> InvalidInput:
-    """The refusal of a network, or of groups, that no algorithm serves."""
+    """Return the error for a network, or for groups, that no algorithm serves."""
     name, why = next(iter(refusals.items()))
     network = with_article(task.topology.label)
-    # What is wrong with each is wrong with the task.
+    # All algorithms refuse for one reason, so the reason is in the task.
     if {*map(str, refusals.values())} == {str(why)}:
         return why
     if task.groups is not None:

@@ -1,4 +1,4 @@
-"""The cycles of a schedule: by arithmetic or the cycle model, estimated where it is too long."""
+"""Cycles of a schedule: by arithmetic or simulation; estimated if it is too large for both."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ..schedule.duration import expected_cycles
 from ..schedule.schedule import Schedule
 
 MOST_FLIT_HOPS = 50_000_000
-"""Flits and links of a program that is simulated: a few seconds."""
+"""Most flit-hops of a program that is simulated: a few seconds."""
 MOST_NODES = 1 << 16
 MOST_HOPS = 1 << 18
-"""Links that all sends of a schedule cross, if it is compiled to count its cycles: a second."""
+"""Most links that a schedule's sends cross if it is compiled to count its cycles: a second."""
 MOST_WORDS = 1 << 24
-"""Words of all message memories together."""
+"""Most words of all message memories together."""
 
 
 class Cycles(NamedTuple):
@@ -38,8 +38,8 @@ class Cycles(NamedTuple):
 def schedule_cycles(schedule: Schedule) -> Cycles:
     """Return the cycles of ``schedule`` on a network with the default parameters.
 
-    They are what :func:`~..exact.predict.predict` says. They are an estimate for a schedule that is
-    too large to be compiled or simulated at once, and for one that no such network carries out.
+    They are those of :func:`~..exact.predict.predict`, or an estimate if the schedule is too large
+    to compile or simulate at once, or if no such network can carry it out.
     """
     estimate = Cycles(expected_cycles(schedule), estimated=True)
     if schedule.topology.nodes > MOST_NODES or schedule.tcd > MOST_HOPS:
@@ -59,7 +59,7 @@ def schedule_cycles(schedule: Schedule) -> Cycles:
 def quick_run(
     program: ProgramTable, memory: npt.NDArray[np.uint64], timing: Timing
 ) -> Prediction | None:
-    """Return the run of ``program``, without a trace if it is simulated; None if that takes long.
+    """Return the run of ``program``, without a trace if simulated; None if that takes too long.
 
     Arguments are those of :func:`~..cycle.model.run`.
     """

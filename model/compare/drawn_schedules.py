@@ -1,4 +1,4 @@
-"""Schedules for the soak: collectives that were drawn, on a network that was drawn for them."""
+"""Schedules for the soak: drawn collectives on drawn networks."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .case import Case
 from .drawn_traffic import NETWORKS, draw_config
 
 TRIES = 120
-"""Collectives and algorithms that are drawn for a network; most do not serve it, or do not fit."""
+"""Draws of a collective and an algorithm per network; most do not serve it or do not fit."""
 
 
 def draw_cases(draw: np.random.Generator) -> list[Case]:
-    """Draw schedules and a network that can carry them out, until there are any."""
+    """Draw a network and schedules that it can carry out; repeat until there is a case."""
     while True:
         _, make = NETWORKS[draw.integers(len(NETWORKS))]
         topology = make()
@@ -37,7 +37,7 @@ def draw_cases(draw: np.random.Generator) -> list[Case]:
 
 
 def draw_network(draw: np.random.Generator, topology: Topology) -> NetworkConfig:
-    """Draw one of the kinds of network: all-port, without arbitration, or neither."""
+    """Draw a network: all-port, contention-free, or neither."""
     kind = draw.integers(3)
     return draw_config(
         draw,
@@ -54,7 +54,7 @@ def draw_network(draw: np.random.Generator, topology: Topology) -> NetworkConfig
 def draw_schedules(
     draw: np.random.Generator, topology: Topology, config: NetworkConfig
 ) -> Iterator[Schedule]:
-    """Draw schedules for which ``config`` can be given room, all of them together."""
+    """Draw schedules that fit ``config`` together, with enlarged memories."""
     for _ in range(TRIES):
         collective = COLLECTIVES[draw.integers(len(COLLECTIVES))]
         algorithms = algorithms_for(collective)
@@ -72,7 +72,7 @@ def draw_schedules(
 def _draw_request(
     draw: np.random.Generator, topology: Topology, collective: str, *, all_port: bool
 ) -> Request:
-    """Draw a root, lengths and whether all ports are used where there are so many."""
+    """Draw a root, lengths and whether to use all ports in an all-port network."""
     nodes = topology.nodes
     request = Request(
         topology=topology,
@@ -95,11 +95,11 @@ def _draw_request(
 
 
 def _predicted(draw: np.random.Generator, compiled: Sequence[Compiled]) -> Iterator[Case]:
-    """Predict each with a timing that is drawn, but for those that would collide."""
+    """Predict each schedule with a drawn timing; skip those that would collide."""
     for number, each in enumerate(compiled):
         timing = TIMINGS[draw.integers(len(TIMINGS))]
         try:
             yield Case.of(each, timing=timing, seed=number)
         except InvalidInput:
-            # Flits would wait where there is no arbitration.
+            # Flits would wait in a contention-free network.
             continue

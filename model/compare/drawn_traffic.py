@@ -1,6 +1,6 @@
-"""Traffic for the soak: networks, patterns and rates that were drawn.
+"""Traffic for the soak: drawn networks, patterns and rates.
 
-The parameters of a draw repeat it, except for signatures and barrier registers.
+A draw can be repeated from its parameters, except signatures and barrier registers.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from .traffic_case import TrafficCase
 TABLE_WORDS = 1 << 13
 SHORTEST_PACKET, LONGEST_PACKET = 4, 12
 NARROWEST_FLIT = 28
-"""In narrower flits, a header may be longer than the shortest packet that is drawn."""
+"""Narrowest flit drawn; narrower ones may have headers longer than the shortest packet."""
 
 NETWORKS: tuple[tuple[tuple[str, str], Callable[[], Topology]], ...] = tuple(
     ((kind.name, kind.separator.join(map(str, size))), partial(kind.network, size))
     for kind in KINDS.values()
     for size in kind.samples
 )
-"""Networks that are drawn: kind and size as on the command line, and their topology."""
+"""Networks to draw from: kind and size as on the command line, and a function for the topology."""
 
 
 @dataclass(frozen=True)
 class DrawnNetwork:
-    """A network that was drawn: its kind and size as they are typed, and its configuration."""
+    """A drawn network: its kind and size as typed, and its configuration."""
 
     words: tuple[str, str]
     config: NetworkConfig
@@ -59,7 +59,7 @@ class DrawnNetwork:
 
 
 def draw_config(draw: np.random.Generator, topology: Topology, **given: Any) -> NetworkConfig:
-    """Draw what is not ``given``, until it makes a network; none has a controller."""
+    """Draw the parameters not ``given`` until they make a network; none has a controller."""
     given = {"programs": 0, **given}
     numbers = {
         name: parameter.limits
@@ -68,20 +68,20 @@ def draw_config(draw: np.random.Generator, topology: Topology, **given: Any) -> 
     }
     while True:
         try:
-            # Numbers alone: flags decide what is run.
+            # Only numbers are drawn: flags decide which run this is.
             drawn: dict[str, Any] = {
                 name: int(draw.integers(limits[0], limits[1] + 1))
                 for name, limits in numbers.items()
             }
             return NetworkConfig(topology=topology, **drawn, **given)
         except InvalidInput:
-            # Too narrow for a field, or too shallow for a network without arbitration.
+            # A field was too narrow, or a contention-free network too shallow.
             continue
 
 
 @dataclass(frozen=True)
 class DrawnCase:
-    """Traffic that was drawn for a network."""
+    """Drawn traffic for a network."""
 
     network: DrawnNetwork
     pattern: str
@@ -107,7 +107,7 @@ class DrawnCase:
         )
 
     def build(self) -> TrafficCase:
-        """Generate, compile and predict it."""
+        """Generate, compile and predict the traffic."""
         topology = self.network.config.topology
         traffic = draw_traffic(
             topology,
@@ -123,7 +123,7 @@ class DrawnCase:
         return TrafficCase.of(traffic, program, seed=self.seed, refusal=refusal)
 
     def parameters(self) -> dict[str, object]:
-        """Return what repeats it, by the names of the parameters of random traffic."""
+        """Return the options of random traffic that repeat the draw, by name."""
         config, (kind, size) = self.network.config, self.network.words
         limited = {
             name: getattr(config, name)

@@ -1,4 +1,4 @@
-"""Traces from anywhere, checked against the golden model and the rules that need no model."""
+"""Checks of recorded traces against the cycle model and the rules that need no model."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .checks import Check, count_distance, count_steps, equality_check
 
 @dataclass(frozen=True)
 class RecordedCheck:
-    """Judgement of a recorded trace.
+    """The judgement of a recorded trace.
 
     checks
-        Lines of a table; none where there is no program.
+        Lines of the table; empty without a program.
     difference
-        The first row that is not as predicted.
+        The first row that differs from the prediction.
     broken
-        The first rule of docs/router.md that the trace breaks, with its place.
+        The first rule of docs/router.md that the trace breaks, with node, port, VC and cycle.
     """
 
     checks: tuple[Check, ...]
@@ -34,7 +34,7 @@ class RecordedCheck:
 
     @property
     def agrees(self) -> bool:
-        """True where nothing is wrong."""
+        """True if no check fails and no rule is broken."""
         return self.broken is None and all(check.agrees for check in self.checks)
 
 
@@ -48,12 +48,12 @@ def check_recorded(
 ) -> RecordedCheck:
     """Check a trace of a run of ``program`` against ``predicted``.
 
-    ``any_words`` leaves the payload's words out of the comparison, for a run whose message memories
-    are not known. The rules are those of :func:`.check_trace`: they still demand that words arrive
-    as they were sent. If the trace is not ``whole``, packets may be under way at its end.
+    ``any_words`` leaves payload words out of the check, for a run with unknown message memories.
+    The rules of :func:`.check_trace` still require that words arrive as they were sent. ``whole``
+    False allows packets to be under way at the end of the trace.
 
-    Raises :class:`.InvalidInput` for a trace that is not ``whole`` and ends, without a difference,
-    before the predicted flits do.
+    Raises :class:`.InvalidInput` for a trace that is not ``whole`` and ends before the predicted
+    one without a difference.
     """
     first, second = predicted.trace, trace
     if any_words:
@@ -79,9 +79,9 @@ def check_recorded(
 def check_without_program(
     config: NetworkConfig, trace: Trace, *, whole: bool = True
 ) -> RecordedCheck:
-    """Check a trace of a network of which no program is known: its outputs and its packets.
+    """Check the outputs and packets of a trace without a program.
 
-    If the trace is not ``whole``, packets may be under way at its end.
+    ``whole`` False allows packets to be under way at the end of the trace.
     """
     program = unknown_program(config)
     try:
@@ -93,13 +93,13 @@ def check_without_program(
 
 
 def unknown_program(config: NetworkConfig) -> Program:
-    """Return a program without rows, for a trace of which no program is known."""
+    """Return a program without rows, for a trace whose program is unknown."""
     nothing: list[tuple[()]] = [()] * config.topology.nodes
     return Program.from_rows(config, PortModel.FULL_DUPLEX, nothing, nothing)
 
 
 def _broken(program: Program, trace: Trace, complete: bool) -> str | None:
-    """The first rule that a trace breaks; None where all hold, or where rules do not apply."""
+    """Return the first rule that a trace breaks; None if all hold or the rules do not apply."""
     if program.config.all_port:
         return None
     try:
@@ -110,16 +110,16 @@ def _broken(program: Program, trace: Trace, complete: bool) -> str | None:
 
 
 def _delivered(trace: Trace) -> int:
-    """Packets that have been delivered whole."""
+    """Count the packets delivered whole."""
     return int(((trace.port == 0) & (trace.kind & TAIL_MARK != 0)).sum())
 
 
 def _last(trace: Trace) -> int:
-    """The cycle of the last flit; -1 of an empty trace."""
+    """Return the cycle of the last flit; -1 for an empty trace."""
     return int(trace.cycle.max(initial=-1))
 
 
 def _without_words(trace: Trace) -> Trace:
-    """The trace with 0 in place of every word of payload."""
+    """Return the trace with all payload words replaced by 0."""
     head = trace.kind & HEAD_MARK != 0
     return replace(trace, data=np.where(head, trace.data, np.uint64(0)))

@@ -1,4 +1,4 @@
-"""Algorithms side by side on one network: what is known of each, and why some are missing."""
+"""Algorithms side by side on one network: measures of each, and why the others do not serve."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 class Entry:
     """Measures of one algorithm.
 
-    ``cycles`` is what the cycle model says, by timing; a timing that is not there is in
-    ``refusals`` with the reason. ``cases`` are the finished predictions, where they are kept.
-    ``verified`` is what the hardware did, where it was asked.
+    ``cycles`` are predicted, by timing; a timing without cycles has its reason in ``refusals``.
+    ``cases`` are the finished predictions, if kept. ``verified`` are the comparisons with hardware
+    runs, if any.
     """
 
     schedule: Schedule
@@ -39,7 +39,7 @@ class Entry:
     verified: dict[str, Verification] = field(default_factory=dict)
 
     def note(self, case: Case, *, keep: bool = False) -> None:
-        """Note what the cycle model says of the schedule with one timing; ``keep`` the case."""
+        """Record the prediction of the schedule with one timing; ``keep`` its case."""
         predicted = case.predicted
         if predicted.finished:
             self.cycles[case.timing] = predicted.cycles
@@ -55,7 +55,7 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """The name, with the nodes that are served where not all working ones are."""
+        """The name and, unless it is all working nodes, the number of nodes served."""
         working = self.schedule.topology.working_nodes.size
         served = working - len(self.schedule.unserved)
         return self.name if served == working else f"{self.name}, {served} of {working} nodes"
@@ -67,24 +67,24 @@ class Entry:
 
     @cached_property
     def bound(self) -> CycleBound:
-        """The least cycles of any schedule that does the same with the same ports."""
+        """Lower bound on the cycles of any schedule for the same promise with the same ports."""
         return schedule_bound(self.schedule)
 
     @property
     def least(self) -> dict[str, int]:
-        """Lower bounds on steps, TCD and cycles, for the nodes that it serves."""
+        """Lower bounds on steps, TCD and cycles for the nodes that the schedule serves."""
         return {**least_counts(self.schedule), "cycles": self.bound.value}
 
     @cached_property
     def cost(self) -> ScheduleCost:
-        """Start-ups and words on the critical path, as counted from the schedule."""
+        """Start-ups and words on the critical path, counted in the schedule."""
         return count_cost(self.schedule)
 
     @cached_property
     def formula(self) -> tuple[str, int, float] | None:
-        """Place, start-ups and words of its cost as Johnsson & Ho state it.
+        """Source, start-ups and words of its cost by the formula of Johnsson & Ho.
 
-        None on other networks than hypercubes, for unequal blocks, and for what has no row in their
+        None on other networks than hypercubes, for unequal blocks, and without a row in their
         tables. Packets are as large as the largest send.
         """
         topology = self.schedule.topology
@@ -105,11 +105,11 @@ class Entry:
 
     @property
     def agrees(self) -> bool:
-        """Tell whether the hardware did what the model says, in every timing that was run."""
+        """True if the hardware agreed with the prediction in every timing that was run."""
         return all(result.agrees for result in self.verified.values())
 
     def to_json(self) -> dict[str, object]:
-        """The measures as JSON values."""
+        """Return the measures as JSON values."""
         return {
             "algorithm": self.name,
             "steps": self.schedule.steps,
@@ -128,7 +128,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """The algorithms that serve a task, and why the others do not, by name."""
+    """The algorithms that serve a task, and by name the reasons why others do not."""
 
     task: Task
     entries: Sequence[Entry]
@@ -141,7 +141,7 @@ class SideBySide:
 
     @property
     def title(self) -> str:
-        """One line on what is compared."""
+        """Network, collective, message, root, operator and groups in one line."""
         task = self.task
         origin = origin_name(task.topology, task.title, task.source)
         combined = f" by {task.combining}" if task.combining else ""
@@ -165,7 +165,7 @@ class SideBySide:
     def least(self) -> dict[str, int]:
         """Lower bounds on steps, TCD and cycles, for the most nodes that any algorithm serves.
 
-        They hold for each that serves so many: some stream, or use their ports in another way.
+        Each is the lowest over the algorithms that serve this many nodes: their port models differ.
         """
         unserved = [len(entry.schedule.unserved) for entry in self.entries]
         bounds = [
@@ -180,7 +180,7 @@ class SideBySide:
         }
 
     def to_json(self) -> dict[str, object]:
-        """The whole table, as JSON values."""
+        """Return the whole table as JSON values."""
         task = self.task
         source = None if task.source is None else task.topology.coordinates(task.source).tolist()
         return {

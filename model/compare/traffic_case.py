@@ -1,4 +1,4 @@
-"""Traffic for a network, what the cycle model says of it, and what came of it on the hardware."""
+"""Cases of traffic: the prediction by the cycle model, and checks of hardware runs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .checks import Check, Comparison, compare_runs
 
 @dataclass(frozen=True)
 class TrafficCase:
-    """Traffic for one network, and what the cycle model says will become of it.
+    """Traffic for one network, with its program and prediction.
 
-    ``refusal`` is a 16-bit pattern for each node: in which cycles its interface refuses a flit.
-    ``words`` is what each node's message memory holds at its beginning, as far as it is sent: shape
-    (nodes, words). ``seed`` draws the VCs and the words.
+    ``refusal`` is a 16-bit pattern for each node: the cycles, mod 16, in which its interface
+    refuses a flit. ``words`` are the words that rows send, from the start of each node's message
+    memory: shape (nodes, words). ``seed`` draws the VCs and the words.
     """
 
     traffic: Traffic
@@ -42,9 +42,9 @@ class TrafficCase:
         seed: int,
         refusal: npt.NDArray[np.uint16] | None = None,
     ) -> TrafficCase:
-        """Predict ``traffic``, of which ``program`` was made with this seed.
+        """Predict ``traffic``; ``program`` was made from it with this seed.
 
-        Without ``refusal`` every flit is taken at once.
+        Without ``refusal`` every flit is accepted at once.
         """
         config = program.config
         if refusal is None:
@@ -60,20 +60,20 @@ class TrafficCase:
 
 @dataclass(frozen=True, repr=False)
 class TrafficResult(Comparison):
-    """The comparison of a case that was run."""
+    """The comparison of a measured run with a traffic case."""
 
     case: TrafficCase
 
 
 def compare_traffic(case: TrafficCase, measured: HardwareRun) -> TrafficResult:
-    """Hold what the hardware did against what was predicted, and against the model-free rules."""
+    """Check a hardware run against its prediction and the rules that need no model."""
     checks, difference = compare_runs(case.program, case.predicted, measured)
     rules = rules_check(case.program, measured)
     return TrafficResult(measured, (*checks, rules), difference, case)
 
 
 def rules_check(program: Program, measured: HardwareRun) -> Check:
-    """The first rule that the hardware's trace breaks, by checks that need no model."""
+    """Check the hardware's trace by the rules that need no model; report the first one broken."""
     broken = "none"
     try:
         check_trace(program, measured.trace, complete=measured.finished)

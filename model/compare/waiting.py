@@ -11,9 +11,9 @@ from ..run.standstill import standstill
 
 
 def waiting(program: Program, measured: HardwareRun) -> list[str]:
-    """One line for each node that has not finished: what it still waits for.
+    """Return one line for each unfinished node with its missing receives, unsent rows and flags.
 
-    The first lines are those of a deadlock, then what a controller says, where there is one.
+    First come the lines of a deadlock, then that of a controller, if there is one.
     """
     if measured.finished:
         return []
@@ -41,7 +41,7 @@ def waiting(program: Program, measured: HardwareRun) -> list[str]:
 
 
 def _told(program: Program, measured: HardwareRun) -> list[str]:
-    """The controller's word on a run that is not done: at which node, and its flags."""
+    """Report the end as the controller tells it: state, cycle, node and the node's flags."""
     if not program.config.programs:
         return []
     if measured.ending is None:
@@ -55,7 +55,7 @@ def _told(program: Program, measured: HardwareRun) -> list[str]:
 
 
 def _missing(program: Program, measured: HardwareRun) -> dict[tuple[int, int], list[str]]:
-    """The steps of receives that have not come, by node and lane."""
+    """Return the steps of missing receives, by node and lane."""
     missing: dict[tuple[int, int], list[str]] = {}
     late = late_receives(program, measured)
     columns = program.receiver[late].tolist(), program.receive_step[late].tolist()

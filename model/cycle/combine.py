@@ -1,7 +1,7 @@
-"""Operators as compiled loops apply them, one word at a time: docs/router.md, section 19.
+"""Operators of compiled loops, one word at a time: docs/router.md, section 19.
 
-Those built in are written out here; a user's own is compiled by itself and called by its address,
-so that the loop need not be compiled anew for it.
+The built-in operators are written out here. A custom operator is compiled separately and called by
+its address, so a new one does not recompile the loop.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..network.operators import Operator
 from .state import Network
 
 ADD, MIN, MAX, MIN_SIGNED, MAX_SIGNED, AND, OR, XOR, OWN = range(9)
-"""What ``Network.operators`` has for each operator."""
+"""Codes of the operators in ``Network.operators``; ``OWN`` is any custom operator."""
 
 _CODES = {
     "add": ADD,
@@ -38,22 +38,22 @@ _WORD_FUNCTION = types.uint64(types.uint64, types.uint64, types.uint64)
 
 
 def codes(operators: Sequence[Operator]) -> npt.NDArray[np.int64]:
-    """The code of each operator, shape (operators,)."""
+    """Return the code of each operator, shape (operators,)."""
     return np.array([_CODES.get(each.name, OWN) for each in operators], dtype=np.int64)
 
 
 def own_addresses(operators: Sequence[Operator]) -> npt.NDArray[np.int64]:
-    """The addresses of what users' own operators call, shape (operators,): 0 for those built in.
+    """Return the addresses of the compiled custom operators, shape (operators,); 0 if built in.
 
-    Raises :class:`.InvalidInput` for an operator without a meaning, or with one that Numba cannot
-    compile.
+    Raises :class:`.InvalidInput` for a custom operator that has no meaning, or one that Numba
+    cannot compile.
     """
     addresses = [0 if each.built_in else _word_function(each).address for each in operators]
     return np.array(addresses, dtype=np.int64)
 
 
 def _word_function(operator: Operator) -> Any:
-    """A user's own operator as a function of C: two words and their width in bits to a word."""
+    """Compile a custom operator to a C function of two words and their width in bits."""
     if operator.meaning is None:
         allowed = "given with its meaning, which no file has"
         raise InvalidInput.of(f"operator {operator.name}", allowed, "without")
@@ -70,9 +70,9 @@ def _word_function(operator: Operator) -> Any:
 
 @cache
 def _compiled(meaning: Callable[[Any, Any, Any], Any]) -> tuple[Any, types.Type]:
-    """Compile a meaning, and tell the type of its result, which a function of C would convert.
+    """Compile a meaning; return the C function and the result type before C converts it.
 
-    It is kept, for loops call it by its address alone.
+    The cache keeps the function alive, because the loops hold only its address.
     """
     plain = getattr(meaning, "py_func", meaning)
     typed = njit(error_model="numpy")(plain)
@@ -84,10 +84,10 @@ def _compiled(meaning: Callable[[Any, Any, Any], Any]) -> tuple[Any, types.Type]
 
 @inlined
 def combined(net: Network, operator: Int, there: np.uint64, coming: np.uint64) -> np.uint64:
-    """Result of operator number ``operator``, from 0, on the word there and the one that comes."""
+    """Combine the word in memory with the arriving word by operator number ``operator``, from 0."""
     code = net.operators[index(operator)]
     unused = np.uint64(64 - net.flit_width)
-    # Two's complement of W bits, as numbers of 64 bits: what is compared has the sign on top.
+    # Shift W-bit words to the top of 64 bits: their signs become the signs of the int64s.
     less = np.int64(coming << unused) < np.int64(there << unused)
     if code == ADD:
         result = there + coming

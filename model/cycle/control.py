@@ -1,4 +1,4 @@
-"""Additions of a controller and of tiles to a run: docs/router.md, sections 16 and 17."""
+"""Settings of a controller and of tiles for a run: docs/router.md, sections 16 and 17."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..program.table import ProgramTable
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Control:
-    """Requests to a run beside its program, in a network with a controller.
+    """Settings of a run that its program does not contain; most need a controller.
 
     limit
         The most cycles of the run, as in the program's entry of the directory; 0: no limit.
     slot_words
-        How long the program is, as in its entry; None: as long as it is.
+        Words of the program's slot, as in its entry; None: the length of its longest table.
     hold
-        The tile of node n holds it back in all cycles before ``hold[n]``, which is 0 where it never
-        does: shape (nodes,), int64. None: no tile does.
+        The tile of node n holds the node in all cycles before ``hold[n]``; 0: never. Shape
+        (nodes,), int64. None: no tile holds its node.
     """
 
     limit: int = 0
@@ -30,7 +30,7 @@ class Control:
     hold: npt.NDArray[np.int64] | None = None
 
     def check(self, config: NetworkConfig) -> None:
-        """Raise :class:`.InvalidInput` for what a network of ``config`` has not."""
+        """Raise :class:`.InvalidInput` for settings that a network of ``config`` lacks."""
         if not config.programs and (self.limit or self.slot_words is not None):
             raise InvalidInput.of("control", "left out in a network without programs", "given")
         largest = min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max))
@@ -50,13 +50,13 @@ class Control:
             require_range(f"hold of node {switch}, a switch", int(self.hold[switch]), 0, 0)
 
     def held_until(self, nodes: int) -> npt.NDArray[np.int64]:
-        """The first cycle in which each of ``nodes`` may begin a row: a register is in between."""
+        """Return each node's first cycle in which a row may begin: ``hold`` passes a register."""
         if self.hold is None:
             return np.zeros(nodes, dtype=np.int64)
         return np.where(self.hold > 0, self.hold + 1, 0)
 
     def words_of(self, program: ProgramTable) -> int:
-        """Words of the table memory in which the senders look for ``program``."""
+        """Return the length of the slot in which the senders read ``program``, in words."""
         if self.slot_words is None:
             return int(program.table_sizes.max())
         return self.slot_words

@@ -1,7 +1,7 @@
-"""Fields of header flits as compiled loops read them: docs/router.md, section 1.
+"""Header fields as compiled loops read them: docs/router.md, section 1.
 
-The same as :class:`~eyecast.model.network.header.HeaderFormat` says for whole columns; a loop has
-the widths alone, as numbers of its :class:`~.state.Network`.
+:class:`~eyecast.model.network.header.HeaderFormat` does the same for whole columns; a compiled
+loop has only the field widths in its :class:`~.state.Network`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def vc_of(net: Network, word: np.uint64) -> np.int64:
 
 @inlined
 def dropped_first(net: Network, word: np.uint64) -> np.uint64:
-    """Take one hop off the first slot, and the slot off the flit with its last hop."""
+    """Take one hop off the first slot; drop the slot after its last hop."""
     shifted = word >> np.uint64(net.port_bits + net.hop_bits + net.vc_bits)
     one_less = word - (np.uint64(1) << np.uint64(net.port_bits))
     return shifted if field(word, net.port_bits, net.hop_bits) == 0 else one_less
@@ -34,24 +34,24 @@ def dropped_first(net: Network, word: np.uint64) -> np.uint64:
 
 @inlined
 def step_of(net: Network, word: np.uint64) -> np.int64:
-    """Read the step of a delivery that stands first in its flit."""
+    """Read the step of the delivery at the start of a flit."""
     return field(word, net.port_bits, net.step_bits)
 
 
 @inlined
 def address_of(net: Network, word: np.uint64) -> np.int64:
-    """Read the address of a delivery that stands first in its flit."""
+    """Read the address of the delivery at the start of a flit."""
     return field(word, net.port_bits + net.step_bits, net.address_bits)
 
 
 @inlined
 def operator_of(net: Network, word: np.uint64) -> np.int64:
-    """Read the operator of a delivery that stands first in its flit."""
+    """Read the operator of the delivery at the start of a flit."""
     return field(word, net.port_bits + net.step_bits + net.address_bits, net.operator_bits)
 
 
 @inlined
 def window_of(net: Network, word: np.uint64) -> np.int64:
-    """Read the window of a delivery that stands first in its flit."""
+    """Read the window of the delivery at the start of a flit."""
     low = net.port_bits + net.step_bits + net.address_bits + net.operator_bits
     return field(word, low, net.window_bits)

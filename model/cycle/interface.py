@@ -43,9 +43,9 @@ from .state import (
 
 @inlined
 def fetched(net: Network, now: Registers, node: Int, address: Int) -> np.uint64:
-    """Read the word injected in this cycle: it was fetched in the last, before its write.
+    """Return the payload word to inject now: fetched a cycle ago, so before that cycle's write.
 
-    Where several receivers wrote to it, the first one of them wrote over what was there.
+    If several receivers wrote to the address, the first one saved the word that was fetched.
     """
     for place in range(lanes_of(net)):
         lane = index(node * lanes_of(net) + place)
@@ -57,7 +57,7 @@ def fetched(net: Network, now: Registers, node: Int, address: Int) -> np.uint64:
 
 @inlined
 def source_address(net: Network, row: Int, place: Int) -> np.int64:
-    """Address of a payload word of a row, which may run round in a window."""
+    """Return the address of payload word ``place`` of a row; it wraps around in a window."""
     address = net.row_source[row] + place
     if net.streams and net.row_window[row] > 0:
         inside = (np.int64(1) << net.row_window[row]) - 1
@@ -67,7 +67,7 @@ def source_address(net: Network, row: Int, place: Int) -> np.int64:
 
 @inlined
 def may_stream(net: Network, now: Registers, row: Int, place: Int) -> bool:
-    """Tell whether the word that a payload word waits for had come a cycle ago."""
+    """Tell whether the feeder's word for payload word ``place`` had arrived a cycle ago."""
     lane, awaited = net.row_stream[row], place - net.row_lead[row]
     if lane == NOBODY or awaited < 0:
         return True
@@ -77,13 +77,13 @@ def may_stream(net: Network, now: Registers, row: Int, place: Int) -> bool:
 
 @inlined
 def arrives_now(net: Network, now: Registers, row: Int, place: Int) -> bool:
-    """Tell of the same word whether it has come by now: it may be sent in the next cycle."""
+    """Tell whether that word has arrived by now, so that it may be sent in the next cycle."""
     return bool(place - net.row_lead[row] < now.come[index(net.row_stream[row])])
 
 
 @inlined
 def receives_besides(net: Network, node: Int, row: Int) -> bool:
-    """Tell whether a node expects anything in the step of a row that sends on nothing of it."""
+    """Tell whether a node receives in the step of a row that does not stream."""
     result = False
     for place in range(lanes_of(net)):
         lane = index(node * lanes_of(net) + place)
@@ -93,9 +93,9 @@ def receives_besides(net: Network, node: Int, row: Int) -> bool:
 
 @inlined
 def inject(net: Network, now: Registers, lists: Lists, node: Int, lane: Int) -> bool:
-    """Try to inject the next flit of a sender's row; whether to try again in the next cycle.
+    """Try to inject the next flit of a sender's row; return whether to try in the next cycle too.
 
-    A sender that is not to try again is woken by what it waits for: a credit, or a word that comes.
+    Otherwise the sender sleeps until a credit or the word that it waits for wakes it.
     """
     row, gone = index(now.row[lane]), now.place[lane]
     first_header = net.first_header[row]
@@ -128,8 +128,8 @@ def inject(net: Network, now: Registers, lists: Lists, node: Int, lane: Int) -> 
 
 @inlined
 def senders(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
-    """One cycle of a node's senders; whether any did anything."""
-    # None sees a flag that another one sets in this cycle.
+    """Run one cycle of a node's senders; return whether any of them was active."""
+    # No sender sees a flag that another one sets in this cycle.
     may_begin = now.flags[node] == 0
     if held(net, now, node):
         sleep_until(now, lists, node, net.held_until[node])
@@ -149,7 +149,7 @@ def held(net: Network, now: Registers, node: Int) -> bool:
 
 @inlined
 def read_word(net: Network, now: Registers, lists: Lists, node: Int, lane: Int) -> bool:
-    """Read a word of ``expected`` or a control word, if it lies within the program's slot."""
+    """Read an ``expected`` or control word; fail if it lies outside the program's slot."""
     row, first = index(now.row[lane]), index(net.first_row[lane])
     word = now.place[lane]
     if now.sender[lane] == CONTROL:
@@ -167,7 +167,7 @@ def read_word(net: Network, now: Registers, lists: Lists, node: Int, lane: Int) 
 def sender(
     net: Network, now: Registers, lists: Lists, node: Int, lane: Int, may_begin: bool
 ) -> bool:
-    """One cycle of a sender; whether it did anything."""
+    """Run one cycle of a sender; return whether it was active."""
     state, row = now.sender[lane], index(now.row[lane])
     if state in (CONTROL, EXPECT):
         if not read_word(net, now, lists, node, lane):
@@ -198,7 +198,7 @@ def sender(
 
 @inlined
 def sleep_until(now: Registers, lists: Lists, node: Int, cycle: Int) -> None:
-    """Have the interface of ``node`` looked at in a cycle to come."""
+    """Wake the interface of ``node`` in a later cycle."""
     if now.alarm[node] == NEVER:
         now.alarm[node] = cycle
         hour = cycle & (HOURS - 1)
@@ -225,7 +225,7 @@ def wake_sleepers(now: Registers, lists: Lists) -> None:
 
 @inlined
 def next_alarm(now: Registers) -> np.int64:
-    """Find the earliest alarm; ``NEVER`` where there is none."""
+    """Find the earliest alarm; ``NEVER`` if no alarm is set."""
     earliest = np.int64(NEVER)
     for node in range(len(now.alarm)):
         alarm = now.alarm[node]
@@ -236,7 +236,7 @@ def next_alarm(now: Registers) -> np.int64:
 
 @inlined
 def observe(net: Network, now: Registers, node: Int) -> None:
-    """See from the registers whether the node's step is over and whether the node is finished."""
+    """Update from the registers whether the node's step is over and the node is finished."""
     end_coasting(net, now, node)
     step = now.step[node]
     unflagged = now.flags[node] == 0
@@ -245,7 +245,7 @@ def observe(net: Network, now: Registers, node: Int) -> None:
         lane = index(node * lanes_of(net) + place)
         state = now.sender[lane]
         if state in (CONTROL, SENDING, EXPECT):
-            return  # It was neither when the row before ended, and is not before this one has.
+            return  # Neither changes from the end of one row to the end of the next.
         sent = state == ENDED or (state == READY and net.row_step[now.row[lane]] > step)
         over = over and sent and (not net.expected[lane, step] or now.arrived[lane, step])
         ended = ended and state == ENDED
@@ -259,7 +259,7 @@ def observe(net: Network, now: Registers, node: Int) -> None:
 
 @inlined
 def next_step(net: Network, now: Registers, node: Int) -> None:
-    """Raise ``step`` of a node by one, in a register of ``step_bits``, at the end of this cycle."""
+    """Raise ``step`` of a node by one, modulo ``2 ** step_bits``, at the end of this cycle."""
     now.step[node] = (now.step[node] + 1) & ((1 << net.step_bits) - 1)
     if net.streams:
         for place in range(lanes_of(net)):
@@ -272,11 +272,11 @@ def next_step(net: Network, now: Registers, node: Int) -> None:
 
 @inlined
 def rise(net: Network, now: Registers, node: Int) -> bool:
-    """Raise the step of a self-timed node that is not finished; whether to look again.
+    """Raise the step of a self-timed node; return whether to look at the node again next cycle.
 
     A node that has sent and received every step, and only awaits packets of timed rows, *coasts*:
-    its step rises in every cycle until it is woken, and is made up for then. (Where rows are timed
-    a node has one sender.)
+    it sleeps, and :func:`end_coasting` adds the missed rises of its step when it wakes. (In a
+    network with timed rows a node has one sender.)
     """
     if net.timed_rows and now.sender[node] == ENDED and now.missing[node] == 0:
         now.coasting_since[node] = now.total[CYCLE]
@@ -287,7 +287,7 @@ def rise(net: Network, now: Registers, node: Int) -> bool:
 
 @inlined
 def end_coasting(net: Network, now: Registers, node: Int) -> None:
-    """Make up for the rises of the step of a node that has coasted."""
+    """Add the rises of the step that a coasting node has missed."""
     if now.coasting_since[node] != NEVER:
         passed = now.total[CYCLE] - now.coasting_since[node]
         now.step[node] = (now.step[node] + passed) & ((1 << net.step_bits) - 1)

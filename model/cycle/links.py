@@ -1,9 +1,9 @@
 """The links of the cycle model and their registers: docs/router.md, section 2.
 
-With R registers, what leaves in cycle t arrives at the end of cycle t + R. It waits in one of R + 1
-stages, which take turns: the one filled in this cycle is emptied R cycles later, and with R = 0 at
-the end of this very cycle. The link between an interface and its router has no registers: what goes
-on it is put at once into the stage that is emptied in this cycle.
+With R registers, a flit that leaves in cycle t arrives at the end of cycle t + R. Until then it is
+in one of R + 1 stages, which take turns: a stage is emptied R cycles after it was filled; with R =
+0, at the end of the same cycle. The link between an interface and its router has no registers: its
+flits go at once into the stage that is emptied in this cycle.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .state import CREDIT_OVERFLOW, EMPTIED, FILLED, Lists, Network, Registers, 
 
 @inlined
 def launch(now: Registers, stage: Int, channel: Int, kind: Int, word: np.uint64) -> None:
-    """Put a flit into a stage of the links, for an input channel."""
+    """Put a flit for input channel ``channel`` into a stage of the links."""
     entry = index(stage * len(now.next_vc) + now.flights[stage])
     now.flight_channel[entry] = channel
     now.flight_kind[entry] = kind
@@ -26,7 +26,7 @@ def launch(now: Registers, stage: Int, channel: Int, kind: Int, word: np.uint64)
 
 @inlined
 def give_credit(net: Network, now: Registers, number: Int, channel: Int) -> None:
-    """Send a credit back over the link of input channel ``channel``, buffer ``number``."""
+    """Send a credit for input channel ``channel``, buffer ``number``, back over its link."""
     from_interface = number < lanes_of(net) * net.vcs
     stage = index(now.total[EMPTIED] if from_interface else now.total[FILLED])
     entry = index(stage * len(now.buffered) + now.returns[stage])
@@ -36,7 +36,7 @@ def give_credit(net: Network, now: Registers, number: Int, channel: Int) -> None
 
 @inlined
 def take_credit(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
-    """Count a credit that has come back."""
+    """Count a returned credit; wake a sender that waits for it."""
     node = np.int64(net.channel_node[channel])
     if now.credits[channel] == net.depth:
         set_flag(now, lists, node, CREDIT_OVERFLOW)

@@ -1,8 +1,8 @@
 """The loop over cycles of the cycle model.
 
-In a cycle the interfaces go first, then the routers; what they put on links, and what a sender
-injects, arrives when all are through. So one array per register is enough, and no order of nodes
-can be seen.
+In each cycle the interfaces run first, then the routers. The flits that they send or inject arrive
+when all of them have run. So one array per register is enough, and the order of the nodes has no
+effect.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from .state import (
 FINISHED, LIMIT, TRACE_FULL = range(3)
 """Why :data:`simulate` returned."""
 PATIENCE = 3 + REFUSAL_CYCLES + 1
-"""Quiet cycles after which nothing changes by itself any more: what is on a link arrives within
-three, and then a node that ever accepts accepts once in a pattern of refusal."""
+"""Quiet cycles after which only an alarm can change anything: a flit on a link arrives within
+three, and a node that ever accepts accepts once in a refusal pattern."""
 
 
 @inlined
 def run_interfaces(net: Network, now: Registers, lists: Lists) -> None:
-    """Senders, and self-timed steps. An interface that can do nothing sleeps until it is woken."""
+    """Run senders and self-timed steps. An interface that can do nothing sleeps until woken."""
     candidates, now.total[AWAKE] = now.total[AWAKE], 0
     for entry in range(candidates):
         node = np.int64(lists.awake_nodes[entry])
@@ -65,10 +65,10 @@ def run_interfaces(net: Network, now: Registers, lists: Lists) -> None:
 
 @inlined
 def run_routers(net: Network, now: Registers, lists: Lists, trace: Rows) -> None:
-    """Request, then grant and move at every output that is asked, in order of nodes and ports."""
+    """Request, then grant and move at each requested output, in order of nodes and ports."""
     fronts, now.total[FRONTS] = now.total[FRONTS], 0
     for entry in range(fronts):
-        # At most one new front, for the next cycle, is noted for each that is looked at.
+        # A request adds at most one front, for the next cycle, so the list never overtakes itself.
         request(net, now, lists, np.int64(lists.fronts[entry]))
     for block in range(len(now.asked)):
         outputs = now.asked[block]
@@ -82,7 +82,7 @@ def run_routers(net: Network, now: Registers, lists: Lists, trace: Rows) -> None
 
 @inlined
 def end_links(net: Network, now: Registers, lists: Lists) -> None:
-    """Let everything arrive that is due at the end of a cycle."""
+    """Deliver every flit and credit that arrives at the end of this cycle."""
     stage = index(now.total[EMPTIED])
     first_flight, first_return = stage * len(now.next_vc), stage * len(now.buffered)
     for entry in range(first_flight, first_flight + now.flights[stage]):
@@ -97,7 +97,7 @@ def end_links(net: Network, now: Registers, lists: Lists) -> None:
 
 @inlined
 def advance(net: Network, now: Registers, lists: Lists) -> None:
-    """Clock the barrier at the end of a cycle; in the last one of its countdown, steps rise."""
+    """Clock the barrier at the end of a cycle; when its countdown ends, all steps rise."""
     left = now.total[ADVANCE]
     if left == 1:
         for node in range(len(now.step)):
@@ -111,7 +111,7 @@ def advance(net: Network, now: Registers, lists: Lists) -> None:
 
 @inlined
 def next_cycle(now: Registers, cycle_limit: int) -> None:
-    """Go on to the next cycle, or to the next in which anything can change."""
+    """Go to the next cycle, or directly to the next one in which anything can change."""
     now.total[CYCLE] += 1
     if now.total[AWAKE] + now.total[ADVANCE] + now.total[UNWRITTEN] > 0:
         now.total[QUIET] = 0
@@ -126,7 +126,7 @@ def next_cycle(now: Registers, cycle_limit: int) -> None:
 
 @inlined
 def run_cycles(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_limit: int) -> int:
-    """Run until all nodes are finished, ``cycle_limit`` cycles are over or the trace is full."""
+    """Run until all nodes finish, ``cycle_limit`` is reached or the trace is full."""
     while True:
         wake_sleepers(now, lists)
         for entry in range(now.total[AWAKE]):
@@ -149,10 +149,10 @@ def run_cycles(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_li
 
 
 def _compiled_from(sources: int) -> Callable[[Network, Registers, Lists, Rows, int], int]:
-    """Compile the loop and keep it for the next process.
+    """Compile the loop and cache it for later processes.
 
-    Numba's cache notices a change in this file, and in what the function closes over: so
-    ``sources``, a checksum of the other files that are compiled in, is closed over.
+    Numba recompiles if this file or a variable that the function closes over changes. So the
+    function closes over ``sources``, a checksum of the other compiled files.
     """
 
     @compiled_loop
@@ -172,8 +172,8 @@ _PARTS = (
 simulate = _compiled_from(
     zlib.crc32(b"".join((_MODEL / f"{part}.py").read_bytes() for part in _PARTS))
 )
-"""Run until all nodes are finished, ``cycle_limit`` cycles are over or the trace is full.
+"""Run until all nodes finish, ``cycle_limit`` is reached or the trace is full.
 
-Returns which, as :data:`FINISHED`, :data:`LIMIT` or :data:`TRACE_FULL`; after the last it is called
-again with room in the trace.
+Returns :data:`FINISHED`, :data:`LIMIT` or :data:`TRACE_FULL`. After :data:`TRACE_FULL`, call it
+again with an empty trace.
 """

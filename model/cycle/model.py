@@ -1,12 +1,12 @@
-"""The cycle model: what the hardware does with a program, flit by flit (docs/router.md).
+"""The cycle model: the behavior of the hardware, flit by flit (docs/router.md).
 
-It is the hardware's specification in a form that runs::
+It is the executable specification of the hardware::
 
     Program ─► rows, headers ──────────┐
     Topology ─► lines up and down ─────┼─► loop.simulate ──► Prediction: cycles, memory, trace
     memory, refusal ───────────────────┘
 
-What happens in a cycle is in ``loop``, with ``router``, ``links`` and ``interface``.
+Each cycle runs in ``loop``, with ``router``, ``links``, ``interface`` and ``receiver``.
 """
 
 from __future__ import annotations
@@ -63,17 +63,17 @@ def run(
 ) -> Prediction:
     """Run ``program`` from reset until all nodes are finished.
 
-    ``memory`` is what the message memories hold before the run, shape (nodes, message words); it is
-    not changed; a switch has none, and 0 in its place. ``timing`` is "barrier" or "self-timed"
-    (docs/router.md, section 4). A run that is not finished by ``cycle_limit`` is given up; None
-    means :func:`cycle_limit` of the program. ``record_trace`` False saves the time and room that a
-    trace takes. ``refusal`` holds a pattern for each node: in cycle t it takes no flit if bit t mod
-    16 is set; None means that all accept always, which is all there is in a network without timed
-    rows. ``control`` is what a controller and the tiles add (docs/router.md, sections 16 and 17);
-    None: nothing.
+    ``memory`` holds the message memories before the run, shape (nodes, message words); it is not
+    changed, and a switch has zeros. ``timing`` is "barrier" or "self-timed" (docs/router.md,
+    section 4). A run that is not finished by ``cycle_limit`` is given up; None means
+    :func:`cycle_limit` of the program. ``record_trace`` False saves the time and memory of a trace.
+    ``refusal`` holds a pattern for each node: in cycle t the node accepts no flit if bit t mod 16
+    is set. None means that all nodes always accept; only networks with timed rows allow others.
+    ``control`` holds the settings of a controller and of tiles (docs/router.md, sections 16 and
+    17); None: none.
 
-    The program may be wrong in any way that its table can express; the flags tell. Raises
-    :class:`InvalidInput` for what no table or memory of the network can hold.
+    The program may violate the protocol in any way that a table can express; the flags show it.
+    Raises :class:`InvalidInput` for a value that no table or memory of the network can hold.
     """
     require_held(program)
     config = program.config
@@ -86,7 +86,7 @@ def run(
         program, control, barrier=barrier, record_trace=record_trace, refusal=refusal
     )
     registers = reset_registers(network, memory)
-    # A switch has no table, so it is where a node comes that has read the end of its own.
+    # A switch has no table, so it starts in the state of a sender at the end of its table.
     registers.sender[~np.repeat(_has_interface(config), config.lanes)] = ENDED
     finished, trace = _simulated(network, registers, limit, most, record_trace=record_trace)
     return Prediction(
@@ -107,13 +107,13 @@ def run(
 def _simulated(
     network: Network, registers: Registers, limit: int, most: int, *, record_trace: bool
 ) -> tuple[bool, Trace]:
-    """Simulate until all nodes are finished, or up to cycle ``limit``: if they are, and the trace.
+    """Simulate to the end or to cycle ``limit``; return whether all nodes finished, and the trace.
 
-    A run that has failed before the limit of its controller goes on, up to cycle ``most``.
+    A run with a flag before its controller's ``limit`` goes on up to cycle ``most``.
     """
     lists = empty_lists(network)
-    # A chunk is full when it may have no room for one more cycle: one flit may leave by every
-    # output. So it has room for several, or most of it would stay empty.
+    # One flit may leave by every output in a cycle; a chunk with less room than that is full. A
+    # chunk has room for several cycles, or most of it would stay empty.
     rows_per_chunk = max(_TRACE_CHUNK_ROWS, 4 * len(network.line_node)) if record_trace else 0
     chunks = []
     ended = TRACE_FULL
@@ -123,13 +123,13 @@ def _simulated(
         ended = simulate(network, registers, lists, _rows(chunk), limit)
         chunks.append(chunk.first_rows(int(registers.total[ROWS])))
         if ended == LIMIT and limit < most and registers.total[FLAGGED] != NEVER:
-            # It had failed before, and what is under way goes on.
+            # The run failed before its limit; the hardware goes on, and so does the model.
             limit, ended = most, TRACE_FULL
     return ended == FINISHED, Trace.join(chunks)
 
 
 def _ending(registers: Registers, *, finished: bool) -> Ending:
-    """Tell how a controller sees a run that went on to these registers end."""
+    """Return the end of a run, as a controller sees it, from its last registers."""
     cycle, flagged = int(registers.total[CYCLE]), int(registers.total[FLAGGED])
     if finished:
         return Ending(EndState.DONE, cycle, None)
@@ -139,22 +139,21 @@ def _ending(registers: Registers, *, finished: bool) -> Ending:
 
 
 def cycle_limit(program: ProgramTable, refusal: npt.NDArray[np.uint16] | None = None) -> int:
-    """Cycles in which ``program``, if it can finish at all, is finished for certain.
+    """Return a number of cycles by which ``program`` is finished if it ever finishes.
 
-    After the latest start, something happens in every cycle before the last: a flit moves, a
-    control word is read or the step of some node rises; or it is at most R cycles since a flit or a
-    credit went on a link of R registers, or at most 16 to the next cycle in which a node that
-    refuses accepts; or a word that has left is not written yet, or not to be sent on. For a network
-    in which nothing changes never changes again. So the cycles are
-    no more than the events, as if all came one after another, times what each may be followed by;
-    and, for each step, one cycle in which it is seen to be over and one for the barrier's register
-    and for each register on the way to it and back.
+    A network in which nothing changes never changes again. So after the latest start there is an
+    event in every cycle before the last: a flit moves, a control word is read or a node's step
+    rises. The exceptions are the pauses after an event: at most R cycles on a link of R registers,
+    at most 16 until a refusing node accepts, and the delay until a word is written or may be sent
+    on. So the bound is the number of events, as if they came one after another, times one cycle and
+    its longest pause. Each step adds one cycle until the network sees that it is over, and one for
+    each barrier register.
     """
     config = program.config
     packets = len(program.step)
     flits = len(program.header) + int(program.length.sum())
-    # A control word is read, the last one by each sender; a flit is injected, crosses the links,
-    # and is delivered.
+    # Events: reading control words, one more at the end of each sender's table; injecting each
+    # flit, its hops, and its delivery.
     events = config.table.control_words * packets + flits + program.flit_hops
     events += config.leading_words * config.topology.nodes * config.lanes
     steps = program.steps + 1
@@ -169,7 +168,7 @@ def cycle_limit(program: ProgramTable, refusal: npt.NDArray[np.uint16] | None = 
 
 
 def _control(config: NetworkConfig, given: Control | None) -> Control:
-    """Resolve what a run was given of a controller and of tiles."""
+    """Return the given settings, checked, or the defaults."""
     control = given or Control()
     control.check(config)
     return control
@@ -181,22 +180,22 @@ def _limit(
     control: Control,
     given: int | None,
 ) -> int:
-    """Resolve the cycle limit that a run was given."""
+    """Return the given cycle limit, checked, or the default."""
     if given is None:
         held = 0 if control.hold is None else int(control.held_until(program.nodes).max())
-        # A controller looks on for longer than anything can happen.
+        # The controller's limit may be later than any event of the program.
         return max(held + cycle_limit(program, refusal), control.limit)
     require_range("cycle limit", given, 0, int(np.iinfo(np.int64).max))
     return given
 
 
 def _rows(trace: Trace) -> Rows:
-    """Name the columns of ``trace`` as the compiled loop does."""
+    """Return the columns of ``trace`` as the compiled loop names them."""
     return Rows(trace.cycle, trace.node, trace.port, trace.vc, trace.kind, trace.data)
 
 
 def _require_memory(config: NetworkConfig, memory: npt.NDArray[np.uint64]) -> None:
-    """Raise :class:`InvalidInput` unless ``memory`` can be the message memories."""
+    """Raise :class:`InvalidInput` unless ``memory`` has the form of the message memories."""
     shape = (config.topology.nodes, config.message_words)
     if memory.shape != shape or memory.dtype != np.uint64:
         raise InvalidInput.of(
@@ -213,7 +212,7 @@ def _require_memory(config: NetworkConfig, memory: npt.NDArray[np.uint64]) -> No
 
 
 def _refusal(config: NetworkConfig, given: npt.NDArray[np.uint16] | None) -> npt.NDArray[np.uint16]:
-    """Resolve the patterns of refusal that a run was given."""
+    """Return the given refusal patterns, checked, or patterns that refuse nothing."""
     shape = (config.topology.nodes,)
     if given is None:
         return np.zeros(shape, dtype=np.uint16)
@@ -227,19 +226,19 @@ def _refusal(config: NetworkConfig, given: npt.NDArray[np.uint16] | None) -> npt
 
 
 def _has_interface(config: NetworkConfig) -> npt.NDArray[np.bool_]:
-    """Tell which nodes have a network interface, and are no switches."""
+    """Tell which nodes have a network interface; a switch has none."""
     there = np.ones(config.topology.nodes, dtype=np.bool_)
     there[list(config.topology.switches)] = False
     return there
 
 
 def _lines(config: NetworkConfig) -> int:
-    """``Network.lines``: the lanes and the link ports of a node."""
+    """Return ``Network.lines``: the lanes and link ports of a node."""
     return config.lanes + config.topology.ports - 1
 
 
 def _downstream(config: NetworkConfig) -> Links:
-    """``Network.downstream``: the input channel to which each output channel leads."""
+    """Return ``Network.downstream``: the input channel that each output channel feeds."""
     topology, lanes = config.topology, config.lanes
     neighbor, peer = topology.neighbor[:, 1:, None], topology.peer[:, 1:, None]
     line = neighbor * _lines(config) + lanes - 1 + peer
@@ -250,7 +249,7 @@ def _downstream(config: NetworkConfig) -> Links:
 
 
 def _upstream(config: NetworkConfig) -> Links:
-    """``Network.upstream``: the channel, of an output or interface, that feeds each input one."""
+    """Return ``Network.upstream``: the output or interface channel that feeds each input."""
     downstream = _downstream(config)
     upstream = np.full(len(downstream), NO_LINK, dtype=np.int32)
     outputs = np.flatnonzero(downstream != NO_LINK)
@@ -262,10 +261,10 @@ def _upstream(config: NetworkConfig) -> Links:
 
 
 def _exits(config: NetworkConfig) -> Words:
-    """``Network.exits``: every port with a link, but for the port that a packet came in by.
+    """Return ``Network.exits``: for each input line, the port codes that its packets may request.
 
-    From an injection port nothing is delivered, and from one of several only its link leads on.
-    At a switch nothing is delivered either.
+    A packet from a link may request every other link of the node, and delivery unless the node is
+    a switch. An injected packet may request any link; in an all-port network, only its lane's.
     """
     topology = config.topology
     bits = np.uint64(1) << np.arange(topology.ports, dtype=np.uint64)[1:]
@@ -278,9 +277,9 @@ def _exits(config: NetworkConfig) -> Words:
 
 
 def _row_channel(program: ProgramTable, header: Words) -> Links:
-    """``Network.row_channel``: the VC of an injection port that each row's packet enters by.
+    """Return ``Network.row_channel``: the injection channel of each row's packet, or ``BAD``.
 
-    ``header`` has the header flits of all rows in the order of senders.
+    ``header`` has the header flits of all rows, in sender order.
     """
     config, order = program.config, program.sender_order
     buffers = _lines(config) * config.vcs
@@ -300,7 +299,7 @@ def _row_channel(program: ProgramTable, header: Words) -> Links:
 
 
 def _streams(program: ProgramTable) -> dict[str, Any]:
-    """Columns of a :class:`Network` that tell which rows stream, and of windows."""
+    """Return the columns of a :class:`Network` for streaming rows and windows."""
     if not program.config.streams:
         return dict.fromkeys(("row_stream", "row_lead", "row_window"), np.zeros(0, dtype=np.int64))
     order, lanes = program.sender_order, program.config.lanes
@@ -313,7 +312,7 @@ def _streams(program: ProgramTable) -> dict[str, Any]:
 
 
 def _sizes(config: NetworkConfig) -> dict[str, Any]:
-    """The numbers of a :class:`Network`."""
+    """Return the numbers of a :class:`Network`."""
     lines = _lines(config)
     buffers = lines * config.vcs
     link_buffers = buffers - config.lanes * config.vcs
@@ -324,7 +323,7 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
         "vcs": config.vcs,
         "buffers": buffers,
         "link_buffers": link_buffers,
-        # With one VC the buffers of links have no second places.
+        # With one VC, the buffers of links come only once in the order of turns.
         "places": buffers + link_buffers if config.vcs > 1 else buffers,
         "blocks": -(-buffers // BLOCK),
         "depth": config.depth,
@@ -350,7 +349,7 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
 
 
 def _wiring(config: NetworkConfig) -> dict[str, Any]:
-    """Columns of a :class:`Network` that tell where its lines and channels are, and lead."""
+    """Return the columns of a :class:`Network` that locate and connect its lines and channels."""
     nodes, lines = config.topology.nodes, _lines(config)
     line_node, place = np.divmod(np.arange(nodes * lines, dtype=np.uint32), np.uint32(lines))
     routers, interfaces = (
@@ -376,9 +375,9 @@ def _network(
     record_trace: bool,
     refusal: npt.NDArray[np.uint16] | None,
 ) -> Network:
-    """Everything that is fixed during a run.
+    """Collect everything that is fixed during a run.
 
-    The columns are copied, for views and arrays that are read-only would be compiled for anew.
+    Copy the columns, because Numba would compile again for views and read-only arrays.
     """
     config, order = program.config, program.sender_order
     header = program.header_of(order)

@@ -7,9 +7,9 @@
                                  └──────► end of packet     where there are operators)
 
 In a network with operators of latency D, a flit that leaves in cycle t waits in one of D + 1
-stages, which take turns: stage t mod (D + 1) is gone through in cycle t + D + 1, in the order in
-which its flits left, before the flits of that cycle are put into it. So each combination sees all
-that left before it, and the lower lane of one cycle before the higher.
+stages, which take turns. The model empties stage t mod (D + 1) in cycle t + D + 1, in the order in
+which its flits left, and then puts the flits of that cycle into it. So each combination sees the
+result of every flit that left earlier, and of lower lanes in the same cycle.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def receiver(
     kind: Int,
     word: np.uint64,
 ) -> None:
-    """Take a flit that leaves the router by the ejection port of a lane in this cycle."""
+    """Take a flit that leaves the router by a lane's ejection port in this cycle."""
     packet = index(lane * net.vcs + vc)
     address = now.receive_address[packet]
     if kind & HEAD_MARK:
@@ -69,7 +69,7 @@ def receiver(
 
 @inlined
 def address_after(address: Int, window: Int) -> np.int64:
-    """Address of the word after another, in a window of 2 ** ``window`` words if that is not 0."""
+    """Return the next address; it wraps around in a window of 2 ** ``window`` words, unless 0."""
     after = address + 1
     size = np.int64(1) << window
     return np.int64(after - size if window > 0 and after & (size - 1) == 0 else after)
@@ -87,7 +87,7 @@ def delay(
     operator: Int,
     word: np.uint64,
 ) -> None:
-    """Have a flit written, and its packet ended, D + 1 cycles after this one."""
+    """Delay the write of a flit, and the end of its packet, by D + 1 cycles."""
     stage = now.total[CYCLE] % (net.operator_latency + 1)
     entry = index(stage * len(now.row) + now.delayed[stage])
     now.delayed_lane[entry] = lane
@@ -106,7 +106,7 @@ def delay(
 
 @inlined
 def write_delayed(net: Network, now: Registers, lists: Lists) -> None:
-    """Write the words of flits that left D + 1 cycles ago, and end their packets."""
+    """Write the words of the flits that left D + 1 cycles ago, and end their packets."""
     stage = now.total[CYCLE] % (net.operator_latency + 1)
     first = stage * len(now.row)
     for place in range(first, first + now.delayed[stage]):
@@ -124,7 +124,7 @@ def write_delayed(net: Network, now: Registers, lists: Lists) -> None:
 
 @inlined
 def there(net: Network, operator: Int, address: Int) -> np.int64:
-    """Address of the word that a word for ``address`` is combined with."""
+    """Return the address of the word that an arriving word for ``address`` is combined with."""
     half = np.int64(1) << (net.address_bits - 1)
     return np.int64(address ^ half if operator % 2 == 0 else address)
 
@@ -141,7 +141,7 @@ def write(
     operator: Int,
     word: np.uint64,
 ) -> None:
-    """Write a word at the end of this cycle, combined if its packet is."""
+    """Write a word at the end of this cycle, combined if its packet has an operator."""
     written = word
     bad = address >= net.message_words or operator > 2 * net.operator_count
     if operator > 0 and not bad:
@@ -162,9 +162,9 @@ def write(
 
 @inlined
 def count_word(now: Registers, lists: Lists, node: Int, lane: Int, step: Int) -> None:
-    """Raise ``come`` of a lane at the end of this cycle, if the word is one of the node's step.
+    """Raise ``come`` of a lane at the end of this cycle, if the word belongs to the node's step.
 
-    Where ``come`` changes in this cycle already, the step of the node rises, and it becomes 0.
+    If the node's step rises in this cycle, ``come`` becomes 0 instead.
     """
     cycle = now.total[CYCLE]
     if step == now.step[node] and now.come_cycle[lane] != cycle:
@@ -176,7 +176,7 @@ def count_word(now: Registers, lists: Lists, node: Int, lane: Int, step: Int) ->
 
 @inlined
 def end_packet(net: Network, now: Registers, lists: Lists, node: Int, lane: Int, step: Int) -> None:
-    """Note the arrival of a packet that ends at the end of this cycle."""
+    """Record the arrival of a packet at the end of this cycle."""
     if step == 0 and net.timed_rows:
         if now.received[node] == net.awaited[node]:
             set_flag(now, lists, node, UNEXPECTED_RECEIVE)
@@ -203,10 +203,10 @@ def accepts(net: Network, now: Registers, node: Int) -> bool:
 
 @inlined
 def awaits_result(net: Network, now: Registers, node: Int) -> bool:
-    """Tell whether a packet's next word is combined with one that is still on its way to memory.
+    """Tell whether a packet's next word is combined with a word that is not written yet.
 
-    That word left port 0 in one of the last D cycles. Operators with a latency are in networks of
-    one lane alone.
+    That word left port 0 in one of the last D cycles. Only networks with one lane have operators
+    with a latency.
     """
     for packet in range(node * net.vcs, (node + 1) * net.vcs):
         operator = now.receive_operator[index(packet)]

@@ -1,4 +1,4 @@
-"""The router of the cycle model: docs/router.md, section 3, one function per word of it.
+"""The router of the cycle model: docs/router.md, section 3, with its words as function names.
 
 ::
 
@@ -6,15 +6,16 @@
                 (of a VC)     (of an     │                    at the end of a cycle
                                output)   └─► leave
 
-Outputs are gone through one after another, and a flit moves before the next output grants. Of what
-another output can see nothing changes before the end of the cycle: a buffer requests one output,
-whose turns, credits and holds are its own. So no order of outputs or routers can be observed.
+The model visits one output after another, and a flit moves before the next output grants. The order
+of outputs and routers has no effect: a buffer requests one output only, the turns, credits and
+holds belong to that output, and all else that another output can see changes at the end of the
+cycle.
 
-``overflow`` and ``credit_overflow`` would show that the credits had been miscounted.
+The flags ``overflow`` and ``credit_overflow`` would show a credit miscounted.
 
-Buffers are named by their first places in the order of the page, links before the interface. In an
-all-port network all injection ports have places behind the links, but one output is asked by one of
-them alone: of those that ask, the order is that of the page.
+The order of turns names a buffer by its first *place*, links before the interface (router.md 3). In
+an all-port network all injection ports have places behind the links; each output is requested by
+only one of them, so its order is that of router.md.
 """
 
 from __future__ import annotations
@@ -46,28 +47,28 @@ from .state import (
 
 @inlined
 def place_of(net: Network, number: Int) -> np.int64:
-    """First place of buffer ``number`` in the order of buffers: links come before the interface."""
+    """Return the first place of buffer ``number`` in the order of turns: links come first."""
     place = number + net.link_buffers
     return np.int64(place - net.buffers if place >= net.buffers else place)
 
 
 @inlined
 def number_at(net: Network, place: Int) -> np.int64:
-    """Find the buffer that has its first place there."""
+    """Return the buffer that has this first place."""
     number = place - net.link_buffers
     return np.int64(number + net.buffers if number < 0 else number)
 
 
 @inlined
 def reached(net: Network, turn: Int, place: Int) -> np.int64:
-    """Place where the order comes to a buffer from ``turn`` on, its first or its second."""
+    """Return the place, first or second, at which the order from ``turn`` on reaches a buffer."""
     second = place + net.buffers if net.vcs > 1 and place < net.link_buffers else place
     return np.int64(second if place < turn <= second else place)
 
 
 @inlined
 def bits_from(word: np.int64, place: Int) -> np.int64:
-    """Keep the bits of a word from ``place`` up, which may lie outside of the word."""
+    """Keep the bits of a word from ``place`` up; ``place`` may lie outside the word."""
     if place >= BLOCK:
         return np.int64(0)
     return np.int64(word & (np.int64(-1) << (place if place > 0 else 0)))
@@ -75,7 +76,7 @@ def bits_from(word: np.int64, place: Int) -> np.int64:
 
 @inlined
 def note_front(now: Registers, lists: Lists, channel: Int, there: Int) -> None:
-    """Have the front flit of a buffer without a route, if one is there, looked at next cycle."""
+    """List the front flit of a buffer without a route for the next cycle, if ``there`` is 1."""
     entry = now.total[FRONTS]
     lists.fronts[entry] = channel
     now.total[FRONTS] = entry + np.int64(there)
@@ -83,7 +84,7 @@ def note_front(now: Registers, lists: Lists, channel: Int, there: Int) -> None:
 
 @inlined
 def begin_request(net: Network, now: Registers, number: Int, line: Int, wanted: Int) -> None:
-    """Note that a buffer's head requests an output VC."""
+    """Record that a buffer's head requests an output VC."""
     place = place_of(net, number)
     now.requests[index(wanted * net.blocks + place // BLOCK)] |= np.int64(1) << (place % BLOCK)
     now.requested[line] += 1
@@ -92,7 +93,7 @@ def begin_request(net: Network, now: Registers, number: Int, line: Int, wanted: 
 
 @inlined
 def end_request(net: Network, now: Registers, number: Int, wanted: Int) -> None:
-    """Note that the head has left, and whose turn it is to be looked at first then."""
+    """Remove the request of a head that has left, and set the output VC's next turn."""
     place = place_of(net, number)
     now.requests[index(wanted * net.blocks + place // BLOCK)] &= ~(np.int64(1) << (place % BLOCK))
     turn = reached(net, np.int64(now.turn[wanted]), place) + 1
@@ -101,7 +102,7 @@ def end_request(net: Network, now: Registers, number: Int, wanted: Int) -> None:
 
 @inlined
 def end_packet(now: Registers, line: Int) -> None:
-    """Note that a packet's tail has left by an output."""
+    """Record that a packet's tail has left by an output."""
     now.requested[line] -= 1
     if now.requested[line] == 0:
         now.asked[line // BLOCK] &= ~(np.int64(1) << (line % BLOCK))
@@ -109,9 +110,9 @@ def end_packet(now: Registers, line: Int) -> None:
 
 @inlined
 def request(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
-    """See what a front flit without a route requests; drop it if it is used up.
+    """Request the output of a front flit without a route, or drop the flit if it is used up.
 
-    The request stands, and is not looked at again, until it is granted.
+    The request stands until it is granted; the flit is not looked at again.
     """
     node, place = np.int64(net.channel_node[channel]), np.int64(net.channel_place[channel])
     number = channel - node * net.buffers
@@ -138,7 +139,7 @@ def request(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
 
 @inlined
 def candidate(net: Network, now: Registers, node: Int, wanted: Int) -> np.int64:
-    """Find the channel whose flit would leave by an output VC; or ``NOBODY``."""
+    """Find the channel whose flit would leave by an output VC, or ``NOBODY``."""
     holder = np.int64(now.holder[wanted])
     if holder != NOBODY:
         return np.int64(holder if now.buffered[index(holder)] > 0 else NOBODY)
@@ -154,14 +155,14 @@ def candidate(net: Network, now: Registers, node: Int, wanted: Int) -> np.int64:
             first_from_turn = block * BLOCK + lowest_bit(from_turn)
     if first == NOBODY:
         return np.int64(NOBODY)
-    # Links alone have second places; after those the order is at its beginning.
+    # Only links have second places; after those the order starts again at its beginning.
     over = first_from_turn == NOBODY or (second and first_from_turn >= net.link_buffers)
     return np.int64(node * net.buffers + number_at(net, first if over else first_from_turn))
 
 
 @inlined
 def grant(net: Network, now: Registers, line: Int) -> np.int64:
-    """Find the channel that an output grants, on the first VC that is ready; or ``NOBODY``."""
+    """Find the channel that an output grants, on its first ready VC, or ``NOBODY``."""
     node = np.int64(net.line_node[line])
     if net.refuses and net.line_port[line] == 0 and not accepts(net, now, node):
         return np.int64(NOBODY)
@@ -177,7 +178,7 @@ def grant(net: Network, now: Registers, line: Int) -> np.int64:
 
 @inlined
 def move(net: Network, now: Registers, lists: Lists, trace: Rows, line: Int, channel: Int) -> None:
-    """Send the front flit of the granted buffer on its way."""
+    """Send the front flit of the granted buffer through an output."""
     node, port = np.int64(net.line_node[line]), np.int64(net.line_port[line])
     number = channel - node * net.buffers
     wanted = np.int64(now.wanted[channel])
@@ -208,7 +209,7 @@ def move(net: Network, now: Registers, lists: Lists, trace: Rows, line: Int, cha
 
 @inlined
 def leave(net: Network, now: Registers, node: Int, number: Int) -> None:
-    """Take the front flit out of a buffer, and send a credit back."""
+    """Remove the front flit of a buffer and send a credit back."""
     channel = index(node * net.buffers + number)
     now.total[QUIET] = 0
     now.stalled_flits[node] += np.int64(now.total[CYCLE] > now.at_front_since[channel])
@@ -223,10 +224,10 @@ def leave(net: Network, now: Registers, node: Int, number: Int) -> None:
 def arrive(
     net: Network, now: Registers, lists: Lists, channel: Int, kind: Int, word: np.uint64
 ) -> None:
-    """Put a flit into a buffer at the end of the cycle."""
+    """Append a flit to a buffer at the end of the cycle."""
     count = np.int64(now.buffered[channel])
     since, next_cycle = now.at_front_since[channel], now.total[CYCLE] + 1
-    # A place that has become free in this very cycle does not count as one.
+    # A slot freed in this same cycle counts as full.
     if count + np.int64(since == next_cycle) >= net.depth:
         set_flag(now, lists, np.int64(net.channel_node[channel]), OVERFLOW)
         return

@@ -1,22 +1,22 @@
-"""The registers of the cycle model, and what both halves of a node do with them.
+"""The registers of the cycle model, and the operations that all its parts share.
 
-Everything is plain integers in flat arrays. A *line* is a port of a router, a *channel* a VC of
-it, and a *lane* an injection port with its sender, and the ejection port beside it with its
-receiver. The lines of a router are its lanes, and then its link ports::
+Everything is plain integers in flat arrays. A *line* is a port of a router, a *channel* is one VC
+of a line. A *lane* is an injection port with its sender and the ejection port beside it with its
+receiver. The lines of a router are its lanes, then its link ports::
 
     lane = node * lanes + 0 ... lanes - 1
     line = node * lines + place     channel = line * vcs + vc = node * buffers + number
     place:  0 ... lanes - 1 (lanes), lanes ... lines - 1 (ports 1 ... P - 1)
 
-There is one lane, port 0, so that the places are the ports and ``number`` is that of the page; but
-in an all-port network link port l has lane l - 1. There too the buffers that request one output are
-in the order of the page: of all injection ports an output is asked by one alone, before the links.
+With one lane, port 0, places are ports and ``number`` is that of router.md. In an all-port network
+lane l - 1 belongs to link port l. There too the buffers that request one output are in the order of
+router.md: an output is requested by only one injection port, before the links.
 
-Input and output ports share the numbering: ``buffered[channel]`` belongs to the input buffer there
-and ``holder[channel]`` to the output VC. The names are those of docs/router.md.
+Input and output ports share the numbering: ``buffered[channel]`` belongs to the input buffer,
+``holder[channel]`` to the output VC. The names are those of docs/router.md.
 
-A set of a router's buffers is a *mask*: ``blocks`` words of 64 bits, one bit for each buffer, in
-the order in which they take turns: those of links by number, then those of lanes.
+A *mask* is a set of a router's buffers: ``blocks`` words of 64 bits, one bit for each buffer in the
+order of turns: links by number, then lanes.
 """
 
 from __future__ import annotations
@@ -40,51 +40,51 @@ OVERFLOW, CREDIT_OVERFLOW, BAD_ROUTE = 1, 4, 8
 UNEXPECTED_RECEIVE, SEND_AND_RECEIVE, BAD_ROW, BAD_WRITE = 16, 32, 64, 128
 
 CONTROL, READY, SENDING, ENDED, FAILED, EXPECT = range(6)
-"""States of a sender. ``SENDING`` is the page's header and payload: the flits gone tell which."""
+"""States of a sender. ``SENDING`` is router.md's header and payload, told apart by ``place``."""
 
 NEVER = -2
-"""A cycle that no cycle follows."""
+"""A cycle that never comes: no alarm, no event yet."""
 NOBODY = BAD = -1
 HOURS = 1024
-"""Sleeping interfaces are listed by the lowest bits of their alarm, like alarms on a clock."""
+"""Lists of sleeping interfaces: one for each value of the lowest bits of their alarm cycle."""
 BLOCK = 64
-"""Bits in a word of a set."""
+"""Bits in a word of a mask."""
 
 (
     CYCLE, ADVANCE, NOT_OVER, UNFINISHED, AWAKE,
     FRONTS, QUIET, FILLED, EMPTIED, UNWRITTEN, ROWS, FLAGGED, CULPRIT, SOURCES,
 ) = range(14)  # fmt: skip
-"""Places in ``Registers.total``.
+"""Indices of ``Registers.total``.
 
-``AWAKE``, ``FRONTS`` and ``ROWS`` count entries in lists. ``QUIET`` is for how many cycles nothing
-has changed. ``FILLED`` is the stage of the links that takes what leaves in this cycle, ``EMPTIED``
-the one whose content arrives at its end. ``UNWRITTEN`` counts the flits that have left and whose
-words are not written yet. ``FLAGGED`` is the first cycle in which a flag is seen,
-``CULPRIT`` the lowest node that has one then. ``SOURCES`` is a checksum of the source files that
-the loop was compiled from."""
+``AWAKE``, ``FRONTS`` and ``ROWS`` count entries in lists. ``QUIET`` counts the cycles without a
+change. ``FILLED`` is the stage of the links that takes the flits of this cycle; ``EMPTIED``, the
+stage that arrives at its end. ``UNWRITTEN`` counts the flits that have left the router and whose
+words are not written yet. ``FLAGGED`` is the first cycle in which a flag is seen, ``CULPRIT`` the
+lowest node that has one then. ``SOURCES`` is a checksum of the source files that the loop was
+compiled from."""
 
 
 class Network(NamedTuple):
-    """Everything that is fixed while a program runs: the network, and the rows of its tables.
+    """Constants of a run: the network, and the rows of its tables.
 
-    ``lanes``, ``lines``, ``buffers`` and, of those, ``link_buffers`` are those of one node;
+    ``lanes``, ``lines``, ``buffers`` and ``link_buffers`` (those of links alone) count per node;
     ``lanes`` is None, for 1, in a network that is not all-port (``loops.lanes_of``). A turn is one
-    of ``places``. ``exits[line]`` is the set of the port codes, the deliver code too, for which a
-    packet may ask that came in there.
-    ``downstream[channel]`` is the input channel to which an output channel leads and
-    ``upstream[channel]`` the output channel that feeds an input channel, -1 where there is none.
-    The senders feed the lanes: their channels follow those of all routers, VC a of lane n being
-    ``nodes * buffers + n * vcs + a``, and have credit counters like outputs. Lane n has the rows
+    of ``places``. ``exits[line]`` is the set of port codes, with the deliver code, that a packet
+    from this line may request.
+    ``downstream[channel]`` is the input channel that an output channel feeds, ``upstream[channel]``
+    the output channel that feeds an input channel; -1 if none.
+    The senders feed the lanes: VC a of lane n is channel ``nodes * buffers + n * vcs + a``, after
+    the channels of all routers, with a credit counter like an output. Lane n has the rows
     ``first_row[n]`` up to ``first_row[n + 1]``, row r the header flits ``first_header[r]`` up to
-    ``first_header[r + 1]``; ``row_channel`` is the input channel into which it is sent, ``BAD`` for
-    a row that the sender refuses. ``expected`` has a row for each lane. ``largest_word`` is a word
-    of ones. ``leading_words`` lie in front of each table, and a sender reads no word of its slot of
-    the table memory from ``slot_words`` on. A node begins nothing before ``held_until``.
+    ``first_header[r + 1]``; ``row_channel`` is the input channel of its packet, ``BAD`` for a row
+    that the sender refuses. ``expected`` has a row for each lane. ``largest_word`` is a word of
+    ones. ``leading_words`` lie before each table. A sender fails if it reads word ``slot_words`` or
+    later. A node begins no row before ``held_until``.
 
     ``operators`` has a code for each of ``operator_count`` operators, ``own_operators`` the address
-    of what a user's own one calls; all take ``operator_latency`` cycles. ``row_stream`` is the lane
-    whose words a row sends on, ``NOBODY`` where it does not; it, ``row_lead`` and ``row_window``
-    are empty in a network without ``streams``.
+    of each custom one; all take ``operator_latency`` cycles. ``row_stream`` is the lane whose words
+    a row sends on, ``NOBODY`` if it does not stream. ``row_stream``, ``row_lead`` and
+    ``row_window`` are empty in a network without ``streams``.
     """
 
     ports: int
@@ -146,23 +146,23 @@ class Network(NamedTuple):
 
 
 class Registers(NamedTuple):
-    """The state of the network: by line or channel (routers), by lane or node (interfaces).
+    """The state of the network: routers by line or channel, interfaces by lane or node.
 
-    ``sender`` to ``waiting`` are by lane, as are ``arrived``, ``written_cycle`` and what goes with
-    it; what is received is by lane and VC. ``missing`` counts the receives of all lanes of a node.
+    ``sender`` to ``waiting``, ``arrived`` and ``written_*`` are by lane; ``receive_*`` are by lane
+    and VC. ``missing`` counts the receives still to come of all lanes of a node.
 
     Flit f of a channel's buffer is at ``channel * depth + f`` in ``data`` and ``kind``.
-    ``wanted[channel]`` is the output channel that its packet requests, from its first flit to its
-    tail, and ``passing[channel]`` whether that first flit has left. ``holder[channel]`` is the
-    input channel that holds an output channel, ``NOBODY`` where none does; ``requests[channel]`` is
-    the mask of those whose first flit requests it. ``requested[line]`` counts the packets that
-    request an output or hold a VC of it; bit l of the set ``asked`` tells that line l has any.
-    What is on the links has R + 1 stages, one for each cycle in which it may have left; ``flights``
-    and ``returns`` count the flits and credits in each. So have the flits that are not written yet
-    in a network with operators: ``delayed`` counts those of each stage. ``ejected_address`` has the
-    addresses of a node's words that left in its last cycles, and ``ejected_cycle`` when: slot
-    ``cycle % operator_latency``. ``come`` of a lane has been ``come_before`` until the end of
-    ``come_cycle``.
+    ``wanted[channel]`` is the output channel that its packet requests, from first flit to tail;
+    ``passing[channel]`` tells whether that first flit has left. ``holder[channel]`` is the input
+    channel that holds an output channel, or ``NOBODY``; ``requests[channel]`` is the mask of the
+    buffers whose first flit requests it. ``requested[line]`` counts the packets that request an
+    output or hold a VC of it; bit l of the set ``asked`` is 1 if line l has any.
+    Flits and credits on links are in R + 1 stages, one for each cycle in which they may have left;
+    ``flights`` and ``returns`` count them by stage. In a network with operators, ``delayed`` counts
+    the flits not yet written, by stage. ``ejected_address`` has the addresses of the last words
+    that left for a node, ``ejected_cycle`` their cycles, in slot ``cycle % operator_latency``.
+    ``come`` of a lane counts the words of this step; until the end of ``come_cycle`` it was
+    ``come_before``.
     """
 
     data: Words
@@ -227,9 +227,9 @@ class Registers(NamedTuple):
 class Lists(NamedTuple):
     """Lists that a cycle fills; ``total`` says how many entries most of them hold.
 
-    Sleeping nodes are linked: ``first_asleep`` by the lowest bits of the alarm, then
-    ``next_asleep`` by node. ``fronts`` are input channels whose front flit is the first of a packet
-    and has not yet been looked at; behind its end it has room for one that is none.
+    Sleeping nodes are linked lists: ``first_asleep`` by the lowest bits of the alarm, then
+    ``next_asleep`` by node. ``fronts`` are input channels with a new first flit at their front, and
+    one spare entry that :func:`~.router.note_front` may overwrite.
     """
 
     awake_nodes: Indices
@@ -250,7 +250,7 @@ class Rows(NamedTuple):
 
 
 def reset_registers(network: Network, memory: Words) -> Registers:
-    """Make the registers as they are after reset; ``memory`` is copied."""
+    """Make the registers after reset; ``memory`` is copied."""
     nodes, (lanes, steps) = len(network.awaited), network.expected.shape
     lines, channels = nodes * network.lines, nodes * network.buffers
     stages = network.link_registers + 1
@@ -312,7 +312,7 @@ def reset_registers(network: Network, memory: Words) -> Registers:
 
 
 def _of_operators(network: Network, nodes: int, lanes: int) -> dict[str, Any]:
-    """Make the registers that are there in a network with operators alone; others have none."""
+    """Make the registers that only a network with operators has; empty in others."""
     stages = network.operator_latency + 1 if network.operator_count else 0
     recent = nodes * network.operator_latency
     entries = stages * lanes
@@ -325,13 +325,13 @@ def _of_operators(network: Network, nodes: int, lanes: int) -> dict[str, Any]:
         "delayed_operator": np.zeros(entries, dtype=np.int64),
         "delayed_data": np.zeros(entries, dtype=np.uint64),
         "ejected_cycle": np.zeros(recent, dtype=np.int64),
-        # No word of a run has this address.
+        # -1 is no address of a word.
         "ejected_address": np.full(recent, NOBODY, dtype=np.int64),
     }
 
 
 def empty_lists(network: Network) -> Lists:
-    """Make lists as long as a cycle can fill them; every node is awake."""
+    """Make lists with room for a whole cycle; every node is awake."""
     nodes = len(network.awaited)
     channels = nodes * network.buffers
     return Lists(
@@ -344,7 +344,7 @@ def empty_lists(network: Network) -> Lists:
 
 @inlined
 def wake(now: Registers, lists: Lists, node: Int) -> None:
-    """Have the interface of ``node`` looked at in the next cycle."""
+    """Look at the interface of ``node`` in the next cycle."""
     if not now.awake[node]:
         now.awake[node] = True
         lists.awake_nodes[now.total[AWAKE]] = node

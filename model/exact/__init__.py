@@ -1,1 +1,1 @@
-"""Runs of programs in which no flit waits, by arithmetic."""
+"""Predictions without simulation, for programs in which no flit waits."""

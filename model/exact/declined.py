@@ -1,7 +1,7 @@
-"""The refusal of what arithmetic cannot say of a run."""
+"""The exception for runs that arithmetic cannot predict."""
 
 from __future__ import annotations
 
 
 class Declined(Exception):
-    """A run that has to be simulated; the message says why: "flits meet at node 3, port 1"."""
+    """A run that must be simulated; the message says why: "flits meet at node 3, port 1"."""

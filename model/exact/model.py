@@ -1,15 +1,15 @@
-"""The run of a program in which no flit waits, without simulating it.
+"""Prediction of a run in which no flit waits, without simulation.
 
-Then every flit leaves a router as many cycles after it was injected as it has links behind it, and
-a row begins when its sender is free and its step has come: arithmetic says when all of it happens,
-for all packets at once::
+Without waits, a flit leaves its k-th router a fixed number of cycles after its injection, and a row
+begins when its sender is free and its step has come. So arithmetic gives all times, for all packets
+at once::
 
     Program ─► timetable ─► occupancy: does any output have two flits at once? ─► if so, declined
                    │
                    └─► races: does it matter when a word is read or written?   ─► if so, declined
 
-What comes out is the run of the cycle model (:func:`~..cycle.model.run`), bit for bit. Memories and
-trace are made when somebody asks for them.
+The result equals the run of the cycle model (:func:`~..cycle.model.run`) bit for bit. Memories and
+trace are made on first access.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .words import Moved, moved
 
 
 class ExactPrediction(Prediction):
-    """A run that was worked out; memory and trace are made when they are first asked for.
+    """A run predicted by arithmetic; memory and trace are made on first access.
 
     Until then the memories before the run must not be changed.
     """
@@ -85,7 +85,7 @@ class ExactPrediction(Prediction):
         return trace_of(program, times, there, self._moved.payload)
 
     def link_flits(self, topology: Topology) -> npt.NDArray[np.int64]:
-        """Flits that crossed each link, counted without a trace."""
+        """Count the flits that crossed each link, without a trace."""
         program, _, _, there = self._parts
         return link_flits(program, there)
 
@@ -98,11 +98,11 @@ def run(
     cycle_limit: int | None = None,
     control: Control | None = None,
 ) -> ExactPrediction:
-    """The run of ``program``, as :func:`~..cycle.model.run` has it.
+    """Predict the run of ``program``, as :func:`~..cycle.model.run` does.
 
-    Raises :class:`.Declined`, which says why, for a run in which a flit waits or a flag is set, and
-    for what arithmetic is not made for: timed rows, tiles that come late, buffers that do not keep
-    a link busy.
+    Raises :class:`.Declined`, with the reason, if a flit waits or a flag is set, and for features
+    that arithmetic does not cover: timed rows, tiles that hold a node, buffers too short to keep a
+    link busy.
     """
     _require_simple(program, control)
     barrier = Timing.named(timing) is Timing.BARRIER
@@ -112,14 +112,14 @@ def run(
     require_no_races(program, times, barrier=barrier)
     if cycle_limit is not None and times.cycles > cycle_limit:
         raise Declined("the run is longer than its limit")
-    # A controller's limit of 0 is none.
+    # A controller's limit of 0 means no limit.
     if control is not None and 0 < control.limit <= times.cycles:
         raise Declined("the run is longer than its limit")
     return ExactPrediction(program, memory, times, there)
 
 
 def _require_simple(program: ProgramTable, control: Control | None) -> None:
-    """Decline what arithmetic is not made for."""
+    """Decline features that arithmetic does not cover."""
     config = program.config
     if config.timed_rows:
         raise Declined("rows are timed")

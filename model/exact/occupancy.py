@@ -1,15 +1,15 @@
-"""Outputs that packets have, from when to when, and a search for two that want one.
+"""Times in which packets occupy outputs, and a search for two packets at one output.
 
-Flit j of a packet leaves router k of its way k (R + 1) cycles after the first one. A header flit is
-dropped where its slots are used up, so a packet has an output of router k from the flit in whose
-slot hop k is, to its tail, with the words between::
+Flit j of a packet leaves router k of its path k (R + 1) cycles after it left router 0. A header
+flit is dropped where its slots are used up. So a packet occupies an output of router k from the
+header flit whose slot has hop k up to its tail::
 
     router 0   H0 H1 p0 p1 p2             begin + 1 ...
     router 1      H0 H1 p0 p1 p2          with R = 0
     router 2            H1 p0 p1 p2       H0 was used up, and is dropped here
 
-Outputs are counted as one for all of their VCs: where packets on two VCs share a link at the same
-time, flits take turns, and wait.
+All VCs of an output count together: packets on two VCs that share a link at the same time take
+turns, so their flits wait.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from .ways import Passages
 
 
 def first_cycles(program: ProgramTable, times: Timetable, there: Passages) -> Numbers:
-    """The cycle in which each passage's first flit leaves."""
+    """Return the cycle in which each passage's first flit leaves."""
     way = there.place * (program.config.link_registers + 1)
     cycles: Numbers = times.begin[there.row] + 1 + there.flit + way
     return cycles
 
 
 def last_cycles(program: ProgramTable, times: Timetable, there: Passages) -> Numbers:
-    """The cycle in which each passage's tail leaves."""
+    """Return the cycle in which each passage's tail leaves."""
     left = (program.row_hops[there.row] - there.place) * (program.config.link_registers + 1)
     cycles: Numbers = times.tail[there.row] - left
     return cycles
 
 
 def require_no_meeting(program: ProgramTable, times: Timetable, there: Passages) -> None:
-    """Decline where two packets have an output at the same time.
+    """Decline if two packets occupy an output at the same time.
 
-    In an all-port network the ways out of a node are one for each of its links, of which the packet
-    alone comes that has the link: they meet there if they meet on it.
+    An all-port network has an ejection port for each link of a node; packets that meet there have
+    met on that link, so deliveries are not checked.
     """
     ports = program.config.topology.ports
     if program.config.all_port:
@@ -50,7 +50,7 @@ def require_no_meeting(program: ProgramTable, times: Timetable, there: Passages)
     span, longest = times.cycles + 1, int((last - first).max(initial=0)) + 1
     if program.nodes * ports * span * longest > np.iinfo(np.int64).max:
         raise Declined("the run is too long")
-    # Sorted as one number, which is several times as fast as sorting columns by each other.
+    # One sort of combined numbers is several times as fast as a sort by columns.
     line, rest = np.divmod(np.sort((line * span + first) * longest + last - first), span * longest)
     first, length = np.divmod(rest, longest)
     meeting = (line[1:] == line[:-1]) & (first[1:] <= (first + length)[:-1])
@@ -60,7 +60,7 @@ def require_no_meeting(program: ProgramTable, times: Timetable, there: Passages)
 
 
 def link_flits(program: ProgramTable, there: Passages) -> Numbers:
-    """Flits that leave by each output: shape (nodes, ports); column 0 is deliveries."""
+    """Count the flits that leave by each output: shape (nodes, ports); column 0 is deliveries."""
     ports = program.config.topology.ports
     flits = (program.header_flits + program.length)[there.row] - there.flit
     counts = np.bincount(there.node * ports + there.port, flits, program.nodes * ports)

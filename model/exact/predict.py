@@ -1,4 +1,4 @@
-"""A run without hardware: worked out where no flit waits, simulated otherwise."""
+"""Prediction of a run: by arithmetic if no flit waits, otherwise by simulation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def predict(
     timing: Timing,
     control: Control | None = None,
 ) -> Prediction:
-    """The run of ``program``: that of the cycle model, or the same by arithmetic.
+    """Predict the run of ``program`` by arithmetic, or by the cycle model if that declines.
 
     Arguments and result are those of :func:`~..cycle.model.run`.
     """

@@ -1,6 +1,6 @@
-"""The check that no time decides which words are read, and what becomes of them.
+"""The check that the words of a run do not depend on times.
 
-See :mod:`.words` for what must hold. Everything is asked of pieces of memory, all at once.
+:mod:`.words` states the conditions. They are checked on pieces of memory, all at once.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .timetable import Timetable
 
 
 def require_no_races(program: ProgramTable, times: Timetable, *, barrier: bool) -> None:
-    """Decline where a word may be read before or after it is written, or time orders its writers.
+    """Decline if the times decide whether a word is read or written first, or who writes it last.
 
-    With a barrier packets of one step are in question, without one those of all steps.
+    With a barrier only packets of one step can race, otherwise those of all steps.
     """
     streams = times.feeder != NO_FEEDER
     if not barrier and (streams.any() or program.operator.any()):
@@ -47,8 +47,8 @@ def require_no_races(program: ProgramTable, times: Timetable, *, barrier: bool) 
 
 
 def _touched(program: ProgramTable, read: Pieces, written: Pieces) -> bool:
-    """Tell whether a piece that is read has a word in common with one that is written."""
-    # Most schedules read no memory in a step in which it is written to: that is seen at once.
+    """Tell whether a piece that is read shares a word with one that is written."""
+    # Fast path: most schedules read no memory in a step in which it is written.
     places = np.zeros((program.steps + 1) * (program.nodes + 1), dtype=np.bool_)
     places[written.begin // PLACE_WORDS] = True
     both = places[read.begin // PLACE_WORDS]
@@ -61,12 +61,12 @@ def _touched(program: ProgramTable, read: Pieces, written: Pieces) -> bool:
 
 
 def _early(program: ProgramTable, read: Pieces, written: Pieces) -> bool:
-    """Tell whether a packet may come before a row of its step, or an earlier one, is sent."""
+    """Tell whether a packet may arrive before a row of its step, or of an earlier one, is sent."""
     return bool((least_steps(program, read, written) <= program.step[written.row]).any())
 
 
 def _several(written: Pieces) -> Numbers:
-    """The rows whose packets have words in common with others, ascending."""
+    """Return the rows whose packets share words with other packets, ascending."""
     begin = np.sort(written.begin // PLACE_WORDS)
     if not (begin[1:] == begin[:-1]).any():
         return np.zeros(0, dtype=np.int64)
@@ -80,12 +80,12 @@ def _several(written: Pieces) -> Numbers:
 
 
 def _require_alike(program: ProgramTable, several: Numbers, *, barrier: bool) -> None:
-    """Decline where the packets ``several`` that share words do not all combine in one way."""
+    """Decline unless the packets ``several``, which share words, all combine by one operator."""
     if not several.size:
         return
     operator, config = program.operator[several], program.config
     alike = (operator == operator[0]).all() and operator[0] % 2 == 1
-    # A word may have to wait for one that it is combined with, where an operator takes time.
+    # With a latency, a word may have to wait for one that it is combined with.
     alike = alike and config.operator_latency == 0 and config.operators[operator[0] // 2].built_in
     if not (barrier and alike):
         raise Declined("several packets are written to the same words")
@@ -94,7 +94,7 @@ def _require_alike(program: ProgramTable, several: Numbers, *, barrier: bool) ->
 def _require_in_order(
     program: ProgramTable, times: Timetable, streams: npt.NDArray[np.bool_], several: Numbers
 ) -> None:
-    """Decline where a row sends on other words than those that it waits for."""
+    """Decline if a row sends on other words than those that it waits for."""
     rows = np.flatnonzero(streams)
     fed = times.feeder[rows]
     window, begin = program.window[rows], program.source_address[rows]

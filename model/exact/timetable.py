@@ -1,15 +1,15 @@
-"""The cycles in which rows begin where no flit waits: docs/router.md, sections 4, 5, 10, 16 and 20.
+"""Begin cycles of all rows if no flit waits: docs/router.md, sections 4, 5, 10, 16 and 20.
 
 ::
 
     free ──► begin ─────► header ──► payload ─────────► free again, C + 1 cycles later
     step ──►                 │       (a gap before the
-                             │       words that come)
+                             │       streamed words)
                              └─► tail at the target h (R + 1) + 1 cycles later ──► the step is over
 
-Steps are gone through one after the other. In a step a row begins when its sender is free; what it
-streams may hold it up, and with it the rows behind it and those that stream its packet. So the gaps
-are found again and again until they change no more.
+The clock goes through the steps in order. In a step a row begins when its sender is free. A wait
+for streamed words delays the row, the later rows of its sender, and the rows that stream its
+packet. So the gaps are computed in rounds until none changes.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ from ..program.table import Numbers, ProgramTable
 from .declined import Declined
 
 MOST_ROUNDS = 1 << 16
-"""Rounds in which the gaps of a step are looked for; a chain takes as many as it has packets."""
+"""Most rounds in which the gaps of a step are computed; a chain of n packets takes n rounds."""
 
 
 @dataclass(frozen=True, eq=False)
 class Timetable:
-    """When the rows of a run begin and its steps end; all int64, cycles.
+    """Times of the rows and steps of a run; all int64, cycles.
 
     begin
         The cycle in which each row's first header flit is injected: shape (rows,).
     gap
         Cycles that each row waits before the first payload word that it streams: shape (rows,).
     feeder
-        The row whose packet each streams, as :func:`~..program.streams.feeders` tells.
+        The row whose packet each row streams, as :func:`~..program.streams.feeders` returns it.
     target, lane
-        Where each row's packet comes to.
+        The node and lane that receive each row's packet.
     tail
         The cycle in which each row's tail leaves the network.
     cycles
         The first cycle in which all nodes are finished.
     steps
-        The step register of each node then: shape (nodes,).
+        The step register of each node in that cycle: shape (nodes,).
     step_ends
-        As a :class:`~..run.run.Prediction` has them.
+        As in :class:`~..run.run.Prediction`.
     """
 
     begin: Numbers
@@ -64,22 +64,22 @@ class Timetable:
 
 
 def interfaces(config: NetworkConfig) -> npt.NDArray[np.bool_]:
-    """Tell which nodes are no switches: shape (nodes,)."""
+    """Tell which nodes have an interface, so are no switches: shape (nodes,)."""
     there = np.ones(config.topology.nodes, dtype=np.bool_)
     there[list(config.topology.switches)] = False
     return there
 
 
 def timetable(program: ProgramTable, ends: Ends, *, barrier: bool) -> Timetable:
-    """The timetable of ``program``, whose packets come to ``ends``, if no flit waits.
+    """Return the timetable of ``program``, whose packets go to ``ends``, if no flit waits.
 
-    Raises :class:`.Declined` for what sets a flag, and where words of a stream come with gaps.
+    Raises :class:`.Declined` if a flag would be set, or if streamed words arrive with gaps.
     """
     return _Clock(program, ends, barrier=barrier).run()
 
 
 class _Clock:
-    """A run of a program, step by step."""
+    """A walk through the steps of a program with the times of all rows."""
 
     def __init__(self, program: ProgramTable, ends: Ends, *, barrier: bool) -> None:
         self.program, self.barrier = program, barrier
@@ -97,17 +97,17 @@ class _Clock:
             np.diff(program.first_sender_row) > 0, config.table.control_words, 1
         )
         self.free = np.where(np.repeat(interfaces(config), config.lanes), first, 0)
-        """The cycle from which each sender has read its next row, or the end of its table."""
+        """The cycle from which each sender has read its next row or the end of its table."""
         self.left = np.diff(program.first_sender_row)
-        """Rows that each sender has still to send."""
+        """Rows that each sender still has to send."""
 
     def run(self) -> Timetable:
-        """Go through all steps."""
+        """Compute the times of all steps."""
         program, config = self.program, self.config
         _require_receives(program, self.target, self.lane)
         nodes, steps = program.nodes, program.steps
         now = np.zeros(nodes, dtype=np.int64)
-        """The cycle in which each node's step has begun."""
+        """The cycle in which each node's current step began."""
         over = np.zeros((steps if not self.barrier else 0, nodes), dtype=np.int64)
         last = np.zeros(nodes, dtype=np.int64)
         step_ends = np.zeros(steps, dtype=np.int64)
@@ -142,7 +142,7 @@ class _Clock:
         )
 
     def _send(self, rows: Numbers, now: Numbers) -> None:
-        """Have ``rows`` sent, those of one step in the order of their senders."""
+        """Send the ``rows`` of one step, given in sender order."""
         if not rows.size:
             return
         control = self.config.table.control_words
@@ -168,7 +168,7 @@ class _Clock:
         self.free[senders] = end[lasting] + 1 + np.where(self.left[senders] > 0, control, 1)
 
     def _wait(self, rows: Numbers) -> bool:
-        """Have rows wait for the first word that they send on; whether any waits longer now."""
+        """Delay rows until the first word that they stream; return whether any gap has changed."""
         program = self.program
         rows = rows[self.feeder[rows] != NO_FEEDER]
         fed = self.feeder[rows]
@@ -183,14 +183,14 @@ class _Clock:
         return changed
 
     def _require_whole(self, rows: Numbers) -> None:
-        """Decline where the words that a row sends on come with a gap among them."""
+        """Decline if the words that a row streams arrive with a gap between them."""
         fed = self.feeder[rows[self.feeder[rows] != NO_FEEDER]]
         if ((self.gap[fed] > 0) & (self.program.lead[fed] > 0)).any():
             raise Declined("words that are sent on come with gaps")
 
 
 def _require_receives(program: ProgramTable, target: Numbers, lane: Numbers) -> None:
-    """Decline unless every packet that a step waits for comes once, and no other."""
+    """Decline unless every expected packet arrives exactly once, and no other."""
     rows = np.flatnonzero(program.header_step)
     config = program.config
     steps = 1 << config.step_bits

@@ -16,10 +16,7 @@ from .words import Words
 
 
 def trace_of(program: ProgramTable, times: Timetable, there: Passages, payload: Words) -> Trace:
-    """Every flit at every output, in order.
-
-    ``payload`` has the words of all rows.
-    """
+    """Return the trace of all flits at all outputs, in order; ``payload`` has all rows' words."""
     flits = program.header_flits + program.length
     count = flits[there.row] - there.flit
     passage = np.repeat(np.arange(len(count)), count)
@@ -31,7 +28,7 @@ def trace_of(program: ProgramTable, times: Timetable, there: Passages, payload: 
     cycle = cycle + np.where(waits, times.gap[row], 0)
     kind = np.where(flit < headers, HEAD_MARK, 0) | np.where(flit + 1 == flits[row], TAIL_MARK, 0)
     node, port = there.node[passage], there.port[passage]
-    # What leaves by several ejection ports of a node in one cycle is in their order.
+    # Deliveries of one node and cycle are in the order of the ejection ports.
     out = np.where(port == 0, times.lane[row], 0)
     order = np.lexsort((out, port, node, cycle))
     data = _data(program, there, passage, flit, payload)
@@ -45,7 +42,7 @@ def trace_of(program: ProgramTable, times: Timetable, there: Passages, payload: 
 def _data(
     program: ProgramTable, there: Passages, passage: Numbers, flit: Numbers, payload: Words
 ) -> Words:
-    """The data of each flit as it leaves."""
+    """Return the data of each flit as it leaves."""
     row = there.row[passage]
     headers = program.header_flits
     first_header, first_word = offsets_of(headers), offsets_of(program.length)
@@ -59,13 +56,13 @@ def _data(
 
 
 def _leading(program: ProgramTable, there: Passages) -> Words:
-    """The first flit of each passage as it leaves: rewritten at every router so far."""
+    """Return the first flit of each passage as it leaves, rewritten by every router so far."""
     header = program.config.header
     now = np.zeros(len(program.step), dtype=np.uint64)
     which = np.full(len(program.step), -1)
     first = offsets_of(program.header_flits)
     leading = np.zeros(len(there.row), dtype=np.uint64)
-    # Router by router: the passages of one place on the way are of different rows.
+    # Router by router: passages with the same ``place`` belong to different rows.
     order = np.argsort(there.place, kind="stable")
     bounds = np.searchsorted(there.place[order], np.arange(int(there.place.max(initial=-1)) + 2))
     for begin, end in pairwise(bounds):

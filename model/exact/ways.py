@@ -1,4 +1,4 @@
-"""The ways of packets: which outputs they leave by, and with which header flit in front."""
+"""Paths of packets: the outputs that they leave by, each with its first header flit."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .declined import Declined
 
 
 class Passages(NamedTuple):
-    """Packets at outputs: columns, the links of all rows first, then the ways out.
+    """Packets at outputs, as columns: the links of all rows first, then the deliveries.
 
     row, place
-        The row, and the number of the router on its way, from 0.
+        The row, and the index of the router on its path, from 0.
     node, port, vc
-        The output: port 0 is out of the network.
+        The output: port 0 is delivery.
     flit
-        The first header flit that leaves there.
+        The index of the first header flit that leaves there.
     """
 
     row: Numbers
@@ -35,12 +35,12 @@ class Passages(NamedTuple):
 def passages(program: ProgramTable) -> tuple[Passages, Ends]:
     """Follow all rows to their targets.
 
-    Raises :class:`.Declined` for a route that no router takes: back by the link that it came by,
+    Raises :class:`.Declined` for a route that no router accepts: back by the link that it came by,
     out of the network, or to a switch.
     """
     header, routes, topology = program.config.header, program.routes, program.config.topology
     slots = offsets_of(-(-routes.hops // header.reach))
-    # Slots of each segment's route before it.
+    # For each segment, the header slots of its route before it.
     before = slots[:-1] - np.repeat(slots[routes.first[:-1]], np.diff(routes.first))
     rows = np.arange(len(program.step))
     came, node, vc = np.full((3, len(rows)), NO_LINK)

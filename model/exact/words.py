@@ -1,9 +1,9 @@
-"""The words that packets carry and the memories after them, where no time decides what they are.
+"""Words that packets carry and memories after a run, if no time decides them.
 
-That is so if no word that a row reads may be changed meanwhile, but for those that it waits for,
-and if of several packets for one word it does not matter which is first: all combine in place by
-one operator that is built in. Then all words of a step may be read before any is written; but for
-those that stream, which go on by as many as have come, again and again.
+That holds on two conditions. No word that a row reads may change meanwhile, except those that it
+waits for. And packets that write the same word all combine in place by one built-in operator, so
+their order has no effect. Then the rows of a step may all read before any word is written; only
+streaming rows go on repeatedly, by as many words as have arrived.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Words = npt.NDArray[np.uint64]
 
 
 class Moved(NamedTuple):
-    """The words that a program has moved.
+    """The words after a run.
 
     memory
         The message memories at the end: shape (nodes, message words).
     payload
-        The words of all rows as they were sent, one row after the other.
+        The words that all rows sent, one row after the other.
     """
 
     memory: Words
@@ -55,7 +55,7 @@ def moved(program: ProgramTable, times: Timetable, memory: Words) -> Moved:
 
 
 def _may_go(program: ProgramTable, times: Timetable, rows: Numbers, gone: Numbers) -> Numbers:
-    """Words of each of a step's rows that may have gone when ``gone`` have."""
+    """Return how many words each of a step's rows may have sent when ``gone`` have left."""
     fed, length = times.feeder[rows], program.length[rows]
     if (fed == NO_FEEDER).all():
         return length
@@ -67,7 +67,7 @@ def _may_go(program: ProgramTable, times: Timetable, rows: Numbers, gone: Number
 def _move(
     program: ProgramTable, times: Timetable, memory: Words, row: Numbers, word: Numbers
 ) -> Words:
-    """Read words of rows, write them all, combined where they are, and tell what was read."""
+    """Read one word of each row, write or combine all at the targets, and return those read."""
     window, operator = program.window[row], program.operator[row]
     coming = memory[program.row_node[row], _address(program.source_address[row], word, window)]
     node, address = times.target[row], _address(program.target_address[row], word, window)
@@ -77,7 +77,7 @@ def _move(
     for number in np.unique(operator[~replaces]).tolist():
         chosen = program.config.operators[(number - 1) // 2]
         here = np.flatnonzero(operator == number)
-        # Of several words for one place, the first ones are combined, then the second ones.
+        # If several words go to one address, combine the first of each, then the second ones.
         while here.size:
             place = node[here] * program.config.message_words + address[here]
             one = np.unique(place, return_index=True)[1]
@@ -90,7 +90,7 @@ def _move(
 
 
 def _address(first: Numbers, word: Numbers, window: Numbers) -> Numbers:
-    """The address of a word of a message that begins at ``first``, in its window."""
+    """Return the address of a word of a message that begins at ``first``, in its window."""
     address = first + word
     if not window.any():
         return address

@@ -1,1 +1,1 @@
-"""Images: what is written through the host port of a network to load a program."""
+"""Images: the words that a host writes through the host port to load a program."""

@@ -1,7 +1,7 @@
-"""The host port of a network as docs/router.md has it: widths, spaces, addresses, latencies.
+"""The host port of a network (docs/router.md): widths, spaces, addresses, latencies.
 
-Section 6 is for a network that is loaded in reset; section 16 for one with a controller. A port for
-every link (section 14) has tables and words of its own for each lane.
+Section 6 is for a network that is loaded in reset, section 16 for one with a controller. In an
+all-port network (section 14) each lane has its own tables and status words.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Space(IntEnum):
 
 
 CONTROLLER = Space.EXPECTED
-"""The space that a controller takes; it has no space for expectations."""
+"""The space of the controller's registers; it takes the number of the expectations' space."""
 
 
 class Register(IntEnum):
@@ -45,17 +45,17 @@ ENTRY = ("base", "words", "mode", "limit")
 
 
 def entry(program: int) -> int:
-    """The address of the first word of a program's entry in the directory."""
+    """Return the address of the first word of a program's entry in the directory."""
     return Register.DIRECTORY + len(ENTRY) * program
 
 
 def table_stride(config: NetworkConfig) -> int:
-    """The words from the beginning of a sender's table memory to that of the next sender's."""
+    """Return the words from the start of a sender's table memory to that of the next one."""
     return 1 << bits_for(config.table_words - 1)
 
 
 def space_words(config: NetworkConfig) -> dict[Space, int]:
-    """One more than the last address of each space."""
+    """Return the number of addresses of each space."""
     masks = config.lanes * config.mask_words
     return {
         Space.MESSAGE: config.message_words,
@@ -66,7 +66,7 @@ def space_words(config: NetworkConfig) -> dict[Space, int]:
 
 
 def widths(config: NetworkConfig) -> dict[str, int]:
-    """The widths and counts of section 0, under the names that they have there, and the lanes."""
+    """Return the widths and counts of section 0 under their names there, and the lanes."""
     header = config.header
     further = {"operator_bits": header.operator_bits, "window_bits": header.window_bits}
     return {
@@ -90,7 +90,7 @@ def widths(config: NetworkConfig) -> dict[str, int]:
 
 
 def address_map(config: NetworkConfig) -> dict[str, object]:
-    """The spaces and the addresses in them, for a file."""
+    """Return the spaces and the addresses in them, as JSON values."""
     words = space_words(config)
     message = {"space": int(Space.MESSAGE), "words": words[Space.MESSAGE]}
     table = {"space": int(Space.TABLE), "words": words[Space.TABLE]}
@@ -118,11 +118,11 @@ def address_map(config: NetworkConfig) -> dict[str, object]:
 
 
 def latencies(config: NetworkConfig) -> dict[str, int]:
-    """Cycles between what the ports show: a release of reset, an answer, cycle 0, an end."""
+    """Return the cycles between events at the ports: reset released, answer, cycle 0, end."""
     registers = config.barrier_registers
     if config.programs:
-        # From the cycle in which a start is answered on, the state is "starting" for K + 2 cycles;
-        # the end of the reset passes half of the registers on its way to the nodes.
+        # After a start is answered, the state is "starting" for K + 2 cycles; then the end of the
+        # reset passes half of the registers on its way to the nodes.
         return {
             "answer_to_cycle_0": registers + 2 + registers // 2,
             "finished_to_done": 1 - (-registers // 2),

@@ -1,4 +1,4 @@
-"""The image of a program: every word that a host writes to load it, in an order that may be used.
+"""The image of a program: every word that a host writes to load it, in a valid order.
 
 ::
 
@@ -7,8 +7,8 @@
     0,1,0,0                           "nodes": [...], "latencies": {...},
     ...                               "program": {...}, "run": {...}}
 
-Numbers in the CSV are decimal, but for the word, which is hexadecimal. A network with a controller
-is written while it runs, any other one in reset (docs/router.md, sections 16 and 6).
+The CSV has decimal numbers; only ``word`` is hexadecimal. A network with a controller is written
+while it runs, any other one in reset (docs/router.md, sections 16 and 6).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _ROWS_PER_PIECE = 1 << 16
 
 
 class Result(NamedTuple):
-    """A result of a reduction: ``words`` from ``address`` on, in the message memory of ``node``."""
+    """The result of a reduction: ``words`` words at ``address`` in the memory of ``node``."""
 
     node: int
     address: int
@@ -66,19 +66,19 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Image:
-    """A program with what its network's memories hold before the run and what they hold after it.
+    """A program with the contents of its network's memories before and after the run.
 
     loads
         (node, address, words) of the message memories before the run.
     predicted
-        The run.
+        The predicted run.
     known
         True for the words of ``predicted.memory`` that are part of the run: shape (nodes, words).
     results
         Where the results of a reduction are: (node, address, words, operator) of each.
     number, base, limit
-        The program's number, where it begins in the table memories, and the most cycles of its run;
-        all 0 in a network without a controller.
+        The program's number, its first address in the table memories, and the most cycles of its
+        run; all 0 in a network without a controller.
     """
 
     program: Program
@@ -100,7 +100,7 @@ class Image:
 
     @property
     def slot(self) -> Slot | None:
-        """Place of the program in the tables; None in a network without a controller."""
+        """Slot of the program in the table memories; None in a network without a controller."""
         if not self.program.config.programs:
             return None
         return slot_of(self.program, self.base)
@@ -121,12 +121,12 @@ class Image:
         return np.concatenate(writes)
 
     def _started(self, slot: Slot) -> Entry:
-        """The program's entry in the directory."""
+        """Return the program's entry in the directory."""
         half_duplex = self.program.half_duplex
         return Entry(self.number, slot, self.timing, half_duplex=half_duplex, limit=self.limit)
 
     def description(self) -> dict[str, object]:
-        """All that a host must know beside the writes, for the JSON file."""
+        """Describe everything except the writes that a host must know, as JSON values."""
         return {
             **network_description(self.program.config),
             "program": self._program(),
@@ -145,7 +145,7 @@ class Image:
         return _mode(self.timing, half_duplex=self.program.half_duplex)
 
     def _memory(self) -> Iterator[dict[str, object]]:
-        """The words of each node's message memory after the run, in hex, a run of words each."""
+        """Yield the known words of the memories after the run, in hex, in consecutive pieces."""
         for node, known in enumerate(self.known):
             edges = np.flatnonzero(np.diff(known, prepend=False, append=False)).reshape(-1, 2)
             for begin, end in edges.tolist():
@@ -171,7 +171,7 @@ class Entry:
     limit: int
 
     def writes(self) -> Iterator[Words]:
-        """The words of the entry; the length comes last, as with it the program is loaded."""
+        """Yield the words of the entry; the length is last, as it marks the entry as loaded."""
         mode = BARRIER if self.timing is Timing.BARRIER else 0
         mode |= HALF_DUPLEX if self.half_duplex else 0
         slot = self.slot
@@ -181,18 +181,18 @@ class Entry:
             yield _writes(0, CONTROLLER, address, np.array([value], dtype=np.uint64))
 
     def to_json(self) -> dict[str, object]:
-        """The entry as JSON values."""
+        """Return the entry as JSON values."""
         mode = _mode(self.timing, half_duplex=self.half_duplex)
         return {**mode, "number": self.number, **self.slot._asdict(), "limit": self.limit}
 
 
 def _mode(timing: Timing, *, half_duplex: bool) -> dict[str, object]:
-    """The way in which a program runs, as JSON values."""
+    """Return the mode of a program as JSON values."""
     return {"barrier": timing is Timing.BARRIER, "half_duplex": half_duplex}
 
 
 def network_description(config: NetworkConfig) -> dict[str, object]:
-    """All that a host must know of a network, as JSON values; the first keys of the file."""
+    """Return all that a host must know of a network, as JSON values; the file's first keys."""
     columns = zip(config.table.fields, config.table.positions, strict=True)
     return {
         "format": FORMAT,
@@ -211,7 +211,7 @@ def network_description(config: NetworkConfig) -> dict[str, object]:
 
 
 def identity_write(config: NetworkConfig) -> Words:
-    """The write that says for which network all others are."""
+    """Return the write that names the network for which the other writes are."""
     mine = np.array([identity(config)], dtype=np.uint64)
     return _writes(0, CONTROLLER, Register.IMAGE, mine)
 
@@ -229,7 +229,7 @@ def write_files(
 
 
 def _csv_pieces(writes: Words) -> Iterator[bytes]:
-    """The CSV file a piece at a time."""
+    """Yield the CSV file piece by piece."""
     yield b"node,space,address,word\n"
     for begin in range(0, len(writes), _ROWS_PER_PIECE):
         rows = writes[begin : begin + _ROWS_PER_PIECE].tolist()
@@ -242,7 +242,7 @@ def _writes(
     address: int | npt.NDArray[np.integer],
     words: Words,
 ) -> Words:
-    """Rows (node, space, address, word); one number for ``address`` is that of the first word."""
+    """Return rows (node, space, address, word); a single ``address`` is that of the first word."""
     places = address + np.arange(len(words)) if isinstance(address, int) else address
     writes = np.empty((len(words), 4), dtype=np.uint64)
     for place, column in enumerate((node, int(space), places, words)):
@@ -251,12 +251,12 @@ def _writes(
 
 
 def _of_interfaces(config: NetworkConfig, writes: Words) -> Words:
-    """The writes to nodes that have memories: a switch has none."""
+    """Return only the writes to nodes with memories, so not to switches."""
     return writes[~np.isin(writes[:, 0], config.topology.switches)]
 
 
 def table_writes(program: Program, base: int) -> Iterator[Words]:
-    """Every sender's words, from ``base`` on."""
+    """Yield the writes of every sender's table, from address ``base`` on."""
     config = program.config
     first, words = table_words(program)
     sizes = np.diff(first)
@@ -266,7 +266,7 @@ def table_writes(program: Program, base: int) -> Iterator[Words]:
 
 
 def _expectations(program: Program) -> Iterator[Words]:
-    """The steps in which each port receives, where they are no part of the tables."""
+    """Yield the writes of the steps in which each port receives, if not part of the tables."""
     config = program.config
     masks = expected_words(program).reshape(config.topology.nodes, -1)
     node, address = (column.ravel() for column in np.indices(masks.shape))
@@ -274,7 +274,7 @@ def _expectations(program: Program) -> Iterator[Words]:
 
 
 def _node(topology: Topology, node: int) -> dict[str, object]:
-    """A node, its coordinates where it has any, and the node and port to which each port leads."""
+    """Describe a node: its coordinates, if any, and the node and port behind each link."""
     ports = [
         {"port": port, "node": int(neighbor), "enters_by": int(topology.peer[node, port])}
         for port, neighbor in enumerate(topology.neighbor[node].tolist())

@@ -1,4 +1,4 @@
-"""Image files as ``eyecast program`` writes them, read again.
+"""Readers of the image files that ``eyecast program`` writes.
 
 An image is two files: ``NAME.csv`` has every word that a host writes, in order; ``NAME.json`` has
 the network, the timing, and the words that memories hold after the run.
@@ -26,7 +26,7 @@ _HEADER = "node,space,address,word"
 
 @dataclass(frozen=True, eq=False)
 class ImageFile:
-    """An image that has been read.
+    """An image read from its two files.
 
     config
         The network that the image is for.
@@ -118,7 +118,7 @@ def _hexadecimal(words: list[str]) -> list[int]:
 
 
 def _writes(path: Path, config: NetworkConfig) -> list[tuple[int, int, int, int]]:
-    """The rows of the CSV file."""
+    """Read the rows of the CSV file."""
     try:
         header, *lines = path.read_text().splitlines()
     except (OSError, UnicodeDecodeError, ValueError) as error:

@@ -1,7 +1,7 @@
-"""The image of several programs, which are resident at once in a network with a controller.
+"""The image of several programs that are loaded together in a network with a controller.
 
-It is as that of one program (:mod:`.image`), but has no messages, which tiles or a host write, and
-in the JSON a list of programs in place of one::
+It is like the image of one program (:mod:`.image`), but without messages, which tiles or a host
+write, and the JSON has a list of programs::
 
     "programs": [{"barrier": true, "half_duplex": false, "number": 0, "base": 0, "words": 9,
                   "limit": 166, "run": {"state": "done", "cycles": 33}}, ...]
@@ -24,15 +24,15 @@ from .image import Entry, Words, identity_write, network_description, table_writ
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ProgramsImage:
-    """Programs of one network, one behind the other in its tables, numbered in their order.
+    """Programs of one network, stored in order in its tables; their numbers are their positions.
 
     predicted
         A run of each: its end and its cycles, which do not depend on the messages.
     limits
         The most cycles of a run of each.
 
-    Raises :class:`.InvalidInput` for programs of several networks, more than the network keeps, or
-    more than its tables hold.
+    Raises :class:`.InvalidInput` for programs of several networks, more programs than the network
+    keeps, or more words than its tables hold.
     """
 
     programs: Sequence[Program]
@@ -60,7 +60,7 @@ class ProgramsImage:
         return np.concatenate(writes)
 
     def description(self) -> dict[str, object]:
-        """All that a host must know beside the writes, for the JSON file."""
+        """Describe everything except the writes that a host must know, as JSON values."""
         programs = [
             {**entry.to_json(), "run": {"state": run.ending.state, "cycles": run.cycles}}
             for entry, run in zip(self.entries, self.predicted, strict=True)

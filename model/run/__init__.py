@@ -1,1 +1,1 @@
-"""The fourth noun: a run, which is what left every node in which cycle, and its rules."""
+"""Runs and their rules: the fourth noun. A run says which flit left every node in which cycle."""

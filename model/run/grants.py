@@ -1,8 +1,8 @@
-"""Turns of heads that wait for an output VC, and of the VCs of an output, as a trace shows them.
+"""Check of the round-robin order of heads and VCs against a trace.
 
-A trace tells when each flit of a link has come to the front of its buffer and when it left
-(``matching``), and so which heads waited while another one was granted. The order of the page
-(docs/router.md, section 3) is laid out here anew, as a list of buffers.
+A trace tells when each flit of a link reached the front of its buffer and when it left
+(``matching``), and so which heads waited while another one was granted. The order of buffers
+(docs/router.md, section 3) is written here a second time, independently of the cycle model.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from .trace import TAIL_MARK
 
 @dataclass(frozen=True, eq=False)
 class Heads:
-    """The first flits, but for those dropped, of all packets that came into routers.
+    """The first flits of all packets that entered routers, without the dropped header flits.
 
     exit
-        The output VC that each requests: what has the same number has the same one. -1 for none.
+        The number of the output VC that each requests; -1 for none.
     buffer
         The number of the buffer that each is in.
     waits
-        A cycle from which on each is certain to stand at the front of its buffer; of a link the
-        first one. A trace does not tell when a node injects a flit, but it is before what the node
-        injects after it leaves.
+        A cycle from which each certainly stands at the front of its buffer; for links the first
+        such cycle. A trace does not record injections, but a flit is injected before its node
+        injects the next one.
     granted
         The cycle in which each leaves; ``NEVER`` if it does not.
     flit
-        Which flit of the arrivals it is.
+        The index of each in the arrivals' flits.
     """
 
     exit: Numbers
@@ -48,7 +48,7 @@ class Heads:
 
 
 def heads_of(program: Program, buffered: Buffered) -> Heads:
-    """The heads of packets of which it is certain when they left."""
+    """Return the heads of packets whose departure is certain."""
     config, flits = program.config, buffered.arrivals.flits
     unsure = np.isin(buffered.exit, buffered.exit[~buffered.sure])
     chosen = np.flatnonzero(~unsure & (buffered.exit >= 0))
@@ -65,7 +65,7 @@ def heads_of(program: Program, buffered: Buffered) -> Heads:
 
 
 def fronts_of(config: NetworkConfig, buffered: Buffered) -> Numbers:
-    """For each flit a cycle from which on it is certain to stand at the front of its buffer."""
+    """Return, for each flit, a cycle from which it certainly stands at the front of its buffer."""
     arrivals, left = buffered.arrivals, buffered.left
     flits = arrivals.flits
     came = np.where(
@@ -79,9 +79,9 @@ def fronts_of(config: NetworkConfig, buffered: Buffered) -> Numbers:
 
 
 def check_grants(program: Program, buffered: Buffered) -> None:
-    """An output VC goes to the head that its order comes to first, of those that wait for it.
+    """Require that an output VC is granted to the first waiting head in its order.
 
-    Heads of a node's own packets count where it is certain that they wait.
+    Heads of a node's own packets count only while they certainly wait.
     """
     if program.config.contention_free:
         return
@@ -99,11 +99,11 @@ def check_grants(program: Program, buffered: Buffered) -> None:
 
 
 def check_vcs(program: Program, packets: Packets, buffered: Buffered) -> None:
-    """Require that, of an output's VCs, the first one ready after the last one sends.
+    """Require that an output sends by the first ready VC after the last one that sent.
 
-    Ready is a VC that has a credit and a flit that is certain to stand at the front of its buffer,
-    the next one of the packet that holds it, or a head if none does. It is checked where no packet
-    can have been taken for another one.
+    A VC is ready if it has a credit and a flit certainly at the front of its buffer: the next flit
+    of the packet that holds the VC, or a head if none holds it. The check is skipped if any packet
+    may have been taken for another.
     """
     config, flits = program.config, packets.flits
     if config.contention_free or config.vcs == 1 or not buffered.sure.all():
@@ -125,11 +125,11 @@ def check_vcs(program: Program, packets: Packets, buffered: Buffered) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Waiting:
-    """Heads in front of one output VC: cycles, in the order in which flits leave by it.
+    """Flits in front of one output VC, in the order in which they leave by it.
 
-    ``waits`` has the cycle from which on each is at the front, a head of another packet too that is
-    there sooner; ``left`` the cycle in which it leaves, and ``returned`` those in which credits
-    come back, ascending.
+    ``waits`` has the cycle from which each is at the front; for a head, the earliest of its own and
+    those of all later heads. ``left`` has the cycles in which they leave, ``returned`` those in
+    which credits come back, both ascending.
     """
 
     waits: list[int]
@@ -138,7 +138,7 @@ class _Waiting:
     credits: int
 
     def ready(self, cycle: int) -> bool:
-        """Tell whether the VC might have sent in a cycle in which it did not."""
+        """Tell whether the VC could have sent in a cycle in which it did not send."""
         following = bisect_left(self.left, cycle)
         if following == len(self.left) or self.waits[following] > cycle:
             return False
@@ -148,7 +148,7 @@ class _Waiting:
     def of_outputs(
         cls, program: Program, packets: Packets, buffered: Buffered
     ) -> dict[int, _Waiting]:
-        """Heads in front of each output VC, by its number."""
+        """Return the waiting flits of each output VC, by channel number."""
         config, arrivals = program.config, buffered.arrivals
         lengths = arrivals.end - arrivals.begin
         exits, begins = np.repeat(buffered.exit, lengths), np.repeat(buffered.front, lengths)
@@ -179,16 +179,16 @@ class _Waiting:
 
 
 def turn_order(config: NetworkConfig) -> list[int]:
-    """The buffers in the order of turns: links, the interface, links again if there are VCs."""
+    """Return the buffers in order of turns: links, the interface, links again with several VCs."""
     ports, vcs = config.topology.ports, config.vcs
     links = [port * vcs + vc for port in range(1, ports) for vc in range(vcs)]
     return links + list(range(vcs)) + (links if vcs > 1 else [])
 
 
 def _out_of_turn(program: Program, heads: Heads, ones: list[int]) -> tuple[int, int] | None:
-    """Find the first head that was granted one output VC before another, and that one.
+    """Find the first grant that passed over a waiting head: the granted head and the one passed.
 
-    ``ones`` are the heads that request it, those granted first in front.
+    ``ones`` are the heads that request the output VC, in order of their grants.
     """
     order = turn_order(program.config)
     queues: dict[int, list[int]] = defaultdict(list)
@@ -211,7 +211,7 @@ def _out_of_turn(program: Program, heads: Heads, ones: list[int]) -> tuple[int, 
 
 
 def _injected(config: NetworkConfig, buffered: Buffered) -> npt.NDArray[np.int64]:
-    """For each flit that a node's rows inject, a cycle by which that is done."""
+    """Return, for each flit that a node injects, a cycle by which it has been injected."""
     flits = buffered.arrivals.flits
     by = np.full(len(flits), NEVER, dtype=np.int64)
     own = np.flatnonzero(flits.port == 0)

@@ -1,9 +1,9 @@
 """Packets of all rows, hop by hop, and the row of each packet of a trace.
 
-A packet's header says at every hop where it goes on, so what each row's packet looks like on every
-link is known before it is sent. Of packets that look the same on one channel the first is that of
-the first row: they come from one sender, which sends in the order of its table, and none overtakes
-another. What looks like no row's packet has no row.
+A packet's header gives its output at every hop, so a program tells the form of each row's packet on
+every link. If several packets look the same on a channel, the first belongs to the first row: one
+sender sends them in table order, and none overtakes another. A packet that looks like no row's
+packet has no row.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ NO_ROW = -1
 
 @dataclass(frozen=True, eq=False)
 class Hops:
-    """Packets of all rows as they leave each router on their way, the last one to the node.
+    """Packets of all rows as they leave each router on their way; the last hop is the delivery.
 
     ``row``, ``hop`` from 0, ``channel`` (the number of node, port and VC), ``flits`` (of the packet
-    from there on), ``first`` and ``last`` (of its header flits, as they leave). ``target`` is the
-    node at the end of each row's way, -1 where that leads out of the network: shape (rows,).
+    from this hop on), ``first`` and ``last`` (its first and last header flit as they leave).
+    ``target`` is the last node of each row's path, -1 if it leaves the network: shape (rows,).
     """
 
     row: Numbers
@@ -43,7 +43,7 @@ class Hops:
 
 
 def expected_hops(program: Program) -> Hops:
-    """Walk all rows' packets through the network, one hop at a time, by what their headers say."""
+    """Follow the headers of all rows' packets through the network, one hop at a time."""
     config, header, count = program.config, program.config.header, program.header_flits
     words = np.zeros((len(count), int(count.max(initial=1))), dtype=np.uint64)
     words[np.repeat(np.arange(len(count)), count), ranges(0, count)] = program.header
@@ -53,7 +53,7 @@ def expected_hops(program: Program) -> Hops:
     numbers: list[list[Numbers]] = [[np.zeros(0, dtype=np.int64)] * 4]
     heads = [np.zeros((2, 0), dtype=np.uint64)]
     while len(row):
-        # A flit that is used up is dropped.
+        # Drop header flits that are used up.
         while (used := (header.port(words[row, at]) == 0) & (at + 1 < count[row])).any():
             at = at + used
         front = words[row, at]
@@ -76,16 +76,16 @@ def expected_hops(program: Program) -> Hops:
 
 
 def _following(topology: Topology, node: Numbers, port: Numbers) -> Numbers:
-    """The nodes that ports lead to, ``NO_LINK`` where a port is none."""
+    """Return the neighbors behind ports, ``NO_LINK`` for a port without a link."""
     inside = port < topology.ports
     found = topology.neighbor[node, np.where(inside, port, 0)].astype(np.int64)
     return np.where(inside, found, NO_LINK)
 
 
 def matched(hops: Hops, packets: Packets) -> Numbers:
-    """The number in ``hops`` of each packet, ``NO_ROW`` for none: the n-th that looks like it.
+    """Return the index in ``hops`` of each packet, or ``NO_ROW``: the n-th packet of equal form.
 
-    The last header flit tells the address, in which packets differ that go the same way.
+    The last header flit has the address, by which packets with the same path differ.
     """
     data, count = packets.flits.data, len(hops.row)
     # A packet that begins without a header has no flit before its payload.

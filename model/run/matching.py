@@ -1,18 +1,17 @@
-r"""Matching of the packets that left a router with those that came in, and the cycles of each flit.
+r"""Matching of the packets that left each router with those that arrived there.
 
-A packet that comes into a router stands in a queue, a VC of an input port. What leaves the router
-by an output VC is matched with the fronts of its queues::
+An arriving packet stands in a queue: one VC of an input port. Each packet that leaves by an output
+VC is matched with a packet at the front of a queue::
 
     from a link    [ packet | packet | ... ] --\
-    from a link    [ packet | ... ] -------------> [router] --> what a front packet's header says
+    from a link    [ packet | ... ] -------------> [router] --> output in the front packet's header
     from the rows  [ packet | packet | ... ] --/
 
-So order, routes and the time that each flit spends in a buffer come out of one walk through each
-router's departures. Packets that look the same may stand in front of several queues. Then the one
-that must leave first is taken, and another one if that leads nowhere. Where there are too many such
-choices (:data:`MOST_RETRIES`) no trace is refused that may be right: the router's departures are
-then held against what came in one by one and by number, but their order and its buffers are not
-proved.
+One walk through a router's departures so proves order and routes, and finds the cycles of each flit
+in its buffer. If equal packets are at the front of several queues, the walk takes the one that must
+leave first, and goes back to try another if that fails. After :data:`MOST_RETRIES` such retries it
+only counts: each departure must still have an arrival with its header, but the order of the router
+and its buffers are not proved. So no correct trace is refused.
 """
 
 from __future__ import annotations
@@ -42,18 +41,17 @@ from .trace import HEAD_MARK, Trace
 
 NEVER = 1 << 60
 MOST_RETRIES = 20_000
-"""Choices between packets that look the same that are taken back in one router; after that, its
-packets are only counted."""
+"""Choices between equal packets that the walk takes back in one router before it only counts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Buffered:
-    """Flits that came into the routers, and the cycle in which each left its buffer.
+    """Flits that arrived at routers, and the cycle in which each left its buffer.
 
-    Flits of port 0 are those that a node's rows inject. ``left`` is :data:`NEVER` for flits that
-    were still there at the end of the trace. Of each packet, ``exit`` is the output VC that it
-    leaves by, or -1, and ``front`` its first flit that is not dropped; ``sure`` tells that no other
-    packet can have left in its place.
+    Flits of port 0 are those that a node's rows inject. ``left`` is :data:`NEVER` for flits still
+    in a buffer at the end of the trace. For each packet, ``exit`` is the output VC by which it
+    leaves, or -1; ``front`` its first flit that is not dropped; ``sure`` tells that no other packet
+    can have left instead of it.
     """
 
     arrivals: Packets
@@ -64,11 +62,11 @@ class Buffered:
 
 
 class Matching:
-    """A matching of packets that left routers with those that came in.
+    """A matching of departures, packets that left routers, with arrivals, packets that came there.
 
-    Lists have one entry per flit (``came``, ``credit``, ``gone``) or per packet, in the order that
-    ``arrivals`` and ``departures`` have them. ``kind`` of an arrival is in ``looks`` of a departure
-    if they look the same.
+    Lists have one entry per flit (``came``, ``credit``, ``gone``) or per packet, in the order of
+    ``arrivals`` or ``departures``. An arrival may be a departure if its ``kind`` is in the
+    departure's ``looks``.
     """
 
     def __init__(self, program: Program, departures: Packets, *, complete: bool) -> None:
@@ -102,10 +100,10 @@ class Matching:
         self.latest = self._latest()
 
     def _latest(self) -> list[int]:
-        """The last cycle in which each arrival's first flit may have left; -1 where none can be.
+        """Return the last cycle in which each arrival's first flit can have left, or -1.
 
-        What sets it: a credit that was used later, the packet behind it if that had to leave, and
-        when packets that look like it did leave.
+        The limits are a credit that was used later, the latest cycle of the packet behind it,
+        and the cycles in which packets of equal form left.
         """
         gone: dict[int, list[int]] = {}
         unfinished: dict[int, int] = {}
@@ -134,7 +132,7 @@ class Matching:
         return latest
 
     def run(self) -> Buffered:
-        """Match all routers; :class:`TraceError` if one cannot be."""
+        """Match all routers; raise :class:`TraceError` if a router has no matching."""
         begin, flits = self.departures.begin, self.departures.flits
         order = np.lexsort((flits.cycle[begin], flits.node[begin]))
         nodes = range(self.config.topology.nodes + 1)
@@ -157,7 +155,7 @@ class Matching:
                 walk.count(left)
                 counted.append(node)
             else:
-                # What breaks the rule of the buffers alone is left to it to tell.
+                # If only the rule of the buffers is broken, its own check reports that.
                 walk = _Walk(self, queues[node], departures, strict=False)
                 if not walk.search():
                     raise walk.error()
@@ -166,10 +164,11 @@ class Matching:
         return Buffered(self.arrivals, np.array(left, dtype=np.int64), self.exit, self.front, sure)
 
     def _mistakable(self) -> npt.NDArray[np.bool_]:
-        """Tell whether each arrival may have been taken for one by another input VC of its router.
+        """Tell whether each arrival may have been taken for one of another input VC of its router.
 
-        The words of what a node injects are not known. If all that came in has left, they are what
-        leaves and did not come in over a link; until then only its first flit is known of a packet.
+        The trace does not have the words that a node injects. If every packet has left, a
+        departure without a matching arrival over a link is an injected packet; otherwise only a
+        packet's first flit is known.
         """
         kind, header = np.array(self.kind), np.array(self.header_look)
         if not self.complete:
@@ -181,7 +180,7 @@ class Matching:
         return self._alike(kind) | np.isin(header, header[np.isin(kind, also_injected)])
 
     def _alike(self, look: Numbers) -> npt.NDArray[np.bool_]:
-        """Tell whether each arrival looks like another one by another input VC of its router."""
+        """Tell whether each arrival has an equal one on another input VC of its router."""
         order = np.lexsort((self.arrivals.channel, look, self.router))
         router, look, channel = self.router[order], look[order], self.arrivals.channel[order]
         alike = (
@@ -193,7 +192,7 @@ class Matching:
         return result
 
     def same(self, departure: int, arrival: int) -> bool:
-        """Tell whether the arrival, rewritten, looks like the departure, or like its beginning."""
+        """Tell whether the arrival, rewritten, equals the departure, or begins like it."""
         if self.departures.whole[departure]:
             return self.kind[arrival] in self.looks[departure]
         begin, end, start = self.begin[departure], self.end[departure], self.start[arrival]
@@ -208,7 +207,7 @@ class Matching:
         return bool(same_first and same_kind.all() and (same_data | unknown).all())
 
     def dropped(self, arrival: int, free: int) -> list[int]:
-        """Cycles in which used-up header flits are dropped, the queue being free after ``free``."""
+        """Return when used-up header flits are dropped, if the queue is free after ``free``."""
         cycles: list[int] = []
         for flit in range(self.first_flit[arrival], self.start[arrival]):
             free = max(free, self.came[flit]) + 1
@@ -219,8 +218,8 @@ class Matching:
 class _Walk:
     """One walk through the departures of a router, in order of their first flits' cycles.
 
-    ``front[q]`` is the packet in front of queue q, ``free[q]`` the cycle in which the one before it
-    has left whole. With ``strict`` a flit leaves before the credit of its place was used.
+    ``front[q]`` is the packet at the front of queue q, ``free[q]`` the cycle in which the tail
+    before it left. With ``strict`` a flit must leave before the credit for its slot was used.
     """
 
     def __init__(
@@ -236,7 +235,7 @@ class _Walk:
         self.hopeless: set[tuple[int, ...]] = set()
 
     def finds_stranger(self) -> bool:
-        """Tell whether a departure cannot be any packet that came in, whatever the others are."""
+        """Tell whether some departure cannot be any arriving packet, however others are matched."""
         matching = self.matching
         alike: dict[int, list[int]] = {}
         for arrival in chain(*self.queues):
@@ -254,7 +253,7 @@ class _Walk:
         return False
 
     def search(self) -> bool:
-        """Match every departure, taking back choices that lead nowhere."""
+        """Match every departure; go back to an earlier choice if one has no match."""
         options: list[list[int]] = []
         while len(self.taken) < len(self.departures):
             departure = self.departures[len(self.taken)]
@@ -278,7 +277,7 @@ class _Walk:
         return True
 
     def _state(self, departure: int) -> tuple[int, ...]:
-        """State that decides whether this and all later departures can be matched."""
+        """Return the state that decides whether this and all later departures can be matched."""
         matching = self.matching
         head = matching.gone[matching.begin[departure]]
         recent = [
@@ -288,7 +287,7 @@ class _Walk:
         return (*self.front, *recent)
 
     def _options(self, departure: int) -> list[int]:
-        """The queues that the departure may have come from, the likeliest last."""
+        """Return the queues that the departure may have come from, the likeliest last."""
         matching = self.matching
         head = matching.gone[matching.begin[departure]]
         fitting: list[int] = []
@@ -304,12 +303,12 @@ class _Walk:
         return sorted(fitting, key=self._urgency, reverse=True)
 
     def _urgency(self, queue: int) -> tuple[int, int]:
-        """Urgency of the packet in front; among equals the one that came first."""
+        """Return the latest departure of the packet in front, then its arrival: lowest is first."""
         matching, arrival = self.matching, self.front[queue]
         return matching.latest[arrival], matching.came[matching.start[arrival]]
 
     def _fits(self, departure: int, queue: int) -> bool:
-        """Tell whether the packet in front of a queue may have left as this departure."""
+        """Tell whether the packet at the front of a queue may be this departure."""
         matching, arrival = self.matching, self.front[queue]
         if not matching.same(departure, arrival):
             return False
@@ -324,7 +323,7 @@ class _Walk:
         return not self.strict or all(map(le, dropped + gone, credit))
 
     def write(self, left: list[int]) -> None:
-        """Write down when each flit left its buffer, after a search that found everything."""
+        """Record when each flit left its buffer, after a successful search."""
         matching = self.matching
         front = [queue.start for queue in self.queues]
         for departure, (queue, free) in zip(self.departures, self.taken, strict=True):
@@ -340,9 +339,9 @@ class _Walk:
                 left[first : matching.start[arrival]] = matching.dropped(arrival, self.free[queue])
 
     def count(self, left: list[int]) -> None:
-        """Compare numbers alone: no more packets with one header have left than came in.
+        """Check numbers only: at any time no more packets with a header have left than arrived.
 
-        Flits are taken to have left as soon as they could, which no rule forbids.
+        Flits are assumed to leave as soon as they can, which no rule forbids.
         """
         matching = self.matching
         came: dict[int, list[int]] = {}
@@ -360,7 +359,7 @@ class _Walk:
                 raise flit_error("routes", matching.departures.flits, begin, what)
 
     def error(self) -> TraceError:
-        """Describe the first departure that nothing could be matched with."""
+        """Describe the first departure without a match."""
         matching, (place, front, free) = self.matching, self.stuck
         departure = self.departures[place]
         begin, end = matching.begin[departure], matching.end[departure]

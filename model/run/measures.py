@@ -15,14 +15,12 @@ from .standstill import standstill
 
 @dataclass(frozen=True)
 class StepMeasure:
-    """One step of a run.
+    """Measures of one step of a run.
 
-    ``sends`` and ``distance``: its messages, continued rows being one with the row that they lead
-    to, and the links that they cross together. ``longest``: the links that the message with the
-    longest way crosses, ``flits`` the longest message. ``ends``: cycles from the start until its
-    last tail has been delivered. ``cycles``: from the end of the step before (negative where steps
-    overtake each other). ``interface``: what is left of ``cycles`` without ``longest`` and
-    ``flits``.
+    ``sends`` and ``distance``: its messages, and the links that they cross together; a row and its
+    continued rows are one message. ``longest``: the links of the message with the longest path;
+    ``flits``: the longest message. ``ends``: cycles from the start until its last tail has been
+    delivered. ``cycles``: from the end of the step before (negative if steps overtake each other).
     """
 
     step: int
@@ -35,12 +33,12 @@ class StepMeasure:
 
     @property
     def interface(self) -> int | None:
-        """Cycles that are neither hops of the longest packet nor flits of the longest message."""
+        """``cycles`` without the hops of the longest path and the flits of the longest message."""
         return None if self.cycles is None else self.cycles - self.longest - self.flits
 
 
 def measure_steps(program: Program, predicted: Prediction) -> list[StepMeasure]:
-    """Every step of ``program`` in a run of it."""
+    """Measure every step of ``program`` in a run."""
     sent, links, length = _messages(program)
     open_steps = set(program.receive_step[late_receives(program, predicted)].tolist())
     ends = predicted.step_ends.tolist()
@@ -69,9 +67,9 @@ def measure_steps(program: Program, predicted: Prediction) -> list[StepMeasure]:
 
 
 def troubles(program: Program, predicted: Run) -> list[str]:
-    """One line for each node that has set a flag, or waits for what never comes.
+    """Return one line for each node that has set a flag or lacks a receive.
 
-    What explains most is first: a deadlock, then flags, then what should have come first.
+    The most probable cause is first: a deadlock, then flags, then the earliest missing receives.
     """
     late = late_receives(program, predicted)
     missing: dict[int, list[str]] = {}
@@ -94,9 +92,9 @@ def troubles(program: Program, predicted: Run) -> list[str]:
 
 
 def late_receives(program: Program, run: Run) -> npt.NDArray[np.int64]:
-    """Find the receives of an unfinished run that have not come; in a finished one there is none.
+    """Return the indices of the missing receives of an unfinished run; none if finished.
 
-    Their places among the receives, in order of ejection ports, and for each of steps.
+    They are in order of ejection ports, then steps.
     """
     arrived = run.arrived.reshape(-1, run.arrived.shape[-1])
     receiver = program.receiver
@@ -108,7 +106,7 @@ _Numbers = npt.NDArray[np.int64]
 
 
 def _messages(program: Program) -> tuple[_Numbers, _Numbers, _Numbers]:
-    """Step, links on the way and flits of payload of every message."""
+    """Return step, hops and payload flits of every message."""
     order = program.sender_order
     # A message ends with a row that is not continued.
     last = np.flatnonzero(~program.continued[order])

@@ -1,8 +1,8 @@
-"""The flits of a trace put together into packets, and what their headers say.
+"""Packets put together from the flits of a trace, and their headers.
 
-The checks of ``rules`` and the matching of ``matching`` both look at a run as packets:
-those that leave the routers, from the trace, and those that come in, over links and from the rows.
-A rule that they break is told as a :class:`TraceError`, which names the flit.
+``rules`` and ``matching`` use the packets that leave routers, from the trace, and those that
+arrive, over links and from the rows. A broken rule raises :class:`TraceError`, which names the
+flit.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class TraceError(InvalidInput):
 class Packets:
     """Flits in order of (node, port, VC, cycle), put together into packets.
 
-    Packet i is flits ``begin[i]`` to ``end[i]`` - 1, the header flits end before ``header_end[i]``;
-    ``whole[i]`` is whether its last flit is there. ``channel[i]`` numbers its (node, port, VC).
-    ``row[j]`` is the row of the trace that flit j was.
+    Packet i is flits ``begin[i]`` to ``end[i]`` - 1; its header flits end before ``header_end[i]``;
+    ``whole[i]`` tells whether its tail is there. ``channel[i]`` numbers its (node, port, VC).
+    ``row[j]`` is the index of flit j in the trace.
     """
 
     flits: Trace
@@ -49,7 +49,7 @@ class Packets:
 
 
 def packet_order(trace: Trace) -> Numbers:
-    """The rows of ``trace`` in the order of :class:`Packets`."""
+    """Return the rows of ``trace`` in the order of :class:`Packets`."""
     return np.lexsort((trace.cycle, trace.vc, trace.port, trace.node))
 
 
@@ -69,10 +69,10 @@ def packets_of(config: NetworkConfig, trace: Trace) -> Packets:
 
 
 def injected_flits(program: Program) -> Trace:
-    """The flits of all rows, as port 0, each in the first cycle in which it can be injected.
+    """Return the flits of all rows, as port 0, each in the first cycle when it can be injected.
 
-    Payload words are not known and 0. Reading a row takes ``control_words`` cycles, and what lies
-    in front of the first one a cycle for each word.
+    Payload words are unknown and 0. Reading a row takes ``control_words`` cycles; each leading word
+    before the first row takes one more.
     """
     config, order = program.config, program.sender_order
     header_flits, header = program.header_flits[order], program.header_of(order)
@@ -81,7 +81,7 @@ def injected_flits(program: Program) -> Trace:
     node, free = -1, 0
     rows = zip(program.row_node[order], program.start[order], length, strict=True)
     for place, (sender, start, flits) in enumerate(rows):
-        # A node's injection port is free from the cycle after its last flit on.
+        # A node's injection port is free again in the cycle after its last flit.
         node, free = sender, free if sender == node else config.leading_words
         begin[place] = max(free + config.table.control_words, start)
         free = begin[place] + flits
@@ -99,10 +99,10 @@ def injected_flits(program: Program) -> Trace:
 def routed(
     config: NetworkConfig, arrivals: Packets
 ) -> tuple[Numbers, Numbers, Numbers, npt.NDArray[np.uint64]]:
-    """Route arriving packets as the router that each of them enters does.
+    """Route each arriving packet as the router that it enters does.
 
-    Return the router, the first flit that is not dropped there, the number of the output VC's
-    channel that the packet should leave by, -1 where there is none, and that flit as it leaves.
+    Return the router, the first flit that is not dropped there, the channel number of its output
+    VC (-1 if none), and that flit as it leaves.
     """
     flits, topology, ports = arrivals.flits, config.topology, config.topology.ports
     node, port, vc = (column[arrivals.begin] for column in (flits.node, flits.port, flits.vc))
@@ -133,10 +133,10 @@ def looks_of(
     front: Numbers,
     first: npt.NDArray[np.uint64],
 ) -> Numbers:
-    """Two numbers per packet: equal where header and length are, and where all data are, too.
+    """Return two numbers per packet: of header and length, and of all data; -1 if not whole.
 
-    What counts is the output VC ``channel``, ``first`` in place of the flit ``front``, and the
-    flits after it. -1 for a packet that is not whole. Shape (packets, 2).
+    Equal packets have equal numbers. The header is the output VC ``channel``, then ``first``
+    instead of flit ``front``, then the flits after it. Shape (packets, 2).
     """
     data = packets.flits.data.tobytes()
     looks = []
@@ -152,7 +152,7 @@ def looks_of(
 
 
 def later(packets: Packets, flits: int, values: Numbers, default: int) -> Numbers:
-    """Move one value per flit to the flit so many later in its channel; default elsewhere."""
+    """Move one value per flit to the flit ``flits`` later in its channel; default elsewhere."""
     channel = np.repeat(packets.channel, packets.end - packets.begin)
     origin = np.arange(len(channel)) - flits
     inside = (origin >= 0) & (origin < len(channel))
@@ -161,7 +161,7 @@ def later(packets: Packets, flits: int, values: Numbers, default: int) -> Number
 
 
 def flit_error(rule: str, flits: Trace, index: int, what: str) -> TraceError:
-    """Say what is wrong with a flit."""
+    """Return the error that names flit ``index``."""
     flit = flits[index]
     return TraceError(rule, (flit.cycle, flit.node, flit.port, flit.vc), what)
 
@@ -169,6 +169,6 @@ def flit_error(rule: str, flits: Trace, index: int, what: str) -> TraceError:
 def _channel(
     config: NetworkConfig, node: Numbers, port: npt.NDArray[np.integer], vc: npt.NDArray[np.integer]
 ) -> Numbers:
-    """One number for each node, port and VC."""
+    """Return one number for each node, port and VC."""
     number: Numbers = (node * config.topology.ports + port) * config.vcs + vc
     return number

@@ -1,8 +1,7 @@
-"""Checks of a trace that need no model: what docs/router.md promises of any run of a program.
+"""Checks of a trace without a model: the rules of docs/router.md for any run of a program.
 
-Packets are put together in ``packets``. Order, routes and the time that each flit spends in a
-buffer come out of matching what left each router with what came in, in ``matching``; whose
-turn it was comes out of these, in ``grants``.
+``packets`` puts packets together. ``matching`` matches arrivals with departures of each router, and
+so proves order, routes and the time in each buffer. ``grants`` checks turns with that.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def check_trace(program: Program, trace: Trace, *, complete: bool = True) -> Non
 
 
 def check_outputs(program: Program, trace: Trace) -> None:
-    """Each output sends one flit a cycle at most; ports, VCs, kinds and data are in range."""
+    """Require at most one flit a cycle at each output, with port, VC, kind and data in range."""
     config = program.config
     topology = config.topology
     node, port = trace.node, trace.port
@@ -90,7 +89,7 @@ def check_outputs(program: Program, trace: Trace) -> None:
 
 
 def check_packets(program: Program, trace: Trace, *, complete: bool = True) -> Packets:
-    """Each output VC sends whole packets one after the other; returns them.
+    """Require whole packets, one after the other, on each output VC; return the packets.
 
     With ``complete`` False the last packet of a VC need not be whole.
     """
@@ -111,21 +110,20 @@ def check_packets(program: Program, trace: Trace, *, complete: bool = True) -> P
 
 
 def check_routes(program: Program, packets: Packets, *, complete: bool = True) -> Buffered:
-    """Require that what leaves a router came in, and leaves where, as and when its header says.
+    """Require that each packet that leaves a router arrived there and obeys its header.
 
-    That is: by the output and VC of the header, rewritten, payload unchanged; each flit at least
-    one cycle after it came in, over a link's registers or by the rows of this node; the packets of
-    an input VC one after the other, in the order in which they came. Returns when flits left.
+    It leaves by the output and VC of its header, rewritten, with its payload unchanged; each flit
+    at least one cycle after it arrived, over a link's registers or from the rows of this node;
+    packets of an input VC in order of arrival. Returns the cycles in which flits left.
     """
     return Matching(program, packets, complete=complete).run()
 
 
 def check_deliveries(program: Program, packets: Packets, *, complete: bool = True) -> None:
-    """Each node gets the packets whose rows lead to it, exactly once each, and no others.
+    """Require that each node gets every packet whose row leads to it exactly once, and no other.
 
-    A packet is known by its delivery (step and address) and its length; that its words are those
-    that were sent is what :func:`check_routes` finds hop by hop. With ``complete`` False packets
-    may be missing.
+    A packet is known by its delivery (step and address) and its length; :func:`check_routes` has
+    checked its words hop by hop. With ``complete`` False packets may be missing.
     """
     flits = packets.flits
     columns = _targets(program), program.deliveries, program.length
@@ -145,11 +143,10 @@ def check_deliveries(program: Program, packets: Packets, *, complete: bool = Tru
 
 
 def check_buffers(program: Program, buffered: Buffered) -> None:
-    """No flit leaves over a link before its VC has a credit, so no buffer ever overflows.
+    """Require a credit for each flit that leaves over a link, so that no buffer overflows.
 
-    A flit's place is free for the flit ``depth`` after it, one cycle and the link's registers after
-    it has left the buffer. The buffers of port 0 are not looked at: nothing in a trace says when a
-    flit was injected.
+    One cycle and the link's registers after a flit left the buffer, its slot is free for the flit
+    ``depth`` later. Buffers of port 0 are not checked: a trace does not record injections.
     """
     arrivals = buffered.arrivals
     soonest = buffered.left + program.config.link_registers + 1
@@ -159,14 +156,14 @@ def check_buffers(program: Program, buffered: Buffered) -> None:
 
 
 def _targets(program: Program) -> npt.NDArray[np.int64]:
-    """The node at the end of each row's route, or where the route leaves the network."""
+    """Return the last node of each row's route inside the network."""
     rows = zip(program.row_node.tolist(), program.route.tolist(), strict=True)
     ends = (_end_of(program.config.topology, node, program.routes[route]) for node, route in rows)
     return np.fromiter(ends, np.int64, len(program.route))
 
 
 def _end_of(topology: Topology, node: int, route: Iterable[Segment]) -> int:
-    """The node at the end of a route, or where it leaves the network."""
+    """Return the last node of a route inside the network."""
     for segment in route:
         for _ in range(segment.hops):
             following = int(topology.neighbor[node, segment.port])

@@ -1,7 +1,7 @@
 """Runs of a program: predicted by the cycle model, or measured on hardware.
 
-Names of flags and of the states of a sender are those of docs/router.md; the hardware has numbers
-of its own for them, and a test compares both.
+The names of flags and sender states are those of docs/router.md. The hardware defines its own
+numbers for them; a test checks that both agree.
 """
 
 from __future__ import annotations
@@ -35,27 +35,26 @@ SENDER_STATES = ("control", "ready", "header", "payload", "ended", "failed", "ex
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Run:
-    """A run of a program, whoever carried it out.
+    """A run of a program, predicted or measured.
 
     finished
         True if all nodes were finished in or before the cycle limit.
     cycles
         Cycles before the first one in which all nodes were finished (docs/router.md, section 5);
-        the cycle limit where there was none.
+        the cycle limit if there was none.
     memory
         The first words of the message memories after the run: shape (nodes, words).
     trace
-        Every flit that left a router in the cycles of the run, in order; empty where none was
-        recorded.
+        Every flit that left a router in the cycles of the run, in order; empty if not recorded.
     flags
         Sticky flags of each node, bit i being ``FLAGS[i]``: shape (nodes,).
     stalled_flits
-        Stalls of each node, its router's and its sender's (sections 3 and 4): shape (nodes,).
+        Stalled flits of each node's router and senders (sections 3 and 4): shape (nodes,).
     step
         The step register of each node: shape (nodes,).
     arrived
         True where a packet of a step has arrived: shape (nodes, lanes, 2 ** step_bits). In an
-        all-port network lane l is link port l + 1; in any other there is one lane.
+        all-port network lane l is link port l + 1; otherwise there is one lane.
     """
 
     finished: bool
@@ -74,7 +73,7 @@ class Run:
         return f"<{type(self).__name__}: {end}, {self.cycles} cycles, {flags}>"
 
     def link_flits(self, topology: Topology) -> npt.NDArray[np.int64]:
-        """Flits that crossed each link: shape (nodes, ports); column 0 is deliveries."""
+        """Count the flits that crossed each link: shape (nodes, ports); column 0 is deliveries."""
         return link_flits(topology, self.trace)
 
     def flag_names(self, node: int) -> list[str]:
@@ -91,15 +90,15 @@ class EndState(StrEnum):
 
 
 class Ending(NamedTuple):
-    """The end of a run.
+    """The end of a run, as a controller sees it.
 
     state
         The controller's state.
     cycle
-        The first cycle in which all nodes were finished, or a flag was seen, or the last one that
-        the limit allowed.
+        The first cycle in which all nodes were finished or a flag was seen; otherwise the last
+        cycle that the limit allowed.
     culprit
-        The lowest node whose flag was seen, or that was not finished; None of a run that is done.
+        The lowest node whose flag was seen, or that was not finished; None if the run is done.
     """
 
     state: EndState
@@ -114,16 +113,16 @@ class Ending(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Prediction(Run):
-    """A run of the cycle model, which sees more than the hardware tells.
+    """A run of the cycle model, with measures that the hardware does not have.
 
     received
         Packets of timed rows that each node has received: shape (nodes,).
     step_ends
         Entry s - 1 is for step s of 1 to ``program.steps``: the cycle after the one in which a node
-        wrote the last tail with that step; 0 where none did. Without operators a node writes a tail
-        in the cycle in which the tail leaves port 0 of its router.
+        wrote the last tail of that step; 0 if there was none. Without operators a node writes a
+        tail in the cycle in which the tail leaves port 0 of its router.
     ending
-        How a controller sees the run end (docs/router.md, section 16).
+        The end of the run as a controller sees it (docs/router.md, section 16).
     """
 
     received: npt.NDArray[np.int64]
@@ -151,6 +150,6 @@ class HardwareRun(Run):
     ending: Ending | None = None
 
     def sender_state_name(self, node: int, lane: int) -> str:
-        """Name what a sender of ``node`` was doing when the run ended."""
+        """Return the name of a sender's state at the end of the run."""
         state = int(self.sender_state[node, lane])
         return SENDER_STATES[state] if state < len(SENDER_STATES) else f"unknown state {state}"

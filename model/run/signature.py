@@ -1,7 +1,7 @@
-"""Signatures: what each router sends, and when, in 32 bits per node; docs/router.md, section 12.
+"""Signatures: 32 bits per node over all flits that its router sends; docs/router.md, section 12.
 
-The hardware folds flits as they leave. Here they come from a trace, so that a network that can
-print none, on a board, is compared with the cycle model.
+The hardware folds flits as they leave. This module folds a trace, so that a run on a board, which
+prints no trace, can be checked against the cycle model.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _POLYNOMIAL = 0x04C11DB7
 
 
 def signatures(trace: Trace, config: NetworkConfig) -> npt.NDArray[np.uint32]:
-    """Fold ``trace``, of a whole run, into the signature of each node: shape (nodes,).
+    """Fold the ``trace`` of a whole run into the signature of each node: shape (nodes,).
 
-    A node from which nothing leaves has 0. Raises :class:`InvalidInput` for a row of a node that
+    A node that sends nothing has 0. Raises :class:`InvalidInput` for a row of a node that
     the network does not have.
     """
     nodes = config.topology.nodes
@@ -45,7 +45,7 @@ def signatures(trace: Trace, config: NetworkConfig) -> npt.NDArray[np.uint32]:
 
 @inlined
 def _rotated(piece: np.uint64, places: Int) -> np.uint64:
-    """Rotate a piece left."""
+    """Rotate a piece left by ``places`` bits."""
     places = places % _PIECE_BITS
     right = np.uint64(_PIECE_BITS - places)
     return np.uint64((piece << np.uint64(places) | piece >> right) & np.uint64(_ONES))
@@ -53,7 +53,7 @@ def _rotated(piece: np.uint64, places: Int) -> np.uint64:
 
 @inlined
 def _shifted(signature: np.uint64) -> np.uint64:
-    """Take the step of a CRC over one bit."""
+    """Advance a CRC by one bit."""
     out = signature >> np.uint64(_PIECE_BITS - 1)
     return np.uint64((signature << np.uint64(1)) & np.uint64(_ONES) ^ out * np.uint64(_POLYNOMIAL))
 
@@ -69,14 +69,14 @@ def _fold(
     flit_width: int,
     folded: npt.NDArray[np.uint64],
 ) -> None:
-    """Fold all rows; what leaves a router in one cycle stands together in a trace."""
+    """Fold all rows; the flits of one router in one cycle are consecutive in a trace."""
     for row in range(len(cycle)):
         here = np.uint32(node[row])
         if row == 0 or cycle[row] != cycle[row - 1] or node[row] != node[row - 1]:
             now = np.uint64(cycle[row]) & np.uint64(_ONES)
             folded[here] = _shifted(folded[here]) ^ now
-        # The kind is the head mark and, above it, the tail mark. The pieces being xored together,
-        # bits W and up may be put where they fall in their piece at once.
+        # The kind is the head mark and, above it, the tail mark. Pieces are xored, so bits W and up
+        # can be rotated to their position in the piece at once.
         marks = np.uint64(kind[row]) | np.uint64(1) << np.uint64(vc[row] + 2)
         pieces = (data[row] ^ data[row] >> np.uint64(_PIECE_BITS)) & np.uint64(_ONES)
         pieces ^= _rotated(marks, flit_width)

@@ -1,13 +1,13 @@
-"""The packets that stand in a network where a run has not finished, and whom each waits for.
+"""Packets that stand in a network at the end of an unfinished run, and the wait of each.
 
-A trace tells which flits of a packet have crossed which links, and so what is in each buffer, which
-packet holds each output VC, and what its head waits for (docs/router.md, section 3)::
+A trace tells which flits have crossed which links, and so what each buffer holds, which packet
+holds each output VC, and what its head waits for (docs/router.md, section 3)::
 
     packet a holds 0 -> 1 VC 0, its head waits for 1 -> 2 VC 0, which packet b holds
     packet b holds 1 -> 2 VC 0, its head waits for 2 -> 0 VC 0, which packet c holds
     packet c holds 2 -> 0 VC 0, its head waits for 0 -> 1 VC 0, which packet a holds
 
-Each packet waits for one other at most. Packets that wait in a circle never move again.
+Each packet waits for at most one other. Packets that wait in a circle never move again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Wait(NamedTuple):
 
 
 class Why(StrEnum):
-    """Reasons for which a head waits for another packet."""
+    """Reasons why a head waits for another packet."""
 
     HOLDS = "which waits for node {wanted}, held by {other}"
     FILLS = "which waits for room behind node {wanted}, where {other} stands in front"
@@ -55,15 +55,15 @@ class Why(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Standstill:
-    """What stands in the network at the end of a run of ``program``.
+    """The state of the network at the end of an unfinished run of ``program``.
 
     circle
-        The waits of packets that wait for each other in a circle; empty where there is none.
+        The waits of packets that wait for each other in a circle; empty if there is none.
     stalled
-        Flits that stand at the front of a buffer, or that a sender cannot inject, by node: shape
-        (nodes,). The counters of a network have none of them: a flit counts when it leaves.
+        Flits at the front of a buffer, or that a sender cannot inject, by node: shape (nodes,).
+        The counters of a network do not include them: a flit counts when it leaves.
     target
-        The node at the end of each row's way: shape (rows,).
+        The last node of each row's path: shape (rows,).
     """
 
     circle: tuple[Wait, ...]
@@ -72,7 +72,7 @@ class Standstill:
     target: Numbers
 
     def lines(self) -> list[str]:
-        """Say that there is a deadlock and what frees it, then what each packet waits for."""
+        """Report a deadlock, what removes it, and what each of its packets waits for."""
         if not self.circle:
             return []
         count = f"deadlock: {len(self.circle)} packets wait for each other in a circle"
@@ -93,7 +93,7 @@ class Standstill:
 
 
 def standstill(program: Program, run: Run) -> Standstill:
-    """Find what stands in the network at the end of ``run``, and who waits for whom."""
+    """Find the packets and flits that stand in the network at the end of ``run``."""
     if run.finished:
         nothing = np.zeros(program.nodes, dtype=np.int64)
         return Standstill((), nothing, program, nothing)
@@ -101,12 +101,12 @@ def standstill(program: Program, run: Run) -> Standstill:
 
 
 class _Network:
-    """The packets that are under way at the end of a run, and the buffers that they stand in.
+    """Packets under way at the end of a run, and the buffers that hold them.
 
     Lists have one entry for each hop of each row, in order of rows: ``row``, ``channel``, ``total``
-    (flits of the packet from there on) and ``sent`` (of them, those that have left). ``buffers``
-    has, for each channel of a link, the rows in the buffer at its end and the flits of each, the
-    front one first. ``holder`` has the row whose packet holds each output VC.
+    (flits of the packet from this hop on) and ``sent`` (those that have left). ``buffers`` has, for
+    each channel of a link, the rows in the buffer at its end and the flits of each, from the front.
+    ``holder`` has the row whose packet holds each output VC.
     """
 
     def __init__(self, program: Program, run: Run) -> None:
@@ -117,7 +117,7 @@ class _Network:
         sent = np.zeros(len(hops.row), dtype=np.int64)
         sent[numbers[known]] = (packets.end - packets.begin)[known]
         if self.config.all_port:
-            # Deliveries of several packets come between each other there, and none waits.
+            # Deliveries of several packets interleave there, and none waits.
             delivered = hops.channel // self.config.vcs % self.config.topology.ports == 0
             sent[delivered] = hops.flits[delivered]
         order = np.lexsort((hops.hop, hops.row))
@@ -136,12 +136,12 @@ class _Network:
             self._fill(hop)
 
     def _fill(self, hop: int) -> None:
-        """Put the flits that have crossed a link, and have not gone on, into its buffer."""
+        """Put the flits that have crossed a link, and not the next one, into its buffer."""
         channel = self.channel[hop]
         queue = self.buffers.get(channel, [])
         gone = 0
         if self.row[hop + 1] == self.row[hop]:
-            # Used-up header flits are dropped when they are in front.
+            # Used-up header flits are dropped when they reach the front.
             dropped = self.total[hop] - self.total[hop + 1]
             gone = self.sent[hop + 1]
             gone += dropped if gone or not queue else 0
@@ -154,7 +154,7 @@ class _Network:
         return Channel(*divmod(line, self.config.topology.ports), vc)
 
     def standstill(self) -> Standstill:
-        """Find the packets that wait in a circle, and count the flits that stand."""
+        """Find the packets that wait in a circle, and count the stalled flits."""
         waits = {}
         for row in {row for queue in self.buffers.values() for row, _ in queue}:
             if (wait := self._wait(row)) is not None:
@@ -168,7 +168,7 @@ class _Network:
         return Standstill(tuple(waits[row] for row in circle), stalled, self.program, self.target)
 
     def _wait(self, row: int) -> Wait | None:
-        """Find for whom a packet's head waits in the buffer of a link; None if it does not."""
+        """Find the packet that a row's head waits for in a link's buffer; None if none."""
         hop = self.first[row]
         while self.row[hop + 1] == row and self.sent[hop + 1]:
             hop += 1
@@ -188,7 +188,7 @@ class _Network:
         return None
 
     def _stalled_injections(self) -> Numbers:
-        """Count, by node, the injection buffers that hold flits, and the senders that wait."""
+        """Count, by node, the injection buffers that hold flits and the senders that wait."""
         program, vcs = self.program, self.config.vcs
         bounds, order = program.first_sender_row.tolist(), program.sender_order.tolist()
         stalled = np.zeros(program.nodes, dtype=np.int64)
@@ -210,7 +210,7 @@ class _Network:
         return stalled
 
     def _begun(self, node: int, row: int) -> bool:
-        """Tell whether a row may have been sent; one that streams waits for words, not for room."""
+        """Tell whether a row may have begun; False for a streaming row, which waits for words."""
         program = self.program
         last = int(self.run.trace.cycle.max(initial=-1))
         started = program.step[row] <= self.run.step[node] and program.start[row] <= last

@@ -58,8 +58,8 @@ class Trace:
 
     ``cycle`` counts from 0, the first cycle after reset; ``port`` and ``vc`` are the output's, port
     0 is delivery to the node; ``kind`` is an index into ``KINDS``; ``data`` is the flit as it
-    leaves. Rows are in order of (cycle, node, port); :meth:`sort` makes them so. What leaves by
-    several ejection ports of a node in one cycle has port 0 and is in the order of those ports.
+    leaves. Rows are in order of (cycle, node, port); :meth:`sort` restores that order. Deliveries
+    of one node and cycle have port 0 and are in the order of its ejection ports.
     """
 
     cycle: npt.NDArray[np.int64]
@@ -105,7 +105,7 @@ class Trace:
 
     @classmethod
     def from_flits(cls, flits: list[Flit]) -> Trace:
-        """Make the trace of ``flits``, which come in any order, but for the ejection ports'."""
+        """Make a trace of ``flits`` in any order, except deliveries: in ejection-port order."""
         trace = cls.empty(len(flits))
         for column, values in zip(trace.columns, zip(*flits, strict=True), strict=False):
             column[:] = np.array(values, dtype=column.dtype)
@@ -122,7 +122,7 @@ class Trace:
         return Trace(*(column[:rows] for column in self.columns))
 
     def sort(self) -> Trace:
-        """Return the same rows in order of (cycle, node, port), rows of one place as they were."""
+        """Return the rows in order of (cycle, node, port); equal rows keep their order."""
         order = np.lexsort((self.port, self.node, self.cycle))
         return Trace(*(column[order] for column in self.columns))
 
@@ -134,7 +134,7 @@ class Trace:
         write_pieces_atomically(path, self._csv_pieces())
 
     def _csv_pieces(self) -> Iterator[bytes]:
-        """The file a piece at a time: as text it takes many times the room of the columns."""
+        """Yield the file piece by piece: as text it takes many times the memory of the columns."""
         row = "%d,%d,%d,%d,%s,%x\n".__mod__
         yield _HEADER.encode()
         for begin in range(0, len(self), _ROWS_PER_PIECE):
@@ -145,7 +145,7 @@ class Trace:
 
     @classmethod
     def read_csv(cls, path: str | Path) -> Trace:
-        """Read a file written by :meth:`write_csv`, or by anything else that keeps to the format.
+        """Read a file written by :meth:`write_csv`, or by any other program in the same format.
 
         Raises :class:`.InvalidInput` naming the file and its first bad line.
         """
@@ -180,7 +180,7 @@ class Trace:
 def _fields(
     path: Path, body: npt.NDArray[np.uint8]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """First byte and width of each field, both of shape (lines, columns)."""
+    """Return the first byte and the width of each field, both of shape (lines, columns)."""
     separators = np.flatnonzero((body == _COMMA) | (body == _LINE_FEED))
     lines = len(separators) // len(COLUMNS)
     ends = separators[: lines * len(COLUMNS)].reshape(lines, len(COLUMNS))
@@ -201,7 +201,7 @@ def _numbers(
     widths: npt.NDArray[np.int64],
     base: int,
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
-    """Values of fields of digits, and whether each is one."""
+    """Return the values of fields, and whether each field is a valid number."""
     most_digits = 16 if base == 16 else 19
     values = np.zeros(len(starts), dtype=np.uint64)
     valid = (widths >= 1) & (widths <= most_digits)
@@ -218,7 +218,7 @@ def _kinds(
     starts: npt.NDArray[np.int64],
     widths: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.int8]:
-    """Kinds of flit that fields name, -1 where one names none."""
+    """Return the kinds of flit that fields name, -1 for an unknown name."""
     values = np.full(len(starts), -1, dtype=np.int8)
     for kind, name in enumerate(KINDS):
         same = np.flatnonzero(widths == len(name))
@@ -229,7 +229,7 @@ def _kinds(
 
 
 def _bad_field(where: str, column: str, text: bytes) -> InvalidInput:
-    """Say what a field must be."""
+    """Return the error for an invalid field."""
     allowed = {"kind": "head, body, tail or single", "data": "a hex number of at most 64 bits"}
     default = "a whole number in its range"
     found = repr(text.decode("ascii", "replace"))
@@ -239,8 +239,8 @@ def _bad_field(where: str, column: str, text: bytes) -> InvalidInput:
 def _require_order(path: Path, trace: Trace) -> None:
     """Raise :class:`.InvalidInput` for the first row that does not follow the one before it.
 
-    An output sends at most one flit per cycle, so no two rows have the same place in the order,
-    but for deliveries: a node may have several ejection ports.
+    An output sends at most one flit per cycle, so no two rows are equal in order, except
+    deliveries: a node may have several ejection ports.
     """
     follows = trace.port[:-1] == 0
     for column in (trace.port, trace.node, trace.cycle):
@@ -252,7 +252,7 @@ def _require_order(path: Path, trace: Trace) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """First difference of two traces: row ``index``, and what each has there, None past its end."""
+    """First difference of two traces: row ``index``, and its flit in each, None past the end."""
 
     index: int
     first: Flit | None
@@ -260,7 +260,7 @@ class Difference:
     traces: tuple[Trace, Trace]
 
     def describe(self, names: tuple[str, str] = ("model", "hardware"), around: int = 3) -> str:
-        """Show the rows of both traces, side by side, up to ``around`` before and after."""
+        """Show up to ``around`` rows before and after the difference, both traces side by side."""
         rows = range(
             max(self.index - around, 0),
             min(self.index + around + 1, max(len(trace) for trace in self.traces)),
@@ -277,7 +277,7 @@ class Difference:
 
 
 def first_difference(first: Trace, second: Trace) -> Difference | None:
-    """Find the first row in which two traces differ in any column; None where they are equal."""
+    """Find the first row in which two traces differ in any column; None if they are equal."""
     rows = min(len(first), len(second))
     same = np.ones(rows, dtype=bool)
     for one, other in zip(first.columns, second.columns, strict=True):

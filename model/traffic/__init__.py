@@ -1,1 +1,1 @@
-"""Traffic of many packets, drawn or read, as a program of timed rows."""
+"""Traffic: many packets, drawn at random or read from a file, as a program of timed rows."""

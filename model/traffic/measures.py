@@ -1,4 +1,4 @@
-"""Throughput, latency and use of links, as a trace of traffic tells them."""
+"""Throughput, latency and use of links, measured in a trace of traffic."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ def measure_traffic(
 ) -> dict[str, float | int]:
     """Measure throughput, latency and use of links in a trace of ``traffic``, VCs from ``seed``.
 
-    Throughput is in flits per node (switches aside) and cycle, headers included, also those of
-    their flits that are dropped on the way. A packet is accepted when its tail is delivered. What
-    was accepted is counted from a quarter of the cycles in which packets start to the last of them,
-    when the network is neither filling nor emptying; in a run too short for that, in which no
-    packet is accepted by then, from the first start to the last acceptance. Latencies are in
-    cycles, from a packet's start to its tail's delivery; percentiles are interpolated between the
-    nearest two. The use of a link is the share of cycles in which a flit leaves for it, up to the
-    last flit of the trace.
+    Throughput is in flits per node (without switches) and cycle; all header flits count, also those
+    dropped on the way. A packet is accepted when its tail is delivered. If packets start in cycles
+    up to T, accepted flits are counted from T / 4 to T, when the network neither fills nor empties.
+    If no packet is accepted in that time, they are counted from the first start to the last
+    acceptance. Latencies are in cycles, from a packet's start to its tail's delivery; percentiles
+    are interpolated between the nearest two. The use of a link is the share of cycles in which a
+    flit leaves for it, up to the last flit of the trace.
     """
     topology = config.topology
     last = int(traffic.cycle.max(initial=0)) + 1

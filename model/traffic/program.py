@@ -1,14 +1,14 @@
-"""Traffic as a program, and what a trace says of it.
+"""Traffic as a program, and its deliveries in a trace.
 
 Every packet becomes a timed row of its source's table, on the route of
 :func:`~..network.routes.route`. Its VC set is drawn: with ``sets`` VCs for each dateline class,
 class c of set s is VC ``c * sets + s``. The packets of one source, target and VC set are a
-*stream*: all take one way on the same VCs, so that they stay in order, and have the same header. On
-the wrapped axes of a grid without faults each stream draws its classes (:func:`.balanced_vcs`).
+*stream*: they have the same path, VCs and header, so they stay in order. On the wrapped axes of a
+grid without faults each stream draws its classes (:func:`.balanced_vcs`).
 
-A packet's payload goes to the address that is its source's number, so that a delivered header says
-where it came from; the n-th packet of a stream that arrives is the n-th that was sent, and a trace
-alone gives every packet's latency.
+The target address of a packet is its source's number, so a delivered header names the source. The
+n-th packet of a stream that arrives is the n-th that was sent. So a trace alone gives every
+packet's latency.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ Numbers64 = npt.NDArray[np.int64]
 
 
 def traffic_program(traffic: Traffic, config: NetworkConfig, seed: int) -> Program:
-    """The program that injects ``traffic`` into a network with timed rows.
+    """Return the program that injects ``traffic`` into a network with timed rows.
 
     ``seed`` draws the VCs. Raises :class:`InvalidInput` for a packet shorter than its header, and
-    for a network whose limits are too small, naming them; but table memories may be too small, of
-    which the cycle model knows nothing (:func:`.require_table_room`).
+    for a network with too small a limit, naming it. The size of the table memories is not checked,
+    because the cycle model does not need it (:func:`.require_table_room`).
     """
     streams = _Streams.of(traffic, config, seed)
     header_flits = config.header.flits(streams.routes)[streams.of_packet]
@@ -70,9 +70,9 @@ def traffic_program(traffic: Traffic, config: NetworkConfig, seed: int) -> Progr
 
 @dataclass(frozen=True, eq=False)
 class _Streams:
-    """The streams of some traffic, in order of source, target and VC set, and their routes.
+    """Streams of some traffic, in order of source, target and VC set.
 
-    ``of_packet``: the stream of each packet, shape (packets,). ``routes``: of each stream.
+    ``of_packet``: the stream of each packet, shape (packets,). ``routes``: the route of each.
     """
 
     of_packet: Numbers64
@@ -80,7 +80,7 @@ class _Streams:
 
     @classmethod
     def of(cls, traffic: Traffic, config: NetworkConfig, seed: int) -> _Streams:
-        """Draw VC sets and classes, and find the routes."""
+        """Draw VC sets and classes, and find the routes of the streams."""
         topology = config.topology
         _require_nodes(traffic, topology)
         packet_set, sets = packet_vc_sets(traffic, config, seed)
@@ -90,14 +90,14 @@ class _Streams:
         source, target = np.divmod(pairs, topology.nodes)
         offsets, nodes, vcs = route(topology, source, target, config.vcs)
         if config.vcs > 1 and topology.wrapped and topology.without_faults is None:
-            # The sets were drawn from the seed alone; this is another sequence of draws.
+            # The VC sets are drawn from ``seed`` alone; the classes are a second sequence of draws.
             vcs = balanced_vcs(topology, offsets, nodes, np.random.default_rng((seed, 1)))
         vcs = vcs * np.int32(sets) + np.repeat(vc_set, np.diff(offsets) - 1).astype(np.int32)
         return cls(of_packet, segments_of_paths(topology, offsets, nodes, vcs))
 
 
 def _require_nodes(traffic: Traffic, topology: Topology) -> None:
-    """Refuse the first packet that does not go from one node of ``topology`` to another."""
+    """Refuse the first packet whose source or target is no node, or both the same node."""
     for name, ends in (("source", traffic.source), ("target", traffic.target)):
         for node in ends[(ends < 0) | (ends >= topology.nodes)][:1].tolist():
             require_range(name, node, 0, topology.nodes - 1)
@@ -108,10 +108,10 @@ def _require_nodes(traffic: Traffic, topology: Topology) -> None:
 
 
 def _require_room(traffic: Traffic, config: NetworkConfig, header_flits: Numbers64) -> None:
-    """Refuse the first packet that has no place in a row, or whose payload has none in a memory."""
+    """Refuse the first packet that does not fit a row, or whose payload does not fit a memory."""
     if not config.timed_rows:
         raise InvalidInput("the network must have timed rows to carry traffic")
-    # The payload is written from the address on that is its source's number.
+    # The target writes the payload from the address that equals the source's number.
     longest = config.message_words - traffic.source + header_flits
     for name, value, lowest, highest, allowed in (
         ("cycle", traffic.cycle, 0, (1 << config.start_bits) - 2, "{} to {}"),
@@ -129,16 +129,16 @@ def _require_room(traffic: Traffic, config: NetworkConfig, header_flits: Numbers
 
 
 def packet_vc_sets(traffic: Traffic, config: NetworkConfig, seed: int) -> tuple[Numbers64, int]:
-    """The VC set of each packet, drawn evenly, and the number of sets."""
+    """Draw the VC set of each packet, evenly; return them and the number of sets."""
     classes = 2 if config.vcs > 1 and config.topology.wrapped else 1
     sets = config.vcs // classes
     return np.random.default_rng(seed).integers(0, sets, len(traffic)), sets
 
 
 def message_words_for(topology: Topology, longest: int) -> int:
-    """Message memory that gives every source an address of its own for ``longest`` flits.
+    """Return the message memory, in words, that gives each source an address for ``longest`` flits.
 
-    Raises :class:`InvalidInput` for a longest packet for which no message memory has room.
+    Raises :class:`InvalidInput` if no message memory is large enough for the longest packet.
     """
     require_range("flits of the longest packet", longest, 0, MOST_MEMORY_WORDS - topology.nodes)
     return max(256, topology.nodes + longest)
@@ -146,7 +146,7 @@ def message_words_for(topology: Topology, longest: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Delivery:
-    """Packets as they were delivered, in order of their last flit: columns of shape (packets,).
+    """Delivered packets in order of their last flit, as columns of shape (packets,).
 
     ``source``, ``target``; ``started`` and ``flits``: the cycle and the length in the traffic, -1
     and 0 for a packet that was not sent; ``arrived``: the cycle in which its tail left port 0.
@@ -160,7 +160,7 @@ class Delivery:
 
     @property
     def latency(self) -> Numbers64:
-        """Cycles from the one in which it might be injected to that of its tail's delivery."""
+        """Cycles from a packet's start cycle to its tail's delivery."""
         return self.arrived - self.started
 
 
@@ -175,16 +175,16 @@ def deliveries(traffic: Traffic, config: NetworkConfig, trace: Trace, seed: int)
     delivered_stream = (source * streams + target * config.vcs) + trace.vc[tails] % sets
     sent_stream = (traffic.source * streams + traffic.target * config.vcs) + vc_set
     packet = _nth_of_stream(delivered_stream, arrived, sent_stream, traffic.cycle)
-    # Number -1, a packet that was not sent, finds what is put at the end here.
+    # Index -1, for a packet that was not sent, finds the values appended here.
     started, flits = np.append(traffic.cycle, -1)[packet], np.append(traffic.flits, 0)[packet]
     order = np.argsort(arrived, kind="stable")
     return Delivery(*(column[order] for column in (source, target, started, flits, arrived)))
 
 
 def _delivered_packets(trace: Trace) -> tuple[Numbers64, Numbers64]:
-    """Rows of the head and of the tail of each packet that was delivered to the end."""
+    """Return the rows of the head and the tail of each packet that was delivered whole."""
     rows = np.flatnonzero(trace.port == 0)
-    # On each node and VC whole packets follow each other.
+    # On each node and VC, whole packets follow one after the other.
     rows = rows[np.lexsort((trace.cycle[rows], trace.vc[rows], trace.node[rows]))]
     places = np.arange(len(rows))
     is_head = trace.kind[rows] & HEAD_MARK != 0
@@ -199,7 +199,7 @@ def _nth_of_stream(
     sent: Numbers64,
     started: Numbers64,
 ) -> Numbers64:
-    """The number of each delivered packet: the n-th of a stream is the n-th sent, else -1."""
+    """Return the index of each delivered packet: n-th delivered is n-th sent; -1 if not sent."""
     sent_order = np.lexsort((started, sent))
     in_stream = sent[sent_order]
     order = np.lexsort((arrived, delivered))

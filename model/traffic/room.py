@@ -1,4 +1,4 @@
-"""Networks with room for traffic: memories for its longest packet, and tables for its rows."""
+"""Networks for traffic: message memories for its longest packet, tables for its rows."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ TABLE_SIZES = (1 << 12, 1 << 14, 1 << 16)
 def traffic_config(
     topology: Topology, traffic: Traffic, parameters: dict[str, Any]
 ) -> NetworkConfig:
-    """Give a network these fields of :class:`.NetworkConfig`, and memories large enough.
+    """Make a network with these fields of :class:`.NetworkConfig` and memories large enough.
 
     Raises :class:`.InvalidInput` for a parameter outside its limits.
     """
     longest = int(traffic.flits.max(initial=1))
-    # What was asked for is checked before there is made room in it.
+    # The given parameters are checked before the memories are enlarged.
     config = NetworkConfig(topology=topology, steps=1, timed_rows=True, **parameters)
     most_rows = int(np.bincount(traffic.source, minlength=1).max())
-    # A row takes its control words and its header flits: seldom more than four in all.
+    # A row takes its control words and its header flits, usually four words at most.
     enough = [size for size in TABLE_SIZES if size > 4 * most_rows]
     return replace(
         config,

@@ -6,8 +6,8 @@ A file is CSV with a header line, one packet per row, in any order::
     0,0,63,4
     7,12,3,4
 
-``cycle`` is the first cycle in which the packet may be injected, ``flits`` its length with its
-header. Empty lines count for nothing.
+``cycle`` is the first cycle in which the packet may be injected; ``flits`` is its length, header
+included. Empty lines are ignored.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from ..network.topology import Topology
 
 HEADER = "cycle,source,target,flits"
 LARGEST_PACKETS = 4_000_000
-"""A file or a drawing of more packets than this is refused."""
+"""Most packets of a file or a drawing."""
 
 LARGEST_CYCLES = 1_000_000
-"""Packets are drawn for at most so many cycles: in the largest network that takes seconds."""
+"""Most cycles of a drawing; in the largest network that takes seconds."""
 
 HOTSPOT_SHARE = 0.2
-"""How many of the packets of the hotspot pattern go to the hot node; the others are uniform."""
+"""Share of the hotspot pattern's packets that go to the hot node; the others are uniform."""
 
 _CHUNK_CYCLES = 4096
 _ROW = re.compile(rb",".join([rb" *[0-9]{1,17} *"] * 4))
-"""A row of a file; no number in it is too large for 64 bits."""
+"""A row of a file; each number fits 64 bits."""
 
 
 @dataclass(frozen=True, eq=False)
 class Traffic:
     """Packets in order of cycle: four columns of shape (packets,), int64.
 
-    ``cycle``: when it may be injected. ``source``, ``target``: nodes, never the same.
-    ``flits``: its length with its header, at least 1.
+    ``cycle``: the first cycle in which the packet may be injected. ``source``, ``target``: nodes,
+    never equal. ``flits``: its length with its header, at least 1.
     """
 
     cycle: npt.NDArray[np.int64]
@@ -59,13 +59,13 @@ class Traffic:
 
     @classmethod
     def sorted(cls, *columns: npt.NDArray[np.int64]) -> Traffic:
-        """Packets given in any order; those of one cycle keep theirs."""
+        """Make traffic of packets in any order; packets of one cycle keep their order."""
         order = np.argsort(columns[0], kind="stable")
         return cls(*(np.asarray(column, dtype=np.int64)[order] for column in columns))
 
 
 Draw = Callable[[Topology, npt.NDArray[np.int64], np.random.Generator], npt.NDArray[np.int64]]
-"""A target for each source; a packet whose target is its source is not sent."""
+"""A function that draws a target for each source; a packet to its own source is not sent."""
 
 
 def _uniform(
@@ -115,7 +115,7 @@ def _hotspot(
 def _nodes(
     topology: Topology, places: npt.NDArray[np.int64], pattern: str
 ) -> npt.NDArray[np.int64]:
-    """Node numbers of coordinates, which the topology must have."""
+    """Return the nodes at coordinates, which must lie inside the topology."""
     if (places >= np.array(topology.dims)).any():
         raise InvalidInput.of(
             f"network for the {pattern} pattern", "a grid of equal sides", topology.label
@@ -131,11 +131,11 @@ PATTERNS: dict[str, Draw] = {
     "hotspot": _hotspot,
     "neighbour": _neighbour,
 }
-"""Patterns by name. Transpose sends from (x, y) to (y, x), complement to the node opposite (the
-complement of the number's bits where there are 2^n nodes; switches are not counted), neighbour to
-the next along axis 0, round the end; hotspot sends a share of :data:`HOTSPOT_SHARE` to one node in
-the middle. Faulty nodes and switches send nothing, and what a pattern would send to one is left
-out."""
+"""Patterns by name. Transpose sends from (x, y) to (y, x); complement to the opposite node (the
+complement of its number's bits if there are 2^n nodes, not counting switches); neighbour to the
+next node along axis 0, wrapping around; hotspot sends a share of :data:`HOTSPOT_SHARE` to one node
+in the middle, the rest uniformly. Faulty nodes and switches neither send nor receive: their packets
+are left out."""
 
 
 def draw_traffic(
@@ -143,11 +143,10 @@ def draw_traffic(
 ) -> Traffic:
     """Draw packets of ``flits`` flits for ``cycles`` cycles.
 
-    In every cycle each node has a packet with probability ``rate / flits``, so that it offers
-    ``rate`` flits per cycle. Raises :class:`InvalidInput` for a pattern that is unknown or needs
-    another network, a network all of whose nodes are faulty, a rate outside 0 to 1, packets longer
-    than any memory, and more cycles than :data:`LARGEST_CYCLES` or packets than
-    :data:`LARGEST_PACKETS`.
+    In every cycle each node sends a packet with probability ``rate / flits``, so it offers ``rate``
+    flits per cycle. Raises :class:`InvalidInput` for a pattern that is unknown or needs another
+    network, a network whose nodes are all faulty, a rate outside 0 to 1, packets longer than any
+    memory, and more cycles than :data:`LARGEST_CYCLES` or packets than :data:`LARGEST_PACKETS`.
     """
     if pattern not in PATTERNS:
         raise InvalidInput.of("pattern", ", ".join(PATTERNS), pattern)
@@ -209,7 +208,7 @@ def read_traffic(path: str | Path | InputFile, topology: Topology) -> Traffic:
         if not _ROW.fullmatch(line):
             shown = line[:60].decode("ascii", "replace")
             raise InvalidInput.of(f"{name}, line {number}", "four numbers, 0 or more", repr(shown))
-    # One number after another, as the lines are known to be good: ten times as fast as row by row.
+    # All numbers at once, because the lines are checked: ten times as fast as row by row.
     numbers = np.fromstring(b",".join(line for _, line in rows), dtype=np.int64, sep=",")
     table = numbers.reshape(-1, 4)
     _check_rows(name, table, [number for number, _ in rows], topology)
@@ -237,7 +236,7 @@ def _check_rows(
 def draw_refusal(topology: Topology, share: float, seed: int) -> npt.NDArray[np.uint16]:
     """Draw for each node the cycles, of ``REFUSAL_CYCLES``, in which its interface refuses flits.
 
-    That is a ``share`` of them, but at least one is left open. Shape (nodes,); see
+    Each is refused with probability ``share``, but at least one is open. Shape (nodes,); see
     docs/router.md, section 11.
     """
     if not 0 <= share < 1:

@@ -1,1 +1,1 @@
-"""All tiles of a network simulated together: a bit of each tile in one word."""
+"""Simulation of all tiles of a network together: each word has one bit of each tile."""

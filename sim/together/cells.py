@@ -1,4 +1,4 @@
-"""Cells of a netlist, made of gates."""
+"""Translation of netlist cells into gates."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -6,18 +6,18 @@ from typing import Any
 from .gates import ONE, ZERO, Gates
 
 Bits = Sequence[int]
-"""Gates, one for each bit of a number, the lowest first."""
+"""Gates of the bits of a number, the lowest first."""
 
 
 SHIFTS = ("$shift", "$shiftx", "$shr")
 
 
 class UnknownCellError(Exception):
-    """A netlist has a cell that is of no use in hardware as it is written here."""
+    """A netlist has a cell that this translation does not support."""
 
 
 def cell_gates(gates: Gates, cell: Mapping[str, Any], inputs: Mapping[str, Bits]) -> list[int]:
-    """The gates at a cell's output Y. ``inputs`` are those at its inputs, by name."""
+    """Return the gates at a cell's output Y; ``inputs`` are the gates at its inputs, by name."""
     kind, width = cell["type"], len(cell["connections"]["Y"])
     single: dict[str, Callable[..., int]] = {
         "$_NOT_": gates.invert,
@@ -38,7 +38,7 @@ def cell_gates(gates: Gates, cell: Mapping[str, Any], inputs: Mapping[str, Bits]
 
 
 def _choice(gates: Gates, inputs: Mapping[str, Bits], width: int) -> list[int]:
-    """A number for each bit of S, of which one is set at most; A if none is."""
+    """Return the number selected by the one bit of S that is set; A if no bit is set."""
     none = gates.invert(gates.any(inputs["S"]))
     lines = [none, *inputs["S"]]
     numbers = [*inputs["A"], *inputs["B"]]
@@ -51,7 +51,7 @@ def _choice(gates: Gates, inputs: Mapping[str, Bits], width: int) -> list[int]:
 def _number_gates(
     gates: Gates, kind: str, a: Bits, b: Bits, width: int, *, signed: bool
 ) -> list[int]:
-    """Make the cell of two numbers that does not work bit by bit, of gates."""
+    """Make the gates of a cell with two numbers, such as an adder or a comparison."""
     if kind in SHIFTS:
         return gates.shift_down(_wide(a, max(width, len(a))), b)[:width]
     if kind in ("$add", "$sub"):
@@ -74,6 +74,6 @@ def _number_gates(
 
 
 def _wide(bits: Bits, width: int, *, signed: bool = False) -> list[int]:
-    """A number in ``width`` bits; a ``signed`` one has copies of its sign in front."""
+    """Extend a number to ``width`` bits; a ``signed`` one with copies of its sign."""
     above = bits[-1] if signed else ZERO
     return [*bits, *[above] * (width - len(bits))][:width]

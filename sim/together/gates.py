@@ -1,4 +1,4 @@
-"""Logic of single bits as gates, none of which is there twice or has a constant at an input."""
+"""Logic of single bits as gates, without duplicates and constant inputs."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,10 +9,10 @@ Gate = tuple[str | int, ...]
 
 
 class Gates:
-    """Gates by number: what a gate looks at has lower numbers than its own.
+    """Gates by number; the inputs of a gate have lower numbers than the gate.
 
-    ``gates`` are all of them. Those without inputs are ``("0",)``, ``("1",)`` and, of what comes
-    from elsewhere, ``("input", name)``.
+    ``gates`` are all of them. Gates without inputs are ``("0",)``, ``("1",)`` and
+    ``("input", name)``, a signal from elsewhere.
     """
 
     def __init__(self) -> None:
@@ -22,39 +22,39 @@ class Gates:
         self._gate("1")
 
     def _gate(self, *gate: str | int) -> int:
-        """The gate's number; a new one if there is none like it."""
+        """Return the number of this gate; make it if there is none like it."""
         number = self._numbers.setdefault(gate, len(self.gates))
         if number == len(self.gates):
             self.gates.append(gate)
         return number
 
     def input(self, name: str) -> int:
-        """A gate for the signal that has this name elsewhere."""
+        """Return the gate of a signal from elsewhere, by its name."""
         return self._gate("input", name)
 
     def invert(self, a: int) -> int:
-        """Not ``a``."""
+        """Return not ``a``."""
         if a in (ZERO, ONE):
             return ONE - a
         kind, *inputs = self.gates[a]
         return int(inputs[0]) if kind == "~" else self._gate("~", a)
 
     def both(self, a: int, b: int) -> int:
-        """``a`` and ``b``."""
+        """Return ``a`` and ``b``."""
         a, b = sorted((a, b))
         if a == ZERO or a == self.invert(b):
             return ZERO
         return b if a in (ONE, b) else self._gate("&", a, b)
 
     def either(self, a: int, b: int) -> int:
-        """``a`` or ``b``, or both."""
+        """Return ``a`` or ``b``."""
         a, b = sorted((a, b))
         if a == ONE or a == self.invert(b):
             return ONE
         return b if a in (ZERO, b) else self._gate("|", a, b)
 
     def differ(self, a: int, b: int) -> int:
-        """``a`` or ``b``, and not both."""
+        """Return ``a`` exclusive-or ``b``."""
         a, b = sorted((a, b))
         if a in (ZERO, ONE):
             return b if a == ZERO else self.invert(b)
@@ -63,7 +63,7 @@ class Gates:
         return self._gate("^", a, b)
 
     def choose(self, select: int, a: int, b: int) -> int:
-        """``b`` if ``select``, else ``a``."""
+        """Return ``b`` if ``select``, otherwise ``a``."""
         if select in (ZERO, ONE) or a == b:
             return b if select == ONE else a
         if self.gates[select][0] == "~":
@@ -75,7 +75,7 @@ class Gates:
         return self._gate("?", select, a, b)
 
     def any(self, bits: Iterable[int]) -> int:
-        """Tell whether one of ``bits`` is set: in halves, which are worked out side by side."""
+        """Return whether any of ``bits`` is set, as a balanced tree of gates."""
         left = list(bits)
         while len(left) > 1:
             pairs = zip(left[::2], left[1::2], strict=False)
@@ -83,7 +83,7 @@ class Gates:
         return left[0] if left else ZERO
 
     def add(self, a: Sequence[int], b: Sequence[int], carry: int = ZERO) -> list[int]:
-        """The sum of two numbers of as many bits, lowest first, and a carry."""
+        """Return the sum of two numbers of equal width, lowest bit first, and a carry."""
         total = []
         for one, other in zip(a, b, strict=True):
             half = self.differ(one, other)
@@ -92,14 +92,14 @@ class Gates:
         return total
 
     def less(self, a: Sequence[int], b: Sequence[int]) -> int:
-        """Tell whether the first number is less than the second, of as many bits, lowest first."""
+        """Return whether ``a`` is less than ``b``, of equal width, lowest bit first."""
         is_less = ZERO
         for one, other in zip(a, b, strict=True):
             is_less = self.choose(self.differ(one, other), is_less, other)
         return is_less
 
     def shift_down(self, bits: Sequence[int], amount: Sequence[int]) -> list[int]:
-        """``bits`` by a number of places towards the lowest."""
+        """Return ``bits`` shifted right by ``amount``."""
         shifted = list(bits)
         for digit, moves in enumerate(amount):
             moved = [*shifted[1 << digit :], *[ZERO] * (1 << digit)]
@@ -107,7 +107,7 @@ class Gates:
         return shifted
 
     def lines(self, number: Sequence[int], count: int) -> list[int]:
-        """A bit for each of ``count`` values of a number: it has that value."""
+        """Return a bit for each value 0 to ``count`` - 1, set if the number has it."""
         found = [ONE]
         for bit in number:
             low = [self.both(line, self.invert(bit)) for line in found]

@@ -6,13 +6,13 @@
     tile 1: valid = ready & wanted       ──►       (each of them 64 bits, one for each tile)
     ...
 
-All tiles are the same module, so the gates of one of them, each made to work on words, are all of
-them: a processor does for 64 tiles at once what it did for one, and the code is that of one tile.
-What belongs to one tile at a time are its memories: addresses and words are turned about, from a
-word for each bit to a word for each tile, and what is read is turned back.
+All tiles are the same module. So the gates of one tile, each made to work on words, compute all
+tiles: a processor does the work of 64 tiles at once with the code of one. Only memories belong to
+one tile at a time: addresses and words are transposed from a word for each bit to a word for each
+tile, and the words read are transposed back.
 
-Tiles of switches are another module, and have gates of their own. In a word that has both, the bits
-of a node are worked out by the gates of its kind and, for nothing, by the others'.
+Tiles of switches are another module with other gates. If a word has tiles of both kinds, both
+modules compute all its bits, and a mask selects those of the right kind.
 """
 
 from collections import Counter
@@ -28,18 +28,18 @@ from .tile import Memory, ReadPort, TileGates, WritePort
 from .trace import print_line
 
 TILES = 64
-"""Tiles in one word, which is what a processor works on."""
+"""Tiles in one word: the bits of a processor's word."""
 WORD_MODULE = f"eyecast_{TILES}_tiles"
 SWITCH_WORD_MODULE = f"eyecast_{TILES}_switches"
 WORD = f"[{TILES - 1}:0]"
 PRESENT = "present"
-"""Input of a word that prints: a bit for each of its tiles that is there."""
+"""Input of a word that prints: a bit for each tile that exists."""
 LONGEST = 400
-"""An expression of so many characters gets a name."""
+"""Characters of an expression above which it gets a name."""
 
 
 def tiles_verilog(config: NetworkConfig, *, trace: bool = False) -> str:
-    """Verilog of ``TILES_MODULE``, as :class:`.TilesTogether` wants it, and of what it is made.
+    """Return the Verilog of ``TILES_MODULE``, for :class:`.TilesTogether`, and of its modules.
 
     With ``trace`` it prints each flit that leaves an output port (:mod:`.trace`).
     """
@@ -49,25 +49,25 @@ def tiles_verilog(config: NetworkConfig, *, trace: bool = False) -> str:
 
 
 def word_modules(config: NetworkConfig) -> list[str]:
-    """The modules of which :func:`tiles_verilog` has one for each word of tiles."""
+    """Return the modules that :func:`tiles_verilog` instantiates once for each word of tiles."""
     return [WORD_MODULE, *([SWITCH_WORD_MODULE] if config.topology.switches else [])]
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """A kind of tile: the module of a word of them, their gates, and the nodes that have one."""
+    """A kind of tile: its word module, its gates, and its nodes."""
 
     module: str
     tile: TileGates
     nodes: frozenset[int]
 
     def mask(self, first: int) -> int:
-        """A bit for each of the nodes from ``first`` on, in a word."""
+        """Return a word with a bit for each node of this kind from ``first`` on."""
         return sum(1 << place for place in range(TILES) if first + place in self.nodes)
 
 
 def _kinds(config: NetworkConfig, *, trace: bool) -> list[_Kind]:
-    """Tiles with an interface, and switches if there are any."""
+    """Return the tiles with an interface, and the switches if there are any."""
     switches = frozenset(config.topology.switches)
     others = frozenset(range(config.topology.nodes)) - switches
     kinds = [_Kind(WORD_MODULE, TileGates(config, trace=trace), others)]
@@ -78,8 +78,8 @@ def _kinds(config: NetworkConfig, *, trace: bool) -> list[_Kind]:
 
 
 def _network_of_words(config: NetworkConfig, kinds: Sequence[_Kind]) -> Iterator[str]:
-    """The module of all tiles: a module for each word of each kind, and the links."""
-    # A switch has no port that no other tile has.
+    """Yield the module of all tiles: its words of each kind, and the links."""
+    # Every port of a switch is also a port of other tiles.
     tile, nodes = kinds[0].tile, config.topology.nodes
     outputs = {
         name: [f"{name}_{bit}" for bit in range(len(gates))] for name, gates in tile.outputs.items()
@@ -108,7 +108,7 @@ def _network_of_words(config: NetworkConfig, kinds: Sequence[_Kind]) -> Iterator
 def _word(
     config: NetworkConfig, kinds: Sequence[_Kind], first: int, here: str, places: dict[str, str]
 ) -> Iterator[str]:
-    """The modules of one word, whose outputs go to ``places``: by node, where there are two."""
+    """Yield the modules of one word; ``places`` are its outputs, selected by node if two kinds."""
     parts: dict[str, list[str]] = {each: [] for each in places}
     for kind in kinds:
         connected, links = {"clk": "clk"}, _Links(config, kind)
@@ -126,7 +126,7 @@ def _word(
             for each, wire in own.items():
                 parts[each].append(f"({wire} & {_literal(kind.mask(first))})")
             connected |= own
-        # On lines of their own: many links in one would be longer than Verilator can read.
+        # One line each: a single line with many links would be too long for Verilator.
         wired = ",\n    ".join(f".{port}({value})" for port, value in connected.items())
         yield f"  {kind.module} {kind.module.rpartition('_')[2]}_{first}({wired});"
     yield from (
@@ -137,19 +137,19 @@ def _word(
 
 
 def _is_inside(port: str) -> bool:
-    """A port of the tiles that is not seen from outside the module of them all."""
+    """Tell whether a port of the tiles is hidden inside the module of all tiles."""
     return port.partition("__")[0] in INSIDE
 
 
 class _Links:
-    """Inputs of the tiles of a kind: their links, and their constants."""
+    """Inputs of the tiles of a kind: their links and constants."""
 
     def __init__(self, config: NetworkConfig, kind: _Kind) -> None:
         self._topology = config.topology
         self._kind = kind
 
     def word(self, name: str, bit: int, first: int) -> str:
-        """The word of one bit of an input, of the tiles from ``first`` on."""
+        """Return the expression of one bit of an input, for the tiles from ``first`` on."""
         nodes = range(first, min(first + TILES, self._topology.nodes))
         if name in ("node", "linked"):
             numbers = [node if name == "node" else self._linked(node) for node in nodes]
@@ -157,7 +157,7 @@ class _Links:
             return _literal(sum(bits))
         kind, index, wire = name.split("__")
         there = {"inputs": "outputs", "outputs": "inputs"}[kind]
-        # By port and word at the other end, and how far it lies: the tiles that are so linked.
+        # For each port and word at the other end, and shift between the words: the linked tiles.
         masks: Counter[tuple[int, int, int]] = Counter()
         for place, node in enumerate(nodes):
             if node not in self._kind.nodes:
@@ -173,13 +173,13 @@ class _Links:
         return " | ".join(moved) or _literal(0)
 
     def _linked(self, node: int) -> int:
-        """The ports of a node that lead somewhere; bit 0 is set."""
+        """Return a mask of the ports of a node with a link; bit 0 is set."""
         neighbors = self._topology.neighbor[node, 1:]
         return 1 | sum(1 << port for port, other in enumerate(neighbors, 1) if other != NO_LINK)
 
 
 def _moved(word: str, by: int) -> str:
-    """A word by some places, up or down."""
+    """Return a word shifted by some bits, up or down."""
     return f"({word} << {by})" if by > 0 else f"({word} >> {-by})" if by else word
 
 
@@ -188,7 +188,7 @@ def _literal(number: int) -> str:
 
 
 class _WordModule:
-    """The module of so many tiles as a word has bits."""
+    """The module of one word of tiles."""
 
     def __init__(self, config: NetworkConfig, kind: _Kind) -> None:
         self._name = kind.module
@@ -197,7 +197,7 @@ class _WordModule:
         self._text = {ZERO: _literal(0), ONE: f"~{_literal(0)}"}
 
     def lines(self) -> Iterator[str]:
-        """The text."""
+        """Yield the lines of the module."""
         tile = self._tile
         outputs = {
             f"{name}_{bit}": gate
@@ -230,7 +230,7 @@ class _WordModule:
         yield "endmodule"
 
     def _wanted(self) -> Counter[int]:
-        """Count how often each gate is looked at; 0 times if it is of no use."""
+        """Count the uses of each gate; 0 if nothing needs it."""
         looked_at: Counter[int] = Counter()
         for gates in self._tile.outputs.values():
             looked_at.update(gates)
@@ -243,7 +243,7 @@ class _WordModule:
         for each in self._tile.prints:
             planes = (*each.cycle, *each.node, *each.vc, *each.kind, *each.data)
             looked_at.update([each.enable, *planes])
-        # What a gate looks at has a lower number: all that look at it have been seen before it.
+        # Inputs have lower numbers, so all uses of a gate are counted before it is reached.
         for number in range(len(self._tile.gates.gates) - 1, ONE, -1):
             kind, *inputs = self._tile.gates.gates[number]
             if looked_at[number] and kind != "input":
@@ -253,7 +253,7 @@ class _WordModule:
         return looked_at
 
     def _gate_lines(self) -> Iterator[str]:
-        """A wire for each gate that is looked at more than once; others are part of expressions."""
+        """Yield a wire for each gate used more than once; others become part of expressions."""
         looked_at = self._wanted()
         for number, gate in enumerate(self._tile.gates.gates):
             if number in (ZERO, ONE) or not looked_at[number]:
@@ -272,13 +272,13 @@ class _WordModule:
         if kind == "~":
             return f"(~{texts[0]})"
         if kind == "?":
-            # For each tile apart.
+            # The selection, for each tile separately.
             select, a, b = texts
             return f"({a} ^ ({select} & ({a} ^ {b})))"
         return f"({texts[0]} {kind} {texts[1]})"
 
     def _memory_lines(self, name: str, memory: Memory) -> Iterator[str]:
-        """A memory of all tiles, one after the other. What is read is what was there before."""
+        """Yield a memory with the words of all tiles; a read returns the value before a write."""
         words = self._tiles << memory.address_bits
         yield f"  reg [{memory.width - 1}:0] {name} [0:{words - 1}];"
         yield f"  initial begin : clear_{name}"
@@ -297,7 +297,7 @@ class _WordModule:
     def _read_lines(
         self, name: str, place: str, memory: Memory, read: ReadPort, edge: list[str]
     ) -> Iterator[str]:
-        """A register for each tile's answer, and the answers turned about."""
+        """Yield a register for each tile's answer, and the transposed answers."""
         address, reads = self._by_tile(f"{name}_address", read.address), []
         yield from address.declared
         for tile in range(self._tiles):
@@ -349,22 +349,22 @@ class _WordModule:
         return _Turned(name, [self._text[gate] for gate in gates])
 
     def _place(self, memory: Memory, tile: int, address: "_Turned") -> str:
-        """Address of a tile's word in the memory of all."""
+        """Return the address of a tile's word in the memory of all tiles."""
         of_tile = f"{max(1, (self._tiles - 1).bit_length())}'d{tile}"
         return f"{{{of_tile}, {address.of_tile(tile, memory.address_bits)}}}"
 
 
 class _Turned:
-    """Words turned about, as a matrix of bits is: its blocks that lie across change places.
+    """Transposed words: a bit matrix, transposed by exchanging its off-diagonal blocks.
 
     Attributes
     ----------
     declared
-        Lines that declare what is used on the way.
+        Lines that declare the intermediate words.
     turned
-        Lines of a block that runs at some time.
+        Lines of the block that transposes.
     rows
-        Names of the words that come of it, a power of two of them.
+        Names of the resulting words; their number is a power of two.
 
     """
 
@@ -382,7 +382,7 @@ class _Turned:
             block >>= 1
 
     def _exchange(self, name: str, row: int, block: int, low: int) -> None:
-        """The high blocks of one row change places with the low ones of another."""
+        """Exchange the high blocks of one row with the low blocks of another."""
         first, second = self.rows[row], self.rows[row + block]
         names = [f"{name}_{row}", f"{name}_{row + block}", f"{name}_{row}_moved"]
         self.declared.append(f"  reg {WORD} {', '.join(names)};")
@@ -394,10 +394,10 @@ class _Turned:
         self.rows[row], self.rows[row + block] = names[:2]
 
     def of_tile(self, tile: int, width: int) -> str:
-        """The word of a tile, of so many bits."""
+        """Return the word of a tile, of this width."""
         return f"{self.rows[tile % self.size]}[{tile - tile % self.size} +: {width}]"
 
 
 def _power_of_two(number: int) -> int:
-    """The least that is not below the number."""
+    """Return the least power of two that is not below ``number``."""
     return 1 << (number - 1).bit_length()

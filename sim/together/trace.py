@@ -1,7 +1,7 @@
-"""The trace of tiles that are simulated together, by planes: a word has a bit of each tile.
+"""The trace of tiles that are simulated together, as bit planes: a word has a bit of each tile.
 
-A record has what the tiles of one word print in one cycle by one port, as 64-bit words, lowest byte
-first::
+A record has the flits of one word of tiles that leave by one port in one cycle, as 64-bit words,
+lowest byte first::
 
     header    bits 0 to 6: planes of the node's number; bit 7 is set, as in no line of text;
               8 to 15: planes of the VC; 16 to 23: planes of the flit; 24 to 31: the port;
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from .tile import Printed
 
 MARK = 0x80
-"""The first byte of a trace by planes is not less."""
+"""Lowest first byte of a trace of records; text begins with a smaller byte."""
 HEADER_WORDS = 2
 KIND_PLANES = 2
 RECORDS_AT_ONCE = 1 << 12
 
 
 def print_line(printed: Printed, mask: str, text: Callable[[int], str]) -> str:
-    """Return the Verilog, for a block of the clock, that writes the records of a word of tiles.
+    """Return the Verilog statement that writes the records of a word of tiles.
 
-    ``mask`` has a bit for each tile that is there, and ``text`` has the Verilog of a gate.
+    ``mask`` has a bit for each tile that exists; ``text`` returns the Verilog of a gate.
     """
     sizes = len(printed.node), len(printed.vc), len(printed.data)
     marks = printed.port << 24 | sizes[2] << 16 | sizes[1] << 8 | MARK | sizes[0]
@@ -43,7 +43,7 @@ def print_line(printed: Printed, mask: str, text: Callable[[int], str]) -> str:
     cycle = (f"{text(bit)}[0]" for bit in reversed(printed.cycle))
     record = [*(text(plane) for plane in reversed(planes)), enable, *cycle, f"32'h{marks:x}"]
     values = ",\n      ".join(record)
-    # $fwrite: $write ends at a byte that is 0. 1 is the standard output.
+    # $fwrite, because $write stops at a zero byte. 1 is the standard output.
     return f'    if (|{enable}) $fwrite(1, "%u", {{{values}}});'
 
 
