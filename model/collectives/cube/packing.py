@@ -242,6 +242,6 @@ def pipeline(graph: SpanningGraph, cycles: list[Numbers], tree: Numbers, start: 
 
 
 def _runs(values: npt.NDArray[np.int64]) -> Numbers:
-    """The lengths of the runs of equal values."""
+    """Return the lengths of the runs of equal values."""
     ends = np.flatnonzero(np.append(values[1:] != values[:-1], True)[: values.size])
     return np.diff(ends, prepend=-1)

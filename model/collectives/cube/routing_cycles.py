@@ -44,7 +44,7 @@ def dimension_cycles(graph: SpanningGraph) -> list[Numbers]:
 
 
 def one_port_cycles(graph: SpanningGraph) -> list[Numbers]:
-    """The cycles of a graph of :data:`ONE_DIMENSION_A_CYCLE`, as in the table above."""
+    """Return the cycles of a graph of :data:`ONE_DIMENSION_A_CYCLE`, as in the table above."""
     if graph.name == "brg":
         return level_cycles(graph)
     n = graph.dimension
@@ -81,7 +81,7 @@ def tallest_first_cycles(tree: SpanningTree) -> Numbers:
 
 
 def _deepest_below(tree: SpanningTree) -> Numbers:
-    """The largest level in the subtree of each node."""
+    """Return the largest level in the subtree of each node."""
     deepest = tree.level.copy()
     for level in range(tree.height, 0, -1):
         here = np.flatnonzero(tree.level == level)

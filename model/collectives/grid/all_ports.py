@@ -63,7 +63,7 @@ def rings_all_gather(topology: Topology, words: int) -> Schedule:
 
 
 def _step(sends: Sends) -> int:
-    """The one step of ``sends``."""
+    """Return the one step of ``sends``."""
     return int(sends.step[0])
 
 
